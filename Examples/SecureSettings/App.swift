@@ -1,0 +1,68 @@
+import Keyring
+
+/// An app that signs in and out; each command is a process of its own, so that what one finds is
+/// what another has left in the keyring.
+@main
+struct App {
+  /// A `let`: assigning goes to the keyring, and changes nothing in the struct.
+  let settings = SecureSettings()
+
+  static func main() throws {
+    SecureStorageDefaults.service = "org.example.SecureSettings"
+    let app = App()
+    switch CommandLine.arguments.dropFirst().first {
+    case "sign-in": app.signIn()
+    case "refresh": app.refresh()
+    case "sign-out": try app.settings.clear()
+    case "show": break
+    default: return print("usage: SecureSettings sign-in | show | refresh | sign-out")
+    }
+    try app.show()
+  }
+
+  func signIn() {
+    settings.account = Credential(login: "ada@example.org", password: newToken())
+    settings.subAccount = Credential(login: "ada-backup@example.org", password: newToken())
+    settings.authToken = newToken()
+    settings.refreshToken = newToken()
+  }
+
+  func refresh() {
+    settings.account = Credential(login: "ada.lovelace@example.org", password: newToken())
+    settings.authToken = newToken()
+  }
+
+  func show() throws {
+    row("account", credential(settings.account))
+    row("subAccount", credential(settings.subAccount))
+    row("authToken", token(settings.authToken))
+    row("refreshToken", token(settings.refreshToken))
+    // A plain read or assignment cannot throw; what went wrong is kept with the property.
+    if let failure = settings.failures.first { throw failure }
+  }
+
+  private func row(_ name: String, _ value: String) {
+    print("    \(padded(name, to: 13)) \(value)")
+  }
+
+  private func padded(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  private func credential(_ credential: Credential?) -> String {
+    guard let credential else { return "none" }
+    return padded(credential.login, to: 24) + "  " + masked(credential.password)
+  }
+
+  private func token(_ token: String?) -> String {
+    guard let token else { return "none" }
+    return padded("", to: 24) + "  " + masked(token)
+  }
+
+  /// The end of a secret, to tell an old one from a new one.
+  private func masked(_ secret: String) -> String { "••••••••" + secret.suffix(2) }
+
+  private func newToken() -> String {
+    String((0..<24).compactMap { _ in "abcdefghijkmnpqrstuvwxyz23456789".randomElement() })
+  }
+}

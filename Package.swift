@@ -1,0 +1,55 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+let package = Package(
+  name: "swift-keyring",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Keyring", targets: ["Keyring"]),
+    .library(name: "KeyringStorage", targets: ["KeyringStorage"]),
+    .library(name: "KeyringTesting", targets: ["KeyringTesting"]),
+  ],
+  traits: [
+    .trait(
+      name: "SecretService",
+      description: "Linux: the freedesktop Secret Service is the default storage (needs libsecret)."
+    ),
+    .default(enabledTraits: ["SecretService"]),
+  ],
+  targets: [
+    .target(name: "KeyringStorage"),
+    .systemLibrary(
+      name: "CLibSecret",
+      pkgConfig: "libsecret-1",
+      providers: [.apt(["libsecret-1-dev", "libglib2.0-dev"])]),
+    .target(
+      name: "KeyringSecretService",
+      dependencies: [
+        "KeyringStorage",
+        .target(
+          name: "CLibSecret",
+          condition: .when(platforms: [.linux], traits: ["SecretService"])),
+      ]),
+    .target(name: "Keyring", dependencies: ["KeyringStorage", "KeyringSecretService"]),
+    .target(name: "KeyringTesting", dependencies: ["KeyringStorage", "Keyring"]),
+
+    .executableTarget(
+      name: "SecureSettings", dependencies: ["Keyring"], path: "Examples/SecureSettings"),
+
+    .testTarget(name: "KeyringStorageTests", dependencies: ["KeyringStorage", "KeyringTesting"]),
+    .testTarget(name: "KeyringTests", dependencies: ["Keyring", "KeyringTesting"]),
+    .testTarget(
+      name: "KeyringSecretServiceTests",
+      dependencies: ["Keyring", "KeyringSecretService", "KeyringTesting"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+  ]
+}

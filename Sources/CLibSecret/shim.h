@@ -1,0 +1,9 @@
+#pragma once
+
+// The path functions (secret-paths.h) and the calls that encode and decode a secret for the bus
+// are exported since 0.18, but declared only under these two names.
+#define SECRET_API_SUBJECT_TO_CHANGE 1
+#define SECRET_WITH_UNSTABLE 1
+
+#include <gio/gio.h>
+#include <libsecret/secret.h>

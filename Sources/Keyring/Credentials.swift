@@ -1,0 +1,43 @@
+public import KeyringStorage
+
+/// A property whose value is a login and its password, one item in the user's keyring.
+///
+/// Both change at once: whatever happens, a reader finds the old pair or the new one.
+///
+/// ```swift
+/// struct SecureSettings {
+///   @Credentials("account") var account: Credential?
+/// }
+///
+/// let settings = SecureSettings()
+/// settings.account = Credential(login: "me@example.org", password: "s3cret")
+/// ```
+///
+/// A getter and a setter cannot throw; what went wrong is in `$account.failure`.
+@propertyWrapper
+public struct Credentials: Sendable {
+  /// The throwing operations, and what went wrong with the plain ones.
+  public let projectedValue: SecureProperty<Credential>
+
+  /// Declares a credential.
+  ///
+  /// - Parameters:
+  ///   - label: The name of the credential, by which it is found whatever its login.
+  ///   - service: The app or service it belongs to; by default ``SecureStorageDefaults/service``.
+  ///   - storage: Where it is kept; by default the storage in force when the property is used.
+  public init(
+    _ label: String, service: String? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    projectedValue = SecureProperty(
+      name: label, service: service, storage: storage, as: .credential
+    ) {
+      .credentials(service: $0, label: $1)
+    }
+  }
+
+  /// Login and password; `nil` when there are none, or when they cannot be read.
+  public var wrappedValue: Credential? {
+    get { projectedValue.value }
+    nonmutating set { projectedValue.value = newValue }
+  }
+}

@@ -1,0 +1,43 @@
+public import KeyringStorage
+
+/// A property whose value is a password in the user's keyring.
+///
+/// The value is never kept in the property: reading asks the storage, assigning writes to it, and
+/// assigning `nil` removes the item. Setters are nonmutating, so a `let` will do.
+///
+/// ```swift
+/// struct SecureSettings {
+///   @Password("authToken") var authToken: String?
+/// }
+///
+/// let settings = SecureSettings()
+/// settings.authToken = "s3cret"
+/// try settings.$authToken.write("s3cret")  // the same, throwing
+/// ```
+///
+/// A getter and a setter cannot throw; what went wrong is in `$authToken.failure`.
+@propertyWrapper
+public struct Password: Sendable {
+  /// The throwing operations, and what went wrong with the plain ones.
+  public let projectedValue: SecureProperty<String>
+
+  /// Declares a password.
+  ///
+  /// - Parameters:
+  ///   - account: The account, or the name of a token; what tells it from the others of a service.
+  ///   - service: The app or service it belongs to; by default ``SecureStorageDefaults/service``.
+  ///   - storage: Where it is kept; by default the storage in force when the property is used.
+  public init(
+    _ account: String, service: String? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    projectedValue = SecureProperty(name: account, service: service, storage: storage, as: .text) {
+      .password(service: $0, account: $1)
+    }
+  }
+
+  /// The password; `nil` when there is none, or when it cannot be read.
+  public var wrappedValue: String? {
+    get { projectedValue.value }
+    nonmutating set { projectedValue.value = newValue }
+  }
+}

@@ -1,0 +1,46 @@
+internal import KeyringSecretService
+internal import KeyringStorage
+
+/// The storage of last resort, when neither a property nor the process has chosen one.
+enum PlatformStorage {
+  static func storage(forPropertyNamed name: String) -> any SecureStorage {
+    if TestProcess.isCurrent {
+      return RefusingStorage(
+        message: "The property \"\(name)\" was used in a test process without choosing a storage.",
+        advice: """
+          Add @Test(.secureStorage(InMemoryStorage())) from KeyringTesting to the test or its suite, \
+          or wrap the code in withSecureStorage(InMemoryStorage()) { … }.
+          """)
+    }
+    #if SecretService && os(Linux)
+    return SecretServiceStorage()
+    #else
+    return RefusingStorage(
+      message: "The property \"\(name)\" has no storage: this build has no keyring of its own.",
+      advice: "Set SecureStorageDefaults.storage when the program starts.")
+    #endif
+  }
+}
+
+/// A storage that does nothing but say why there is none.
+private struct RefusingStorage: SecureStorage {
+  let message: String
+  let advice: String
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    throw refusal(.save)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    throw refusal(.read)
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    throw refusal(.remove)
+  }
+
+  private func refusal(_ operation: SecureStorageError.Operation) -> SecureStorageError {
+    SecureStorageError(
+      .noStorage, operation: operation, backend: "Keyring", message: message, advice: advice)
+  }
+}

@@ -1,0 +1,129 @@
+public import KeyringStorage
+internal import Synchronization
+
+/// What stands behind a secure property: the operations that throw, and what went wrong with the
+/// plain reads and assignments, which cannot.
+///
+/// It is the projected value, written with a dollar sign: `settings.$authToken.read()`.
+public struct SecureProperty<Value: Sendable>: Sendable {
+  private let name: String
+  private let explicitService: String?
+  private let explicitStorage: (any SecureStorage)?
+  private let coding: ItemCoding<Value>
+  private let makeKey: @Sendable (_ service: String, _ name: String) -> ItemKey
+  private let failures = Failures()
+
+  init(
+    name: String, service: String?, storage: (any SecureStorage)?, as coding: ItemCoding<Value>,
+    key makeKey: @escaping @Sendable (_ service: String, _ name: String) -> ItemKey
+  ) {
+    self.name = name
+    self.explicitService = service
+    self.explicitStorage = storage
+    self.coding = coding
+    self.makeKey = makeKey
+  }
+
+  /// The key of the item, with the service in force now.
+  public var key: ItemKey { makeKey(explicitService ?? SecureStorageDefaults.service, name) }
+
+  /// The storage that the property uses now: its own, the one in force for this task, the
+  /// process's, or the platform's.
+  public var storage: any SecureStorage {
+    explicitStorage ?? SecureStorageDefaults.storageInForce(forPropertyNamed: name)
+  }
+
+  // MARK: - Operations that throw
+
+  /// Reads the value.
+  ///
+  /// - Returns: The value, or `nil` when there is none.
+  /// - Throws: Any reason for not knowing the answer.
+  public func read() throws(SecureStorageError) -> Value? {
+    let value = try storage.value(for: key, as: coding)
+    failures.readSucceeded()
+    return value
+  }
+
+  /// Stores a value in place of the one that is there, if any.
+  ///
+  /// - Parameter value: The value; `nil` removes the item.
+  /// - Throws: What kept it from being stored; the old value is still there then.
+  public func write(_ value: Value?) throws(SecureStorageError) {
+    try storage.setValue(value, for: key, as: coding)
+    failures.writeSucceeded()
+  }
+
+  /// Removes the item.
+  ///
+  /// - Returns: Whether there was one.
+  /// - Throws: What kept it from being removed.
+  @discardableResult
+  public func remove() throws(SecureStorageError) -> Bool {
+    let wasThere = try storage.remove(key)
+    failures.writeSucceeded()
+    return wasThere
+  }
+
+  /// Tells whether there is a value, without fetching it.
+  ///
+  /// - Returns: Whether there is one.
+  /// - Throws: Any reason for not knowing the answer.
+  public func exists() throws(SecureStorageError) -> Bool {
+    try storage.exists(key)
+  }
+
+  // MARK: - Plain reads and assignments
+
+  /// What went wrong with the property's plain use, if anything did.
+  ///
+  /// A failed assignment stays here until a later write of the property succeeds; no read clears
+  /// it. The failure of a read stays until a read or a write succeeds.
+  public var failure: SecureStorageError? { failures.current }
+
+  var value: Value? {
+    get {
+      do throws(SecureStorageError) {
+        return try read()
+      } catch {
+        failures.readFailed(error)
+        return nil
+      }
+    }
+    nonmutating set {
+      do throws(SecureStorageError) {
+        try write(newValue)
+      } catch {
+        failures.writeFailed(error)
+        SecureStorageDefaults.report(SecurePropertyFailure(property: name, error: error))
+      }
+    }
+  }
+}
+
+extension SecureProperty: CustomStringConvertible, CustomReflectable {
+  /// The key of the item; never its value.
+  public var description: String { "\(key)" }
+  /// A mirror that shows the key only.
+  public var customMirror: Mirror { Mirror(self, children: ["key": key]) }
+}
+
+/// The failures that one property remembers, shared by all copies of the property.
+private final class Failures: Sendable {
+  private struct State {
+    var read: SecureStorageError?
+    var write: SecureStorageError?
+  }
+
+  private let state = Mutex(State())
+
+  var current: SecureStorageError? { state.withLock { $0.write ?? $0.read } }
+
+  func readFailed(_ error: SecureStorageError) { state.withLock { $0.read = error } }
+
+  func writeFailed(_ error: SecureStorageError) { state.withLock { $0.write = error } }
+
+  func readSucceeded() { state.withLock { $0.read = nil } }
+
+  func writeSucceeded() { state.withLock { $0 = State() } }
+}

@@ -1,0 +1,83 @@
+public import KeyringStorage
+internal import Synchronization
+
+/// What every secure property of the process uses unless it says otherwise.
+///
+/// Set it when the program starts:
+///
+/// ```swift
+/// SecureStorageDefaults.service = "org.example.app"
+/// ```
+///
+/// It is looked up at every access, in this order: the argument of the property, the override of
+/// the current task (``withSecureStorage(_:operation:)``), what is set here, and at last the
+/// platform's own: on Linux the Secret Service, but in a test process a storage that refuses, so
+/// that no test reaches the developer's own keyring.
+public enum SecureStorageDefaults {
+  private struct State: Sendable {
+    var storage: (any SecureStorage)?
+    var service: String?
+    var failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
+  }
+
+  private static let state = Mutex(State())
+
+  @TaskLocal static var override: (any SecureStorage)?
+
+  /// The storage of the process; `nil` for the platform's own.
+  public static var storage: (any SecureStorage)? {
+    get { state.withLock { $0.storage } }
+    set { state.withLock { $0.storage = newValue } }
+  }
+
+  /// The service that items belong to; by default the name of the executable.
+  public static var service: String {
+    get { state.withLock { $0.service } ?? Executable.name }
+    set { state.withLock { $0.service = newValue } }
+  }
+
+  /// Called for every failed assignment to a property, on the thread that assigned.
+  ///
+  /// While it is `nil`, each is one line on standard error.
+  public static var failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? {
+    get { state.withLock { $0.failureHandler } }
+    set { state.withLock { $0.failureHandler = newValue } }
+  }
+
+  static func storageInForce(forPropertyNamed name: String) -> any SecureStorage {
+    override ?? storage ?? PlatformStorage.storage(forPropertyNamed: name)
+  }
+
+  static func report(_ failure: SecurePropertyFailure) {
+    if let failureHandler {
+      failureHandler(failure)
+    } else {
+      StandardError.write("\(failure)\n")
+    }
+  }
+}
+
+/// An assignment to a secure property that failed.
+public struct SecurePropertyFailure: Error, Sendable, CustomStringConvertible {
+  /// The name that the property was declared with: the account or the label.
+  public let property: String
+
+  /// What went wrong; it never holds the value.
+  public let error: SecureStorageError
+
+  /// Describes a failed assignment, for testing a handler.
+  ///
+  /// - Parameters:
+  ///   - property: The name that the property was declared with.
+  ///   - error: What went wrong.
+  public init(property: String, error: SecureStorageError) {
+    self.property = property
+    self.error = error
+  }
+
+  /// What the property was doing.
+  public var operation: SecureStorageError.Operation { error.operation }
+
+  /// The property and the error in one line, without the value.
+  public var description: String { "secure property \"\(property)\": \(error)" }
+}

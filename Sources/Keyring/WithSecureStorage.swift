@@ -1,0 +1,48 @@
+public import KeyringStorage
+
+/// Runs a closure in which secure properties use another storage.
+///
+/// The override reaches everything the closure calls, child tasks included, and nothing else;
+/// overrides nest. A property that was declared with a storage of its own keeps that.
+///
+/// ```swift
+/// withSecureStorage(InMemoryStorage()) {
+///   settings.authToken = "a token of the test"
+/// }
+/// ```
+///
+/// - Parameters:
+///   - storage: The storage to use.
+///   - operation: What to run.
+/// - Returns: What the closure returned.
+/// - Throws: What the closure threw.
+public func withSecureStorage<Result, Failure: Error>(
+  _ storage: any SecureStorage,
+  operation: () throws(Failure) -> Result
+) throws(Failure) -> Result {
+  try SecureStorageDefaults.$override.withValue(storage) {
+    Swift.Result { () throws(Failure) in try operation() }
+  }.get()
+}
+
+/// Runs an asynchronous closure in which secure properties use another storage.
+///
+/// - Parameters:
+///   - storage: The storage to use.
+///   - operation: What to run.
+/// - Returns: What the closure returned.
+/// - Throws: What the closure threw.
+nonisolated(nonsending)
+  public func withSecureStorage<Result, Failure: Error>(
+    _ storage: any SecureStorage,
+    operation: nonisolated(nonsending) () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result
+{
+  try await SecureStorageDefaults.$override.withValue(storage) {
+    do throws(Failure) {
+      return Swift.Result<Result, Failure>.success(try await operation())
+    } catch {
+      return .failure(error)
+    }
+  }.get()
+}

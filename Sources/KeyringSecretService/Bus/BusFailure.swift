@@ -1,0 +1,114 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+internal import KeyringStorage
+
+/// What a call on the bus failed with, before it is known what that means for the operation.
+struct BusFailure: Error {
+  /// The name of GLib's error domain.
+  let domain: String
+  let code: Int
+  let text: String
+  /// The D-Bus name of the error, when it came from another program on the bus.
+  let remoteName: String?
+
+  /// Takes over an error that a GLib function has set, and frees it.
+  init(adopting error: UnsafeMutablePointer<GError>?) {
+    guard let error else {
+      self.init(domain: "glib", code: 0, text: "a call failed without saying why")
+      return
+    }
+    defer { g_error_free(error) }
+    let remote = g_dbus_error_get_remote_error(error)
+    defer { g_free(remote) }
+    g_dbus_error_strip_remote_error(error)
+    self.init(
+      domain: String(cString: g_quark_to_string(error.pointee.domain)),
+      code: Int(error.pointee.code),
+      text: String(cString: error.pointee.message),
+      remoteName: remote.map { String(cString: $0) })
+  }
+
+  init(domain: String, code: Int, text: String, remoteName: String? = nil) {
+    self.domain = domain
+    self.code = code
+    self.text = text
+    self.remoteName = remoteName
+  }
+
+  static let timedOut = BusFailure(
+    domain: String(cString: g_quark_to_string(g_io_error_quark())),
+    code: Int(G_IO_ERROR_TIMED_OUT.rawValue),
+    text: "no answer before the deadline")
+
+  var underlying: SecureStorageError.Underlying {
+    SecureStorageError.Underlying(domain: remoteName ?? domain, code: code, text: text)
+  }
+}
+
+// MARK: - What it means
+
+extension BusFailure {
+  /// While the connection to the bus was being made: whatever fails then, there is no bus.
+  var codeWhileConnecting: SecureStorageError.Code {
+    switch ioCode {
+    case G_IO_ERROR_TIMED_OUT, G_IO_ERROR_CANCELLED: .timedOut
+    case G_IO_ERROR_PERMISSION_DENIED: .accessDenied
+    default: .noSessionBus
+    }
+  }
+
+  /// While the service was being looked for, started and a session opened with it.
+  var codeWhileOpening: SecureStorageError.Code {
+    let code = self.code(whenProviderIsGone: .noProvider)
+    return remoteName?.hasPrefix("org.freedesktop.DBus.Error.Spawn.") == true ? .noProvider : code
+  }
+
+  /// While a message to the provider was under way.
+  var codeWhileCalling: SecureStorageError.Code {
+    code(whenProviderIsGone: .connectionLost)
+  }
+
+  private func code(whenProviderIsGone gone: SecureStorageError.Code) -> SecureStorageError.Code {
+    switch remoteName {
+    case "org.freedesktop.DBus.Error.ServiceUnknown",
+      "org.freedesktop.DBus.Error.NameHasNoOwner":
+      return gone
+    // The session was opened with a provider that has been restarted since.
+    case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected",
+      "org.freedesktop.Secret.Error.NoSession":
+      return .connectionLost
+    case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed":
+      return .accessDenied
+    case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut":
+      return .timedOut
+    case "org.freedesktop.Secret.Error.IsLocked":
+      return .locked
+    case nil:
+      switch ioCode {
+      case G_IO_ERROR_TIMED_OUT, G_IO_ERROR_CANCELLED: return .timedOut
+      case G_IO_ERROR_CLOSED, G_IO_ERROR_BROKEN_PIPE: return .connectionLost
+      default: return .backend
+      }
+    default:
+      return .backend
+    }
+  }
+
+  /// Whether the object that the message was for does not exist (any more).
+  var isUnknownObject: Bool {
+    switch remoteName {
+    case "org.freedesktop.Secret.Error.NoSuchObject",
+      "org.freedesktop.DBus.Error.UnknownObject",
+      // gnome-keyring 42 says this of an item or a collection that is gone.
+      "org.freedesktop.DBus.Error.UnknownMethod":
+      true
+    default: false
+    }
+  }
+
+  private var ioCode: GIOErrorEnum? {
+    guard domain == Self.timedOut.domain else { return nil }
+    return GIOErrorEnum(rawValue: UInt32(code))
+  }
+}
+#endif

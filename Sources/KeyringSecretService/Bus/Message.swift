@@ -1,0 +1,151 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// A method call of the Secret Service, named and typed as in its specification.
+///
+/// See <https://specifications.freedesktop.org/secret-service-spec/latest/>.
+struct Message {
+  let object: ObjectPath
+  let interface: String
+  let method: String
+  let arguments: Variant
+  /// The type of the answer; an answer of another type is an error.
+  let answer: String
+
+  init(
+    _ object: ObjectPath, _ interface: String, _ method: String, _ arguments: [Variant],
+    answer: String
+  ) {
+    self.object = object
+    self.interface = interface
+    self.method = method
+    self.arguments = .tuple(arguments)
+    self.answer = answer
+  }
+}
+
+// MARK: - Service
+
+extension Message {
+  private static let service = ObjectPath("/org/freedesktop/secrets")
+  private static let serviceInterface = "org.freedesktop.Secret.Service"
+
+  /// Answers with the unlocked and the locked items that have all these attributes.
+  static func searchItems(_ attributes: [String: String]) -> Message {
+    Message(
+      service, serviceInterface, "SearchItems", [.strings(attributes)], answer: "(aoao)")
+  }
+
+  /// Answers with the secrets of the items that are there and unlocked.
+  static func getSecrets(_ items: [ObjectPath], session: ObjectPath) -> Message {
+    Message(
+      service, serviceInterface, "GetSecrets", [.objectPaths(items), .objectPath(session)],
+      answer: "(a{o(oayays)})")
+  }
+
+  /// Answers with the collection that an alias stands for.
+  static func readAlias(_ name: String) -> Message {
+    Message(service, serviceInterface, "ReadAlias", [.string(name)], answer: "(o)")
+  }
+
+  /// Answers with what was unlocked at once, and a prompt for the rest.
+  static func unlock(_ objects: [ObjectPath]) -> Message {
+    Message(service, serviceInterface, "Unlock", [.objectPaths(objects)], answer: "(aoo)")
+  }
+
+  /// Answers with what was locked at once, and a prompt for the rest.
+  static func lock(_ objects: [ObjectPath]) -> Message {
+    Message(service, serviceInterface, "Lock", [.objectPaths(objects)], answer: "(aoo)")
+  }
+
+  /// Answers with the paths of all collections.
+  static func collections() -> Message {
+    property("Collections", of: service, serviceInterface)
+  }
+}
+
+// MARK: - Collection and item
+
+extension Message {
+  private static let collectionInterface = "org.freedesktop.Secret.Collection"
+  private static let itemInterface = "org.freedesktop.Secret.Item"
+
+  /// Answers with the new item, or "/" and a prompt.
+  ///
+  /// What is replaced is an item with all these attributes, and maybe more.
+  static func createItem(
+    in collection: ObjectPath, attributes: [String: String], label: String, secret: Variant
+  ) -> Message {
+    let properties: [String: Variant] = [
+      "\(itemInterface).Label": .string(label),
+      "\(itemInterface).Attributes": .strings(attributes),
+    ]
+    return Message(
+      collection, collectionInterface, "CreateItem",
+      [.properties(properties), secret, .boolean(true)], answer: "(oo)")
+  }
+
+  /// Replaces the secret of an item and leaves the rest of it alone.
+  static func setSecret(_ secret: Variant, of item: ObjectPath) -> Message {
+    Message(item, itemInterface, "SetSecret", [secret], answer: "()")
+  }
+
+  /// Answers with a prompt, or "/" when the item is gone already.
+  static func delete(_ item: ObjectPath) -> Message {
+    Message(item, itemInterface, "Delete", [], answer: "(o)")
+  }
+
+  static func label(ofCollection collection: ObjectPath) -> Message {
+    property("Label", of: collection, collectionInterface)
+  }
+
+  static func isLocked(_ collection: ObjectPath) -> Message {
+    property("Locked", of: collection, collectionInterface)
+  }
+
+  static func properties(of item: ObjectPath) -> Message {
+    Message(
+      item, propertiesInterface, "GetAll", [.string(itemInterface)], answer: "(a{sv})")
+  }
+
+  static func setLabel(_ label: String, of item: ObjectPath) -> Message {
+    setProperty("Label", to: .string(label), of: item)
+  }
+
+  static func setAttributes(_ attributes: [String: String], of item: ObjectPath) -> Message {
+    setProperty("Attributes", to: .strings(attributes), of: item)
+  }
+}
+
+// MARK: - Prompt
+
+extension Message {
+  static let promptInterface = "org.freedesktop.Secret.Prompt"
+
+  /// Puts a prompt in front of the user; its end is told by the signal Completed.
+  static func show(prompt: ObjectPath) -> Message {
+    Message(prompt, promptInterface, "Prompt", [.string("")], answer: "()")
+  }
+}
+
+// MARK: - Properties of any object
+
+extension Message {
+  private static let propertiesInterface = "org.freedesktop.DBus.Properties"
+
+  private static func property(
+    _ name: String, of object: ObjectPath, _ interface: String
+  ) -> Message {
+    Message(
+      object, propertiesInterface, "Get", [.string(interface), .string(name)], answer: "(v)")
+  }
+
+  private static func setProperty(
+    _ name: String, to value: Variant, of item: ObjectPath
+  ) -> Message {
+    Message(
+      item, propertiesInterface, "Set", [.string(itemInterface), .string(name), value.boxed],
+      answer: "()")
+  }
+}
+#endif

@@ -1,0 +1,86 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+
+/// A main context that belongs to one call, so that waiting for an answer runs nobody else's code.
+///
+/// libsecret's own synchronous functions block for ever when the provider dies behind a prompt, or
+/// ignores a dismissal. Here the asynchronous function is started, and the context is iterated
+/// until its callback or the deadline, whichever comes first; a call that is abandoned leaks a few
+/// bytes and blocks nobody.
+struct PrivateMainContext {
+  private let context: OpaquePointer?
+  private let cancellable: UnsafeMutablePointer<GCancellable>?
+
+  /// Runs something with a new context that is this thread's default meanwhile.
+  static func run<Result, Failure: Error>(
+    _ body: (PrivateMainContext) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let new = PrivateMainContext(context: g_main_context_new(), cancellable: g_cancellable_new())
+    g_main_context_push_thread_default(new.context)
+    defer {
+      new.drain()
+      g_main_context_pop_thread_default(new.context)
+      g_main_context_unref(new.context)
+      g_object_unref(new.cancellable)
+    }
+    return try body(new)
+  }
+
+  /// What starts an asynchronous call: with the cancellable, the callback and its data.
+  typealias Start = (UnsafeMutablePointer<GCancellable>?, GAsyncReadyCallback, gpointer) -> Void
+
+  /// Starts calls side by side and waits until every one of them has ended.
+  ///
+  /// - Returns: Their results, in the same order, for the functions that finish such a call.
+  /// - Throws: Only when the deadline passed; the calls are cancelled then.
+  func results(
+    of starts: [Start], until deadline: Deadline
+  ) throws(BusFailure) -> [GLibReference] {
+    let completions = starts.map { start in
+      let completion = Completion()
+      let data = Unmanaged.passRetained(completion).toOpaque()
+      start(cancellable, Completion.callback, data)
+      return completion
+    }
+    do {
+      try iterate(until: deadline) { completions.contains { $0.result == nil } }
+    } catch {
+      g_cancellable_cancel(cancellable)
+      throw error
+    }
+    return completions.compactMap(\.result)
+  }
+
+  /// Iterates the context for as long as there is something to wait for.
+  func iterate(until deadline: Deadline, while isWaiting: () -> Bool) throws(BusFailure) {
+    let timer = g_timeout_source_new(deadline.milliseconds)
+    // The timer has nothing to do but end the iteration that is blocked when it fires.
+    g_source_set_callback(timer, { _ in 0 }, nil, nil)
+    g_source_attach(timer, context)
+    defer {
+      g_source_destroy(timer)
+      g_source_unref(timer)
+    }
+    while isWaiting() {
+      if deadline.hasPassed { throw .timedOut }
+      g_main_context_iteration(context, 1)
+    }
+  }
+
+  /// Dispatches what is ready: callbacks of cancelled calls, the release of signal handlers.
+  private func drain() {
+    while g_main_context_iteration(context, 0) != 0 {}
+  }
+}
+
+private final class Completion {
+  var result: GLibReference?
+
+  static let callback: GAsyncReadyCallback = { _, result, data in
+    guard let result, let data else { return }
+    let completion = Unmanaged<Completion>.fromOpaque(data).takeRetainedValue()
+    g_object_ref(gpointer(result))
+    completion.result = .object(adopting: result)
+  }
+}
+#endif

@@ -1,0 +1,105 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+internal import KeyringStorage
+
+extension SecretSession {
+  /// Why no session could be opened, and what that means.
+  struct OpeningFailure: Error {
+    let code: SecureStorageError.Code
+    let cause: BusFailure
+  }
+
+  /// Connects to the bus, starts the provider if need be, and opens a session with it.
+  ///
+  /// - Parameters:
+  ///   - address: The address of the bus; `nil` for the session bus.
+  ///   - deadline: When to give up.
+  /// - Returns: The session.
+  /// - Throws: Why there is none.
+  static func open(
+    address: String?, until deadline: Deadline
+  ) throws(OpeningFailure) -> SecretSession {
+    try PrivateMainContext.run { (context) throws(OpeningFailure) in
+      let connection: GLibReference
+      do throws(BusFailure) {
+        let address = if let address { address } else { try sessionBusAddress() }
+        connection = try connect(to: address, context, deadline)
+      } catch {
+        throw OpeningFailure(code: error.codeWhileConnecting, cause: error)
+      }
+      do throws(BusFailure) {
+        let service = try openService(on: connection, context, deadline)
+        if let session = SecretSession(connection: connection, service: service) { return session }
+        throw BusFailure(domain: "secret", code: 0, text: "the provider left during the opening")
+      } catch {
+        throw OpeningFailure(code: error.codeWhileOpening, cause: error)
+      }
+    }
+  }
+
+  private static func sessionBusAddress() throws(BusFailure) -> String {
+    var error: UnsafeMutablePointer<GError>?
+    guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, &error) else {
+      throw BusFailure(adopting: error)
+    }
+    defer { g_free(address) }
+    return String(cString: address)
+  }
+
+  /// A connection of our own: the shared one belongs to the app, and once lost stays closed.
+  private static func connect(
+    to address: String, _ context: PrivateMainContext, _ deadline: Deadline
+  ) throws(BusFailure) -> GLibReference {
+    let flags = GDBusConnectionFlags(
+      G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
+        | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
+    let results = try context.results(
+      of: [
+        { cancellable, callback, data in
+          g_dbus_connection_new_for_address(address, flags, nil, cancellable, callback, data)
+        }
+      ], until: deadline)
+    var error: UnsafeMutablePointer<GError>?
+    guard let result = results.first,
+      let connection = g_dbus_connection_new_for_address_finish(result.pointer, &error)
+    else { throw BusFailure(adopting: error) }
+    return .object(adopting: connection)
+  }
+
+  private static func openService(
+    on connection: GLibReference, _ context: PrivateMainContext, _ deadline: Deadline
+  ) throws(BusFailure) -> GLibReference {
+    guard let service = newService(on: connection) else {
+      throw BusFailure(domain: "glib", code: 0, text: "libsecret made no service object")
+    }
+    let results = try context.results(
+      of: [
+        { cancellable, callback, data in
+          g_async_initable_init_async(
+            service.pointer, G_PRIORITY_DEFAULT, cancellable, callback, data)
+        }
+      ], until: deadline)
+    var error: UnsafeMutablePointer<GError>?
+    guard let result = results.first,
+      g_async_initable_init_finish(service.pointer, result.pointer, &error) != 0
+    else { throw BusFailure(adopting: error) }
+    return service
+  }
+
+  private static func newService(on connection: GLibReference) -> GLibReference? {
+    var values = [GValue(), GValue()]
+    g_value_init(&values[0], g_dbus_connection_get_type())
+    g_value_set_object(&values[0], gpointer(connection.pointer))
+    g_value_init(&values[1], secret_service_flags_get_type())
+    g_value_set_flags(&values[1], SECRET_SERVICE_OPEN_SESSION.rawValue)
+    defer { for index in values.indices { g_value_unset(&values[index]) } }
+    return "g-connection".withCString { connectionName in
+      "flags".withCString { flagsName in
+        var names: [UnsafePointer<CChar>?] = [connectionName, flagsName]
+        return g_object_new_with_properties(
+          SecretServiceClass.type, guint(values.count), &names, &values)
+      }
+    }.map { .object(adopting: OpaquePointer($0)) }
+  }
+}
+#endif

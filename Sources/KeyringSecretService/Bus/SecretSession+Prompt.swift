@@ -1,0 +1,66 @@
+#if SecretService && os(Linux)
+
+extension SecretSession {
+  /// How a prompt ended.
+  enum PromptOutcome {
+    case completed(Variant)
+    case dismissed
+  }
+
+  /// Shows a prompt and waits until the user has answered it.
+  ///
+  /// A prompt whose time is up is left alone: dismissing it aborts gnome-keyring 42. The provider's
+  /// name is watched, because a provider that dies says nothing more about its prompt.
+  ///
+  /// - Parameters:
+  ///   - prompt: The prompt.
+  ///   - deadline: When to give up.
+  /// - Returns: How it ended.
+  /// - Throws: That the prompt cannot be shown, that the provider left, or that time is up.
+  func show(
+    _ prompt: ObjectPath, until deadline: Deadline
+  ) throws(BusFailure) -> PromptOutcome {
+    try PrivateMainContext.run { (context) throws(BusFailure) in
+      var outcome: PromptOutcome?
+      var providerHasLeft = false
+      let subscriptions = [
+        subscribe(to: .completed(prompt, sender: provider)) { outcome = PromptOutcome($0) },
+        subscribe(to: .ownerChanged(of: provider)) { _ in providerHasLeft = true },
+      ]
+      defer { for unsubscribe in subscriptions { unsubscribe() } }
+
+      for result in try send([.show(prompt: prompt)], in: context, until: deadline) {
+        _ = try result.get()
+      }
+      try context.iterate(until: deadline) { outcome == nil && !providerHasLeft }
+      guard let outcome else {
+        throw BusFailure(
+          domain: "secret", code: 0, text: "the provider left while its prompt was shown",
+          remoteName: "org.freedesktop.DBus.Error.NoReply")
+      }
+      return outcome
+    }
+  }
+}
+
+extension SecretSession.PromptOutcome {
+  /// Reads the arguments of the signal Completed: whether dismissed, and the result.
+  fileprivate init?(_ arguments: Variant) {
+    guard arguments.isOfType("(bv)") else { return nil }
+    self = arguments.child(0).bool ? .dismissed : .completed(arguments.child(1).child(0))
+  }
+}
+
+extension BusSignal {
+  fileprivate static func completed(_ prompt: ObjectPath, sender: String) -> BusSignal {
+    BusSignal(
+      sender: sender, interface: Message.promptInterface, member: "Completed", object: prompt)
+  }
+
+  fileprivate static func ownerChanged(of name: String) -> BusSignal {
+    BusSignal(
+      sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
+      member: "NameOwnerChanged", firstArgument: name)
+  }
+}
+#endif

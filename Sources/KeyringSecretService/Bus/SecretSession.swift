@@ -1,0 +1,152 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+internal import KeyringStorage
+
+/// A connection to the bus and a session with the provider on it, in which secrets are encrypted.
+///
+/// It serves any number of threads. When bus or provider are lost it is lost too, and every message
+/// fails; a new one is opened then. Messages go to the provider's unique name, so that none ever
+/// reaches a provider that has taken over the name since and does not know the session.
+final class SecretSession: Sendable {
+  private let connection: GLibReference
+  private let service: GLibReference
+  /// The unique name that the provider has on the bus.
+  let provider: String
+  /// The session's object, which says how a secret is encrypted.
+  let path: ObjectPath
+
+  init?(connection: GLibReference, service: GLibReference) {
+    guard let owner = g_dbus_proxy_get_name_owner(UnsafeMutablePointer(service.pointer)) else {
+      return nil
+    }
+    defer { g_free(owner) }
+    let pointer = UnsafeMutablePointer<SecretService>(service.pointer)
+    guard let path = secret_service_get_session_dbus_path(pointer) else { return nil }
+    self.connection = connection
+    self.service = service
+    self.provider = String(cString: owner)
+    self.path = ObjectPath(String(cString: path))
+  }
+
+  /// Sends messages side by side and waits for all the answers.
+  ///
+  /// - Returns: For each message its answer, or what it failed with.
+  /// - Throws: Only when the deadline passed.
+  func send(
+    _ messages: [Message], until deadline: Deadline
+  ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
+    try PrivateMainContext.run { (context) throws(BusFailure) in
+      var results: [Result<Variant, BusFailure>] = []
+      while results.count < messages.count {
+        let next = messages.dropFirst(results.count).prefix(Self.flight)
+        results += try send(Array(next), in: context, until: deadline)
+      }
+      return results
+    }
+  }
+
+  /// How many messages travel side by side: a bus limits the answers that a connection waits for,
+  /// to 128 where its configuration does not say otherwise.
+  private static let flight = 64
+
+  func send(
+    _ messages: [Message], in context: PrivateMainContext, until deadline: Deadline
+  ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
+    let starts = messages.map { message in
+      { (cancellable, callback, data) in self.start(message, cancellable, callback, data) }
+        as PrivateMainContext.Start
+    }
+    return try context.results(of: starts, until: deadline).map { result in
+      var error: UnsafeMutablePointer<GError>?
+      if let answer = g_dbus_connection_call_finish(connection.pointer, result.pointer, &error) {
+        return .success(Variant(adopting: answer))
+      }
+      return .failure(BusFailure(adopting: error))
+    }
+  }
+
+  private func start(
+    _ message: Message, _ cancellable: UnsafeMutablePointer<GCancellable>?,
+    _ callback: GAsyncReadyCallback, _ data: gpointer
+  ) {
+    let type = g_variant_type_new(message.answer)
+    defer { g_variant_type_free(type) }
+    // The deadline ends the wait, so GDBus needs no timer of its own.
+    g_dbus_connection_call(
+      connection.pointer, provider, message.object.text, message.interface, message.method,
+      message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START, gint(Int32.max),
+      cancellable, callback, data)
+  }
+
+  /// Calls a closure when a signal of the provider, or about it, arrives in the context.
+  ///
+  /// - Returns: What ends the subscription.
+  func subscribe(
+    to signal: BusSignal, _ handler: @escaping (Variant) -> Void
+  ) -> () -> Void {
+    let data = Unmanaged.passRetained(SignalHandler(handler)).toOpaque()
+    let id = g_dbus_connection_signal_subscribe(
+      connection.pointer, signal.sender, signal.interface, signal.member, signal.object?.text,
+      signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE, SignalHandler.callback, data,
+      SignalHandler.release)
+    return { [connection] in g_dbus_connection_signal_unsubscribe(connection.pointer, id) }
+  }
+}
+
+// MARK: - Secrets
+
+extension SecretSession {
+  /// Encrypts a secret for the provider.
+  func encode(_ secret: Secret) -> Variant? {
+    // KWallet and KeePassXC corrupt bytes that are not text when they are called text.
+    let isText = secret.text?.utf8.contains(0) == false
+    let value = secret.withUnsafeBytes { bytes in
+      secret_value_new(
+        bytes.baseAddress?.assumingMemoryBound(to: CChar.self), gssize(bytes.count),
+        isText ? "text/plain" : "application/octet-stream")
+    }
+    defer { secret_value_unref(gpointer(value)) }
+    return secret_service_encode_dbus_secret(UnsafeMutablePointer(service.pointer), value)
+      .map { Variant(adopting: $0) }
+  }
+
+  /// Decrypts a secret of type `(oayays)`; `nil` when it is not encrypted for this session.
+  func decode(_ encoded: Variant) -> Secret? {
+    let value = secret_service_decode_dbus_secret(
+      UnsafeMutablePointer(service.pointer), encoded.pointer)
+    guard let value else { return nil }
+    defer { secret_value_unref(gpointer(value)) }
+    var count: gsize = 0
+    let bytes = secret_value_get(value, &count)
+    return Secret(copying: UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+  }
+}
+
+// MARK: - Signals
+
+/// Which signals to be told about.
+struct BusSignal {
+  let sender: String
+  let interface: String
+  let member: String
+  var object: ObjectPath?
+  var firstArgument: String?
+}
+
+private final class SignalHandler {
+  let handler: (Variant) -> Void
+
+  init(_ handler: @escaping (Variant) -> Void) { self.handler = handler }
+
+  static let callback: GDBusSignalCallback = { _, _, _, _, _, arguments, data in
+    guard let arguments, let data else { return }
+    g_variant_ref(arguments)
+    Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
+      .handler(Variant(adopting: arguments))
+  }
+
+  static let release: GDestroyNotify = { data in
+    if let data { Unmanaged<SignalHandler>.fromOpaque(data).release() }
+  }
+}
+#endif

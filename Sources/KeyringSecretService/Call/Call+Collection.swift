@@ -1,0 +1,129 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension Call {
+  /// Finds the collection of the storage.
+  ///
+  /// - Returns: The collection, or `nil` when there is none, so that it cannot have items either.
+  /// - Throws: Any reason for not knowing the answer.
+  func collection() throws(SecureStorageError) -> ObjectPath? {
+    if let knownCollection { return knownCollection }
+    if case .named(let label) = options.collection {
+      knownCollection = try collection(labeled: label)
+    } else if let alias = options.collection.alias, let answer = try send(.readAlias(alias)) {
+      knownCollection = path(inAlias: answer)
+    }
+    return knownCollection
+  }
+
+  /// Finds the collection of the storage, for what cannot do without one.
+  func existingCollection() throws(SecureStorageError) -> ObjectPath {
+    if let collection = try collection() { return collection }
+    throw noCollection()
+  }
+
+  /// The error when there is no collection, or it has vanished.
+  func noCollection() -> SecureStorageError {
+    switch options.collection {
+    case .default: failure(.noDefaultCollection)
+    case .session:
+      failure(.collectionNotFound, "The keyring has no collection that is forgotten at log-out.")
+    case .named(let label):
+      failure(.collectionNotFound, "The keyring has no collection with the label \"\(label)\".")
+    }
+  }
+
+  private func collection(labeled label: String) throws(SecureStorageError) -> ObjectPath? {
+    guard let answer = try send(.collections()) else { return nil }
+    let value = answer.child(0).child(0)
+    guard value.isOfType("ao") else { throw unexpectedAnswer("no list of collections") }
+    let labels = try send(value.paths.map { .label(ofCollection: $0) })
+    return zip(value.paths, labels).first { _, answer in
+      answer.map { $0.child(0).child(0) }.map { $0.isOfType("s") && $0.text.isExactly(label) }
+        == true
+    }?.0
+  }
+
+  private func path(inAlias answer: Variant) -> ObjectPath? {
+    let path = ObjectPath(answer.child(0).text)
+    return path.isNone ? nil : path
+  }
+}
+
+extension SecretServiceStorage.Collection {
+  /// The name by which the Secret Service knows the collection whatever its label.
+  fileprivate var alias: String? {
+    switch self {
+    case .default: "default"
+    case .session: "session"
+    case .named: nil
+    }
+  }
+}
+
+// MARK: - Searching
+
+extension Call {
+  /// What a search found in the storage's collection.
+  struct Found {
+    var unlocked: [ObjectPath] = []
+    var locked: [ObjectPath] = []
+
+    var isEmpty: Bool { unlocked.isEmpty && locked.isEmpty }
+  }
+
+  /// Finds the items of the storage's collection that have all these attributes.
+  func search(_ attributes: [String: String]) throws(SecureStorageError) -> Found {
+    var answer: Variant?
+    if knownCollection == nil, let alias = options.collection.alias {
+      // Neither needs the other's answer, so both travel together.
+      let answers = try send([.readAlias(alias), .searchItems(attributes)])
+      knownCollection = answers[0].flatMap(path(inAlias:))
+      answer = answers[1]
+    } else if try collection() != nil {
+      answer = try send(.searchItems(attributes))
+    }
+    guard let answer, let knownCollection else { return Found() }
+    return Found(
+      unlocked: answer.child(0).paths.filter { $0.isInside(knownCollection) },
+      locked: answer.child(1).paths.filter { $0.isInside(knownCollection) })
+  }
+}
+
+// MARK: - Locking
+
+extension Call {
+  func isLocked(_ collection: ObjectPath) throws(SecureStorageError) -> Bool {
+    guard let answer = try send(.isLocked(collection)) else { throw noCollection() }
+    let value = answer.child(0).child(0)
+    guard value.isOfType("b") else { throw unexpectedAnswer("no state of the lock") }
+    return value.bool
+  }
+
+  func lock(_ collection: ObjectPath) throws(SecureStorageError) {
+    guard let answer = try send(.lock([collection])) else { throw noCollection() }
+    let prompt = ObjectPath(answer.child(1).text)
+    if !prompt.isNone { _ = try self.answer(to: prompt) }
+  }
+
+  /// Unlocks items or collections, asking the user if that is allowed.
+  ///
+  /// - Parameter objects: What to unlock.
+  /// - Throws: `.locked` when nobody may be asked, `.userCanceled` when the user declined.
+  func unlock(_ objects: [ObjectPath]) throws(SecureStorageError) {
+    if objects.isEmpty { return }
+    // Nothing is asked for that would not be performed: the prompt would stay behind in the daemon.
+    guard options.interaction == .allowed else { throw failure(.locked) }
+    guard let answer = try send(.unlock(objects)) else { return }
+    var unlocked = answer.child(0).paths
+    let prompt = ObjectPath(answer.child(1).text)
+    if !prompt.isNone {
+      let result = try self.answer(to: prompt)
+      // KWallet without a wallet ends the prompt with a value of another type.
+      guard result.isOfType("ao") else { throw failure(.locked) }
+      unlocked += result.paths
+    }
+    if !Set(objects).isSubset(of: unlocked) { throw failure(.locked) }
+  }
+}
+#endif

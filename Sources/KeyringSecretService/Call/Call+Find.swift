@@ -1,0 +1,131 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension Call {
+  /// Finds items, newest first.
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    while true {
+      if let items = try plainItem(query) { return items }
+      if let items = try describedItems(query) { return items }
+      // Something vanished between two messages: another process is replacing it.
+      try checkDeadline()
+    }
+  }
+
+  /// The usual read: the secret, or the mere presence, of our own item with a key.
+  ///
+  /// - Returns: The item; `nil` when the answer takes more than that.
+  private func plainItem(_ query: ItemQuery) throws(SecureStorageError) -> [SecureItem]? {
+    guard let key = query.key, query.attributes.isEmpty, !query.details.contains(.metadata) else {
+      return nil
+    }
+    let found = try search(key.ownAttributes)
+    if found.isEmpty { return nil }
+    if query.details.isEmpty { return [SecureItem(key: key)] }
+    try unlock(found.locked)
+    let paths = found.unlocked + found.locked
+    guard paths.count == 1, let secret = try secrets(of: paths)[paths[0]] else { return nil }
+    return [SecureItem(key: key, secret: secret)]
+  }
+
+  /// Finds items with their metadata, which is also what tells other programs' items from ours.
+  ///
+  /// - Returns: The items; `nil` when one vanished before its secret was fetched.
+  private func describedItems(_ query: ItemQuery) throws(SecureStorageError) -> [SecureItem]? {
+    let selected = try storedItems(matching: query).map { (key: $0, item: $1[0]) }
+    var secrets: [ObjectPath: Secret] = [:]
+    if query.details.contains(.secret) {
+      secrets = try self.secrets(of: selected.map(\.item.path))
+      if secrets.count < selected.count { return nil }
+    }
+    return selected.map { key, stored in
+      stored.item(key, secret: secrets[stored.path], details: query.details)
+    }
+  }
+
+  // MARK: What a query selects
+
+  /// Finds the items that a query selects, newest first.
+  ///
+  /// - Returns: For each key its items, the valid one first; there are others when a process was
+  ///   killed while it replaced one.
+  func storedItems(
+    matching query: ItemQuery
+  ) throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
+    var byKey: [ItemKey: [StoredItem]] = [:]
+    if let key = query.key {
+      byKey[key] = try storedItems(for: key)
+    } else {
+      for stored in try storedItems(with: query.attributes) {
+        guard let key = ItemKey(itemAttributes: stored.attributes) else { continue }
+        byKey[key, default: []].append(stored)
+      }
+    }
+    return
+      byKey
+      .filter { key, items in
+        items.first.map { query.matches(key, attributes: $0.extraAttributes(of: key)) } ?? false
+      }
+      .sorted { $0.value[0].isNewer(than: $1.value[0]) }
+      .prefix(query.limit ?? .max)
+      .map { ($0.key, $0.value) }
+  }
+
+  /// Finds what is stored under a key: our own items, the valid one first, or else the one item of
+  /// another program that has all parts of the key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The items; none when there are none.
+  /// - Throws: `.ambiguous` when several items of other programs match and none of ours.
+  func storedItems(for key: ItemKey) throws(SecureStorageError) -> [StoredItem] {
+    let own = try storedItems(with: key.ownAttributes)
+    if !own.isEmpty { return own }
+    // Items of ours that have the same parts belong to keys of another kind.
+    let foreign = try storedItems(with: key.attributes).filter { !$0.isOwn }
+    if foreign.count > 1 {
+      let names = foreign.map { "\"\($0.label)\" (\($0.path.text))" }.joined(separator: ", ")
+      throw failure(.ambiguous, "Several items of other programs match \(key): \(names).")
+    }
+    return foreign
+  }
+
+  /// Finds all items with these attributes, newest first, unlocking them if that is what it takes:
+  /// before the first unlock since log-in gnome-keyring tells neither label nor attributes.
+  private func storedItems(
+    with attributes: [String: String]
+  ) throws(SecureStorageError) -> [StoredItem] {
+    // What a search lists may be gone before it is looked at. Then something may have taken its
+    // place, and only another search tells; what is listed again and again is a provider's ghost.
+    var gone: Set<ObjectPath> = []
+    while true {
+      let found = try search(attributes)
+      try unlock(found.locked)
+      let paths = (found.unlocked + found.locked).filter { !gone.contains($0) }
+      let answers = try send(paths.map { .properties(of: $0) })
+      let stored = zip(paths, answers).compactMap { path, answer in
+        answer.flatMap { StoredItem(path: path, properties: $0) }
+      }
+      if stored.count == paths.count { return stored.sorted { $0.isNewer(than: $1) } }
+      gone.formUnion(Set(paths).subtracting(stored.map(\.path)))
+      try checkDeadline()
+    }
+  }
+
+  /// Fetches the secrets of items; those that are gone are left out.
+  private func secrets(
+    of items: [ObjectPath]
+  ) throws(SecureStorageError) -> [ObjectPath: Secret] {
+    guard !items.isEmpty, let answer = try send(.getSecrets(items, session: session.path)) else {
+      return [:]
+    }
+    var secrets: [ObjectPath: Secret] = [:]
+    for entry in answer.child(0).children {
+      guard let secret = session.decode(entry.child(1)) else {
+        throw unexpectedAnswer("a secret that is not encrypted for this session")
+      }
+      secrets[ObjectPath(entry.child(0).text)] = secret
+    }
+    return secrets
+  }
+}
+#endif

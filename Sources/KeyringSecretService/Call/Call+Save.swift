@@ -1,0 +1,149 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension Call {
+  /// Stores an item.
+  ///
+  /// The secret of an item changes in one message, so that at every moment the old item or the new
+  /// one is there. When attributes change with it (a credential's login), the new item is created
+  /// before the old one is deleted, and carries a higher revision: whoever meets both takes it.
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    while true {
+      let stored = try storedItems(toBeReplacedBy: item.key, mode)
+      guard let valid = stored.first else {
+        if mode == .update { throw failure(.itemNotFound) }
+        return try create(item)
+      }
+      if mode == .add { throw failure(.itemAlreadyExists) }
+      if try replace(valid, by: item) {
+        return try remove(stored.dropFirst().map(\.path))
+      }
+      // The item vanished before it was replaced.
+      try checkDeadline()
+    }
+  }
+
+  /// Several items of other programs are too many to replace one, and enough to refuse an addition.
+  private func storedItems(
+    toBeReplacedBy key: ItemKey, _ mode: SaveMode
+  ) throws(SecureStorageError) -> [StoredItem] {
+    do throws(SecureStorageError) {
+      return try storedItems(for: key)
+    } catch {
+      throw mode == .add && error.code == .ambiguous ? failure(.itemAlreadyExists) : error
+    }
+  }
+
+  // MARK: New items
+
+  private func create(_ item: SecureItem) throws(SecureStorageError) {
+    let secret = try storage.secretOfNewItem(item)
+    try createItem(
+      attributes: item.key.newAttributes.merging(item.attributes ?? [:]) { $1 },
+      label: item.label ?? item.key.defaultLabel, secret: secret)
+    try removeOlder(item)
+  }
+
+  /// Removes what another process, saving under the same key at the same time, has made older.
+  ///
+  /// Everybody who saves orders the items in the same way and removes all but the newest, so that
+  /// exactly one is left, whoever comes last.
+  private func removeOlder(_ item: SecureItem) throws(SecureStorageError) {
+    // Without attributes of its own the other process's item was replaced, not joined.
+    if item.attributes?.isEmpty ?? true { return }
+    try remove(storedItems(for: item.key).dropFirst().map(\.path))
+  }
+
+  // MARK: Items that are there
+
+  /// Replaces an item; `false` when it vanished.
+  private func replace(
+    _ stored: StoredItem, by item: SecureItem
+  ) throws(SecureStorageError) -> Bool {
+    let attributes = stored.attributes.merging(item.attributes ?? [:]) { $1 }
+    guard let secret = item.secret else {
+      return try changeMetadata(of: stored, attributes, item.label)
+    }
+    if !attributes.isExactly(stored.attributes) {
+      try supersede(stored, by: item, attributes, secret)
+      return true
+    }
+    if stored.isOwn {
+      // By its attributes rather than its path: should it vanish, it is created anew.
+      try createItem(attributes: attributes, label: item.label ?? stored.label, secret: secret)
+      return true
+    }
+    // In place, so that the other program finds it as it left it.
+    guard try write([.setSecret(try encode(secret), of: stored.path)]) else { return false }
+    return try changeMetadata(of: stored, attributes, item.label)
+  }
+
+  /// Replaces an item by one with other attributes, never having none or a mixture of both.
+  private func supersede(
+    _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret
+  ) throws(SecureStorageError) {
+    var attributes = attributes.merging(item.key.ownAttributes) { $1 }
+    attributes[AttributeName.revision] = String(stored.revision + 1)
+    let path = try createItem(
+      attributes: attributes, label: item.label ?? stored.label, secret: secret)
+    if path != stored.path { try remove([stored.path]) }
+    try removeOlder(item)
+  }
+
+  /// Changes label and attributes where they differ; `false` when the item vanished.
+  private func changeMetadata(
+    of stored: StoredItem, _ attributes: [String: String], _ label: String?
+  ) throws(SecureStorageError) -> Bool {
+    var messages: [Message] = []
+    if !attributes.isExactly(stored.attributes) {
+      messages.append(.setAttributes(attributes, of: stored.path))
+    }
+    if let label, !label.isExactly(stored.label) {
+      messages.append(.setLabel(label, of: stored.path))
+    }
+    return try write(messages)
+  }
+
+  // MARK: Messages that write
+
+  @discardableResult
+  private func createItem(
+    attributes: [String: String], label: String, secret: Secret
+  ) throws(SecureStorageError) -> ObjectPath {
+    let collection = try existingCollection()
+    let message = Message.createItem(
+      in: collection, attributes: attributes, label: label, secret: try encode(secret))
+    hasWritten = true
+    guard let answer = try sendUnlocking(collection, message) else { throw noCollection() }
+    let path = ObjectPath(answer.child(0).text)
+    guard path.isNone else { return path }
+    let result = try self.answer(to: ObjectPath(answer.child(1).text))
+    guard result.isOfType("o") else { throw unexpectedAnswer("no item") }
+    return ObjectPath(result.text)
+  }
+
+  private func sendUnlocking(
+    _ collection: ObjectPath, _ message: Message
+  ) throws(SecureStorageError) -> Variant? {
+    do throws(SecureStorageError) {
+      return try send(message)
+    } catch {
+      guard error.code == .locked else { throw error }
+      try unlock([collection])
+      return try send(message)
+    }
+  }
+
+  /// Sends messages that change an item; `false` when it does not exist any more.
+  private func write(_ messages: [Message]) throws(SecureStorageError) -> Bool {
+    if messages.isEmpty { return true }
+    hasWritten = true
+    return try send(messages).allSatisfy { $0 != nil }
+  }
+
+  private func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {
+    if let encoded = session.encode(secret) { return encoded }
+    throw failure(.backend, "The secret could not be encrypted.")
+  }
+}
+#endif

@@ -1,0 +1,103 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// One operation under way: the session it uses, the time it has left, the errors it throws.
+final class Call {
+  let session: SecretSession
+  let storage: SecretServiceStorage
+  /// Whether something was sent that changes an item, so that it must not simply be sent again.
+  var hasWritten = false
+  /// The storage's collection, once it was looked up.
+  var knownCollection: ObjectPath?
+
+  private let operation: SecureStorageError.Operation
+  private var deadline: Deadline
+
+  init(
+    _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage,
+    in session: SecretSession, until deadline: Deadline
+  ) {
+    self.operation = operation
+    self.session = session
+    self.storage = storage
+    self.deadline = deadline
+  }
+
+  /// Sends messages side by side.
+  ///
+  /// - Parameter messages: The messages.
+  /// - Returns: For each message its answer, or `nil` when its object does not exist (any more).
+  /// - Throws: What any of them failed with.
+  func send(_ messages: [Message]) throws(SecureStorageError) -> [Variant?] {
+    let results: [Result<Variant, BusFailure>]
+    do throws(BusFailure) {
+      results = try session.send(messages, until: deadline)
+    } catch {
+      throw failure(error)
+    }
+    var answers: [Variant?] = []
+    for result in results {
+      switch result {
+      case .success(let answer): answers.append(answer)
+      case .failure(let failure) where failure.isUnknownObject: answers.append(nil)
+      case .failure(let failure): throw self.failure(failure)
+      }
+    }
+    return answers
+  }
+
+  /// Sends one message.
+  ///
+  /// - Parameter message: The message.
+  /// - Returns: Its answer, or `nil` when its object does not exist (any more).
+  /// - Throws: What it failed with.
+  func send(_ message: Message) throws(SecureStorageError) -> Variant? {
+    try send([message])[0]
+  }
+
+  /// Throws `.timedOut` once the deadline has passed; for loops that have always something to do.
+  func checkDeadline() throws(SecureStorageError) {
+    if deadline.hasPassed { throw failure(.timedOut) }
+  }
+
+  /// Shows a prompt and waits for the user's answer, if asking is allowed at all.
+  ///
+  /// - Parameter prompt: The prompt that a method has answered with.
+  /// - Returns: The result that the method would have given without a prompt.
+  /// - Throws: `.locked` when nobody may be asked, `.userCanceled` when the user declined.
+  func answer(to prompt: ObjectPath) throws(SecureStorageError) -> Variant {
+    guard options.interaction == .allowed else {
+      throw failure(
+        .locked, "The keyring needs to ask the user, and this storage must not let it.")
+    }
+    do throws(BusFailure) {
+      let outcome = try deadline.pausing { () throws(BusFailure) in
+        try session.show(prompt, until: Deadline(after: options.promptTimeout))
+      }
+      if case .completed(let result) = outcome { return result }
+    } catch {
+      throw failure(error)
+    }
+    throw failure(.userCanceled)
+  }
+
+  var options: SecretServiceStorage.Options { storage.options }
+
+  // MARK: - Errors
+
+  func failure(_ code: SecureStorageError.Code, _ message: String? = nil) -> SecureStorageError {
+    SecureStorageError(code, operation: operation, backend: storage.backendName, message: message)
+  }
+
+  /// The error for an answer of the right D-Bus type that still makes no sense.
+  func unexpectedAnswer(_ text: String) -> SecureStorageError {
+    failure(.backend, "The keyring answered with \(text).")
+  }
+
+  private func failure(_ failure: BusFailure) -> SecureStorageError {
+    SecureStorageError(
+      failure.codeWhileCalling, operation: operation, backend: storage.backendName,
+      underlying: failure.underlying)
+  }
+}
+#endif

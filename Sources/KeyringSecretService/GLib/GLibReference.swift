@@ -1,0 +1,29 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+
+/// One reference to something GLib counts, given back when the last Swift owner is gone.
+///
+/// Sendable because GLib's reference counts are atomic, and what is held here (connections, the
+/// service, variants) may be used from any thread.
+final class GLibReference: @unchecked Sendable {
+  let pointer: OpaquePointer
+  private let release: (OpaquePointer) -> Void
+
+  private init(_ pointer: OpaquePointer, release: @escaping (OpaquePointer) -> Void) {
+    self.pointer = pointer
+    self.release = release
+  }
+
+  deinit { release(pointer) }
+
+  /// Takes over a reference to a GObject that the caller was given.
+  static func object(adopting pointer: OpaquePointer) -> GLibReference {
+    GLibReference(pointer) { g_object_unref(gpointer($0)) }
+  }
+
+  /// Takes over a full or floating reference to a GVariant.
+  static func variant(adopting pointer: OpaquePointer) -> GLibReference {
+    GLibReference(g_variant_take_ref(pointer)) { g_variant_unref($0) }
+  }
+}
+#endif

@@ -1,0 +1,127 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+
+/// A value as it travels on D-Bus: an owned GVariant, built from and read as Swift values.
+///
+/// Reading asks for the type first (``isOfType(_:)``): a provider may answer with anything.
+struct Variant: Sendable {
+  private let reference: GLibReference
+
+  var pointer: OpaquePointer { reference.pointer }
+
+  /// Takes over a full or floating reference.
+  init(adopting pointer: OpaquePointer) {
+    reference = .variant(adopting: pointer)
+  }
+}
+
+// MARK: - Building
+
+extension Variant {
+  static func string(_ text: String) -> Variant {
+    Variant(adopting: g_variant_new_string(text))
+  }
+
+  static func objectPath(_ path: ObjectPath) -> Variant {
+    Variant(adopting: g_variant_new_object_path(path.text))
+  }
+
+  static func boolean(_ value: Bool) -> Variant {
+    Variant(adopting: g_variant_new_boolean(value ? 1 : 0))
+  }
+
+  static func tuple(_ members: [Variant]) -> Variant {
+    build("r", members.map(\.pointer))
+  }
+
+  static func objectPaths(_ paths: [ObjectPath]) -> Variant {
+    build("ao", paths.map { g_variant_new_object_path($0.text) })
+  }
+
+  /// A dictionary of text by text, `a{ss}`.
+  static func strings(_ values: [String: String]) -> Variant {
+    build(
+      "a{ss}",
+      values.map {
+        g_variant_new_dict_entry(
+          g_variant_new_string($0.key), g_variant_new_string($0.value))
+      })
+  }
+
+  /// A dictionary of anything by text, `a{sv}`, as D-Bus wants properties.
+  static func properties(_ values: [String: Variant]) -> Variant {
+    build(
+      "a{sv}",
+      values.map {
+        g_variant_new_dict_entry(
+          g_variant_new_string($0.key), g_variant_new_variant($0.value.pointer))
+      })
+  }
+
+  /// The value inside a value of type `v`.
+  var boxed: Variant { Variant(adopting: g_variant_new_variant(pointer)) }
+
+  private static func build(_ type: String, _ children: [OpaquePointer?]) -> Variant {
+    let variantType = g_variant_type_new(type)
+    defer { g_variant_type_free(variantType) }
+    let builder = g_variant_builder_new(variantType)
+    defer { g_variant_builder_unref(builder) }
+    for child in children { g_variant_builder_add_value(builder, child) }
+    return Variant(adopting: g_variant_builder_end(builder))
+  }
+}
+
+// MARK: - Reading
+
+extension Variant {
+  /// Tells whether the value has a type, in the notation of D-Bus.
+  func isOfType(_ type: String) -> Bool {
+    String(cString: g_variant_get_type_string(pointer)) == type
+  }
+
+  var children: [Variant] {
+    (0..<g_variant_n_children(pointer)).map(child)
+  }
+
+  func child(_ index: Int) -> Variant { child(gsize(index)) }
+
+  private func child(_ index: gsize) -> Variant {
+    Variant(adopting: g_variant_get_child_value(pointer, index))
+  }
+
+  /// The text of a value of type `s` or `o`.
+  var text: String { String(cString: g_variant_get_string(pointer, nil)) }
+
+  var bool: Bool { g_variant_get_boolean(pointer) != 0 }
+
+  var unsigned: UInt64 { UInt64(g_variant_get_uint64(pointer)) }
+
+  var paths: [ObjectPath] { children.map { ObjectPath($0.text) } }
+
+  var strings: [String: String] {
+    Dictionary(
+      children.map { ($0.child(0).text, $0.child(1).text) }, uniquingKeysWith: { $1 })
+  }
+
+  /// The members of an `a{sv}`, each taken out of its `v`.
+  var properties: [String: Variant] {
+    Dictionary(
+      children.map { ($0.child(0).text, $0.child(1).child(0)) }, uniquingKeysWith: { $1 })
+  }
+}
+
+/// The address of an object on the bus.
+struct ObjectPath: Hashable, Sendable {
+  let text: String
+
+  init(_ text: String) { self.text = text }
+
+  /// What D-Bus writes for "no object": no prompt is needed, no such alias.
+  var isNone: Bool { text == "/" }
+
+  /// Tells whether this is an item of a collection.
+  func isInside(_ collection: ObjectPath) -> Bool {
+    text.hasPrefix(collection.text + "/")
+  }
+}
+#endif

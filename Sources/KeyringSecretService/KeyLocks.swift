@@ -1,0 +1,35 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// Keeps two threads from saving under the same key at the same time.
+///
+/// The Secret Service has no "create if absent": between the search that finds nothing and the
+/// creation, another thread's item would go unnoticed.
+final class KeyLocks: Sendable {
+  static let shared = KeyLocks()
+
+  private let monitor = Monitor(Set<ItemKey>())
+
+  /// Runs something while no other thread does the same for this key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - deadline: When to stop waiting for the other thread.
+  ///   - timeOut: What to throw then.
+  ///   - body: What to run.
+  /// - Returns: What it returned.
+  /// - Throws: What it threw, or `timeOut`.
+  func withLock<Result>(
+    _ key: ItemKey, until deadline: Deadline,
+    failing timeOut: @autoclosure () -> SecureStorageError,
+    _ body: () throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    let isMine: Bool? = monitor.wait(until: deadline) { keys in
+      keys.insert(key).inserted ? true : nil
+    }
+    guard isMine != nil else { throw timeOut() }
+    defer { monitor.withLock { _ = $0.remove(key) } }
+    return try body()
+  }
+}
+#endif

@@ -1,0 +1,150 @@
+#if SecretService && os(Linux)
+public import KeyringStorage
+
+/// The user's keyring: items in the freedesktop Secret Service, through libsecret.
+///
+/// The Secret Service is provided by gnome-keyring, KWallet, KeePassXC and others; this storage
+/// works with whichever the desktop session runs. Only secrets are encrypted by it: the attributes
+/// that name an item, and its label, are not.
+///
+/// Any number of threads may use any number of these storages at once; all of a process share one
+/// connection to the bus, which is opened when first needed, and anew after the bus or the provider
+/// was restarted.
+///
+/// ```swift
+/// let storage = SecretServiceStorage(collection: .session, interaction: .never)
+/// ```
+///
+/// See the [Secret Service API](https://specifications.freedesktop.org/secret-service-spec/latest/).
+public struct SecretServiceStorage: LockableStorage {
+  /// Where the items are, whether the user may be asked, and how long to wait.
+  public let options: Options
+
+  /// Makes a storage; nothing is sent before it is used.
+  ///
+  /// - Parameter options: Where the items are, whether the user may be asked, how long to wait.
+  public init(options: Options) {
+    self.options = options
+  }
+
+  /// Makes a storage; nothing is sent before it is used.
+  ///
+  /// - Parameters:
+  ///   - collection: Where the items are.
+  ///   - interaction: Whether the keyring may ask the user.
+  public init(collection: Collection = .default, interaction: Interaction = .allowed) {
+    self.init(options: Options(collection: collection, interaction: interaction))
+  }
+
+  /// Stores an item under its key.
+  ///
+  /// - Parameters:
+  ///   - item: The key and what to store under it.
+  ///   - mode: What to do when an item with that key is there already, or is not.
+  /// - Throws: What kept it from being stored; `.locked` and `.userCanceled` leave the old item.
+  public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    try validate(item)
+    try KeyLocks.shared.withLock(item.key, until: deadline, failing: failure(.timedOut, .save)) {
+      () throws(SecureStorageError) in
+      try perform(.save, mayRepeatWrites: mode != .add) { (call) throws(SecureStorageError) in
+        try call.save(item, mode)
+      }
+    }
+  }
+
+  /// Finds items, newest first.
+  ///
+  /// - Parameter query: Which items, and what of them.
+  /// - Returns: The items found, those of other programs too.
+  /// - Throws: Any reason for not knowing the answer; `.ambiguous` when a key fits several items of
+  ///   other programs and none of this package's.
+  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try validate(query, for: .read)
+    return try perform(.read) { (call) throws(SecureStorageError) in
+      try call.items(matching: query)
+    }
+  }
+
+  /// Removes what ``items(matching:)`` finds.
+  ///
+  /// - Parameter query: Which items.
+  /// - Returns: How many items were removed.
+  /// - Throws: What kept them from being removed.
+  @discardableResult
+  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try validate(query, for: .remove)
+    return try perform(.remove) { (call) throws(SecureStorageError) in
+      try call.removeItems(matching: query)
+    }
+  }
+
+  /// Locks the collection, for every program.
+  ///
+  /// - Throws: What kept it from being locked.
+  public func lock() throws(SecureStorageError) {
+    try perform(.lock) { (call) throws(SecureStorageError) in
+      try call.lock(call.existingCollection())
+    }
+  }
+
+  /// Unlocks the collection, for every program; the keyring asks the user for its password.
+  ///
+  /// - Throws: `.locked` when nobody may be asked, `.userCanceled` when the user declined.
+  public func unlock() throws(SecureStorageError) {
+    try perform(.unlock) { (call) throws(SecureStorageError) in
+      let collection = try call.existingCollection()
+      if try call.isLocked(collection) { try call.unlock([collection]) }
+    }
+  }
+
+  /// Tells whether the collection is locked.
+  ///
+  /// - Returns: Whether it is.
+  /// - Throws: Any reason for not knowing the answer.
+  public func isLocked() throws(SecureStorageError) -> Bool {
+    try perform(.read) { (call) throws(SecureStorageError) in
+      try call.isLocked(call.existingCollection())
+    }
+  }
+}
+
+extension SecretServiceStorage {
+  private var deadline: Deadline { Deadline(after: options.serviceTimeout) }
+
+  private func failure(
+    _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation
+  ) -> SecureStorageError {
+    SecureStorageError(code, operation: operation, backend: backendName)
+  }
+
+  /// Runs one operation in the open session, and once more in a new one if that was lost.
+  private func perform<Result>(
+    _ operation: SecureStorageError.Operation,
+    mayRepeatWrites: Bool = true,
+    _ body: (Call) throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    let deadline = deadline
+    let first = try call(operation, deadline)
+    do throws(SecureStorageError) {
+      return try body(first)
+    } catch {
+      guard error.code == .connectionLost else { throw error }
+      SessionPool.shared.forget(first.session, at: options.busAddress)
+      guard mayRepeatWrites || !first.hasWritten else { throw error }
+      return try body(call(operation, deadline))
+    }
+  }
+
+  private func call(
+    _ operation: SecureStorageError.Operation, _ deadline: Deadline
+  ) throws(SecureStorageError) -> Call {
+    do throws(SecretSession.OpeningFailure) {
+      let session = try SessionPool.shared.session(at: options.busAddress, until: deadline)
+      return Call(operation, of: self, in: session, until: deadline)
+    } catch {
+      throw SecureStorageError(
+        error.code, operation: operation, backend: backendName, underlying: error.cause.underlying)
+    }
+  }
+}
+#endif

@@ -1,0 +1,66 @@
+#if SecretService && os(Linux)
+internal import FoundationEssentials
+internal import KeyringStorage
+
+/// An item as the provider has it: what its properties say.
+struct StoredItem {
+  let path: ObjectPath
+  let attributes: [String: String]
+  let label: String
+  private let created: UInt64
+  private let modified: UInt64
+
+  /// Reads the answer to a request for all properties of an item; `nil` if it is no such answer.
+  init?(path: ObjectPath, properties answer: Variant) {
+    let properties = answer.child(0).properties
+    func property(_ name: String, _ type: String) -> Variant? {
+      properties[name].flatMap { $0.isOfType(type) ? $0 : nil }
+    }
+    guard let attributes = property("Attributes", "a{ss}") else { return nil }
+    self.path = path
+    self.attributes = attributes.strings
+    label = property("Label", "s")?.text ?? ""
+    created = property("Created", "t")?.unsigned ?? 0
+    modified = property("Modified", "t")?.unsigned ?? 0
+  }
+
+  /// Whether this package made the item.
+  var isOwn: Bool { attributes[AttributeName.key] != nil }
+
+  /// How many times items with this key were replaced by one with other attributes.
+  var revision: Int { attributes[AttributeName.revision].flatMap(Int.init) ?? 0 }
+
+  func item(_ key: ItemKey, secret: Secret?, details: ItemQuery.Details) -> SecureItem {
+    var item = SecureItem(key: key, secret: secret)
+    guard details.contains(.metadata) else { return item }
+    item.label = label
+    item.attributes = extraAttributes(of: key)
+    item.created = Date(timeIntervalSince1970: TimeInterval(created))
+    item.modified = Date(timeIntervalSince1970: TimeInterval(modified))
+    return item
+  }
+
+  /// The attributes beside the key's own and those that a storage adds.
+  func extraAttributes(of key: ItemKey) -> [String: String] {
+    attributes.filter {
+      key.attributes[$0.key] == nil && !AttributeName.reserved.contains($0.key)
+    }
+  }
+
+  /// Tells which of two items with the same key replaced the other.
+  ///
+  /// The order is total, so that everybody who meets both takes the same one. The times alone are
+  /// no help: they are in whole seconds, KWallet resets them, and pass always says 0.
+  func isNewer(than other: StoredItem) -> Bool {
+    (revision, modified, created, path.number, path.text)
+      > (other.revision, other.modified, other.created, other.path.number, other.path.text)
+  }
+}
+
+extension ObjectPath {
+  /// The number that an item's path ends with; providers count them up.
+  fileprivate var number: Int {
+    text.lastIndex(of: "/").flatMap { Int(text[text.index(after: $0)...]) } ?? 0
+  }
+}
+#endif

@@ -1,0 +1,21 @@
+/// The names under which the parts of an item are stored as Secret Service attributes.
+package enum AttributeName {
+  /// The app or service.
+  package static let service = "service"
+  /// The account of a password, the login of a credential.
+  package static let username = "username"
+  /// The name of a credential within its service.
+  package static let label = "label"
+
+  /// Our own: the kind of an item and which parts its key has.
+  ///
+  /// It is what keeps any item's attributes from being a subset of another's.
+  package static let key = "swift-keyring:key"
+  /// Our own: which of several items with the same key is the newest; absent means 0.
+  package static let revision = "swift-keyring:revision"
+  /// libsecret's: the schema of the item.
+  package static let schema = "xdg:schema"
+
+  /// The names that a storage gives, and a caller may not.
+  package static let reserved: Set<String> = [key, revision, schema]
+}

@@ -1,0 +1,96 @@
+/// What makes an item unique: its kind and the attributes that name it.
+///
+/// Two keys are the same only if kind and every part are; keys of different kinds never collide.
+public struct ItemKey: Hashable, Sendable {
+  /// The kind of item.
+  public let kind: ItemKind
+
+  /// The parts of the key, by the names they have as attributes in the Secret Service.
+  public let attributes: [String: String]
+
+  /// Makes the key of a kind of your own.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of item.
+  ///   - attributes: The parts of the key by attribute name; none of them may be empty.
+  public init(kind: ItemKind, attributes: [String: String]) {
+    self.kind = kind
+    self.attributes = attributes
+  }
+
+  /// The key of a password: one for each account of a service.
+  ///
+  /// - Parameters:
+  ///   - service: The app or service that the password belongs to.
+  ///   - account: The account at that service.
+  /// - Returns: The key.
+  public static func password(service: String, account: String) -> ItemKey {
+    ItemKey(
+      kind: .password,
+      attributes: [AttributeName.service: service, AttributeName.username: account])
+  }
+
+  /// The key of a credential: a label names one login and its password.
+  ///
+  /// - Parameters:
+  ///   - service: The app or service that the credential belongs to.
+  ///   - label: The name of the credential within that service.
+  /// - Returns: The key.
+  public static func credentials(service: String, label: String) -> ItemKey {
+    ItemKey(
+      kind: .credentials,
+      attributes: [AttributeName.service: service, AttributeName.label: label])
+  }
+}
+
+extension ItemKey {
+  /// Compares two keys byte by byte, as a keyring does.
+  ///
+  /// - Parameters:
+  ///   - lhs: A key.
+  ///   - rhs: Another key.
+  /// - Returns: Whether kind and parts are the same.
+  public static func == (lhs: ItemKey, rhs: ItemKey) -> Bool {
+    lhs.kind == rhs.kind && lhs.attributes.isExactly(rhs.attributes)
+  }
+
+  /// Hashes the kind and the bytes of the parts.
+  ///
+  /// - Parameter hasher: What to feed them to.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+      hasher.combine(name)
+      for byte in value.utf8 { hasher.combine(byte) }
+    }
+  }
+}
+
+extension ItemKey: CustomStringConvertible {
+  /// The kind and the parts, for messages: `password (service: org.example.app, username: me)`.
+  public var description: String {
+    let parts = attributes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+    return "\(kind) (\(parts.joined(separator: ", ")))"
+  }
+}
+
+/// A kind of item, such as a password or a pair of login and password.
+public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The name of the kind, as it is stored with its items.
+  public let rawValue: String
+
+  /// Makes a kind.
+  ///
+  /// - Parameter rawValue: The name of the kind.
+  public init(rawValue: String) {
+    self.rawValue = rawValue
+  }
+
+  /// A password, named by service and account.
+  public static let password = ItemKind(rawValue: "password")
+  /// A login and its password, named by service and label.
+  public static let credentials = ItemKind(rawValue: "credentials")
+
+  /// The name of the kind.
+  public var description: String { rawValue }
+}

@@ -1,0 +1,98 @@
+extension SecureStorage {
+  /// Refuses an item that some storage could not keep; every storage calls this before it acts.
+  ///
+  /// - Parameter item: The item to be saved.
+  /// - Throws: `.invalidArgument`, naming the argument.
+  public func validate(_ item: SecureItem) throws(SecureStorageError) {
+    let check = ArgumentCheck(operation: .save, backend: backendName)
+    try check.key(item.key)
+    if let label = item.label {
+      try check.text(label, "label")
+      if label.contains("/") { throw check.refusal("label", "must not contain \"/\"") }
+    }
+    for (name, value) in item.attributes ?? [:] {
+      if item.key.attributes[name] != nil || AttributeName.reserved.contains(name) {
+        throw check.refusal("attributes", "must not name \"\(name)\", which the key sets")
+      }
+      try check.text(name, "attributes")
+      try check.text(value, item.key.kind.argument(for: name), mayBeEmpty: true)
+    }
+    if let secret = item.secret, secret.count > ItemLimits.secretBytes {
+      throw check.refusal("secret", "must not be larger than \(ItemLimits.secretBytes) bytes")
+    }
+  }
+
+  /// Refuses a query that no item could match, or that would remove every item there is.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - operation: What the query is for; removing refuses one that names nothing.
+  /// - Throws: `.invalidArgument`, naming the argument.
+  public func validate(
+    _ query: ItemQuery, for operation: SecureStorageError.Operation
+  ) throws(SecureStorageError) {
+    let check = ArgumentCheck(operation: operation, backend: backendName)
+    if operation == .remove, query.namesNothing {
+      throw check.refusal("query", "must name a key or an attribute")
+    }
+    if let key = query.key { try check.key(key) }
+    for (name, value) in query.attributes {
+      try check.text(name, "attributes")
+      try check.text(value, name, mayBeEmpty: name != AttributeName.service)
+    }
+    if let limit = query.limit, limit < 1 { throw check.refusal("limit", "must be at least 1") }
+  }
+
+  /// Refuses a new item that has no secret.
+  ///
+  /// - Parameter item: An item to be saved where there is none.
+  /// - Returns: Its secret.
+  /// - Throws: `.invalidArgument`, naming the secret.
+  public func secretOfNewItem(_ item: SecureItem) throws(SecureStorageError) -> Secret {
+    if let secret = item.secret { return secret }
+    throw ArgumentCheck(operation: .save, backend: backendName)
+      .refusal("secret", "is needed for a new item")
+  }
+}
+
+/// The checks of one call, all of which throw the same error but for the argument.
+private struct ArgumentCheck {
+  let operation: SecureStorageError.Operation
+  let backend: String
+
+  func key(_ key: ItemKey) throws(SecureStorageError) {
+    if key.attributes.isEmpty { throw refusal("key", "must have a part") }
+    for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
+      if AttributeName.reserved.contains(name) { throw refusal("key", "must not name \"\(name)\"") }
+      try text(name, "key")
+      try text(value, key.kind.argument(for: name))
+    }
+  }
+
+  func text(
+    _ text: String, _ argument: String, mayBeEmpty: Bool = false
+  ) throws(SecureStorageError) {
+    if text.isEmpty && !mayBeEmpty { throw refusal(argument, "must not be empty") }
+    if text.utf8.contains(0) { throw refusal(argument, "must not contain NUL") }
+    if text.utf8.count > ItemLimits.attributeBytes {
+      throw refusal(argument, "must not be longer than \(ItemLimits.attributeBytes) bytes")
+    }
+  }
+
+  func refusal(_ argument: String, _ reason: String) -> SecureStorageError {
+    SecureStorageError(
+      .invalidArgument, operation: operation, backend: backend,
+      message: "The argument \"\(argument)\" \(reason).", argument: argument)
+  }
+}
+
+extension ItemKind {
+  /// What callers know an attribute as: a password's user name is its account.
+  fileprivate func argument(for attribute: String) -> String {
+    switch (self, attribute) {
+    case (.password, AttributeName.username): "account"
+    case (.credentials, AttributeName.username): "login"
+    default: attribute
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/// A place where secrets are kept: a keyring, the memory of a test, a file.
+///
+/// The protocol is small on purpose: everything an app calls is an extension over these three
+/// operations. Whoever writes a storage keeps the rules that `StorageContract` of the module
+/// `KeyringTesting` checks one by one; the first of them is that a missing item is an empty result,
+/// and every other reason for not having it is an error.
+///
+/// ```swift
+/// let storage: any SecureStorage = InMemoryStorage()
+/// try storage.setPassword("s3cret", service: "org.example.app", account: "authToken")
+/// ```
+public protocol SecureStorage: Sendable {
+  /// The name of this kind of storage, as errors give it. By default the name of the type.
+  var backendName: String { get }
+
+  /// Stores an item under its key, atomically: at every moment the old or the new item is there.
+  ///
+  /// What is `nil` in `item` stays as it is in the item already stored: with `secret` left out, a
+  /// label changes without the secret being read or rewritten.
+  ///
+  /// - Parameters:
+  ///   - item: The key and what to store under it. A new item needs a secret.
+  ///   - mode: What to do when an item with that key is there already, or is not.
+  /// - Throws: `.itemAlreadyExists` and `.itemNotFound` as `mode` has it, `.invalidArgument` before
+  ///   anything was stored, or whatever kept the storage from doing it.
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError)
+
+  /// Finds items, newest first, with as much of each as the query asks for.
+  ///
+  /// - Parameter query: Which items, and what of them.
+  /// - Returns: The items found; empty when there are none.
+  /// - Throws: Any reason for not knowing the answer: locked, dismissed, unreachable.
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem]
+
+  /// Removes items for good.
+  ///
+  /// - Parameter query: Which items. One that names nothing is refused.
+  /// - Returns: How many items were removed; 0 when there were none.
+  /// - Throws: `.invalidArgument` for a query that names nothing, `.locked` rather than a quiet
+  ///   success, or whatever kept the storage from doing it.
+  @discardableResult
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int
+}
+
+extension SecureStorage {
+  /// The name of the type.
+  public var backendName: String { String(describing: Self.self) }
+
+  /// Tells whether an item is stored under a key, without fetching its secret.
+  ///
+  /// - Parameter key: The key to look for.
+  /// - Returns: Whether there is such an item.
+  /// - Throws: Any reason for not knowing the answer.
+  public func exists(_ key: ItemKey) throws(SecureStorageError) -> Bool {
+    try !items(matching: .key(key)).isEmpty
+  }
+
+  /// Finds the item stored under a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key to look for.
+  ///   - details: What of the item to fetch.
+  /// - Returns: The item, or `nil` when there is none.
+  /// - Throws: Any reason for not knowing the answer.
+  public func item(
+    for key: ItemKey, details: ItemQuery.Details = .all
+  ) throws(SecureStorageError) -> SecureItem? {
+    try items(matching: .key(key, details: details)).first
+  }
+
+  /// Removes the item stored under a key.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: Whether there was one.
+  /// - Throws: Whatever kept the storage from removing it.
+  @discardableResult
+  public func remove(_ key: ItemKey) throws(SecureStorageError) -> Bool {
+    try removeItems(matching: .key(key)) > 0
+  }
+}
+
+/// What saving does about an item that is, or is not, there already.
+public enum SaveMode: Sendable, Hashable {
+  /// Stores a new item; throws `.itemAlreadyExists` when there is one.
+  ///
+  /// A storage that several processes share can promise this within a process only: of two
+  /// processes adding the same key at the same moment, the later replaces the earlier.
+  case add
+  /// Changes the item that is there; throws `.itemNotFound` when there is none.
+  case update
+  /// Stores the item whether or not there was one.
+  case addOrReplace
+}

@@ -1,0 +1,116 @@
+extension SecureStorageError {
+  /// What kind of thing went wrong.
+  ///
+  /// Storages of other makers may add codes of their own.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The name of the code.
+    public let rawValue: String
+
+    /// Makes a code.
+    ///
+    /// - Parameter rawValue: The name of the code.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The name of the code.
+    public var description: String { rawValue }
+
+    /// An item to be updated is not there.
+    public static let itemNotFound = Code(rawValue: "itemNotFound")
+    /// An item to be added is there already.
+    public static let itemAlreadyExists = Code(rawValue: "itemAlreadyExists")
+    /// The storage is locked, and asking the user is not allowed or not possible.
+    public static let locked = Code(rawValue: "locked")
+    /// The user was asked and declined.
+    public static let userCanceled = Code(rawValue: "userCanceled")
+    /// There is no D-Bus session to find a keyring on.
+    public static let noSessionBus = Code(rawValue: "noSessionBus")
+    /// There is a D-Bus session, but nobody on it keeps secrets.
+    public static let noProvider = Code(rawValue: "noProvider")
+    /// The keyring has no default collection to store new items in.
+    public static let noDefaultCollection = Code(rawValue: "noDefaultCollection")
+    /// The keyring has no collection of the kind or name asked for.
+    public static let collectionNotFound = Code(rawValue: "collectionNotFound")
+    /// A sandbox or a policy forbids it.
+    public static let accessDenied = Code(rawValue: "accessDenied")
+    /// The deadline passed.
+    public static let timedOut = Code(rawValue: "timedOut")
+    /// The task that asked was cancelled.
+    public static let canceled = Code(rawValue: "canceled")
+    /// The connection to the keyring was lost, and a second try did not help.
+    public static let connectionLost = Code(rawValue: "connectionLost")
+    /// Several items of other programs match, and none of this package's.
+    public static let ambiguous = Code(rawValue: "ambiguous")
+    /// An argument was refused before anything was stored or sent.
+    public static let invalidArgument = Code(rawValue: "invalidArgument")
+    /// What is stored is not what was asked for: not UTF-8, not that type.
+    public static let undecodable = Code(rawValue: "undecodable")
+    /// No storage was chosen, and there is none to fall back on.
+    public static let noStorage = Code(rawValue: "noStorage")
+    /// Anything else; look at the underlying error.
+    public static let backend = Code(rawValue: "backend")
+  }
+}
+
+extension SecureStorageError.Code {
+  var meaning: String { Self.texts[self]?.meaning ?? "The storage reported an error." }
+  var advice: String { Self.texts[self]?.advice ?? "The underlying error says more." }
+
+  private static let texts: [Self: (meaning: String, advice: String)] = [
+    .itemNotFound: (
+      "There is no such item.", "Add it first, or save it with addOrReplace."
+    ),
+    .itemAlreadyExists: (
+      "There is such an item already.", "Update it, or save it with addOrReplace."
+    ),
+    .locked: (
+      "The keyring is locked.",
+      "Unlock it in your keyring manager or by logging in, or allow this program to ask."
+    ),
+    .userCanceled: (
+      "The keyring asked to be unlocked or to confirm, and was declined.",
+      "Try again and answer the question."
+    ),
+    .noSessionBus: (
+      "There is no D-Bus session bus.",
+      "Run inside a desktop or login session, or start one with dbus-run-session."
+    ),
+    .noProvider: (
+      "No program on the session bus provides a keyring.",
+      "Install and start one: gnome-keyring, KWallet or KeePassXC."
+    ),
+    .noDefaultCollection: (
+      "The keyring has no default collection.",
+      "Create one in your keyring manager and make it the default."
+    ),
+    .collectionNotFound: (
+      "The keyring has no such collection.",
+      "Create it in your keyring manager, or choose another collection."
+    ),
+    .accessDenied: (
+      "Access to the keyring was denied.",
+      "Grant the sandbox or policy access to org.freedesktop.secrets."
+    ),
+    .timedOut: (
+      "The keyring did not answer in time.", "Check that it is not hanging, and try again."
+    ),
+    .canceled: ("The call was cancelled.", "Call again if the result is still wanted."),
+    .connectionLost: (
+      "The connection to the keyring was lost.",
+      "Check that the keyring is running, and try again; reads show whether a write took place."
+    ),
+    .ambiguous: (
+      "Several items of other programs match.",
+      "Remove the surplus ones in your keyring manager."
+    ),
+    .invalidArgument: ("An argument was refused.", "Correct it; nothing was stored."),
+    .undecodable: (
+      "The stored bytes are not of the type asked for.",
+      "Read them as bytes, or store a new value."
+    ),
+    .noStorage: (
+      "No storage was chosen.", "Set SecureStorageDefaults.storage when the program starts."
+    ),
+  ]
+}

@@ -1,0 +1,98 @@
+internal import KeyringStorage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// Rule 7: label, attributes and times.
+extension ContractTrial {
+  func metadataReadsBack() throws {
+    let start = Date()
+    let attributes = ["environment": "test", "empty": "", "umlaut": "\u{E4}\n"]
+    try storage.save(
+      SecureItem(
+        key: password(), secret: Secret("first"), label: "A label", attributes: attributes), .add)
+    let first = try metadata()
+    try expect(first.label == "A label", "the label reads back as \(first.label ?? "none")")
+    try expect(first.attributes == attributes, "the attributes read back differently")
+    try expect(first.secret == nil, "a secret came without being asked for")
+
+    try save("second", password())
+    let second = try metadata()
+    try expect(second.label == "A label", "a new secret changed the label")
+    try expect(second.attributes == attributes, "a new secret changed the attributes")
+    guard let created = second.created, let modified = second.modified else {
+      throw violation("an item has no times")
+    }
+    // Keyrings keep whole seconds.
+    try expect(created >= start - 1 && created <= Date() + 1, "created is \(created)")
+    try expect(modified >= created, "modified \(modified) is before created \(created)")
+
+    try save("third", password("plain"))
+    let plain = try storage.item(for: password("plain"), details: .metadata)
+    try expect(plain?.label?.isEmpty == false, "an item saved without a label has an empty one")
+    try expect(plain?.label?.contains("/") == false, "a label has a slash")
+    try expect(plain?.attributes == [:], "an item has attributes that nobody gave it")
+  }
+
+  func labelChangesAlone() throws {
+    try save("secret", password())
+    try storage.save(SecureItem(key: password(), label: "Another label"), .update)
+    try expect(metadata().label == "Another label", "the label did not change")
+    try expectStored("secret", password(), "after changing the label")
+
+    try storage.save(
+      SecureItem(key: password(), attributes: ["environment": "test"]), .update)
+    try expect(metadata().attributes == ["environment": "test"], "the attributes did not change")
+    try expect(metadata().label == "Another label", "changing attributes changed the label")
+    try expectStored("secret", password(), "after changing the attributes")
+
+    let error = try expect(.invalidArgument, of: "saving a new item without a secret") {
+      try storage.save(SecureItem(key: password("new"), label: "label"), .addOrReplace)
+    }
+    try expect(
+      error.argument == "secret", "the refused argument is \(error.argument ?? "not named")")
+  }
+
+  func attributesAreSearchable() throws {
+    for (account, environment) in [("one", "test"), ("two", "live"), ("three", "test")] {
+      try storage.save(
+        SecureItem(
+          key: password(account), secret: Secret(account),
+          attributes: ["environment": environment]), .add)
+    }
+    var query = ItemQuery(
+      attributes: ["service": service, "environment": "test"], details: .secret)
+    let found = try storage.items(matching: query)
+    try expect(
+      Set(found.map(\.key)) == [password("one"), password("three")],
+      "a search by attribute found \(found.map(\.key))")
+    for item in found {
+      let account = item.key.attributes["username"] ?? ""
+      try expect(item.secret == Secret(account), "a search found \(item.key) with another's secret")
+    }
+    query.limit = 1
+    let limited = try storage.items(matching: query).count
+    try expect(limited == 1, "a search limited to one item found \(limited)")
+
+    // A changed attribute is found by its new value, and no longer by its old one.
+    try storage.save(
+      SecureItem(
+        key: password("one"), secret: Secret("one"), attributes: ["environment": "live"]), .update)
+    query.attributes["environment"] = "live"
+    query.limit = nil
+    let live = try storage.items(matching: query)
+    try expect(
+      Set(live.map(\.key)) == [password("one"), password("two")],
+      "after changing an attribute a search found \(live.map(\.key))")
+    let count = try storage.items(matching: .service(service)).count
+    try expect(count == 3, "changing an attribute left \(count) items instead of 3")
+  }
+
+  private func metadata() throws -> SecureItem {
+    if let item = try storage.item(for: password(), details: .metadata) { return item }
+    throw violation("a stored item is missing")
+  }
+}

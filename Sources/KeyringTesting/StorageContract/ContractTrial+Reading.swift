@@ -1,0 +1,128 @@
+internal import KeyringStorage
+
+// Rules 1 and 4: what is missing and what is not, and that bytes come back as they went in.
+extension ContractTrial {
+  func missingIsEmpty() throws {
+    try expect(secret(password()) == nil, "a missing item was read")
+    try expect(storage.password(service: service, account: "account") == nil, "a password was read")
+    try expect(storage.credential(service: service, label: "label") == nil, "a credential was read")
+    try expect(!storage.exists(password()), "a missing item exists")
+    let items = try storage.items(matching: .service(service, details: .all))
+    try expect(items.isEmpty, "a service without items has \(items.count)")
+    try save("present", password())
+    try expect(storage.exists(password()), "a stored item does not exist")
+    try expect(secret(password("another")) == nil, "a missing item was read beside a stored one")
+  }
+
+  func undecodableIsNotMissing() throws {
+    let notText = Secret(bytes: [0xFF, 0xFE, 0x00, 0xC0])
+    try storage.save(SecureItem(key: password(), secret: notText), .add)
+    _ = try expect(.undecodable, of: "reading bytes as text") {
+      _ = try storage.password(service: service, account: "account")
+    }
+    try expect(secret(password()) == notText, "reading an item as another type changed it")
+  }
+
+  func lockedIsNotMissing(_ unlock: (any LockableStorage) throws -> Void) throws {
+    try save("present", password())
+    try whileLocked(unlock) { storage in
+      try expect(storage.isLocked(), "a locked storage says that it is not")
+      _ = try expect(.locked, of: "reading a locked item") { _ = try secret(password()) }
+      _ = try expect(.locked, of: "finding a locked item") {
+        _ = try storage.items(matching: .service(service, details: .metadata))
+      }
+      _ = try expect(.locked, of: "saving over a locked item") { try save("other", password()) }
+      _ = try expect(.locked, of: "adding to a locked storage") {
+        try save("other", password("another"))
+      }
+      let exists: Bool
+      do throws(SecureStorageError) {
+        exists = try storage.exists(password())
+      } catch {
+        try expect(error.code == .locked, "looking for a locked item threw \(error.code)")
+        return
+      }
+      try expect(exists, "a locked item does not exist")
+    }
+    try expectStored("present", password(), "after unlocking")
+    try expect(!storage.exists(password("another")), "a refused addition made an item")
+  }
+
+  /// Runs something while the storage is locked, and unlocks it whatever happens.
+  func whileLocked(
+    _ unlock: (any LockableStorage) throws -> Void, _ body: (any LockableStorage) throws -> Void
+  ) throws {
+    guard let lockable = storage as? any LockableStorage else {
+      throw violation("the case is for a LockableStorage")
+    }
+    try lockable.lock()
+    let outcome = Result { try body(lockable) }
+    try unlock(lockable)
+    try outcome.get()
+    try expect(!lockable.isLocked(), "an unlocked storage says that it is locked")
+  }
+
+  func bytesComeBack() throws {
+    let megabyte = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    let samples: [(name: String, bytes: [UInt8])] = [
+      ("one NUL", [0]),
+      ("text around a NUL", Array("before\0after".utf8)),
+      ("all byte values", Array(0...255)),
+      ("bytes that are not UTF-8", [0xC3, 0x28, 0xFF, 0xED, 0xA0, 0x80]),
+      ("line ends and spaces", Array(" \r\n\t trailing \n".utf8)),
+      ("16 bytes, a whole block of a cipher", Array(repeating: 0x10, count: 16)),
+      ("1 MiB", megabyte),
+    ]
+    for (name, bytes) in samples {
+      let key = password(name)
+      try storage.save(SecureItem(key: key, secret: Secret(bytes: bytes)), .addOrReplace)
+      try expect(secret(key) == Secret(bytes: bytes), "\(name) did not come back")
+    }
+    // The content type of the old item must not stick to the new one.
+    try storage.save(SecureItem(key: password(), secret: Secret(bytes: [0xFF, 0])), .add)
+    try save("text", password())
+    try expectStored("text", password(), "after bytes were replaced by text")
+  }
+
+  func emptyIsNotMissing() throws {
+    try save("", password())
+    try expect(secret(password()) == Secret(""), "an empty secret is missing or another one")
+    try expect(
+      storage.password(service: service, account: "account") == "", "an empty password is missing")
+    try expect(storage.exists(password()), "an item with an empty secret does not exist")
+    let credential = Credential(login: "", password: "")
+    try storage.setCredential(credential, service: service, label: "label")
+    try expect(
+      storage.credential(service: service, label: "label") == credential,
+      "an empty credential is missing or another one")
+  }
+
+  func textIsNotNormalized() throws {
+    let composed = "\u{E9}"
+    let decomposed = "e\u{301}"
+    for text in [composed, decomposed, "\u{1F469}\u{200D}\u{1F4BB}", "\u{FEFF}bom", "\"'\\%*?\n"] {
+      let key = password(text)
+      try save(text, key)
+      try expect(secret(key) == Secret(text), "the text \(Array(text.utf8)) did not come back")
+      let credential = Credential(login: text, password: text)
+      try storage.setCredential(credential, service: service, label: text)
+      let found = try storage.credential(service: service, label: text)
+      try expect(
+        found.map { Array($0.login.utf8) } == Array(text.utf8),
+        "the login \(Array(text.utf8)) did not come back")
+    }
+    // A login that changes in nothing but its normalisation does change.
+    for login in [composed, decomposed] {
+      try storage.setCredential(
+        Credential(login: login, password: login), service: service, label: "label")
+      let found = try storage.credential(service: service, label: "label")
+      try expect(
+        found.map { Array($0.login.utf8) } == Array(login.utf8),
+        "a login that changed in its normalisation only did not change")
+    }
+    try save("decomposed", password(decomposed))
+    try expect(
+      secret(password(composed)) == Secret(composed),
+      "two accounts that look the same are the same item")
+  }
+}

@@ -1,0 +1,55 @@
+internal import KeyringStorage
+
+// Rule 2: what no storage could keep is refused before anything is stored.
+extension ContractTrial {
+  func invalidArgumentsAreRefused() throws {
+    try save("kept", password())
+    let long = String(repeating: "x", count: ItemLimits.attributeBytes + 1)
+    for bad in ["", "nul\0", long] {
+      try expectRefusal("account", .password(service: service, account: bad))
+      try expectRefusal("service", .password(service: bad, account: "account"))
+      try expectRefusal("label", .credentials(service: service, label: bad))
+      try expectRefusal("label", of: SecureItem(key: password(), label: bad))
+    }
+    try expectRefusal("label", of: SecureItem(key: password(), label: "with/slash"))
+    try expectRefusal("key", ItemKey(kind: .password, attributes: [:]))
+    for bad in ["nul\0", long] {
+      try expectRefusal(
+        "attributes", of: SecureItem(key: password(), attributes: [bad: "value"]))
+      try expectRefusal(
+        "login",
+        of: SecureItem(
+          key: .credentials(service: service, label: "label"), secret: Secret("x"),
+          attributes: ["username": bad]))
+    }
+    try expectRefusal(
+      "attributes", of: SecureItem(key: password(), attributes: ["service": "another"]))
+    try expectRefusal("attributes", of: SecureItem(key: password(), attributes: ["xdg:schema": ""]))
+    let large = Secret(bytes: [UInt8](repeating: 0x78, count: ItemLimits.secretBytes + 1))
+    try expectRefusal("secret", of: SecureItem(key: password(), secret: large))
+    try expectStored("kept", password(), "after refused saves")
+    let count = try storage.items(matching: .service(service)).count
+    try expect(count == 1, "refused saves left \(count) items instead of 1")
+  }
+
+  private func expectRefusal(_ argument: String, _ key: ItemKey) throws {
+    try expectRefusal(argument, of: SecureItem(key: key, secret: Secret("refused")))
+    try expectRefusal(argument, "reading") { _ = try storage.item(for: key) }
+    try expectRefusal(argument, "removing") { try storage.remove(key) }
+  }
+
+  private func expectRefusal(_ argument: String, of item: SecureItem) throws {
+    try expectRefusal(argument, "saving") { try storage.save(item, .addOrReplace) }
+  }
+
+  private func expectRefusal(
+    _ argument: String, _ action: String, _ body: () throws -> Void
+  ) throws {
+    let error = try expect(.invalidArgument, of: "\(action) with a bad \(argument)", body)
+    try expect(
+      error.argument == argument,
+      "\(action) with a bad \(argument) named \(error.argument ?? "no argument")")
+    try expect(
+      error.message.contains(argument), "the message does not name \(argument): \(error.message)")
+  }
+}

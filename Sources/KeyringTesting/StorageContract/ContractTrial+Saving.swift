@@ -1,0 +1,109 @@
+internal import KeyringStorage
+internal import Synchronization
+
+// Rules 2 and 3: what saving replaces, and that it does so at once.
+extension ContractTrial {
+  func savingReplacesOne() throws {
+    let key = password()
+    for text in ["first", "second", "third"] {
+      try save(text, key)
+      try expectStored(text, key, "after saving")
+    }
+    try save("updated", key, .update)
+    try expectStored("updated", key, "after updating")
+    let count = try storage.items(matching: .service(service)).count
+    try expect(count == 1, "saving one key four times left \(count) items")
+  }
+
+  func addRefusesPresent() throws {
+    try save("first", password(), .add)
+    _ = try expect(.itemAlreadyExists, of: "adding a present item") {
+      try save("second", password(), .add)
+    }
+    try expectStored("first", password(), "after a refused addition")
+  }
+
+  func updateRefusesAbsent() throws {
+    _ = try expect(.itemNotFound, of: "updating an absent item") {
+      try save("first", password(), .update)
+    }
+    try expect(!storage.exists(password()), "a refused update made an item")
+  }
+
+  func keysNeverCollide() throws {
+    let keys = [
+      ItemKey.password(service: service, account: "name"),
+      .password(service: service, account: "Name"),
+      .password(service: service, account: "name "),
+      .password(service: service, account: "name*"),
+      .password(service: otherService, account: "name"),
+      .credentials(service: service, label: "name"),
+      .credentials(service: otherService, label: "name"),
+      // A kind of somebody's own, with fewer parts, the same parts, and more.
+      ItemKey(kind: .custom, attributes: ["service": service]),
+      ItemKey(kind: .custom, attributes: ["service": service, "username": "name"]),
+      ItemKey(kind: .custom, attributes: ["service": service, "label": "name"]),
+      ItemKey(
+        kind: .custom, attributes: ["service": service, "username": "name", "label": "name"]),
+    ]
+    for (index, key) in keys.enumerated() {
+      try save("value \(index)", key, .add)
+      // The one with the fewest attributes last in one order, first in the other.
+      for (earlier, other) in keys[...index].enumerated() {
+        try expectStored("value \(earlier)", other, "after saving \(key)")
+      }
+    }
+    for (index, key) in keys.enumerated().reversed() {
+      try save("rewritten \(index)", key, .update)
+      for (later, other) in keys.enumerated().dropFirst(index) {
+        try expectStored("rewritten \(later)", other, "after rewriting \(key)")
+      }
+    }
+    for (index, key) in keys.enumerated() {
+      try expect(storage.remove(key), "removing \(key) found nothing")
+      for (later, other) in keys.enumerated().dropFirst(index + 1) {
+        try expectStored("rewritten \(later)", other, "after removing \(key)")
+      }
+    }
+  }
+
+  func newLoginLeavesOneItem() throws {
+    let label = "account"
+    for number in 1...3 {
+      let credential = Credential(login: "login \(number)", password: "password \(number)")
+      try storage.setCredential(credential, service: service, label: label)
+      let found = try storage.credential(service: service, label: label)
+      try expect(found == credential, "after a new login the credential is another one")
+      let count = try storage.items(matching: .service(service)).count
+      try expect(count == 1, "after a new login there are \(count) items")
+    }
+  }
+
+  func credentialsAreNeverMixed() throws {
+    @Sendable func pair(_ number: Int) -> Credential {
+      Credential(login: "login \(number)", password: "login \(number)")
+    }
+    try storage.setCredential(pair(0), service: service, label: "account")
+    let isWriting = Atomic(true)
+    let read: @Sendable () throws -> Void = {
+      repeat {
+        let found = try storage.credential(service: service, label: "account")
+        try expect(found != nil, "a reader found nothing while the credential was rewritten")
+        try expect(
+          found?.login == found?.password, "a reader found a login with another's password")
+      } while isWriting.load(ordering: .acquiring)
+    }
+    try Self.concurrently([
+      {
+        defer { isWriting.store(false, ordering: .releasing) }
+        for number in 1...50 {
+          try storage.setCredential(pair(number), service: service, label: "account")
+        }
+      }, read, read,
+    ])
+  }
+}
+
+extension ItemKind {
+  fileprivate static let custom = ItemKind(rawValue: "swift-keyring-contract")
+}

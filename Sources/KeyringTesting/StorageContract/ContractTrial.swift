@@ -1,0 +1,66 @@
+internal import KeyringStorage
+
+/// One storage in one case of the contract: the keys to use, and how to complain.
+struct ContractTrial: Sendable {
+  let rule: StorageContract
+  let storage: any SecureStorage
+  let service: String
+  /// A second service, of which the first is a prefix.
+  let otherService: String
+
+  init(_ rule: StorageContract, _ storage: any SecureStorage) {
+    self.rule = rule
+    self.storage = storage
+    service = "swift-keyring-contract-\(Self.token())"
+    otherService = service + "-other"
+  }
+
+  static func token() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
+
+  func password(_ account: String = "account") -> ItemKey {
+    .password(service: service, account: account)
+  }
+
+  func save(
+    _ text: String, _ key: ItemKey, _ mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    try storage.save(SecureItem(key: key, secret: Secret(text)), mode)
+  }
+
+  func secret(_ key: ItemKey) throws(SecureStorageError) -> Secret? {
+    try storage.item(for: key, details: .secret)?.secret
+  }
+
+  func removeEverything() throws {
+    try storage.removeItems(matching: .service(service))
+    try storage.removeItems(matching: .service(otherService))
+  }
+
+  // MARK: - Expectations
+
+  func violation(_ finding: String) -> ContractViolation {
+    ContractViolation(rule: rule, finding: finding)
+  }
+
+  func expect(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
+    if !condition { throw violation(otherwise()) }
+  }
+
+  func expect(
+    _ code: SecureStorageError.Code, of action: String, _ body: () throws -> Void
+  ) throws -> SecureStorageError {
+    do {
+      try body()
+    } catch let error as SecureStorageError {
+      try expect(error.code == code, "\(action) threw \(error.code) instead of \(code)")
+      return error
+    }
+    throw violation("\(action) succeeded instead of throwing \(code)")
+  }
+
+  func expectStored(_ text: String, _ key: ItemKey, _ moment: String) throws {
+    let items = try storage.items(matching: .key(key, details: .all))
+    try expect(items.count == 1, "\(moment) there are \(items.count) items under \(key)")
+    try expect(items[0].secret == Secret(text), "\(moment) the secret of \(key) is another one")
+  }
+}

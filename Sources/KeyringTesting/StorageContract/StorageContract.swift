@@ -1,0 +1,168 @@
+public import KeyringStorage
+public import Testing
+
+/// The rules that every storage obeys, one case each.
+///
+/// Put a storage of your own through all of them:
+///
+/// ```swift
+/// @Test(arguments: StorageContract.allCases)
+/// func contract(rule: StorageContract) throws {
+///   try rule.verify(MyStorage())
+/// }
+/// ```
+///
+/// Each case stores items of a service with a random name, and removes them again, so that it may
+/// run on a storage that holds other things.
+public enum StorageContract: String, CaseIterable, Sendable {
+  // Rule 1: a missing item is nil; any other reason for not having it is an error.
+  /// A missing item is `nil`, an empty result, or `false`.
+  case missingIsEmpty
+  /// An item that is not what was asked for is an error, and stays as it is.
+  case undecodableIsNotMissing
+  /// A locked item is an error, never a missing one.
+  case lockedIsNotMissing
+
+  // Rule 2: saving replaces exactly the item with that key.
+  /// Saving again leaves one item, with the new value.
+  case savingReplacesOne
+  /// Adding refuses an item that is there, and leaves it.
+  case addRefusesPresent
+  /// Updating refuses an item that is not there, and makes none.
+  case updateRefusesAbsent
+  /// Keys that differ in kind or in any part never touch each other's items.
+  case keysNeverCollide
+  /// What cannot be kept is refused before anything is stored.
+  case invalidArgumentsAreRefused
+
+  // Rule 3: saving is atomic.
+  /// While a credential is rewritten, every reader finds a whole pair.
+  case credentialsAreNeverMixed
+  /// A new login leaves one item, under the same label.
+  case newLoginLeavesOneItem
+
+  // Rule 4: bytes come back as they went in.
+  /// NUL, bytes that are not UTF-8, 1 MiB.
+  case bytesComeBack
+  /// An empty secret is there.
+  case emptyIsNotMissing
+  /// Text is not normalised, in secrets, keys or logins.
+  case textIsNotNormalized
+
+  // Rule 5: removing something absent is no error; something locked is never removed quietly.
+  /// Removing what is not there says 0.
+  case removingAbsentSaysZero
+  /// Removing something locked is an error, and it stays.
+  case removingLockedFails
+
+  // Rule 6: removing everything of a service leaves every other service alone.
+  /// Removing a service's items leaves other services' items.
+  case removingServiceLeavesOthers
+  /// A removal that names nothing is refused.
+  case removingEverythingIsRefused
+
+  // Rule 7: metadata reads back.
+  /// Label, attributes, created and modified read back and survive a new secret.
+  case metadataReadsBack
+  /// A label changes without the secret.
+  case labelChangesAlone
+  /// Items are found by their attributes.
+  case attributesAreSearchable
+
+  // Rule 8: no secret is shown.
+  /// Neither items nor values nor the storage show a secret, however they are printed.
+  case secretsAreNotShown
+
+  // Rule 9: any number of threads may use a storage at once.
+  /// What several threads write at once is all there, once.
+  case threadsLoseNothing
+
+  /// The number of the rule that the case belongs to.
+  public var rule: Int {
+    switch self {
+    case .missingIsEmpty, .undecodableIsNotMissing, .lockedIsNotMissing: 1
+    case .savingReplacesOne, .addRefusesPresent, .updateRefusesAbsent, .keysNeverCollide,
+      .invalidArgumentsAreRefused:
+      2
+    case .credentialsAreNeverMixed, .newLoginLeavesOneItem: 3
+    case .bytesComeBack, .emptyIsNotMissing, .textIsNotNormalized: 4
+    case .removingAbsentSaysZero, .removingLockedFails: 5
+    case .removingServiceLeavesOthers, .removingEverythingIsRefused: 6
+    case .metadataReadsBack, .labelChangesAlone, .attributesAreSearchable: 7
+    case .secretsAreNotShown: 8
+    case .threadsLoseNothing: 9
+    }
+  }
+
+  /// Whether the case locks the storage, and so applies to a `LockableStorage` only.
+  public var needsLocking: Bool {
+    self == .lockedIsNotMissing || self == .removingLockedFails
+  }
+
+  /// Puts a storage through the case.
+  ///
+  /// - Parameters:
+  ///   - storage: The storage; the cases that lock it (``needsLocking``) want a `LockableStorage`
+  ///     that nobody else uses meanwhile.
+  ///   - unlock: Unlocks the storage again, if that is not to be left to its own `unlock()`.
+  /// - Throws: A ``ContractViolation``, also where the storage threw an error of its own that the
+  ///   rule has no place for; or what `unlock` threw.
+  public func verify(
+    _ storage: any SecureStorage,
+    unlock: (any LockableStorage) throws -> Void = { try $0.unlock() }
+  ) throws {
+    let trial = ContractTrial(self, storage)
+    do {
+      let outcome = Result { try check(trial, unlock) }
+      try trial.removeEverything()
+      try outcome.get()
+    } catch let error as SecureStorageError {
+      throw trial.violation("the storage threw an error that was not expected: \(error)")
+    }
+  }
+
+  private func check(
+    _ trial: ContractTrial, _ unlock: (any LockableStorage) throws -> Void
+  ) throws {
+    switch self {
+    case .missingIsEmpty: try trial.missingIsEmpty()
+    case .undecodableIsNotMissing: try trial.undecodableIsNotMissing()
+    case .lockedIsNotMissing: try trial.lockedIsNotMissing(unlock)
+    case .savingReplacesOne: try trial.savingReplacesOne()
+    case .addRefusesPresent: try trial.addRefusesPresent()
+    case .updateRefusesAbsent: try trial.updateRefusesAbsent()
+    case .keysNeverCollide: try trial.keysNeverCollide()
+    case .invalidArgumentsAreRefused: try trial.invalidArgumentsAreRefused()
+    case .credentialsAreNeverMixed: try trial.credentialsAreNeverMixed()
+    case .newLoginLeavesOneItem: try trial.newLoginLeavesOneItem()
+    case .bytesComeBack: try trial.bytesComeBack()
+    case .emptyIsNotMissing: try trial.emptyIsNotMissing()
+    case .textIsNotNormalized: try trial.textIsNotNormalized()
+    case .removingAbsentSaysZero: try trial.removingAbsentSaysZero()
+    case .removingLockedFails: try trial.removingLockedFails(unlock)
+    case .removingServiceLeavesOthers: try trial.removingServiceLeavesOthers()
+    case .removingEverythingIsRefused: try trial.removingEverythingIsRefused()
+    case .metadataReadsBack: try trial.metadataReadsBack()
+    case .labelChangesAlone: try trial.labelChangesAlone()
+    case .attributesAreSearchable: try trial.attributesAreSearchable()
+    case .secretsAreNotShown: try trial.secretsAreNotShown()
+    case .threadsLoseNothing: try trial.threadsLoseNothing()
+    }
+  }
+}
+
+extension StorageContract: CustomTestStringConvertible {
+  /// The rule and the case, as test output shows them.
+  public var testDescription: String { "rule \(rule): \(rawValue)" }
+}
+
+/// A storage that does not obey a rule.
+public struct ContractViolation: Error, CustomStringConvertible {
+  /// The case that failed.
+  public let rule: StorageContract
+  /// What the storage did.
+  public let finding: String
+
+  /// The case and what the storage did, in one line.
+  public var description: String { "\(rule.testDescription): \(finding)" }
+}

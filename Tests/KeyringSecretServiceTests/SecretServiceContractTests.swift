@@ -1,0 +1,30 @@
+#if SecretService && os(Linux)
+import Keyring
+import KeyringTesting
+import Testing
+
+/// The contract on a real keyring, collection by collection.
+@Suite(.inPrivateSession) struct SecretServiceContractTests {
+  static let unlocked = StorageContract.allCases.filter { !$0.needsLocking }
+
+  @Test(arguments: unlocked)
+  func defaultCollection(rule: StorageContract) throws {
+    try rule.verify(SecretServiceStorage())
+  }
+
+  @Test(arguments: unlocked)
+  func sessionCollection(rule: StorageContract) throws {
+    try rule.verify(SecretServiceStorage(collection: .session))
+  }
+
+  @Test(arguments: StorageContract.allCases)
+  func namedCollection(rule: StorageContract) throws {
+    let collection = try PasswordCollection()
+    let storage = SecretServiceStorage(
+      collection: .named(collection.label), interaction: .never)
+    let outcome = Result { try rule.verify(storage) { _ in try collection.unlock() } }
+    try collection.delete()
+    try outcome.get()
+  }
+}
+#endif

@@ -1,0 +1,49 @@
+#if SecretService && os(Linux)
+import Keyring
+import Testing
+
+/// For every pair of keys with different parts, saving one leaves the other alone.
+///
+/// The daemons replace by subset: an item with {service} takes the place of one with {service,
+/// username}.
+@Suite(.inPrivateSession) struct SubsetTrapTests {
+  static let shapes: [(kind: ItemKind, parts: [String])] =
+    [.password, .credentials, ItemKind(rawValue: "of somebody's own")].flatMap { kind in
+      [
+        ["service"], ["service", "username"], ["service", "label"],
+        ["service", "username", "label"], ["service", "username", "label", "more"],
+      ].map { (kind, $0) }
+    }
+
+  @Test(arguments: shapes.indices)
+  func savingOneKeyLeavesEveryOther(index: Int) throws {
+    let storage = SecretServiceStorage()
+    let service = PrivateSession.newService()
+    let keys = Self.shapes.map { shape in
+      ItemKey(
+        kind: shape.kind,
+        attributes: Dictionary(
+          uniqueKeysWithValues: shape.parts.map { ($0, $0 == "service" ? service : "same") }))
+    }
+    func save(_ key: ItemKey, _ text: String) throws {
+      try storage.save(SecureItem(key: key, secret: Secret(text)), .addOrReplace)
+    }
+    func secret(_ key: ItemKey) throws -> Secret? {
+      try storage.item(for: key, details: .secret)?.secret
+    }
+    for other in keys.indices where other != index {
+      // Both orders: the new item must neither take the other's place nor be taken for it.
+      for (first, second) in [(keys[index], keys[other]), (keys[other], keys[index])] {
+        try save(first, "first")
+        try save(second, "second")
+        #expect(try secret(first) == Secret("first"))
+        #expect(try secret(second) == Secret("second"))
+        try storage.remove(second)
+        #expect(try secret(first) == Secret("first"))
+        try storage.remove(first)
+      }
+    }
+    #expect(try storage.items(matching: .service(service)).isEmpty)
+  }
+}
+#endif

@@ -1,0 +1,26 @@
+import KeyringStorage
+import KeyringTesting
+import Testing
+
+@Suite struct InMemoryStorageTests {
+  @Test(arguments: StorageContract.allCases)
+  func contract(rule: StorageContract) throws {
+    try rule.verify(InMemoryStorage())
+  }
+
+  @Test func newStorageIsEmpty() throws {
+    try InMemoryStorage().setPassword("s3cret", service: "service", account: "account")
+    #expect(try InMemoryStorage().password(service: "service", account: "account") == nil)
+  }
+
+  @Test func itemsComeNewestFirst() throws {
+    let storage = InMemoryStorage()
+    for account in ["one", "two", "three"] {
+      try storage.setPassword("s3cret", service: "service", account: account)
+    }
+    try storage.setPassword("changed", service: "service", account: "one")
+    let accounts = try storage.items(matching: .service("service"))
+      .map { $0.key.attributes["username"] }
+    #expect(accounts == ["one", "three", "two"])
+  }
+}

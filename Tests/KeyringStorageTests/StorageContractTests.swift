@@ -1,0 +1,191 @@
+import Glibc
+import KeyringStorage
+import KeyringTesting
+import Synchronization
+import Testing
+
+/// Each rule of the contract must be able to fail: a storage with just that fault breaks it.
+@Suite struct StorageContractTests {
+  @Test(arguments: Fault.allCases)
+  func faultIsFound(fault: Fault) throws {
+    let error = #expect(throws: ContractViolation.self) {
+      try fault.brokenRule.verify(FaultyStorage(fault))
+    }
+    #expect(error?.rule == fault.brokenRule)
+  }
+
+  @Test func everyRuleHasAFaultThatBreaksIt() {
+    #expect(Set(Fault.allCases.map(\.brokenRule)) == Set(StorageContract.allCases))
+  }
+
+  @Test func lockingNeedsALockableStorage() {
+    #expect(throws: ContractViolation.self) {
+      try StorageContract.lockedIsNotMissing.verify(UnlockableStorage())
+    }
+  }
+}
+
+enum Fault: CaseIterable {
+  case readsMissingAsEmpty, readsUndecodableAsMissing, readsLockedAsMissing
+  case savesBesideThePresentItem, addReplaces, updateCreates, ignoresTheCaseOfKeys, refusesNothing
+  case deletesBeforeItSaves, keepsTheOldLogin
+  case cutsAtNUL, readsEmptyAsMissing, normalizesText
+  case countsAbsentAsRemoved, removesWhatIsLocked
+  case removesByPrefix, removesWithoutAName
+  case forgetsLabels, dropsSecretsWithLabels, ignoresSearchedAttributes
+  case printsSecrets
+  case losesWritesOfThreads
+
+  var brokenRule: StorageContract {
+    switch self {
+    case .readsMissingAsEmpty: .missingIsEmpty
+    case .readsUndecodableAsMissing: .undecodableIsNotMissing
+    case .readsLockedAsMissing: .lockedIsNotMissing
+    case .savesBesideThePresentItem: .savingReplacesOne
+    case .addReplaces: .addRefusesPresent
+    case .updateCreates: .updateRefusesAbsent
+    case .ignoresTheCaseOfKeys: .keysNeverCollide
+    case .refusesNothing: .invalidArgumentsAreRefused
+    case .deletesBeforeItSaves: .credentialsAreNeverMixed
+    case .keepsTheOldLogin: .newLoginLeavesOneItem
+    case .cutsAtNUL: .bytesComeBack
+    case .readsEmptyAsMissing: .emptyIsNotMissing
+    case .normalizesText: .textIsNotNormalized
+    case .countsAbsentAsRemoved: .removingAbsentSaysZero
+    case .removesWhatIsLocked: .removingLockedFails
+    case .removesByPrefix: .removingServiceLeavesOthers
+    case .removesWithoutAName: .removingEverythingIsRefused
+    case .forgetsLabels: .metadataReadsBack
+    case .dropsSecretsWithLabels: .labelChangesAlone
+    case .ignoresSearchedAttributes: .attributesAreSearchable
+    case .printsSecrets: .secretsAreNotShown
+    case .losesWritesOfThreads: .threadsLoseNothing
+    }
+  }
+}
+
+private struct UnlockableStorage: SecureStorage {
+  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func items(matching query: ItemQuery) -> [SecureItem] { [] }
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
+}
+
+/// A storage that is right but for one fault.
+private struct FaultyStorage: LockableStorage, CustomStringConvertible {
+  let fault: Fault
+  private let base = InMemoryStorage()
+  /// Every item that was ever saved, as a fault may need it.
+  private let saved = Log()
+
+  init(_ fault: Fault) { self.fault = fault }
+
+  var description: String {
+    fault == .printsSecrets ? "\(saved.items.compactMap(\.secret?.text))" : "FaultyStorage"
+  }
+
+  func lock() { base.lock() }
+  func unlock() { base.unlock() }
+  func isLocked() -> Bool { base.isLocked() }
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    var item = item
+    var mode = mode
+    switch fault {
+    case .savesBesideThePresentItem: saved.append(item)
+    case .addReplaces: mode = mode == .add ? .addOrReplace : mode
+    case .updateCreates: mode = mode == .update ? .addOrReplace : mode
+    case .ignoresTheCaseOfKeys: item.key = lowercased(item.key)
+    case .refusesNothing:
+      do { try validate(item) } catch { return }
+    case .deletesBeforeItSaves:
+      if try base.remove(item.key) { saved.waitForRead() }
+    case .keepsTheOldLogin where try base.exists(item.key):
+      item.attributes = nil
+    case .cutsAtNUL:
+      item.secret = item.secret.map { secret in
+        Secret(bytes: secret.withUnsafeBytes { Array($0.prefix { $0 != 0 }) })
+      }
+    case .normalizesText:
+      // As if the decomposed and the composed form were the same account.
+      if item.key.attributes["username"] == "\u{E9}" {
+        item.key = .password(service: item.key.attributes["service"] ?? "", account: "\u{E9}")
+      }
+    case .forgetsLabels: item.label = nil
+    case .dropsSecretsWithLabels where item.secret == nil: item.secret = Secret("")
+    case .printsSecrets: saved.append(item)
+    case .losesWritesOfThreads:
+      saved.append(item)
+      if saved.items.count % 7 == 0 { return }
+    default: break
+    }
+    try base.save(item, mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    var query = query
+    switch fault {
+    case .readsLockedAsMissing where base.isLocked(): return []
+    case .ignoresTheCaseOfKeys: query.key = query.key.map(lowercased)
+    case .ignoresSearchedAttributes: query.attributes["environment"] = nil
+    default: break
+    }
+    let items = try base.items(matching: query)
+    saved.countRead()
+    switch fault {
+    case .readsMissingAsEmpty where items.isEmpty:
+      return query.key.map { [SecureItem(key: $0, secret: Secret(""))] } ?? []
+    case .readsUndecodableAsMissing:
+      return items.filter { $0.secret?.text != nil }
+    case .readsEmptyAsMissing:
+      return items.filter { $0.secret?.count != 0 }
+    case .savesBesideThePresentItem where query.key == nil:
+      return saved.items
+    default:
+      return items
+    }
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    switch fault {
+    case .countsAbsentAsRemoved:
+      _ = try base.removeItems(matching: query)
+      return 1
+    case .removesWhatIsLocked where base.isLocked():
+      base.unlock()
+      defer { base.lock() }
+      return try base.removeItems(matching: query)
+    case .removesByPrefix:
+      let service = query.attributes["service"] ?? ""
+      let others = try base.items(matching: ItemQuery())
+        .filter { $0.key.attributes["service"]?.hasPrefix(service + "-") ?? false }
+      for item in others { try base.remove(item.key) }
+      return try base.removeItems(matching: query)
+    case .removesWithoutAName where query.namesNothing: return 0
+    case .ignoresTheCaseOfKeys:
+      var query = query
+      query.key = query.key.map(lowercased)
+      return try base.removeItems(matching: query)
+    default:
+      return try base.removeItems(matching: query)
+    }
+  }
+
+  private func lowercased(_ key: ItemKey) -> ItemKey {
+    ItemKey(kind: key.kind, attributes: key.attributes.mapValues { $0.lowercased() })
+  }
+}
+
+private final class Log: Sendable {
+  private let state = Mutex<[SecureItem]>([])
+  var items: [SecureItem] { state.withLock { $0 } }
+  func append(_ item: SecureItem) { state.withLock { $0.append(item) } }
+
+  private let reads = Atomic(0)
+  func countRead() { reads.add(1, ordering: .relaxed) }
+
+  /// Lets another thread read now, if one is reading at all.
+  func waitForRead() {
+    let before = reads.load(ordering: .relaxed)
+    for _ in 0..<100_000 where reads.load(ordering: .relaxed) < before + 2 { sched_yield() }
+  }
+}

@@ -1,0 +1,103 @@
+import Keyring
+import KeyringTesting
+import Synchronization
+import Testing
+
+/// Which storage a property uses.
+@Suite struct OverrideTests {
+  let settings = Settings()
+
+  @Test func innerOverrideEnds() {
+    withSecureStorage(InMemoryStorage()) {
+      settings.authToken = "outer"
+      withSecureStorage(InMemoryStorage()) {
+        #expect(settings.authToken == nil)
+        settings.authToken = "inner"
+      }
+      #expect(settings.authToken == "outer")
+    }
+  }
+
+  @Test func overrideCrossesAwaitAndReachesChildTasks() async {
+    await withSecureStorage(InMemoryStorage()) {
+      settings.authToken = "s3cret"
+      await Task.yield()
+      #expect(settings.authToken == "s3cret")
+      async let child = settings.authToken
+      #expect(await child == "s3cret")
+      await withTaskGroup(of: String?.self) { group in
+        for _ in 0..<4 { group.addTask { [settings] in settings.authToken } }
+        for await value in group { #expect(value == "s3cret") }
+      }
+      let task = Task { [settings] in settings.authToken }
+      #expect(await task.value == "s3cret")
+      let detached = Task.detached { [settings] in settings.authToken }
+      #expect(await detached.value == nil)
+    }
+  }
+
+  @Test func parallelOverridesDoNotMeet() async {
+    await withTaskGroup { group in
+      for number in 0..<20 {
+        group.addTask { [settings] in
+          await withSecureStorage(InMemoryStorage()) {
+            #expect(settings.authToken == nil)
+            settings.authToken = "\(number)"
+            await Task.yield()
+            #expect(settings.authToken == "\(number)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test func explicitStorageWins() {
+    struct Explicit {
+      @Password("authToken") var authToken: String?
+      init(_ storage: any SecureStorage) { _authToken = Password("authToken", storage: storage) }
+    }
+    let storage = InMemoryStorage()
+    withSecureStorage(InMemoryStorage()) {
+      Explicit(storage).authToken = "explicit"
+      #expect(settings.authToken == nil)
+    }
+    #expect(Explicit(storage).authToken == "explicit")
+  }
+
+  @Test func overrideReturnsAndThrowsWhatTheClosureDoes() async throws {
+    struct Stop: Error {}
+    #expect(withSecureStorage(InMemoryStorage()) { 7 } == 7)
+    #expect(
+      await withSecureStorage(InMemoryStorage()) {
+        await Task.yield()
+        return 7
+      } == 7)
+    #expect(throws: Stop.self) {
+      try withSecureStorage(InMemoryStorage()) { () throws(Stop) in throw Stop() }
+    }
+    await #expect(throws: Stop.self) {
+      try await withSecureStorage(InMemoryStorage()) { () async throws(Stop) in
+        await Task.yield()
+        throw Stop()
+      }
+    }
+  }
+
+  @Test(.secureStorage(), arguments: 0..<8)
+  func traitGivesEveryCaseItsOwnStorage(number: Int) {
+    #expect(settings.authToken == nil)
+    settings.authToken = "\(number)"
+    #expect(settings.authToken == "\(number)")
+  }
+
+  @Test func testProcessWithoutOverrideIsRefused() throws {
+    let error = #expect(throws: SecureStorageError.self) { try settings.$authToken.read() }
+    #expect(error?.code == .noStorage)
+    #expect(error?.message.contains("\"authToken\"") == true)
+    #expect(error?.advice.contains("@Test(.secureStorage(InMemoryStorage()))") == true)
+    #expect(throws: SecureStorageError.self) { try settings.$authToken.write("s3cret") }
+    #expect(throws: SecureStorageError.self) { try settings.$authToken.remove() }
+    #expect(settings.account == nil)
+    #expect(settings.$account.failure?.code == .noStorage)
+  }
+}

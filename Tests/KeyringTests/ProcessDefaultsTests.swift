@@ -1,0 +1,61 @@
+import Keyring
+import Synchronization
+import Testing
+
+/// What the whole process shares: each test has a process of its own.
+@Suite struct ProcessDefaultsTests {
+  @Test func serviceIsTheExecutableUnlessSet() async {
+    await #expect(processExitsWith: .success) {
+      #expect(Settings().$authToken.key.attributes["service"]?.hasSuffix(".xctest") == true)
+      SecureStorageDefaults.service = "org.example.app"
+      #expect(
+        Settings().$authToken.key == .password(service: "org.example.app", account: "authToken"))
+      #expect(Settings().$shared.key.attributes["service"] == "another service")
+    }
+  }
+
+  @Test func storageOfTheProcessServesWhereThereIsNoOverride() async {
+    await #expect(processExitsWith: .success) {
+      SecureStorageDefaults.storage = InMemoryStorage()
+      let settings = Settings()
+      settings.authToken = "of the process"
+      withSecureStorage(InMemoryStorage()) { #expect(settings.authToken == nil) }
+      #expect(await Task.detached { Settings().authToken }.value == "of the process")
+      SecureStorageDefaults.storage = nil
+      #expect(throws: SecureStorageError.self) { try settings.$authToken.read() }
+    }
+  }
+
+  @Test func failedAssignmentsReachTheHandlerOnce() async {
+    await #expect(processExitsWith: .success) {
+      let failures = Mutex<[SecurePropertyFailure]>([])
+      SecureStorageDefaults.failureHandler = { failure in failures.withLock { $0.append(failure) } }
+      let storage = InMemoryStorage()
+      withSecureStorage(storage) {
+        storage.lock()
+        let settings = Settings()
+        settings.authToken = "s3cret"
+        #expect(settings.authToken == nil, "a failed read is not reported, only remembered")
+      }
+      let seen = failures.withLock { $0 }
+      #expect(seen.count == 1)
+      #expect(seen.first?.property == "authToken")
+      #expect(seen.first?.operation == .save && seen.first?.error.code == .locked)
+    }
+  }
+
+  @Test func withoutAHandlerAFailedAssignmentIsOneLineOnStandardError() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      let storage = InMemoryStorage()
+      storage.lock()
+      withSecureStorage(storage) { Settings().authToken = "a marker that must not be shown" }
+    }
+    let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      .split(separator: "\n").filter { $0.contains("authToken") }
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains("locked") == true)
+    #expect(lines.first?.contains("marker") == false)
+  }
+}

@@ -1,0 +1,88 @@
+import Keyring
+import KeyringTesting
+import Testing
+
+@Suite(.secureStorage()) struct PropertyTests {
+  let settings = Settings()
+
+  @Test func assignsThroughALet() throws {
+    settings.authToken = "s3cret"
+    #expect(settings.authToken == "s3cret")
+    settings.authToken = "another"
+    #expect(Settings().authToken == "another")
+
+    let credential = Credential(login: "ada", password: "pa55")
+    settings.account = credential
+    #expect(Settings().account == credential)
+    #expect(settings.$authToken.failure == nil && settings.$account.failure == nil)
+  }
+
+  @Test func nilRemoves() throws {
+    settings.authToken = "s3cret"
+    settings.account = Credential(login: "ada", password: "pa55")
+    #expect(try settings.$authToken.exists() && settings.$account.exists())
+    settings.clear()
+    #expect(settings.authToken == nil && settings.account == nil)
+    #expect(try !settings.$authToken.exists() && !settings.$account.exists())
+    settings.authToken = nil
+    #expect(settings.$authToken.failure == nil)
+  }
+
+  @Test func emptyIsNotNil() {
+    settings.authToken = ""
+    #expect(settings.authToken == "")
+  }
+
+  @Test func throwingTwinsDoTheSame() throws {
+    let token = settings.$authToken
+    #expect(try token.read() == nil)
+    #expect(try !token.exists())
+    #expect(try !token.remove())
+    try token.write("s3cret")
+    #expect(try token.read() == "s3cret" && token.exists())
+    #expect(settings.authToken == "s3cret")
+    #expect(try token.remove())
+    try token.write("again")
+    try token.write(nil)
+    #expect(try token.read() == nil)
+  }
+
+  @Test func propertiesAreDifferentItems() {
+    settings.authToken = "token"
+    settings.shared = "shared"
+    settings.account = Credential(login: "ada", password: "pa55")
+    settings.authToken = nil
+    #expect(settings.shared == "shared")
+    #expect(settings.account?.password == "pa55")
+  }
+
+  @Test func itemsAreNamedByServiceAndAccount() {
+    #expect(
+      settings.$shared.key == .password(service: "another service", account: "shared"))
+    #expect(
+      settings.$account.key
+        == .credentials(service: SecureStorageDefaults.service, label: "account"))
+  }
+
+  @Test func structOfSettingsIsSendable() async {
+    func use(_ settings: some Sendable) {}
+    use(settings)
+    let settings = settings
+    await Task.detached {
+      withSecureStorage(InMemoryStorage()) { settings.authToken = "s3cret" }
+    }.value
+    #expect(settings.authToken == nil)
+  }
+
+  @Test func worksInAnActorAndInAClass() async {
+    actor Session {
+      @Password("authToken") var authToken: String?
+      func signIn() { authToken = "of an actor" }
+    }
+    final class ViewModel {
+      @Password("authToken") var authToken: String?
+    }
+    await Session().signIn()
+    #expect(ViewModel().authToken == "of an actor")
+  }
+}

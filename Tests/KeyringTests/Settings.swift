@@ -1,0 +1,10 @@
+import Keyring
+
+/// The settings of an app, as the tests of its code find them.
+struct Settings {
+  @Credentials("account") var account: Credential?
+  @Password("authToken") var authToken: String?
+  @Password("shared", service: "another service") var shared: String?
+
+  func clear() { (account, authToken) = (nil, nil) }
+}
