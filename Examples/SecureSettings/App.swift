@@ -1,5 +1,13 @@
 import Keyring
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// An app that signs in and out; each command is a process of its own, so that what one finds is
 /// what another has left in the keyring.
 @main
@@ -7,17 +15,25 @@ struct App {
   /// A `let`: assigning goes to the keyring, and changes nothing in the struct.
   let settings = SecureSettings()
 
-  static func main() throws {
+  static func main() {
     SecureStorageDefaults.service = "org.example.SecureSettings"
-    let app = App()
-    switch CommandLine.arguments.dropFirst().first {
-    case "sign-in": app.signIn()
-    case "refresh": app.refresh()
-    case "sign-out": try app.settings.clear()
+    do throws(SecureStorageError) {
+      try App().run(CommandLine.arguments.dropFirst().first ?? "")
+    } catch {
+      print("    \(error.message) \(error.advice)")
+      exit(1)
+    }
+  }
+
+  func run(_ command: String) throws(SecureStorageError) {
+    switch command {
+    case "sign-in": signIn()
+    case "refresh": refresh()
+    case "sign-out": try settings.clear()
     case "show": break
     default: return print("usage: SecureSettings sign-in | show | refresh | sign-out")
     }
-    try app.show()
+    try show()
   }
 
   func signIn() {
@@ -32,7 +48,7 @@ struct App {
     settings.authToken = newToken()
   }
 
-  func show() throws {
+  func show() throws(SecureStorageError) {
     row("account", credential(settings.account))
     row("subAccount", credential(settings.subAccount))
     row("authToken", token(settings.authToken))

@@ -52,7 +52,9 @@ public enum SecureStorageDefaults {
     if let failureHandler {
       failureHandler(failure)
     } else {
-      StandardError.write("\(failure)\n")
+      // One line, whatever somebody has named an item.
+      StandardError.write(
+        "\(failure)".split(whereSeparator: \.isNewline).joined(separator: " ") + "\n")
     }
   }
 }

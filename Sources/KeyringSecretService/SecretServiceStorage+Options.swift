@@ -42,6 +42,11 @@ extension SecretServiceStorage {
     /// [D-Bus specification]: https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
     public var busAddress: String?
 
+    /// How long another operation may keep this one waiting: as long as it may take itself.
+    var longestOperation: Duration {
+      interaction == .allowed ? serviceTimeout + promptTimeout : serviceTimeout
+    }
+
     /// Makes options.
     ///
     /// - Parameters:

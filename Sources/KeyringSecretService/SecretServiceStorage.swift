@@ -44,8 +44,9 @@ public struct SecretServiceStorage: LockableStorage {
   /// - Throws: What kept it from being stored; `.locked` and `.userCanceled` leave the old item.
   public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
-    try KeyLocks.shared.withLock(item.key, until: deadline, failing: failure(.timedOut, .save)) {
-      () throws(SecureStorageError) in
+    try KeyLocks.shared.withLock(
+      item.key, until: Deadline(after: options.longestOperation), failing: lockTimeOut
+    ) { () throws(SecureStorageError) in
       try perform(.save, mayRepeatWrites: mode != .add) { (call) throws(SecureStorageError) in
         try call.save(item, mode)
       }
@@ -53,6 +54,9 @@ public struct SecretServiceStorage: LockableStorage {
   }
 
   /// Finds items, newest first.
+  ///
+  /// A login and its password are always of one pair. A label or another attribute is read just
+  /// before the secret, which may have been replaced in between.
   ///
   /// - Parameter query: Which items, and what of them.
   /// - Returns: The items found, those of other programs too.
@@ -109,12 +113,10 @@ public struct SecretServiceStorage: LockableStorage {
 }
 
 extension SecretServiceStorage {
-  private var deadline: Deadline { Deadline(after: options.serviceTimeout) }
-
-  private func failure(
-    _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation
-  ) -> SecureStorageError {
-    SecureStorageError(code, operation: operation, backend: backendName)
+  private var lockTimeOut: SecureStorageError {
+    SecureStorageError(
+      .timedOut, operation: .save, backend: backendName,
+      message: "Another thread was saving the same item all the time.")
   }
 
   /// Runs one operation in the open session, and once more in a new one if that was lost.
@@ -123,20 +125,19 @@ extension SecretServiceStorage {
     mayRepeatWrites: Bool = true,
     _ body: (Call) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
-    let deadline = deadline
-    let first = try call(operation, deadline)
+    let first = try call(operation, until: Deadline(after: options.serviceTimeout))
     do throws(SecureStorageError) {
       return try body(first)
     } catch {
       guard error.code == .connectionLost else { throw error }
       SessionPool.shared.forget(first.session, at: options.busAddress)
       guard mayRepeatWrites || !first.hasWritten else { throw error }
-      return try body(call(operation, deadline))
+      return try body(call(operation, until: first.deadline))
     }
   }
 
   private func call(
-    _ operation: SecureStorageError.Operation, _ deadline: Deadline
+    _ operation: SecureStorageError.Operation, until deadline: Deadline
   ) throws(SecureStorageError) -> Call {
     do throws(SecretSession.OpeningFailure) {
       let session = try SessionPool.shared.session(at: options.busAddress, until: deadline)

@@ -18,7 +18,7 @@ struct StoredItem {
     }
     guard let attributes = property("Attributes", "a{ss}") else { return nil }
     self.path = path
-    self.attributes = attributes.strings
+    self.attributes = attributes.strings.withoutAdditions
     label = property("Label", "s")?.text ?? ""
     created = property("Created", "t")?.unsigned ?? 0
     modified = property("Modified", "t")?.unsigned ?? 0
@@ -51,9 +51,23 @@ struct StoredItem {
   ///
   /// The order is total, so that everybody who meets both takes the same one. The times alone are
   /// no help: they are in whole seconds, KWallet resets them, and pass always says 0.
+  func replaces(_ other: StoredItem) -> Bool {
+    revision == other.revision ? isNewer(than: other) : revision > other.revision
+  }
+
+  /// Tells which of two items was changed later, as far as whole seconds do.
   func isNewer(than other: StoredItem) -> Bool {
-    (revision, modified, created, path.number, path.text)
-      > (other.revision, other.modified, other.created, other.path.number, other.path.text)
+    (modified, created, path.number, path.text)
+      > (other.modified, other.created, other.path.number, other.path.text)
+  }
+}
+
+extension [String: String] {
+  /// The attributes without those that KeePassXC adds to every item, and refuses to be given.
+  fileprivate var withoutAdditions: [String: String] {
+    guard self["Uuid"] != nil, self["Path"] != nil else { return self }
+    let additions: Set = ["Title", "UserName", "URL", "Notes", "Uuid", "Path"]
+    return filter { !additions.contains($0.key) }
   }
 }
 

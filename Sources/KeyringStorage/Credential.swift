@@ -34,7 +34,7 @@ public struct Credential: Sendable, Equatable {
   }
 
   init?(login: String, secret: Secret) {
-    guard secret.text != nil else { return nil }
+    guard secret.isUTF8 else { return nil }
     self.login = login
     self.secret = secret
   }

@@ -12,7 +12,8 @@ public struct ItemKey: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - kind: The kind of item.
-  ///   - attributes: The parts of the key by attribute name; none of them may be empty.
+  ///   - attributes: The parts of the key by attribute name; none of them may be empty, and no name
+  ///     may contain a colon or a comma.
   public init(kind: ItemKind, attributes: [String: String]) {
     self.kind = kind
     self.attributes = attributes
@@ -81,7 +82,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConver
 
   /// Makes a kind.
   ///
-  /// - Parameter rawValue: The name of the kind.
+  /// - Parameter rawValue: The name of the kind; without colon and comma.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }

@@ -54,6 +54,21 @@ public struct Secret: Sendable {
     try body(UnsafeRawBufferPointer(bytes.buffer))
   }
 
+  /// Whether the bytes are UTF-8, looked at in place: a `String` made to see would not be wiped.
+  var isUTF8: Bool {
+    withUnsafeBytes { bytes in
+      var decoder = UTF8()
+      var rest = bytes.makeIterator()
+      while true {
+        switch decoder.decode(&rest) {
+        case .scalarValue: continue
+        case .emptyInput: return true
+        case .error: return false
+        }
+      }
+    }
+  }
+
   /// The bytes as text, in memory that is not wiped; `nil` if they are not UTF-8.
   public var text: String? {
     withUnsafeBytes { String(validating: $0, as: UTF8.self) }

@@ -66,6 +66,7 @@ extension ItemKey {
     let others = attributes.filter { $0.key != AttributeName.service }
       .sorted { $0.key < $1.key }.map(\.value)
     let label = ([service].compactMap(\.self) + others).joined(separator: ": ")
-    return String(label.map { $0 == "/" ? "-" : $0 })
+    // Scalar by scalar: a slash with a combining mark is another character, but still a slash.
+    return String(String.UnicodeScalarView(label.unicodeScalars.map { $0 == "/" ? "-" : $0 }))
   }
 }

@@ -8,7 +8,9 @@ extension SecureStorage {
     try check.key(item.key)
     if let label = item.label {
       try check.text(label, "label")
-      if label.contains("/") { throw check.refusal("label", "must not contain \"/\"") }
+      if label.utf8.contains(UInt8(ascii: "/")) {
+        throw check.refusal("label", "must not contain \"/\"")
+      }
     }
     for (name, value) in item.attributes ?? [:] {
       if item.key.attributes[name] != nil || AttributeName.reserved.contains(name) {
@@ -36,6 +38,7 @@ extension SecureStorage {
       throw check.refusal("query", "must name a key or an attribute")
     }
     if let key = query.key { try check.key(key) }
+    if let kind = query.kind { try check.kind(kind) }
     for (name, value) in query.attributes {
       try check.text(name, "attributes")
       try check.text(value, name, mayBeEmpty: name != AttributeName.service)
@@ -61,11 +64,24 @@ private struct ArgumentCheck {
   let backend: String
 
   func key(_ key: ItemKey) throws(SecureStorageError) {
+    try kind(key.kind)
     if key.attributes.isEmpty { throw refusal("key", "must have a part") }
     for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
       if AttributeName.reserved.contains(name) { throw refusal("key", "must not name \"\(name)\"") }
-      try text(name, "key")
+      try word(name, "key")
       try text(value, key.kind.argument(for: name))
+    }
+  }
+
+  func kind(_ kind: ItemKind) throws(SecureStorageError) {
+    try word(kind.rawValue, "kind")
+  }
+
+  /// What a storage writes as one word of a list: the kind, and the names of the parts.
+  private func word(_ word: String, _ argument: String) throws(SecureStorageError) {
+    try text(word, argument)
+    if word.utf8.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ",") }) {
+      throw refusal(argument, "must not contain \":\" or \",\"")
     }
   }
 

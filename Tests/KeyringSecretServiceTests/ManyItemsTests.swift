@@ -3,6 +3,20 @@ import Keyring
 import Testing
 
 @Suite(.inPrivateSession) struct ManyItemsTests {
+  @Test func moreBytesThanTravelInOneMessage() throws {
+    // One answer of 80 MiB would be above what a bus lets through, and end the keyring.
+    let storage = SecretServiceStorage(collection: .session)
+    let service = PrivateSession.newService()
+    let secret = Secret(bytes: [UInt8](repeating: 0x78, count: ItemLimits.secretBytes))
+    for number in 0..<20 {
+      let key = ItemKey.password(service: service, account: "\(number)")
+      try storage.save(SecureItem(key: key, secret: secret), .add)
+    }
+    let items = try storage.items(matching: .service(service, details: .secret))
+    #expect(items.map(\.secret) == Array(repeating: secret, count: 20))
+    #expect(try storage.removeItems(matching: .service(service)) == 20)
+  }
+
   @Test func moreItemsThanTravelSideBySide() throws {
     let storage = SecretServiceStorage(collection: .session)
     let service = PrivateSession.newService()

@@ -32,7 +32,7 @@ enum Fault: CaseIterable {
   case cutsAtNUL, readsEmptyAsMissing, normalizesText
   case countsAbsentAsRemoved, removesWhatIsLocked
   case removesByPrefix, removesWithoutAName
-  case forgetsLabels, dropsSecretsWithLabels, ignoresSearchedAttributes
+  case forgetsLabels, dropsSecretsWithLabels, ignoresSearchedAttributes, listsOldestFirst
   case printsSecrets
   case losesWritesOfThreads
 
@@ -58,6 +58,7 @@ enum Fault: CaseIterable {
     case .forgetsLabels: .metadataReadsBack
     case .dropsSecretsWithLabels: .labelChangesAlone
     case .ignoresSearchedAttributes: .attributesAreSearchable
+    case .listsOldestFirst: .newestComesFirst
     case .printsSecrets: .secretsAreNotShown
     case .losesWritesOfThreads: .threadsLoseNothing
     }
@@ -136,6 +137,8 @@ private struct FaultyStorage: LockableStorage, CustomStringConvertible {
       return query.key.map { [SecureItem(key: $0, secret: Secret(""))] } ?? []
     case .readsUndecodableAsMissing:
       return items.filter { $0.secret?.text != nil }
+    case .listsOldestFirst:
+      return items.reversed()
     case .readsEmptyAsMissing:
       return items.filter { $0.secret?.count != 0 }
     case .savesBesideThePresentItem where query.key == nil:

@@ -27,6 +27,11 @@ struct Message {
 // MARK: - Service
 
 extension Message {
+  /// Whether the message is for the service itself, which is always there.
+  var isForService: Bool { object == Self.service }
+}
+
+extension Message {
   private static let service = ObjectPath("/org/freedesktop/secrets")
   private static let serviceInterface = "org.freedesktop.Secret.Service"
 

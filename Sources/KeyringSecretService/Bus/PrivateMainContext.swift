@@ -53,18 +53,21 @@ struct PrivateMainContext {
 
   /// Iterates the context for as long as there is something to wait for.
   func iterate(until deadline: Deadline, while isWaiting: () -> Bool) throws(BusFailure) {
-    let timer = g_timeout_source_new(deadline.milliseconds)
+    while isWaiting() {
+      if deadline.hasPassed { throw .timedOut }
+      // Not for ever, as the end of the wait may be something that no source of this context tells.
+      iterate(milliseconds: min(deadline.milliseconds, 1000))
+    }
+  }
+
+  private func iterate(milliseconds: guint) {
+    let timer = g_timeout_source_new(milliseconds)
     // The timer has nothing to do but end the iteration that is blocked when it fires.
     g_source_set_callback(timer, { _ in 0 }, nil, nil)
     g_source_attach(timer, context)
-    defer {
-      g_source_destroy(timer)
-      g_source_unref(timer)
-    }
-    while isWaiting() {
-      if deadline.hasPassed { throw .timedOut }
-      g_main_context_iteration(context, 1)
-    }
+    g_main_context_iteration(context, 1)
+    g_source_destroy(timer)
+    g_source_unref(timer)
   }
 
   /// Dispatches what is ready: callbacks of cancelled calls, the release of signal handlers.

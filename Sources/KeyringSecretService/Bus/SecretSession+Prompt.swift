@@ -32,7 +32,7 @@ extension SecretSession {
       for result in try send([.show(prompt: prompt)], in: context, until: deadline) {
         _ = try result.get()
       }
-      try context.iterate(until: deadline) { outcome == nil && !providerHasLeft }
+      try context.iterate(until: deadline) { outcome == nil && !providerHasLeft && !isClosed }
       guard let outcome else {
         throw BusFailure(
           domain: "secret", code: 0, text: "the provider left while its prompt was shown",
@@ -45,8 +45,13 @@ extension SecretSession {
 
 extension SecretSession.PromptOutcome {
   /// Reads the arguments of the signal Completed: whether dismissed, and the result.
-  fileprivate init?(_ arguments: Variant) {
-    guard arguments.isOfType("(bv)") else { return nil }
+  ///
+  /// Arguments of another type end the prompt too; as a result they are no use to anybody.
+  fileprivate init(_ arguments: Variant) {
+    guard arguments.isOfType("(bv)") else {
+      self = .completed(arguments)
+      return
+    }
     self = arguments.child(0).bool ? .dismissed : .completed(arguments.child(1).child(0))
   }
 }

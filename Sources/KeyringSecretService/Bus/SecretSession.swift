@@ -78,6 +78,9 @@ final class SecretSession: Sendable {
       cancellable, callback, data)
   }
 
+  /// Whether the bus has ended the connection; its signal would go to a context nobody iterates.
+  var isClosed: Bool { g_dbus_connection_is_closed(connection.pointer) != 0 }
+
   /// Calls a closure when a signal of the provider, or about it, arrives in the context.
   ///
   /// - Returns: What ends the subscription.
@@ -98,12 +101,12 @@ final class SecretSession: Sendable {
 extension SecretSession {
   /// Encrypts a secret for the provider.
   func encode(_ secret: Secret) -> Variant? {
-    // KWallet and KeePassXC corrupt bytes that are not text when they are called text.
-    let isText = secret.text?.utf8.contains(0) == false
     let value = secret.withUnsafeBytes { bytes in
-      secret_value_new(
-        bytes.baseAddress?.assumingMemoryBound(to: CChar.self), gssize(bytes.count),
-        isText ? "text/plain" : "application/octet-stream")
+      let address = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+      // KWallet and KeePassXC corrupt what is called text and is not, or has a NUL.
+      let isText = bytes.isEmpty || g_utf8_validate_len(address, gsize(bytes.count), nil) != 0
+      return secret_value_new(
+        address, gssize(bytes.count), isText ? "text/plain" : "application/octet-stream")
     }
     defer { secret_value_unref(gpointer(value)) }
     return secret_service_encode_dbus_secret(UnsafeMutablePointer(service.pointer), value)

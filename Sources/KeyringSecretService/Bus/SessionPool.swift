@@ -65,7 +65,9 @@ final class SessionPool: Sendable {
       monitor.withLock { $0.entries[address] = .open(session) }
       return session
     } catch {
-      monitor.withLock { $0.entries[address] = .failed(error) }
+      // Out of time is this caller only: somebody who waits with a longer deadline tries next.
+      let entry: Entry? = error.code == .timedOut ? nil : .failed(error)
+      monitor.withLock { $0.entries[address] = entry }
       throw error
     }
   }

@@ -34,7 +34,7 @@ extension Call {
   }
 
   private func collection(labeled label: String) throws(SecureStorageError) -> ObjectPath? {
-    guard let answer = try send(.collections()) else { return nil }
+    guard let answer = try send(.collections()) else { throw unexpectedAnswer("nothing") }
     let value = answer.child(0).child(0)
     guard value.isOfType("ao") else { throw unexpectedAnswer("no list of collections") }
     let labels = try send(value.paths.map { .label(ofCollection: $0) })
@@ -114,7 +114,7 @@ extension Call {
     if objects.isEmpty { return }
     // Nothing is asked for that would not be performed: the prompt would stay behind in the daemon.
     guard options.interaction == .allowed else { throw failure(.locked) }
-    guard let answer = try send(.unlock(objects)) else { return }
+    guard let answer = try send(.unlock(objects)) else { throw unexpectedAnswer("nothing") }
     var unlocked = answer.child(0).paths
     let prompt = ObjectPath(answer.child(1).text)
     if !prompt.isNone {

@@ -4,10 +4,23 @@ internal import KeyringStorage
 extension Call {
   /// Finds items, newest first.
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    if let items = try plainItem(query) { return items }
+    var gone: Set<ObjectPath> = []
     while true {
-      if let items = try plainItem(query) { return items }
-      if let items = try describedItems(query) { return items }
-      // Something vanished between two messages: another process is replacing it.
+      let selected = try storedItems(matching: query).map { (key: $0, item: $1[0]) }
+      let paths = query.details.contains(.secret) ? selected.map(\.item.path) : []
+      let secrets = try secrets(of: paths)
+      let missing = paths.filter { secrets[$0] == nil }
+      if missing.isEmpty {
+        return selected.map { key, stored in
+          stored.item(key, secret: secrets[stored.path], details: query.details)
+        }
+      }
+      // What vanished in between was removed or replaced, and another search tells which.
+      if !gone.isDisjoint(with: missing) {
+        throw unexpectedAnswer("no secret for an item that it lists as unlocked")
+      }
+      gone.formUnion(missing)
       try checkDeadline()
     }
   }
@@ -26,21 +39,6 @@ extension Call {
     let paths = found.unlocked + found.locked
     guard paths.count == 1, let secret = try secrets(of: paths)[paths[0]] else { return nil }
     return [SecureItem(key: key, secret: secret)]
-  }
-
-  /// Finds items with their metadata, which is also what tells other programs' items from ours.
-  ///
-  /// - Returns: The items; `nil` when one vanished before its secret was fetched.
-  private func describedItems(_ query: ItemQuery) throws(SecureStorageError) -> [SecureItem]? {
-    let selected = try storedItems(matching: query).map { (key: $0, item: $1[0]) }
-    var secrets: [ObjectPath: Secret] = [:]
-    if query.details.contains(.secret) {
-      secrets = try self.secrets(of: selected.map(\.item.path))
-      if secrets.count < selected.count { return nil }
-    }
-    return selected.map { key, stored in
-      stored.item(key, secret: secrets[stored.path], details: query.details)
-    }
   }
 
   // MARK: What a query selects
@@ -89,7 +87,7 @@ extension Call {
     return foreign
   }
 
-  /// Finds all items with these attributes, newest first, unlocking them if that is what it takes:
+  /// Finds all items with these attributes, what replaces another first, unlocking them if that is what it takes:
   /// before the first unlock since log-in gnome-keyring tells neither label nor attributes.
   private func storedItems(
     with attributes: [String: String]
@@ -105,7 +103,7 @@ extension Call {
       let stored = zip(paths, answers).compactMap { path, answer in
         answer.flatMap { StoredItem(path: path, properties: $0) }
       }
-      if stored.count == paths.count { return stored.sorted { $0.isNewer(than: $1) } }
+      if stored.count == paths.count { return stored.sorted { $0.replaces($1) } }
       gone.formUnion(Set(paths).subtracting(stored.map(\.path)))
       try checkDeadline()
     }
@@ -115,11 +113,13 @@ extension Call {
   private func secrets(
     of items: [ObjectPath]
   ) throws(SecureStorageError) -> [ObjectPath: Secret] {
-    guard !items.isEmpty, let answer = try send(.getSecrets(items, session: session.path)) else {
-      return [:]
-    }
+    // An answer above 64 MiB ends the keyring's connection, and with it gnome-keyring 42. So none
+    // may hold more secrets than stay below that when each is as large as one can be.
+    let size = (60 << 20) / ItemLimits.secretBytes
+    let groups = stride(from: 0, to: items.count, by: size).map { items[$0...].prefix(size) }
+    let answers = try send(groups.map { .getSecrets(Array($0), session: session.path) })
     var secrets: [ObjectPath: Secret] = [:]
-    for entry in answer.child(0).children {
+    for entry in answers.flatMap({ $0?.child(0).children ?? [] }) {
       guard let secret = session.decode(entry.child(1)) else {
         throw unexpectedAnswer("a secret that is not encrypted for this session")
       }

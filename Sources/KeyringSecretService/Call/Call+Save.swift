@@ -41,17 +41,16 @@ extension Call {
     try createItem(
       attributes: item.key.newAttributes.merging(item.attributes ?? [:]) { $1 },
       label: item.label ?? item.key.defaultLabel, secret: secret)
-    try removeOlder(item)
+    // Without attributes of its own another process's item was replaced, not joined.
+    if item.attributes?.isEmpty == false { try removeOlder(item.key) }
   }
 
   /// Removes what another process, saving under the same key at the same time, has made older.
   ///
   /// Everybody who saves orders the items in the same way and removes all but the newest, so that
   /// exactly one is left, whoever comes last.
-  private func removeOlder(_ item: SecureItem) throws(SecureStorageError) {
-    // Without attributes of its own the other process's item was replaced, not joined.
-    if item.attributes?.isEmpty ?? true { return }
-    try remove(storedItems(for: item.key).dropFirst().map(\.path))
+  private func removeOlder(_ key: ItemKey) throws(SecureStorageError) {
+    try remove(storedItems(for: key).dropFirst().map(\.path))
   }
 
   // MARK: Items that are there
@@ -68,12 +67,14 @@ extension Call {
       try supersede(stored, by: item, attributes, secret)
       return true
     }
-    if stored.isOwn {
-      // By its attributes rather than its path: should it vanish, it is created anew.
-      try createItem(attributes: attributes, label: item.label ?? stored.label, secret: secret)
+    if stored.isOwn, let label = item.label, !label.isExactly(stored.label) {
+      // The one message that changes both at once.
+      let path = try createItem(attributes: attributes, label: label, secret: secret)
+      if path != stored.path { try removeOlder(item.key) }
       return true
     }
-    // In place, so that the other program finds it as it left it.
+    // In place, so that another program finds its item as it left it, and because KeePassXC 2.7.4
+    // asks the user about every replacement.
     guard try write([.setSecret(try encode(secret), of: stored.path)]) else { return false }
     return try changeMetadata(of: stored, attributes, item.label)
   }
@@ -87,7 +88,7 @@ extension Call {
     let path = try createItem(
       attributes: attributes, label: item.label ?? stored.label, secret: secret)
     if path != stored.path { try remove([stored.path]) }
-    try removeOlder(item)
+    try removeOlder(item.key)
   }
 
   /// Changes label and attributes where they differ; `false` when the item vanished.

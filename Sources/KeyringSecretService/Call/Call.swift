@@ -11,7 +11,8 @@ final class Call {
   var knownCollection: ObjectPath?
 
   private let operation: SecureStorageError.Operation
-  private var deadline: Deadline
+  /// When the keyring must have answered; later than at first once a person was asked.
+  private(set) var deadline: Deadline
 
   init(
     _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage,
@@ -36,10 +37,12 @@ final class Call {
       throw failure(error)
     }
     var answers: [Variant?] = []
-    for result in results {
+    for (message, result) in zip(messages, results) {
       switch result {
       case .success(let answer): answers.append(answer)
-      case .failure(let failure) where failure.isUnknownObject: answers.append(nil)
+      // Items and collections come and go; a service that knows no such method is at fault.
+      case .failure(let failure) where failure.isUnknownObject && !message.isForService:
+        answers.append(nil)
       case .failure(let failure): throw self.failure(failure)
       }
     }

@@ -28,6 +28,7 @@ extension ContractTrial {
     }
     // Keyrings keep whole seconds.
     try expect(created >= start - 1 && created <= Date() + 1, "created is \(created)")
+    try expect(created == first.created, "a new secret changed when the item was created")
     try expect(modified >= created, "modified \(modified) is before created \(created)")
 
     try save("third", password("plain"))
@@ -89,6 +90,31 @@ extension ContractTrial {
       "after changing an attribute a search found \(live.map(\.key))")
     let count = try storage.items(matching: .service(service)).count
     try expect(count == 3, "changing an attribute left \(count) items instead of 3")
+  }
+
+  func newestComesFirst() throws {
+    for login in ["first", "second"] {
+      try storage.setCredential(
+        Credential(login: login, password: "password"), service: service, label: "label")
+    }
+    let credential = ItemKey.credentials(service: service, label: "label")
+    let changed = try storage.item(for: credential, details: .metadata)?.modified
+    // Keyrings keep whole seconds: until the clock has moved on there is no order to be seen. And
+    // gnome-keyring does not count a secret that is saved again as a modification.
+    var number = 0
+    repeat {
+      number += 1
+      try save("later \(number)", password())
+    } while try metadata().modified == changed
+
+    var query = ItemQuery.service(service)
+    let keys = try storage.items(matching: query).map(\.key)
+    try expect(keys == [password(), credential], "the newest item comes last")
+    query.limit = 1
+    let limited = try storage.items(matching: query).map(\.key)
+    try expect(limited == [password()], "a search limited to one item found an older one")
+    try storage.removeItems(matching: query)
+    try expect(storage.exists(credential), "a removal limited to one item took an older one")
   }
 
   private func metadata() throws -> SecureItem {

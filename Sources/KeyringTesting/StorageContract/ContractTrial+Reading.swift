@@ -72,6 +72,7 @@ extension ContractTrial {
       ("line ends and spaces", Array(" \r\n\t trailing \n".utf8)),
       ("16 bytes, a whole block of a cipher", Array(repeating: 0x10, count: 16)),
       ("1 MiB", megabyte),
+      ("the largest secret", [UInt8](repeating: 0x78, count: ItemLimits.secretBytes)),
     ]
     for (name, bytes) in samples {
       let key = password(name)

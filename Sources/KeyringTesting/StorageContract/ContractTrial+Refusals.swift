@@ -13,6 +13,15 @@ extension ContractTrial {
     }
     try expectRefusal("label", of: SecureItem(key: password(), label: "with/slash"))
     try expectRefusal("key", ItemKey(kind: .password, attributes: [:]))
+    for bad in ["", "nul\0", "co:lon", "com,ma", long] {
+      let parts = ["service": service]
+      try expectRefusal("kind", ItemKey(kind: ItemKind(rawValue: bad), attributes: parts))
+      try expectRefusal(
+        "key", ItemKey(kind: .password, attributes: parts.merging([bad: "value"]) { $1 }))
+      try expectRefusal("kind", "searching") {
+        _ = try storage.items(matching: .service(service, kind: ItemKind(rawValue: bad)))
+      }
+    }
     for bad in ["nul\0", long] {
       try expectRefusal(
         "attributes", of: SecureItem(key: password(), attributes: [bad: "value"]))

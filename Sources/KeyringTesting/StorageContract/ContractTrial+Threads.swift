@@ -2,6 +2,14 @@ internal import Dispatch
 internal import KeyringStorage
 internal import Synchronization
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 // Rule 9: any number of threads.
 extension ContractTrial {
   func threadsLoseNothing() throws {
@@ -43,15 +51,18 @@ extension ContractTrial {
     try expect(count == 1, "of \(threads) threads adding one item \(count) succeeded")
   }
 
-  /// Runs closures on a thread each and waits for all of them.
+  /// Runs closures at the same time, on a thread each, and waits for all of them.
   ///
   /// Storages block, so tasks, which share the threads of the cooperative pool, will not do.
   static func concurrently(_ bodies: [@Sendable () throws -> Void]) throws {
-    let queue = DispatchQueue(label: "StorageContract", attributes: .concurrent)
     let group = DispatchGroup()
+    let started = Atomic(0)
     let failure = Mutex<(any Error)?>(nil)
     for body in bodies {
-      queue.async(group: group) {
+      // A serial queue of its own is what Dispatch gives a thread of its own.
+      DispatchQueue(label: "StorageContract").async(group: group) {
+        started.add(1, ordering: .acquiringAndReleasing)
+        while started.load(ordering: .acquiring) < bodies.count { _ = sched_yield() }
         do {
           try body()
         } catch {

@@ -68,6 +68,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case labelChangesAlone
   /// Items are found by their attributes.
   case attributesAreSearchable
+  /// Items come newest first.
+  case newestComesFirst
 
   // Rule 8: no secret is shown.
   /// Neither items nor values nor the storage show a secret, however they are printed.
@@ -88,7 +90,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
     case .bytesComeBack, .emptyIsNotMissing, .textIsNotNormalized: 4
     case .removingAbsentSaysZero, .removingLockedFails: 5
     case .removingServiceLeavesOthers, .removingEverythingIsRefused: 6
-    case .metadataReadsBack, .labelChangesAlone, .attributesAreSearchable: 7
+    case .metadataReadsBack, .labelChangesAlone, .attributesAreSearchable, .newestComesFirst: 7
     case .secretsAreNotShown: 8
     case .threadsLoseNothing: 9
     }
@@ -114,8 +116,9 @@ public enum StorageContract: String, CaseIterable, Sendable {
     let trial = ContractTrial(self, storage)
     do {
       let outcome = Result { try check(trial, unlock) }
-      try trial.removeEverything()
+      let cleanUp = Result { try trial.removeEverything() }
       try outcome.get()
+      try cleanUp.get()
     } catch let error as SecureStorageError {
       throw trial.violation("the storage threw an error that was not expected: \(error)")
     }
@@ -145,6 +148,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
     case .metadataReadsBack: try trial.metadataReadsBack()
     case .labelChangesAlone: try trial.labelChangesAlone()
     case .attributesAreSearchable: try trial.attributesAreSearchable()
+    case .newestComesFirst: try trial.newestComesFirst()
     case .secretsAreNotShown: try trial.secretsAreNotShown()
     case .threadsLoseNothing: try trial.threadsLoseNothing()
     }

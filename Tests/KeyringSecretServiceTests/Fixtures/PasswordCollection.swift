@@ -1,0 +1,55 @@
+#if SecretService && os(Linux)
+import Keyring
+import Testing
+
+@testable import KeyringSecretService
+
+/// A collection with a password, made and unlocked without a prompt.
+///
+/// gnome-keyring has methods for that, meant for its own tools: its prompts need a screen.
+struct PasswordCollection {
+  let label: String
+  private let path: ObjectPath
+  static let password = "the password of a test's collection"
+  private static let interface = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
+
+  init() throws {
+    label = PrivateSession.newService()
+    let properties: Variant = .properties([
+      "org.freedesktop.Secret.Collection.Label": .string(label)
+    ])
+    let answer = try Self.call("CreateWithMasterPassword", properties, answer: "(o)")
+    path = ObjectPath(answer.child(0).text)
+  }
+
+  func unlock() throws {
+    _ = try Self.call("UnlockWithMasterPassword", .objectPath(path), answer: "()")
+  }
+
+  func delete() throws {
+    let session = try Self.session()
+    _ = try Self.send(
+      Message(path, "org.freedesktop.Secret.Collection", "Delete", [], answer: "(o)"), session)
+  }
+
+  private static func call(
+    _ method: String, _ argument: Variant, answer: String
+  ) throws -> Variant {
+    let session = try session()
+    let secret = try #require(session.encode(Secret(password)))
+    return try send(
+      Message(
+        ObjectPath("/org/freedesktop/secrets"), interface, method, [argument, secret],
+        answer: answer), session)
+  }
+
+  private static func session() throws -> SecretSession {
+    try SessionPool.shared.session(at: nil, until: Deadline(after: .seconds(25)))
+  }
+
+  private static func send(_ message: Message, _ session: SecretSession) throws -> Variant {
+    let results = try session.send([message], until: Deadline(after: .seconds(25)))
+    return try #require(results.first).get()
+  }
+}
+#endif

@@ -1,0 +1,55 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// A program that answers gnome-keyring's prompts from a script: `Tests/Fixtures/prompter.c`.
+final class Prompter {
+  enum Answer {
+    case password(String)
+    case dismiss
+    /// The prompt stays in front of nobody.
+    case wait
+
+    fileprivate var argument: String {
+      switch self {
+      case .password(let text): "password:\(text)"
+      case .dismiss: "dismiss"
+      case .wait: "wait"
+      }
+    }
+  }
+
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+
+  /// Starts the program, and waits until the keyring can reach it.
+  init(_ answers: Answer...) throws {
+    let path = try #require(ProcessInfo.processInfo.environment["KEYRING_TEST_PROMPTER"])
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = answers.map(\.argument)
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    let line = try output.fileHandleForReading.read(upToCount: "ready\n".utf8.count)
+    try #require(line == Data("ready\n".utf8), "the prompter did not start")
+  }
+
+  /// Ends the program, and tells how many prompts it was shown.
+  func finish() throws -> Int {
+    process.end()
+    let rest = try output.fileHandleForReading.readToEnd() ?? Data()
+    return String(decoding: rest, as: UTF8.self).split(separator: "\n").count
+  }
+}
+extension Process {
+  /// Ends the process.
+  ///
+  /// Not by SIGTERM: what a thread of Dispatch starts has that blocked.
+  func end() {
+    kill(processIdentifier, SIGKILL)
+    waitUntilExit()
+  }
+}
+#endif

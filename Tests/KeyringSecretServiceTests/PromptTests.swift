@@ -1,0 +1,119 @@
+#if SecretService && os(Linux)
+import Keyring
+import Testing
+
+/// A locked collection, and a person who unlocks it or does not.
+@Suite(.inPrivateSession, .serialized) struct PromptTests {
+  private func withLockedCollection(
+    _ body: (_ storage: SecretServiceStorage, _ label: String) throws -> Void
+  ) throws {
+    let collection = try PasswordCollection()
+    let storage = SecretServiceStorage(collection: .named(collection.label))
+    let outcome = Result {
+      try storage.setPassword("s3cret", service: "service", account: "account")
+      try storage.lock()
+      try body(storage, collection.label)
+    }
+    try collection.delete()
+    try outcome.get()
+  }
+
+  private func password(_ storage: SecretServiceStorage) throws -> String? {
+    try storage.password(service: "service", account: "account")
+  }
+
+  @Test func rightAnswerUnlocks() throws {
+    try withLockedCollection { storage, _ in
+      let prompter = try Prompter(.password(PasswordCollection.password))
+      #expect(try password(storage) == "s3cret")
+      #expect(try !storage.isLocked())
+      #expect(try password(storage) == "s3cret")
+      #expect(try prompter.finish() == 1)
+    }
+  }
+
+  @Test func wrongAnswerIsAskedForAgain() throws {
+    try withLockedCollection { storage, _ in
+      let prompter = try Prompter(
+        .password("wrong"), .password(PasswordCollection.password))
+      #expect(try password(storage) == "s3cret")
+      #expect(try prompter.finish() == 2)
+    }
+  }
+
+  @Test func dismissedPromptIsAnErrorOfEveryOperation() throws {
+    try withLockedCollection { storage, _ in
+      let prompter = try Prompter(.dismiss, .dismiss, .dismiss, .dismiss)
+      let operations: [() throws -> Void] = [
+        { _ = try password(storage) },
+        { try storage.setPassword("other", service: "service", account: "account") },
+        { try storage.setPassword("other", service: "service", account: "another") },
+        { try storage.removeItems(matching: .service("service")) },
+      ]
+      for operation in operations {
+        let error = #expect(throws: SecureStorageError.self) { try operation() }
+        #expect(error?.code == .userCanceled)
+      }
+      #expect(try prompter.finish() == 4)
+      let second = try Prompter(.password(PasswordCollection.password))
+      #expect(try password(storage) == "s3cret")
+      #expect(try storage.items(matching: .service("service")).count == 1)
+      _ = try second.finish()
+    }
+  }
+
+  @Test func writingAndRemovingUnlockToo() throws {
+    try withLockedCollection { storage, _ in
+      let prompter = try Prompter(
+        .password(PasswordCollection.password), .password(PasswordCollection.password),
+        .password(PasswordCollection.password))
+      // A new item: nothing is found that is locked, and only its creation meets the lock.
+      try storage.setPassword("another", service: "service", account: "another")
+      try storage.lock()
+      try storage.setPassword("other", service: "service", account: "account")
+      #expect(try password(storage) == "other")
+      try storage.lock()
+      #expect(try storage.removeItems(matching: .service("service")) == 2)
+      #expect(try prompter.finish() == 3)
+    }
+  }
+
+  @Test func promptThatNobodyAnswersEndsByItsOwnDeadline() throws {
+    try withLockedCollection { storage, label in
+      let prompter = try Prompter(.wait, .password(PasswordCollection.password))
+      let hasty = SecretServiceStorage(
+        options: .init(collection: .named(label), promptTimeout: .milliseconds(300)))
+      let start = ContinuousClock.now
+      let error = #expect(throws: SecureStorageError.self) { try password(hasty) }
+      #expect(error?.code == .timedOut)
+      #expect(ContinuousClock.now - start < .seconds(10))
+      _ = try prompter.finish()
+      // The provider is none the worse for it, and asks again.
+      let second = try Prompter(.password(PasswordCollection.password))
+      #expect(try password(storage) == "s3cret")
+      _ = try second.finish()
+    }
+  }
+
+  @Test func nobodyIsAskedWhenThatIsNotAllowed() throws {
+    try withLockedCollection { storage, label in
+      let prompter = try Prompter(.password(PasswordCollection.password))
+      let silent = SecretServiceStorage(collection: .named(label), interaction: .never)
+      let error = #expect(throws: SecureStorageError.self) { try password(silent) }
+      #expect(error?.code == .locked)
+      #expect(throws: SecureStorageError.self) { try silent.unlock() }
+      #expect(try prompter.finish() == 0)
+    }
+  }
+
+  @Test func unlockAsks() throws {
+    try withLockedCollection { storage, _ in
+      let prompter = try Prompter(.password(PasswordCollection.password))
+      try storage.unlock()
+      #expect(try !storage.isLocked())
+      try storage.unlock()
+      #expect(try prompter.finish() == 1)
+    }
+  }
+}
+#endif

@@ -1,0 +1,132 @@
+#if SecretService && os(Linux)
+import Foundation
+import Glibc
+import Keyring
+import Testing
+
+/// What a caller gets where there is no keyring, and that it gets it in time.
+@Suite struct UnreachableTests {
+  private func failure(at address: String, timeout: Duration = .seconds(25)) -> SecureStorageError?
+  {
+    let storage = SecretServiceStorage(
+      options: .init(serviceTimeout: timeout, busAddress: address))
+    return #expect(throws: SecureStorageError.self) {
+      try storage.password(service: "service", account: "account")
+    }
+  }
+
+  @Test(arguments: [
+    "unix:path=/nonexistent/bus", "tcp:host=localhost,port=1", "garbage", "unix:nonsense=1", "",
+  ])
+  func deadAddressIsNoSessionBus(address: String) {
+    let error = failure(at: address)
+    #expect(error?.code == .noSessionBus)
+    #expect(error?.operation == .read)
+    #expect(error?.underlying != nil)
+    #expect(error?.advice.contains("dbus-run-session") == true)
+  }
+
+  @Test func socketThatNeverAnswersEndsByTheDeadline() throws {
+    let listener = try Listener()
+    let start = ContinuousClock.now
+    let error = failure(at: "unix:path=\(listener.path)", timeout: .milliseconds(300))
+    #expect(error?.code == .timedOut)
+    #expect(ContinuousClock.now - start < .seconds(10))
+    // The time was spent waiting, not refused at once.
+    #expect(ContinuousClock.now - start >= .milliseconds(300))
+  }
+
+  @Test func shortDeadlineOfOneCallerIsNotThatOfAnother() throws {
+    let listener = try Listener()
+    let path = listener.path
+    let group = DispatchGroup()
+    DispatchQueue(label: path).async(group: group) { [self] in
+      #expect(failure(at: "unix:path=\(path)", timeout: .milliseconds(200))?.code == .timedOut)
+    }
+    let start = ContinuousClock.now
+    #expect(failure(at: "unix:path=\(path)", timeout: .milliseconds(1000))?.code == .timedOut)
+    #expect(ContinuousClock.now - start >= .milliseconds(1000))
+    group.wait()
+  }
+
+  @Test func manyThreadsWaitTogetherForASocketThatNeverAnswers() throws {
+    let listener = try Listener()
+    let start = ContinuousClock.now
+    let path = listener.path
+    let group = DispatchGroup()
+    for _ in 0..<16 {
+      // A thread each: tasks would share as many threads as there are processors.
+      DispatchQueue(label: path).async(group: group) { [self] in
+        let error = failure(at: "unix:path=\(path)", timeout: .milliseconds(500))
+        #expect(error?.code == .timedOut)
+      }
+    }
+    group.wait()
+    // One after the other they would take eight seconds.
+    #expect(ContinuousClock.now - start < .seconds(4))
+  }
+
+  @Test func busWithoutAProviderIsNoProvider() throws {
+    let bus = try EmptyBus()
+    let error = failure(at: bus.address)
+    bus.stop()
+    #expect(error?.code == .noProvider)
+    #expect(error?.advice.contains("gnome-keyring") == true)
+  }
+}
+
+/// A socket that accepts connections and says nothing.
+private struct Listener: ~Copyable {
+  let path = NSTemporaryDirectory() + UUID().uuidString
+  private let descriptor: Int32
+
+  init() throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    try #require(bytes.count < MemoryLayout.size(ofValue: address.sun_path))
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let size = socklen_t(MemoryLayout.size(ofValue: address))
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
+    }
+    try #require(status == 0 && listen(descriptor, 16) == 0)
+  }
+
+  deinit {
+    close(descriptor)
+    unlink(path)
+  }
+}
+
+/// A message bus on which nobody provides anything.
+private final class EmptyBus {
+  let address: String
+  private let process = Process()
+
+  init() throws {
+    let output = Pipe()
+    let configuration = NSTemporaryDirectory() + UUID().uuidString
+    defer { unlink(configuration) }
+    try Data(
+      """
+      <busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>
+      <policy context="default"><allow send_destination="*"/><allow eavesdrop="true"/></policy>
+      </busconfig>
+      """.utf8
+    ).write(to: URL(fileURLWithPath: configuration))
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [
+      "dbus-daemon", "--nofork", "--print-address", "--config-file", configuration,
+    ]
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    address = line.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  func stop() { process.end() }
+}
+#endif
