@@ -28,10 +28,8 @@ public struct Credentials: Sendable {
   public init(
     _ label: String, service: String? = nil, storage: (any SecureStorage)? = nil
   ) {
-    projectedValue = SecureProperty(
-      name: label, service: service, storage: storage, as: .credential
-    ) {
-      .credentials(service: $0, label: $1)
+    projectedValue = SecureProperty(name: label, storage: storage, as: .credential) {
+      .credentials(service: service ?? SecureStorageDefaults.service, label: label)
     }
   }
 

@@ -26,12 +26,16 @@ public struct Password: Sendable {
   /// - Parameters:
   ///   - account: The account, or the name of a token; what tells it from the others of a service.
   ///   - service: The app or service it belongs to; by default ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name that several programs of one maker share it under; part of the key.
   ///   - storage: Where it is kept; by default the storage in force when the property is used.
   public init(
-    _ account: String, service: String? = nil, storage: (any SecureStorage)? = nil
+    _ account: String, service: String? = nil, accessGroup: String? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
-    projectedValue = SecureProperty(name: account, service: service, storage: storage, as: .text) {
-      .password(service: $0, account: $1)
+    projectedValue = SecureProperty(name: account, storage: storage, as: .text) {
+      .password(
+        service: service ?? SecureStorageDefaults.service, account: account,
+        accessGroup: accessGroup)
     }
   }
 

@@ -7,30 +7,36 @@ internal import Synchronization
 /// It is the projected value, written with a dollar sign: `settings.$authToken.read()`.
 public struct SecureProperty<Value: Sendable>: Sendable {
   private let name: String
-  private let explicitService: String?
-  private let explicitStorage: (any SecureStorage)?
+  private var explicitStorage: (any SecureStorage)?
   private let coding: ItemCoding<Value>
-  private let makeKey: @Sendable (_ service: String, _ name: String) -> ItemKey
+  private var makeKey: @Sendable () -> ItemKey
   private let failures = Failures()
 
   init(
-    name: String, service: String?, storage: (any SecureStorage)?, as coding: ItemCoding<Value>,
-    key makeKey: @escaping @Sendable (_ service: String, _ name: String) -> ItemKey
+    name: String, storage: (any SecureStorage)?, as coding: ItemCoding<Value>,
+    key makeKey: @escaping @Sendable () -> ItemKey
   ) {
     self.name = name
-    self.explicitService = service
     self.explicitStorage = storage
     self.coding = coding
     self.makeKey = makeKey
   }
 
   /// The key of the item, with the service in force now.
-  public var key: ItemKey { makeKey(explicitService ?? SecureStorageDefaults.service, name) }
+  public var key: ItemKey { makeKey() }
 
   /// The storage that the property uses now: its own, the one in force for this task, the
   /// process's, or the platform's.
   public var storage: any SecureStorage {
     explicitStorage ?? SecureStorageDefaults.storageInForce(forPropertyNamed: name)
+  }
+
+  /// The same property, tied to the storage and the key that are in force now.
+  var resolved: Self {
+    var property = self
+    property.explicitStorage = storage
+    property.makeKey = { [key] in key }
+    return property
   }
 
   // MARK: - Operations that throw

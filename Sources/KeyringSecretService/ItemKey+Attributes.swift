@@ -25,6 +25,12 @@ extension ItemKey {
   init?(itemAttributes: [String: String]) {
     if let signature = itemAttributes[AttributeName.key] {
       self.init(signature: signature, itemAttributes)
+    } else if itemAttributes[AttributeName.server] != nil {
+      let parts = [
+        AttributeName.server, AttributeName.protocol, AttributeName.port, AttributeName.object,
+        AttributeName.domain, AttributeName.authenticationType, AttributeName.user,
+      ]
+      self.init(.internetPassword, parts.filter { itemAttributes[$0] != nil }, itemAttributes)
     } else if itemAttributes[AttributeName.label] != nil {
       self.init(.credentials, [AttributeName.service, AttributeName.label], itemAttributes)
     } else {
@@ -50,6 +56,9 @@ extension ItemKey {
 extension ItemKind {
   /// The schema that libsecret's tools know such an item by; we never search by it, because
   /// gnome-keyring finds nothing so before its first unlock since log-in.
-  fileprivate var schema: String { "org.freedesktop.Secret.Generic" }
+  fileprivate var schema: String {
+    self == .internetPassword
+      ? "org.gnome.keyring.NetworkPassword" : "org.freedesktop.Secret.Generic"
+  }
 }
 #endif

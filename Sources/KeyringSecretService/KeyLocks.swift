@@ -15,19 +15,19 @@ final class KeyLocks: Sendable {
   /// - Parameters:
   ///   - key: The key.
   ///   - deadline: When to stop waiting for the other thread.
-  ///   - timeOut: What to throw then.
+  ///   - failure: What to throw then, or when the task is cancelled.
   ///   - body: What to run.
   /// - Returns: What it returned.
-  /// - Throws: What it threw, or `timeOut`.
+  /// - Throws: What it threw, or `failure`.
   func withLock<Result>(
     _ key: ItemKey, until deadline: Deadline,
-    failing timeOut: @autoclosure () -> SecureStorageError,
+    failing failure: (BusFailure) -> SecureStorageError,
     _ body: () throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
     let isMine: Bool? = monitor.wait(until: deadline) { keys in
       keys.insert(key).inserted ? true : nil
     }
-    guard isMine != nil else { throw timeOut() }
+    guard isMine != nil else { throw failure(deadline.failure ?? .timedOut) }
     defer { monitor.withLock { _ = $0.remove(key) } }
     return try body()
   }

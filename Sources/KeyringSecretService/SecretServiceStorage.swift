@@ -45,7 +45,7 @@ public struct SecretServiceStorage: LockableStorage {
   public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
     try KeyLocks.shared.withLock(
-      item.key, until: Deadline(after: options.longestOperation), failing: lockTimeOut
+      item.key, until: Deadline(after: options.longestOperation), failing: lockFailure
     ) { () throws(SecureStorageError) in
       try perform(.save, mayRepeatWrites: mode != .add) { (call) throws(SecureStorageError) in
         try call.save(item, mode)
@@ -113,14 +113,15 @@ public struct SecretServiceStorage: LockableStorage {
 }
 
 extension SecretServiceStorage {
-  private var lockTimeOut: SecureStorageError {
-    SecureStorageError(
-      .timedOut, operation: .save, backend: backendName,
-      message: "Another thread was saving the same item all the time.")
+  private func lockFailure(_ failure: BusFailure) -> SecureStorageError {
+    let code = failure.codeWhileCalling
+    return SecureStorageError(
+      code, operation: .save, backend: backendName,
+      message: code == .timedOut ? "Another thread was saving the same item all the time." : nil)
   }
 
   /// Runs one operation in the open session, and once more in a new one if that was lost.
-  private func perform<Result>(
+  func perform<Result>(
     _ operation: SecureStorageError.Operation,
     mayRepeatWrites: Bool = true,
     _ body: (Call) throws(SecureStorageError) -> Result

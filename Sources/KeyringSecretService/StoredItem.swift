@@ -7,17 +7,19 @@ struct StoredItem {
   let path: ObjectPath
   let attributes: [String: String]
   let label: String
+  let isLocked: Bool
   private let created: UInt64
   private let modified: UInt64
 
   /// Reads the answer to a request for all properties of an item; `nil` if it is no such answer.
-  init?(path: ObjectPath, properties answer: Variant) {
+  init?(path: ObjectPath, isLocked: Bool, properties answer: Variant) {
     let properties = answer.child(0).properties
     func property(_ name: String, _ type: String) -> Variant? {
       properties[name].flatMap { $0.isOfType(type) ? $0 : nil }
     }
     guard let attributes = property("Attributes", "a{ss}") else { return nil }
     self.path = path
+    self.isLocked = isLocked
     self.attributes = attributes.strings.withoutAdditions
     label = property("Label", "s")?.text ?? ""
     created = property("Created", "t")?.unsigned ?? 0
@@ -37,6 +39,7 @@ struct StoredItem {
     item.attributes = extraAttributes(of: key)
     item.created = Date(timeIntervalSince1970: TimeInterval(created))
     item.modified = Date(timeIntervalSince1970: TimeInterval(modified))
+    item.isLocked = isLocked
     return item
   }
 

@@ -6,6 +6,26 @@ package enum AttributeName {
   package static let username = "username"
   /// The name of a credential within its service.
   package static let label = "label"
+  /// The access group of a password or value.
+  package static let accessGroup = "access-group"
+  /// What an item is about, in its owner's words.
+  package static let comment = "comment"
+
+  // The names of libsecret's network schema.
+  /// The host.
+  package static let server = "server"
+  /// The scheme of the URL.
+  package static let `protocol` = "protocol"
+  /// The port, in decimal.
+  package static let port = "port"
+  /// The path on the server.
+  package static let object = "object"
+  /// The security domain, or realm.
+  package static let domain = "domain"
+  /// How the user authenticates.
+  package static let authenticationType = "authtype"
+  /// The account on a server.
+  package static let user = "user"
 
   /// Our own: the kind of an item and which parts its key has.
   ///

@@ -7,14 +7,15 @@ internal import Foundation
 #endif
 /// A storage that forgets everything when it is released: for tests, previews and dry runs.
 ///
-/// It keeps the same rules as a real keyring, and can be locked to see what an app does then.
+/// It keeps the same rules as a real keyring, and can be locked to see what an app does then. Copies
+/// are the same storage.
 ///
 /// ```swift
 /// try withSecureStorage(InMemoryStorage()) {
 ///   settings.authToken = "s3cret"
 /// }
 /// ```
-public final class InMemoryStorage: LockableStorage {
+public struct InMemoryStorage: CollectionStorage {
   private struct Entry {
     var secret: Secret
     var label: String
@@ -23,18 +24,48 @@ public final class InMemoryStorage: LockableStorage {
     var modified: Date
     /// Counts the writes: two of them may fall on the same instant of the clock.
     var revision: UInt64
+
+    func item(_ key: ItemKey, isLocked: Bool) -> SecureItem {
+      SecureItem(
+        key: key, secret: isLocked ? nil : secret, label: label, attributes: attributes,
+        created: created, modified: modified, isLocked: isLocked)
+    }
   }
 
-  private struct State {
+  private struct Items {
     var entries: [ItemKey: Entry] = [:]
     var revision: UInt64 = 0
     var isLocked = false
+
+    func items(matching query: ItemQuery) -> [SecureItem] {
+      entries
+        .map { (item: $1.item($0, isLocked: isLocked), revision: $1.revision) }
+        .filter { query.matches($0.item) }
+        .sorted { $0.revision > $1.revision }
+        .prefix(query.limit ?? .max)
+        .map(\.item)
+    }
   }
 
-  private let state = Mutex(State())
+  /// What several storages share: the collections, by label, in the order in which they were made.
+  private final class Collections: Sendable {
+    let state = Mutex<[(label: String, items: Items)]>([(defaultLabel, Items())])
+  }
 
-  /// Makes an empty storage.
-  public init() {}
+  private static let defaultLabel = "default"
+
+  private let shared: Collections
+  private let label: String
+
+  /// Makes an empty storage, with nothing but a default collection.
+  public init() {
+    self.init(Collections(), label: Self.defaultLabel)
+  }
+
+  private init(_ shared: Collections, label: String) {
+    self.shared = shared
+    self.label = label
+  }
 
   /// Stores an item under its key.
   ///
@@ -44,7 +75,8 @@ public final class InMemoryStorage: LockableStorage {
   /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, `.invalidArgument` or `.locked`.
   public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
-    try withUnlockedState(.save) { (state: inout State) throws(SecureStorageError) in
+    let isSaved: Void? = try withUnlockedItems(.save) {
+      (state: inout Items) throws(SecureStorageError) in
       let old = state.entries[item.key]
       if mode == .add, old != nil { throw failure(.itemAlreadyExists, .save) }
       if mode == .update, old == nil { throw failure(.itemNotFound, .save) }
@@ -60,6 +92,7 @@ public final class InMemoryStorage: LockableStorage {
         modified: now,
         revision: state.revision)
     }
+    if isSaved == nil { throw failure(.collectionNotFound, .save) }
   }
 
   /// Finds items, newest first.
@@ -69,13 +102,10 @@ public final class InMemoryStorage: LockableStorage {
   /// - Throws: `.invalidArgument` or `.locked`.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
-    return try withUnlockedState(.read) { state in
-      state.entries
-        .filter { query.matches($0.key, attributes: $0.value.attributes) }
-        .sorted { $0.value.revision > $1.value.revision }
-        .prefix(query.limit ?? .max)
-        .map { Self.item($0.key, $0.value, query.details) }
-    }
+    return try withItems(.read) { (items: inout Items) throws(SecureStorageError) in
+      if items.isLocked, query.unlocks { throw failure(.locked, .read) }
+      return items.items(matching: query).map { $0.limited(to: query.details) }
+    } ?? []
   }
 
   /// Removes items.
@@ -86,40 +116,127 @@ public final class InMemoryStorage: LockableStorage {
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
-    return try withUnlockedState(.remove) { state in
-      let keys = state.entries
-        .filter { query.matches($0.key, attributes: $0.value.attributes) }
-        .sorted { $0.value.revision > $1.value.revision }
-        .prefix(query.limit ?? .max).map(\.key)
-      for key in keys { state.entries[key] = nil }
-      return keys.count
+    return try withUnlockedItems(.remove) { state in
+      let items = state.items(matching: query)
+      for item in items { state.entries[item.key] = nil }
+      return items.count
+    } ?? 0
+  }
+
+  // MARK: - Locking
+
+  /// Locks the collection: until it is unlocked every operation throws `.locked`.
+  ///
+  /// - Throws: `.collectionNotFound`.
+  public func lock() throws(SecureStorageError) {
+    try withExistingItems(.lock) { $0.isLocked = true }
+  }
+
+  /// Unlocks the collection, without asking anybody.
+  ///
+  /// - Throws: `.collectionNotFound`.
+  public func unlock() throws(SecureStorageError) {
+    try withExistingItems(.unlock) { $0.isLocked = false }
+  }
+
+  /// Tells whether the collection is locked.
+  ///
+  /// - Returns: Whether it is.
+  /// - Throws: `.collectionNotFound`.
+  public func isLocked() throws(SecureStorageError) -> Bool {
+    try withExistingItems(.read) { $0.isLocked }
+  }
+
+  // MARK: - Collections
+
+  /// Lists the collections.
+  ///
+  /// - Returns: The collections, in the order in which they were made.
+  public func collections() -> [ItemCollection] {
+    shared.state.withLock { collections in
+      collections.map { label, items in
+        ItemCollection(
+          label: label, isLocked: items.isLocked, isDefault: label == Self.defaultLabel)
+      }
     }
   }
 
-  /// Locks the storage: until it is unlocked every operation throws `.locked`.
-  public func lock() {
-    state.withLock { $0.isLocked = true }
+  /// The storage for a collection, whether or not there is one with that label.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage.
+  public func collection(labeled label: String) -> InMemoryStorage {
+    InMemoryStorage(shared, label: label)
   }
 
-  /// Unlocks the storage, without asking anybody.
-  public func unlock() {
-    state.withLock { $0.isLocked = false }
+  /// Makes a collection, unlocked and empty.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for it.
+  /// - Throws: `.collectionAlreadyExists` or `.invalidArgument`.
+  @discardableResult
+  public func createCollection(
+    labeled label: String
+  ) throws(SecureStorageError) -> InMemoryStorage {
+    try validate(collectionLabel: label, for: .createCollection)
+    let isNew = shared.state.withLock { collections in
+      if collections.contains(where: { $0.label.isExactly(label) }) { return false }
+      collections.append((label, Items()))
+      return true
+    }
+    if !isNew { throw failure(.collectionAlreadyExists, .createCollection) }
+    return collection(labeled: label)
   }
 
-  /// Tells whether the storage is locked.
+  /// Deletes a collection and all its items for good.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: Whether there was one.
+  @discardableResult
+  public func deleteCollection(labeled label: String) -> Bool {
+    shared.state.withLock { collections in
+      let count = collections.count
+      collections.removeAll { $0.label.isExactly(label) }
+      return collections.count < count
+    }
+  }
+
+  /// Tells whether this is the collection that a new storage has.
   ///
   /// - Returns: Whether it is.
-  public func isLocked() -> Bool {
-    state.withLock { $0.isLocked }
+  public func isDefaultCollection() -> Bool { label == Self.defaultLabel }
+
+  // MARK: - State
+
+  private func withUnlockedItems<Result>(
+    _ operation: SecureStorageError.Operation,
+    _ body: (inout Items) throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result? {
+    try withItems(operation) { (items: inout Items) throws(SecureStorageError) -> Result in
+      if items.isLocked { throw failure(.locked, operation) }
+      return try body(&items)
+    }
   }
 
-  private func withUnlockedState<Result>(
-    _ operation: SecureStorageError.Operation,
-    _ body: (inout State) throws(SecureStorageError) -> Result
+  private func withExistingItems<Result>(
+    _ operation: SecureStorageError.Operation, _ body: (inout Items) -> Result
   ) throws(SecureStorageError) -> Result {
-    try state.withLock { (state: inout State) throws(SecureStorageError) -> Result in
-      if state.isLocked { throw failure(.locked, operation) }
-      return try body(&state)
+    if let result = try withItems(operation, body) { return result }
+    throw failure(.collectionNotFound, operation)
+  }
+
+  /// Changes the collection; `nil` when there is none.
+  private func withItems<Result>(
+    _ operation: SecureStorageError.Operation,
+    _ body: (inout Items) throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result? {
+    if CancellationSignal.current?.isCancelled == true { throw failure(.canceled, operation) }
+    return try shared.state.withLock {
+      (collections: inout [(label: String, items: Items)]) throws(SecureStorageError) -> Result? in
+      guard let index = collections.firstIndex(where: { $0.label.isExactly(label) }) else {
+        return nil
+      }
+      return try body(&collections[index].items)
     }
   }
 
@@ -128,18 +245,19 @@ public final class InMemoryStorage: LockableStorage {
   ) -> SecureStorageError {
     SecureStorageError(code, operation: operation, backend: backendName)
   }
+}
 
-  private static func item(
-    _ key: ItemKey, _ entry: Entry, _ details: ItemQuery.Details
-  ) -> SecureItem {
-    var item = SecureItem(key: key)
-    if details.contains(.secret) { item.secret = entry.secret }
-    if details.contains(.metadata) {
-      item.label = entry.label
-      item.attributes = entry.attributes
-      item.created = entry.created
-      item.modified = entry.modified
-    }
+extension SecureItem {
+  fileprivate func limited(to details: ItemQuery.Details) -> SecureItem {
+    var item = details.contains(.metadata) ? self : SecureItem(key: key)
+    item.secret = details.contains(.secret) ? secret : nil
     return item
   }
+}
+
+extension InMemoryStorage: CustomStringConvertible, CustomReflectable {
+  /// The name of the type; never what is stored.
+  public var description: String { backendName }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }

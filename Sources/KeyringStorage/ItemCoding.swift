@@ -1,11 +1,27 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// How a value is kept in an item: which parts of the item hold it.
 ///
 /// One of these for each kind of value is all that a property wrapper or a typed accessor needs.
 package struct ItemCoding<Value: Sendable>: Sendable {
   /// What of an item to fetch in order to decode it.
   package let details: ItemQuery.Details
-  let encode: @Sendable (Value, inout SecureItem) -> Void
+  /// Throws whatever keeps the value from being encoded.
+  let encode: @Sendable (Value, inout SecureItem) throws -> Void
+  /// Answers `nil` when the item holds something else.
   let decode: @Sendable (SecureItem) -> Value?
+}
+
+extension ItemCoding<Secret> {
+  /// The secret as it is.
+  package static let secret = ItemCoding(
+    details: .secret,
+    encode: { $1.secret = $0 },
+    decode: { $0.secret })
 }
 
 extension ItemCoding<String> {
@@ -30,6 +46,42 @@ extension ItemCoding<Credential> {
     })
 }
 
+extension ItemCoding where Value: Codable {
+  /// JSON in the secret; `Data` and `[UInt8]` as their own bytes.
+  package static var value: ItemCoding {
+    // By the type and not by overloads, so that generic code stores bytes as bytes too.
+    switch Value.self {
+    case is Data.Type:
+      ItemCoding(
+        details: .secret,
+        encode: { $1.secret = ($0 as? Data).map { Secret(bytes: $0) } },
+        decode: { $0.secret?.withUnsafeBytes { Data($0) as? Value } })
+    case is [UInt8].Type:
+      ItemCoding(
+        details: .secret,
+        encode: { $1.secret = ($0 as? [UInt8]).map { Secret(bytes: $0) } },
+        decode: { $0.secret?.withUnsafeBytes { Array($0) as? Value } })
+    default: json
+    }
+  }
+
+  private static var json: ItemCoding {
+    ItemCoding(
+      details: .secret,
+      encode: { value, item in
+        var data = try JSONEncoder().encode(value)
+        item.secret = Secret(bytes: data)
+        data.resetBytes(in: data.indices)
+      },
+      decode: { item in
+        guard var data = item.secret?.withUnsafeBytes({ Data($0) }) else { return nil }
+        defer { data.resetBytes(in: data.indices) }
+        // What the decoder says could quote the secret; that it failed is all there is to tell.
+        return try? JSONDecoder().decode(Value.self, from: data)
+      })
+  }
+}
+
 extension SecureStorage {
   /// Reads the value stored under a key.
   ///
@@ -52,16 +104,25 @@ extension SecureStorage {
   ///   - value: The value; `nil` removes the item.
   ///   - key: The key of the item.
   ///   - coding: How the value is kept in the item.
+  ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: Whatever kept the storage from doing it.
   package func setValue<Value>(
-    _ value: Value?, for key: ItemKey, as coding: ItemCoding<Value>
+    _ value: Value?, for key: ItemKey, as coding: ItemCoding<Value>,
+    _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
     guard let value else {
       try remove(key)
       return
     }
     var item = SecureItem(key: key)
-    coding.encode(value, &item)
-    try save(item, .addOrReplace)
+    do {
+      try coding.encode(value, &item)
+    } catch {
+      // The encoder's own words could quote the value.
+      throw SecureStorageError(
+        .invalidArgument, operation: .save, backend: backendName,
+        message: "The value cannot be encoded as JSON.", argument: "value")
+    }
+    try save(item, mode)
   }
 }

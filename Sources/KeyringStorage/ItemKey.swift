@@ -6,7 +6,7 @@ public struct ItemKey: Hashable, Sendable {
   public let kind: ItemKind
 
   /// The parts of the key, by the names they have as attributes in the Secret Service.
-  public let attributes: [String: String]
+  public private(set) var attributes: [String: String]
 
   /// Makes the key of a kind of your own.
   ///
@@ -24,11 +24,45 @@ public struct ItemKey: Hashable, Sendable {
   /// - Parameters:
   ///   - service: The app or service that the password belongs to.
   ///   - account: The account at that service.
+  ///   - accessGroup: The name that several programs of one maker share items under; part of the
+  ///     key. On Linux it separates items, and keeps no program of the user's from reading them.
   /// - Returns: The key.
-  public static func password(service: String, account: String) -> ItemKey {
-    ItemKey(
-      kind: .password,
-      attributes: [AttributeName.service: service, AttributeName.username: account])
+  public static func password(
+    service: String, account: String, accessGroup: String? = nil
+  ) -> ItemKey {
+    ItemKey(kind: .password, service: service, account: account, accessGroup: accessGroup)
+  }
+
+  /// The key of a value: bytes, or anything that can be encoded.
+  ///
+  /// - Parameters:
+  ///   - service: The app or service that the value belongs to.
+  ///   - account: The name of the value within that service.
+  ///   - accessGroup: The name that several programs of one maker share items under; part of the
+  ///     key.
+  /// - Returns: The key.
+  public static func value(
+    service: String, account: String, accessGroup: String? = nil
+  ) -> ItemKey {
+    ItemKey(kind: .value, service: service, account: account, accessGroup: accessGroup)
+  }
+
+  private init(kind: ItemKind, service: String, account: String, accessGroup: String?) {
+    self.init(
+      kind: kind, attributes: [AttributeName.service: service, AttributeName.username: account])
+    attributes[AttributeName.accessGroup] = accessGroup
+  }
+
+  /// The key of an internet password: the server, all that is known of it, and the account.
+  ///
+  /// - Parameters:
+  ///   - server: The server; what is left out of it is no part of the key.
+  ///   - account: The account on that server, if it has several.
+  /// - Returns: The key.
+  public static func internetPassword(server: InternetServer, account: String? = nil) -> ItemKey {
+    var attributes = server.attributes
+    attributes[AttributeName.user] = account
+    return ItemKey(kind: .internetPassword, attributes: attributes)
   }
 
   /// The key of a credential: a label names one login and its password.
@@ -73,25 +107,4 @@ extension ItemKey: CustomStringConvertible {
     let parts = attributes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
     return "\(kind) (\(parts.joined(separator: ", ")))"
   }
-}
-
-/// A kind of item, such as a password or a pair of login and password.
-public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  /// The name of the kind, as it is stored with its items.
-  public let rawValue: String
-
-  /// Makes a kind.
-  ///
-  /// - Parameter rawValue: The name of the kind; without colon and comma.
-  public init(rawValue: String) {
-    self.rawValue = rawValue
-  }
-
-  /// A password, named by service and account.
-  public static let password = ItemKind(rawValue: "password")
-  /// A login and its password, named by service and label.
-  public static let credentials = ItemKind(rawValue: "credentials")
-
-  /// The name of the kind.
-  public var description: String { rawValue }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Which items to find or remove, and what of them to fetch.
 ///
 /// ```swift
@@ -33,11 +39,31 @@ public struct ItemQuery: Sendable, Equatable {
   /// Only items that have all these attributes, parts of the key or others, with just these values.
   public var attributes: [String: String]
 
+  /// Only items with this label.
+  public var label: String?
+
+  /// Only items first stored in this time, in whole seconds, as keyrings keep it.
+  public var created: ClosedRange<Date>?
+
+  /// Only items last changed in this time, in whole seconds, as keyrings keep it.
+  public var modified: ClosedRange<Date>?
+
+  /// Whether attributes and label may differ in case.
+  ///
+  /// Keyrings cannot search so: every item of the collection is looked at, though not its secret.
+  public var ignoresCase: Bool
+
   /// What of each item to fetch.
   public var details: Details
 
-  /// At most so many items; `nil` for all of them.
+  /// At most so many items, the newest; `nil` for all of them.
   public var limit: Int?
+
+  /// Whether what is found locked is unlocked, asking the user if need be.
+  ///
+  /// With `false`, locked items come without their secrets and with as much else as the keyring
+  /// tells of them; gnome-keyring tells nothing before it was first unlocked since log-in.
+  public var unlocks: Bool
 
   /// Makes a query.
   ///
@@ -45,20 +71,35 @@ public struct ItemQuery: Sendable, Equatable {
   ///   - key: Only the item with this key.
   ///   - kind: Only items of this kind.
   ///   - attributes: Only items with these attributes.
+  ///   - label: Only items with this label.
+  ///   - created: Only items first stored in this time.
+  ///   - modified: Only items last changed in this time.
+  ///   - ignoresCase: Whether attributes and label may differ in case.
   ///   - details: What of each item to fetch.
-  ///   - limit: At most so many items.
+  ///   - limit: At most so many items, the newest.
+  ///   - unlocks: Whether what is found locked is unlocked.
   public init(
     key: ItemKey? = nil,
     kind: ItemKind? = nil,
     attributes: [String: String] = [:],
+    label: String? = nil,
+    created: ClosedRange<Date>? = nil,
+    modified: ClosedRange<Date>? = nil,
+    ignoresCase: Bool = false,
     details: Details = [],
-    limit: Int? = nil
+    limit: Int? = nil,
+    unlocks: Bool = true
   ) {
     self.key = key
     self.kind = kind
     self.attributes = attributes
+    self.label = label
+    self.created = created
+    self.modified = modified
+    self.ignoresCase = ignoresCase
     self.details = details
     self.limit = limit
+    self.unlocks = unlocks
   }
 
   /// The item with a key.
@@ -84,19 +125,40 @@ public struct ItemQuery: Sendable, Equatable {
     ItemQuery(kind: kind, attributes: [AttributeName.service: service], details: details)
   }
 
-  /// Whether the query names neither a key nor an attribute, so that it would select every item.
-  public var namesNothing: Bool { key == nil && attributes.isEmpty }
+  /// Whether the query names neither a key nor an attribute nor a label, so that it would select
+  /// items that nobody has thought of.
+  public var namesNothing: Bool { key == nil && attributes.isEmpty && label == nil }
+
+  /// Whether the key alone, or the lack of any condition, decides what is selected.
+  package var asksForKeyOnly: Bool {
+    key != nil && kind == nil && attributes.isEmpty && label == nil && created == nil
+      && modified == nil
+  }
 }
 
 extension ItemQuery {
   /// Tells whether an item is one that the query asks for.
   ///
-  /// - Parameters:
-  ///   - key: The key of the item.
-  ///   - extra: The attributes of the item beside those of its key.
-  /// - Returns: Whether kind, key and attributes all agree.
-  package func matches(_ key: ItemKey, attributes extra: [String: String]) -> Bool {
-    guard self.key == nil || self.key == key, kind == nil || kind == key.kind else { return false }
-    return attributes.isContained(in: extra.merging(key.attributes) { $1 })
+  /// - Parameter item: The item, with all its metadata.
+  /// - Returns: Whether it agrees with every condition.
+  package func matches(_ item: SecureItem) -> Bool {
+    if let key, key != item.key { return false }
+    if let kind, kind != item.key.kind { return false }
+    if let label, !isSame(label, item.label) { return false }
+    let all = (item.attributes ?? [:]).merging(item.key.attributes) { $1 }
+    return attributes.allSatisfy { isSame($0.value, all[$0.key]) }
+      && Self.contains(created, item.created) && Self.contains(modified, item.modified)
+  }
+
+  private func isSame(_ wanted: String, _ found: String?) -> Bool {
+    guard let found else { return false }
+    return ignoresCase ? wanted.lowercased() == found.lowercased() : wanted.isExactly(found)
+  }
+
+  private static func contains(_ range: ClosedRange<Date>?, _ date: Date?) -> Bool {
+    guard let range else { return true }
+    guard let second = date?.timeIntervalSince1970.rounded(.down) else { return false }
+    return second >= range.lowerBound.timeIntervalSince1970.rounded(.down)
+      && second <= range.upperBound.timeIntervalSince1970
   }
 }

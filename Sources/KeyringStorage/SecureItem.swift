@@ -33,6 +33,9 @@ public struct SecureItem: Sendable, Equatable {
   /// When the item was last changed, as the storage tells it; not saved.
   public var modified: Date?
 
+  /// Whether the item is locked, so that its secret cannot be read; not saved.
+  public var isLocked: Bool?
+
   /// Makes an item.
   ///
   /// - Parameters:
@@ -42,13 +45,15 @@ public struct SecureItem: Sendable, Equatable {
   ///   - attributes: Searchable attributes beside the key's parts; stored in the clear.
   ///   - created: When the item was first stored.
   ///   - modified: When the item was last changed.
+  ///   - isLocked: Whether the item is locked.
   public init(
     key: ItemKey,
     secret: Secret? = nil,
     label: String? = nil,
     attributes: [String: String]? = nil,
     created: Date? = nil,
-    modified: Date? = nil
+    modified: Date? = nil,
+    isLocked: Bool? = nil
   ) {
     self.key = key
     self.secret = secret
@@ -56,6 +61,13 @@ public struct SecureItem: Sendable, Equatable {
     self.attributes = attributes
     self.created = created
     self.modified = modified
+    self.isLocked = isLocked
+  }
+
+  /// What the item is about, in its owner's words: the attribute "comment", stored in the clear.
+  public var comment: String? {
+    get { attributes?[AttributeName.comment] }
+    set { attributes = (attributes ?? [:]).merging([AttributeName.comment: newValue ?? ""]) { $1 } }
   }
 }
 

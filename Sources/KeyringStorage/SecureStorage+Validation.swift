@@ -39,11 +39,24 @@ extension SecureStorage {
     }
     if let key = query.key { try check.key(key) }
     if let kind = query.kind { try check.kind(kind) }
+    if let label = query.label { try check.text(label, "label") }
     for (name, value) in query.attributes {
       try check.text(name, "attributes")
       try check.text(value, name, mayBeEmpty: name != AttributeName.service)
     }
     if let limit = query.limit, limit < 1 { throw check.refusal("limit", "must be at least 1") }
+  }
+
+  /// Refuses the label of a collection that could not be kept.
+  ///
+  /// - Parameters:
+  ///   - label: The label.
+  ///   - operation: What it is for.
+  /// - Throws: `.invalidArgument`, naming the label.
+  public func validate(
+    collectionLabel label: String, for operation: SecureStorageError.Operation
+  ) throws(SecureStorageError) {
+    try ArgumentCheck(operation: operation, backend: backendName).text(label, "label")
   }
 
   /// Refuses a new item that has no secret.
@@ -106,7 +119,13 @@ extension ItemKind {
   /// What callers know an attribute as: a password's user name is its account.
   fileprivate func argument(for attribute: String) -> String {
     switch (self, attribute) {
-    case (.password, AttributeName.username): "account"
+    case (.password, AttributeName.username), (.value, AttributeName.username),
+      (.internetPassword, AttributeName.user):
+      "account"
+    case (.internetPassword, AttributeName.object): "path"
+    case (.internetPassword, AttributeName.domain): "securityDomain"
+    case (.internetPassword, AttributeName.authenticationType): "authenticationType"
+    case (_, AttributeName.accessGroup): "accessGroup"
     case (.credentials, AttributeName.username): "login"
     default: attribute
     }

@@ -1,49 +1,97 @@
+// Typed reading and writing of single items. Setting `nil` removes the item.
+
 extension SecureStorage {
-  /// Reads a password.
+  /// Reads a secret as it is.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The secret, or `nil` when there is none.
+  /// - Throws: Any reason for not knowing the answer.
+  public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+    try value(for: key, as: .secret)
+  }
+
+  /// Stores a secret as it is, or removes it.
   ///
   /// - Parameters:
-  ///   - service: The app or service that the password belongs to.
-  ///   - account: The account at that service.
+  ///   - secret: The secret; `nil` removes the item.
+  ///   - key: The key of the item.
+  ///   - mode: What to do when an item with that key is there already, or is not.
+  /// - Throws: Whatever kept the storage from doing it.
+  public func setSecret(
+    _ secret: Secret?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    try setValue(secret, for: key, as: .secret, mode)
+  }
+
+  /// Reads a password.
+  ///
+  /// - Parameter key: The key of a generic or an internet password.
   /// - Returns: The password, or `nil` when there is none.
   /// - Throws: `.undecodable` when it is not text, or any reason for not knowing the answer.
-  public func password(service: String, account: String) throws(SecureStorageError) -> String? {
-    try value(for: .password(service: service, account: account), as: .text)
+  public func password(for key: ItemKey) throws(SecureStorageError) -> String? {
+    try value(for: key, as: .text)
   }
 
   /// Stores a password, or removes it.
   ///
   /// - Parameters:
-  ///   - password: The password; `nil` removes the one that is stored.
-  ///   - service: The app or service that the password belongs to.
-  ///   - account: The account at that service.
+  ///   - password: The password; `nil` removes the item.
+  ///   - key: The key of a generic or an internet password.
+  ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: Whatever kept the storage from doing it.
   public func setPassword(
-    _ password: String?, service: String, account: String
+    _ password: String?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
-    try setValue(password, for: .password(service: service, account: account), as: .text)
+    try setValue(password, for: key, as: .text, mode)
   }
 
   /// Reads a credential.
   ///
-  /// - Parameters:
-  ///   - service: The app or service that the credential belongs to.
-  ///   - label: The name of the credential within that service.
+  /// - Parameter key: The key of the credential.
   /// - Returns: The credential, or `nil` when there is none.
   /// - Throws: `.undecodable` when it is not text, or any reason for not knowing the answer.
-  public func credential(service: String, label: String) throws(SecureStorageError) -> Credential? {
-    try value(for: .credentials(service: service, label: label), as: .credential)
+  public func credential(for key: ItemKey) throws(SecureStorageError) -> Credential? {
+    try value(for: key, as: .credential)
   }
 
   /// Stores a credential, or removes it.
   ///
   /// - Parameters:
-  ///   - credential: Login and password; `nil` removes those that are stored.
-  ///   - service: The app or service that the credential belongs to.
-  ///   - label: The name of the credential within that service.
+  ///   - credential: Login and password; `nil` removes the item.
+  ///   - key: The key of the credential.
+  ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: Whatever kept the storage from doing it.
   public func setCredential(
-    _ credential: Credential?, service: String, label: String
+    _ credential: Credential?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
-    try setValue(credential, for: .credentials(service: service, label: label), as: .credential)
+    try setValue(credential, for: key, as: .credential, mode)
+  }
+
+  /// Reads a value: `Data` and `[UInt8]` as the bytes that are stored, anything else from JSON.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the value.
+  ///   - key: The key of the item.
+  /// - Returns: The value, or `nil` when there is none.
+  /// - Throws: `.undecodable` when it is not of that type, which leaves it as it is, or any reason
+  ///   for not knowing the answer.
+  public func value<Value: Codable & Sendable>(
+    _ type: Value.Type, for key: ItemKey
+  ) throws(SecureStorageError) -> Value? {
+    try value(for: key, as: .value)
+  }
+
+  /// Stores a value, or removes it: `Data` and `[UInt8]` as their own bytes, anything else as JSON.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes the item.
+  ///   - key: The key of the item.
+  ///   - mode: What to do when an item with that key is there already, or is not.
+  /// - Throws: `.invalidArgument` when the value cannot be encoded, or whatever kept the storage
+  ///   from doing it.
+  public func setValue<Value: Codable & Sendable>(
+    _ value: Value?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    try setValue(value, for: key, as: .value, mode)
   }
 }

@@ -7,7 +7,7 @@
 ///
 /// ```swift
 /// let storage: any SecureStorage = InMemoryStorage()
-/// try storage.setPassword("s3cret", service: "org.example.app", account: "authToken")
+/// try storage.setPassword("s3cret", for: .password(service: "org.example.app", account: "authToken"))
 /// ```
 public protocol SecureStorage: Sendable {
   /// The name of this kind of storage, as errors give it. By default the name of the type.

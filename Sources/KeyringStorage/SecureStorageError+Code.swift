@@ -32,6 +32,8 @@ extension SecureStorageError {
     public static let noDefaultCollection = Code(rawValue: "noDefaultCollection")
     /// The keyring has no collection of the kind or name asked for.
     public static let collectionNotFound = Code(rawValue: "collectionNotFound")
+    /// The keyring has a collection of that name already.
+    public static let collectionAlreadyExists = Code(rawValue: "collectionAlreadyExists")
     /// A sandbox or a policy forbids it.
     public static let accessDenied = Code(rawValue: "accessDenied")
     /// The deadline passed.
@@ -87,6 +89,9 @@ extension SecureStorageError.Code {
     .collectionNotFound: (
       "The keyring has no such collection.",
       "Create it in your keyring manager, or choose another collection."
+    ),
+    .collectionAlreadyExists: (
+      "The keyring has such a collection already.", "Use it, or choose another label."
     ),
     .accessDenied: (
       "Access to the keyring was denied.",

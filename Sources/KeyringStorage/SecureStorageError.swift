@@ -32,6 +32,11 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     /// Unlocking the storage.
     public static let unlock = Operation(rawValue: "unlock")
 
+    /// Making a collection.
+    public static let createCollection = Operation(rawValue: "createCollection")
+    /// Deleting a collection.
+    public static let deleteCollection = Operation(rawValue: "deleteCollection")
+
     /// The name of the operation.
     public var description: String { rawValue }
   }

@@ -21,7 +21,8 @@ import Testing
     let storage = SecretServiceStorage(collection: .session)
     let service = PrivateSession.newService()
     for number in 0..<150 {
-      try storage.setPassword("s3cret \(number)", service: service, account: "\(number)")
+      try storage.setPassword(
+        "s3cret \(number)", for: .password(service: service, account: "\(number)"))
     }
     let items = try storage.items(matching: .service(service, details: .all))
     #expect(items.count == 150)

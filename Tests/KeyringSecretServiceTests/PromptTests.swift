@@ -10,7 +10,7 @@ import Testing
     let collection = try PasswordCollection()
     let storage = SecretServiceStorage(collection: .named(collection.label))
     let outcome = Result {
-      try storage.setPassword("s3cret", service: "service", account: "account")
+      try storage.setPassword("s3cret", for: .password(service: "service", account: "account"))
       try storage.lock()
       try body(storage, collection.label)
     }
@@ -19,7 +19,7 @@ import Testing
   }
 
   private func password(_ storage: SecretServiceStorage) throws -> String? {
-    try storage.password(service: "service", account: "account")
+    try storage.password(for: .password(service: "service", account: "account"))
   }
 
   @Test func rightAnswerUnlocks() throws {
@@ -46,8 +46,12 @@ import Testing
       let prompter = try Prompter(.dismiss, .dismiss, .dismiss, .dismiss)
       let operations: [() throws -> Void] = [
         { _ = try password(storage) },
-        { try storage.setPassword("other", service: "service", account: "account") },
-        { try storage.setPassword("other", service: "service", account: "another") },
+        {
+          try storage.setPassword("other", for: .password(service: "service", account: "account"))
+        },
+        {
+          try storage.setPassword("other", for: .password(service: "service", account: "another"))
+        },
         { try storage.removeItems(matching: .service("service")) },
       ]
       for operation in operations {
@@ -68,9 +72,9 @@ import Testing
         .password(PasswordCollection.password), .password(PasswordCollection.password),
         .password(PasswordCollection.password))
       // A new item: nothing is found that is locked, and only its creation meets the lock.
-      try storage.setPassword("another", service: "service", account: "another")
+      try storage.setPassword("another", for: .password(service: "service", account: "another"))
       try storage.lock()
-      try storage.setPassword("other", service: "service", account: "account")
+      try storage.setPassword("other", for: .password(service: "service", account: "account"))
       #expect(try password(storage) == "other")
       try storage.lock()
       #expect(try storage.removeItems(matching: .service("service")) == 2)

@@ -11,7 +11,7 @@ import Testing
     let storage = SecretServiceStorage(
       options: .init(serviceTimeout: timeout, busAddress: address))
     return #expect(throws: SecureStorageError.self) {
-      try storage.password(service: "service", account: "account")
+      try storage.password(for: .password(service: "service", account: "account"))
     }
   }
 

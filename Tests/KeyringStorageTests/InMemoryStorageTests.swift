@@ -9,16 +9,18 @@ import Testing
   }
 
   @Test func newStorageIsEmpty() throws {
-    try InMemoryStorage().setPassword("s3cret", service: "service", account: "account")
-    #expect(try InMemoryStorage().password(service: "service", account: "account") == nil)
+    try InMemoryStorage().setPassword(
+      "s3cret", for: .password(service: "service", account: "account"))
+    #expect(
+      try InMemoryStorage().password(for: .password(service: "service", account: "account")) == nil)
   }
 
   @Test func itemsComeNewestFirst() throws {
     let storage = InMemoryStorage()
     for account in ["one", "two", "three"] {
-      try storage.setPassword("s3cret", service: "service", account: account)
+      try storage.setPassword("s3cret", for: .password(service: "service", account: account))
     }
-    try storage.setPassword("changed", service: "service", account: "one")
+    try storage.setPassword("changed", for: .password(service: "service", account: "one"))
     let accounts = try storage.items(matching: .service("service"))
       .map { $0.key.attributes["username"] }
     #expect(accounts == ["one", "three", "two"])

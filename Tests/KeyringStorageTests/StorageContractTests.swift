@@ -84,9 +84,9 @@ private struct FaultyStorage: LockableStorage, CustomStringConvertible {
     fault == .printsSecrets ? "\(saved.items.compactMap(\.secret?.text))" : "FaultyStorage"
   }
 
-  func lock() { base.lock() }
-  func unlock() { base.unlock() }
-  func isLocked() -> Bool { base.isLocked() }
+  func lock() throws(SecureStorageError) { try base.lock() }
+  func unlock() throws(SecureStorageError) { try base.unlock() }
+  func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
 
   func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     var item = item
@@ -125,7 +125,7 @@ private struct FaultyStorage: LockableStorage, CustomStringConvertible {
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     var query = query
     switch fault {
-    case .readsLockedAsMissing where base.isLocked(): return []
+    case .readsLockedAsMissing where try base.isLocked(): return []
     case .ignoresTheCaseOfKeys: query.key = query.key.map(lowercased)
     case .ignoresSearchedAttributes: query.attributes["environment"] = nil
     default: break
@@ -153,10 +153,11 @@ private struct FaultyStorage: LockableStorage, CustomStringConvertible {
     case .countsAbsentAsRemoved:
       _ = try base.removeItems(matching: query)
       return 1
-    case .removesWhatIsLocked where base.isLocked():
-      base.unlock()
-      defer { base.lock() }
-      return try base.removeItems(matching: query)
+    case .removesWhatIsLocked where try base.isLocked():
+      try base.unlock()
+      let count = try base.removeItems(matching: query)
+      try base.lock()
+      return count
     case .removesByPrefix:
       let service = query.attributes["service"] ?? ""
       let others = try base.items(matching: ItemQuery())

@@ -8,14 +8,14 @@ import Testing
   let storage = InMemoryStorage()
   let settings = Settings()
 
-  @Test func failedWriteStaysUntilAWriteSucceeds() {
-    withSecureStorage(storage) {
+  @Test func failedWriteStaysUntilAWriteSucceeds() throws {
+    try withSecureStorage(storage) {
       settings.authToken = "old"
-      storage.lock()
+      try storage.lock()
       settings.authToken = "new"
       #expect(settings.$authToken.failure?.code == .locked)
       #expect(settings.$authToken.failure?.operation == .save)
-      storage.unlock()
+      try storage.unlock()
 
       #expect(settings.authToken == "old")
       #expect(settings.$authToken.failure?.operation == .save, "a read must not clear it")
@@ -25,22 +25,22 @@ import Testing
     }
   }
 
-  @Test func failedReadStaysUntilAReadSucceeds() {
-    withSecureStorage(storage) {
+  @Test func failedReadStaysUntilAReadSucceeds() throws {
+    try withSecureStorage(storage) {
       settings.authToken = "s3cret"
-      storage.lock()
+      try storage.lock()
       #expect(settings.authToken == nil)
       #expect(settings.$authToken.failure?.code == .locked)
       #expect(settings.$authToken.failure?.operation == .read)
-      storage.unlock()
+      try storage.unlock()
       #expect(settings.authToken == "s3cret")
       #expect(settings.$authToken.failure == nil)
     }
   }
 
-  @Test func failedRemovalIsRemembered() {
-    withSecureStorage(storage) {
-      storage.lock()
+  @Test func failedRemovalIsRemembered() throws {
+    try withSecureStorage(storage) {
+      try storage.lock()
       settings.authToken = nil
       #expect(settings.$authToken.failure?.operation == .remove)
     }
@@ -48,19 +48,19 @@ import Testing
 
   @Test func throwingWriteClearsTheFailure() throws {
     try withSecureStorage(storage) {
-      storage.lock()
+      try storage.lock()
       settings.authToken = "s3cret"
       #expect(throws: SecureStorageError.self) { try settings.$authToken.write("s3cret") }
       #expect(settings.$authToken.failure?.code == .locked)
-      storage.unlock()
+      try storage.unlock()
       try settings.$authToken.write("s3cret")
       #expect(settings.$authToken.failure == nil)
     }
   }
 
-  @Test func failuresBelongToTheirProperty() {
-    withSecureStorage(storage) {
-      storage.lock()
+  @Test func failuresBelongToTheirProperty() throws {
+    try withSecureStorage(storage) {
+      try storage.lock()
       settings.authToken = "s3cret"
       #expect(settings.$authToken.failure != nil)
       #expect(settings.$account.failure == nil)

@@ -31,8 +31,8 @@ import Testing
       let failures = Mutex<[SecurePropertyFailure]>([])
       SecureStorageDefaults.failureHandler = { failure in failures.withLock { $0.append(failure) } }
       let storage = InMemoryStorage()
-      withSecureStorage(storage) {
-        storage.lock()
+      try withSecureStorage(storage) {
+        try storage.lock()
         let settings = Settings()
         settings.authToken = "s3cret"
         #expect(settings.authToken == nil, "a failed read is not reported, only remembered")
@@ -49,7 +49,7 @@ import Testing
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {
       let storage = InMemoryStorage()
-      storage.lock()
+      try storage.lock()
       withSecureStorage(storage) { Settings().authToken = "a marker that must not be shown" }
     }
     let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -41,7 +41,7 @@ import Testing
     let item = SecureItem(key: key, secret: Secret(Self.marker))
     try storage.save(item, .add)
     expectHidden(#expect(throws: SecureStorageError.self) { try storage.save(item, .add) } as Any)
-    storage.lock()
+    try storage.lock()
     let error = #expect(throws: SecureStorageError.self) { try storage.save(item, .add) }
     expectHidden(error as Any)
     expectHidden(SecurePropertyFailure(property: "authToken", error: try #require(error)))

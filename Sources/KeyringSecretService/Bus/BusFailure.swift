@@ -35,10 +35,14 @@ struct BusFailure: Error {
     self.remoteName = remoteName
   }
 
-  static let timedOut = BusFailure(
-    domain: String(cString: g_quark_to_string(g_io_error_quark())),
-    code: Int(G_IO_ERROR_TIMED_OUT.rawValue),
-    text: "no answer before the deadline")
+  static let timedOut = BusFailure(G_IO_ERROR_TIMED_OUT, "no answer before the deadline")
+  static let canceled = BusFailure(G_IO_ERROR_CANCELLED, "the task was cancelled")
+
+  private init(_ code: GIOErrorEnum, _ text: String) {
+    self.init(
+      domain: String(cString: g_quark_to_string(g_io_error_quark())), code: Int(code.rawValue),
+      text: text)
+  }
 
   var underlying: SecureStorageError.Underlying {
     SecureStorageError.Underlying(domain: remoteName ?? domain, code: code, text: text)
@@ -51,7 +55,8 @@ extension BusFailure {
   /// While the connection to the bus was being made: whatever fails then, there is no bus.
   var codeWhileConnecting: SecureStorageError.Code {
     switch ioCode {
-    case G_IO_ERROR_TIMED_OUT, G_IO_ERROR_CANCELLED: .timedOut
+    case G_IO_ERROR_TIMED_OUT: .timedOut
+    case G_IO_ERROR_CANCELLED: .canceled
     case G_IO_ERROR_PERMISSION_DENIED: .accessDenied
     default: .noSessionBus
     }
@@ -85,7 +90,8 @@ extension BusFailure {
       return .locked
     case nil:
       switch ioCode {
-      case G_IO_ERROR_TIMED_OUT, G_IO_ERROR_CANCELLED: return .timedOut
+      case G_IO_ERROR_TIMED_OUT: return .timedOut
+      case G_IO_ERROR_CANCELLED: return .canceled
       case G_IO_ERROR_CLOSED, G_IO_ERROR_BROKEN_PIPE: return .connectionLost
       default: return .backend
       }

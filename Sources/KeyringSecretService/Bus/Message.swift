@@ -63,6 +63,13 @@ extension Message {
     Message(service, serviceInterface, "Lock", [.objectPaths(objects)], answer: "(aoo)")
   }
 
+  /// Answers with the new collection, or "/" and a prompt.
+  static func createCollection(labeled label: String) -> Message {
+    let properties: Variant = .properties(["\(collectionInterface).Label": .string(label)])
+    return Message(
+      service, serviceInterface, "CreateCollection", [properties, .string("")], answer: "(oo)")
+  }
+
   /// Answers with the paths of all collections.
   static func collections() -> Message {
     property("Collections", of: service, serviceInterface)
@@ -98,6 +105,11 @@ extension Message {
   /// Answers with a prompt, or "/" when the item is gone already.
   static func delete(_ item: ObjectPath) -> Message {
     Message(item, itemInterface, "Delete", [], answer: "(o)")
+  }
+
+  /// Answers with a prompt, or "/" when the collection is gone already.
+  static func delete(collection: ObjectPath) -> Message {
+    Message(collection, collectionInterface, "Delete", [], answer: "(o)")
   }
 
   static func label(ofCollection collection: ObjectPath) -> Message {

@@ -8,7 +8,7 @@ internal import CLibSecret
 /// until its callback or the deadline, whichever comes first; a call that is abandoned leaks a few
 /// bytes and blocks nobody.
 struct PrivateMainContext {
-  private let context: OpaquePointer?
+  private let context: OpaquePointer
   private let cancellable: UnsafeMutablePointer<GCancellable>?
 
   /// Runs something with a new context that is this thread's default meanwhile.
@@ -32,7 +32,7 @@ struct PrivateMainContext {
   /// Starts calls side by side and waits until every one of them has ended.
   ///
   /// - Returns: Their results, in the same order, for the functions that finish such a call.
-  /// - Throws: Only when the deadline passed; the calls are cancelled then.
+  /// - Throws: Only when the deadline passed or the task was cancelled; so are the calls then.
   func results(
     of starts: [Start], until deadline: Deadline
   ) throws(BusFailure) -> [GLibReference] {
@@ -53,10 +53,15 @@ struct PrivateMainContext {
 
   /// Iterates the context for as long as there is something to wait for.
   func iterate(until deadline: Deadline, while isWaiting: () -> Bool) throws(BusFailure) {
-    while isWaiting() {
-      if deadline.hasPassed { throw .timedOut }
-      // Not for ever, as the end of the wait may be something that no source of this context tells.
-      iterate(milliseconds: min(deadline.milliseconds, 1000))
+    // The handler may be at work while this call ends, and needs a context that is still there.
+    let shared = GLibReference.context(context)
+    try deadline.wakingOnCancel({ g_main_context_wakeup(shared.pointer) }) {
+      () throws(BusFailure) in
+      while isWaiting() {
+        if let failure = deadline.failure { throw failure }
+        // Not for ever, as what ends the wait may be something that no source of the context tells.
+        iterate(milliseconds: min(deadline.milliseconds, 1000))
+      }
     }
   }
 

@@ -7,6 +7,16 @@ extension SecretSession {
   struct OpeningFailure: Error {
     let code: SecureStorageError.Code
     let cause: BusFailure
+
+    init(code: SecureStorageError.Code, cause: BusFailure) {
+      self.code = code
+      self.cause = cause
+    }
+
+    /// For a failure that means the same whatever was being opened.
+    init(_ cause: BusFailure) {
+      self.init(code: cause.codeWhileCalling, cause: cause)
+    }
   }
 
   /// Connects to the bus, starts the provider if need be, and opens a session with it.

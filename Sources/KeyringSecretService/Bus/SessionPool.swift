@@ -52,7 +52,7 @@ final class SessionPool: Sendable {
     switch turn {
     case .use(let session): return session
     case .fail(let failure): throw failure
-    case nil: throw SecretSession.OpeningFailure(code: .timedOut, cause: .timedOut)
+    case nil: throw SecretSession.OpeningFailure(deadline.failure ?? .timedOut)
     case .open: return try open(address, until: deadline)
     }
   }
@@ -65,8 +65,9 @@ final class SessionPool: Sendable {
       monitor.withLock { $0.entries[address] = .open(session) }
       return session
     } catch {
-      // Out of time is this caller only: somebody who waits with a longer deadline tries next.
-      let entry: Entry? = error.code == .timedOut ? nil : .failed(error)
+      // Out of time or cancelled is this caller only: somebody else who waits tries next.
+      let isMine = error.code == .timedOut || error.code == .canceled
+      let entry: Entry? = isMine ? nil : .failed(error)
       monitor.withLock { $0.entries[address] = entry }
       throw error
     }

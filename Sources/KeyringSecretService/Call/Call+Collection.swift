@@ -10,8 +10,8 @@ extension Call {
     if let knownCollection { return knownCollection }
     if case .named(let label) = options.collection {
       knownCollection = try collection(labeled: label)
-    } else if let alias = options.collection.alias, let answer = try send(.readAlias(alias)) {
-      knownCollection = path(inAlias: answer)
+    } else if let alias = options.collection.alias {
+      knownCollection = try collection(aliased: alias)
     }
     return knownCollection
   }
@@ -33,15 +33,26 @@ extension Call {
     }
   }
 
-  private func collection(labeled label: String) throws(SecureStorageError) -> ObjectPath? {
+  /// Finds the collection with a label.
+  func collection(labeled label: String) throws(SecureStorageError) -> ObjectPath? {
+    try labeledCollections().first { $0.label.isExactly(label) }?.path
+  }
+
+  /// Lists all collections with their labels; those that vanish meanwhile are left out.
+  func labeledCollections() throws(SecureStorageError) -> [(path: ObjectPath, label: String)] {
     guard let answer = try send(.collections()) else { throw unexpectedAnswer("nothing") }
-    let value = answer.child(0).child(0)
-    guard value.isOfType("ao") else { throw unexpectedAnswer("no list of collections") }
-    let labels = try send(value.paths.map { .label(ofCollection: $0) })
-    return zip(value.paths, labels).first { _, answer in
-      answer.map { $0.child(0).child(0) }.map { $0.isOfType("s") && $0.text.isExactly(label) }
-        == true
-    }?.0
+    let paths = answer.child(0).child(0)
+    guard paths.isOfType("ao") else { throw unexpectedAnswer("no list of collections") }
+    let labels = try send(paths.paths.map { .label(ofCollection: $0) })
+    return zip(paths.paths, labels).compactMap { path, answer in
+      guard let label = answer?.child(0).child(0), label.isOfType("s") else { return nil }
+      return (path, label.text)
+    }
+  }
+
+  /// The collection that an alias stands for.
+  func collection(aliased name: String) throws(SecureStorageError) -> ObjectPath? {
+    try send(.readAlias(name)).flatMap(path(inAlias:))
   }
 
   private func path(inAlias answer: Variant) -> ObjectPath? {

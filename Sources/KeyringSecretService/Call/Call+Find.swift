@@ -4,11 +4,15 @@ internal import KeyringStorage
 extension Call {
   /// Finds items, newest first.
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    if let items = try plainItem(query) { return items }
+    if let key = query.key, query.asksForKeyOnly, !query.details.contains(.metadata), query.unlocks,
+      let item = try plainItem(key, query.details)
+    {
+      return [item]
+    }
     var gone: Set<ObjectPath> = []
     while true {
       let selected = try storedItems(matching: query).map { (key: $0, item: $1[0]) }
-      let paths = query.details.contains(.secret) ? selected.map(\.item.path) : []
+      let paths = query.details.contains(.secret) ? selected.map(\.item).readablePaths : []
       let secrets = try secrets(of: paths)
       let missing = paths.filter { secrets[$0] == nil }
       if missing.isEmpty {
@@ -28,17 +32,16 @@ extension Call {
   /// The usual read: the secret, or the mere presence, of our own item with a key.
   ///
   /// - Returns: The item; `nil` when the answer takes more than that.
-  private func plainItem(_ query: ItemQuery) throws(SecureStorageError) -> [SecureItem]? {
-    guard let key = query.key, query.attributes.isEmpty, !query.details.contains(.metadata) else {
-      return nil
-    }
+  private func plainItem(
+    _ key: ItemKey, _ details: ItemQuery.Details
+  ) throws(SecureStorageError) -> SecureItem? {
     let found = try search(key.ownAttributes)
     if found.isEmpty { return nil }
-    if query.details.isEmpty { return [SecureItem(key: key)] }
+    if details.isEmpty { return SecureItem(key: key) }
     try unlock(found.locked)
     let paths = found.unlocked + found.locked
     guard paths.count == 1, let secret = try secrets(of: paths)[paths[0]] else { return nil }
-    return [SecureItem(key: key, secret: secret)]
+    return SecureItem(key: key, secret: secret)
   }
 
   // MARK: What a query selects
@@ -52,9 +55,11 @@ extension Call {
   ) throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
     var byKey: [ItemKey: [StoredItem]] = [:]
     if let key = query.key {
-      byKey[key] = try storedItems(for: key)
+      byKey[key] = try storedItems(for: key, unlocking: query.unlocks)
     } else {
-      for stored in try storedItems(with: query.attributes) {
+      // A provider compares letter by letter.
+      let attributes = query.ignoresCase ? [:] : query.attributes
+      for stored in try storedItems(with: attributes, unlocking: query.unlocks) {
         guard let key = ItemKey(itemAttributes: stored.attributes) else { continue }
         byKey[key, default: []].append(stored)
       }
@@ -62,7 +67,7 @@ extension Call {
     return
       byKey
       .filter { key, items in
-        items.first.map { query.matches(key, attributes: $0.extraAttributes(of: key)) } ?? false
+        items.first.map { query.matches($0.item(key, secret: nil, details: .metadata)) } ?? false
       }
       .sorted { $0.value[0].isNewer(than: $1.value[0]) }
       .prefix(query.limit ?? .max)
@@ -72,14 +77,18 @@ extension Call {
   /// Finds what is stored under a key: our own items, the valid one first, or else the one item of
   /// another program that has all parts of the key.
   ///
-  /// - Parameter key: The key.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - unlocking: Whether what is locked is unlocked.
   /// - Returns: The items; none when there are none.
   /// - Throws: `.ambiguous` when several items of other programs match and none of ours.
-  func storedItems(for key: ItemKey) throws(SecureStorageError) -> [StoredItem] {
-    let own = try storedItems(with: key.ownAttributes)
+  func storedItems(
+    for key: ItemKey, unlocking: Bool = true
+  ) throws(SecureStorageError) -> [StoredItem] {
+    let own = try storedItems(with: key.ownAttributes, unlocking: unlocking)
     if !own.isEmpty { return own }
     // Items of ours that have the same parts belong to keys of another kind.
-    let foreign = try storedItems(with: key.attributes).filter { !$0.isOwn }
+    let foreign = try storedItems(with: key.attributes, unlocking: unlocking).filter { !$0.isOwn }
     if foreign.count > 1 {
       let names = foreign.map { "\"\($0.label)\" (\($0.path.text))" }.joined(separator: ", ")
       throw failure(.ambiguous, "Several items of other programs match \(key): \(names).")
@@ -90,18 +99,19 @@ extension Call {
   /// Finds all items with these attributes, what replaces another first, unlocking them if that is what it takes:
   /// before the first unlock since log-in gnome-keyring tells neither label nor attributes.
   private func storedItems(
-    with attributes: [String: String]
+    with attributes: [String: String], unlocking: Bool
   ) throws(SecureStorageError) -> [StoredItem] {
     // What a search lists may be gone before it is looked at. Then something may have taken its
     // place, and only another search tells; what is listed again and again is a provider's ghost.
     var gone: Set<ObjectPath> = []
     while true {
       let found = try search(attributes)
-      try unlock(found.locked)
+      if unlocking { try unlock(found.locked) }
+      let locked = unlocking ? [] : Set(found.locked)
       let paths = (found.unlocked + found.locked).filter { !gone.contains($0) }
       let answers = try send(paths.map { .properties(of: $0) })
       let stored = zip(paths, answers).compactMap { path, answer in
-        answer.flatMap { StoredItem(path: path, properties: $0) }
+        answer.flatMap { StoredItem(path: path, isLocked: locked.contains(path), properties: $0) }
       }
       if stored.count == paths.count { return stored.sorted { $0.replaces($1) } }
       gone.formUnion(Set(paths).subtracting(stored.map(\.path)))
@@ -127,5 +137,10 @@ extension Call {
     }
     return secrets
   }
+}
+
+extension [StoredItem] {
+  /// The items whose secrets can be fetched.
+  fileprivate var readablePaths: [ObjectPath] { filter { !$0.isLocked }.map(\.path) }
 }
 #endif

@@ -58,9 +58,9 @@ final class Call {
     try send([message])[0]
   }
 
-  /// Throws `.timedOut` once the deadline has passed; for loops that have always something to do.
+  /// Throws once the deadline has passed or the task was cancelled; for loops that have always something to do.
   func checkDeadline() throws(SecureStorageError) {
-    if deadline.hasPassed { throw failure(.timedOut) }
+    if let failure = deadline.failure { throw self.failure(failure) }
   }
 
   /// Shows a prompt and waits for the user's answer, if asking is allowed at all.

@@ -1,11 +1,16 @@
 #if SecretService && os(Linux)
 internal import CLibSecret
+internal import KeyringStorage
 
-/// The moment by which an operation must have ended, on the monotonic clock.
+/// When an operation must have ended: at a moment on the monotonic clock, or when its task is
+/// cancelled.
 ///
 /// One deadline covers all messages of an operation. The time that a prompt was in front of a
 /// person does not count.
 struct Deadline {
+  /// The signal of the task that the operation was called by, if it was.
+  let cancellation = CancellationSignal.current
+
   /// In microseconds.
   private(set) var end: Int64
 
@@ -16,7 +21,19 @@ struct Deadline {
 
   private static var now: Int64 { Int64(g_get_monotonic_time()) }
 
-  var hasPassed: Bool { Self.now >= end }
+  /// Why the operation must end now, if it must.
+  var failure: BusFailure? {
+    if cancellation?.isCancelled == true { return .canceled }
+    return Self.now >= end ? .timedOut : nil
+  }
+
+  /// Runs something that waits, and has it woken when the task is cancelled.
+  func wakingOnCancel<Result, Failure: Error>(
+    _ wake: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    guard let cancellation else { return try body() }
+    return try cancellation.onCancel(wake, while: body)
+  }
 
   /// The time left, rounded up, so that a timer of this length never fires too early.
   var milliseconds: guint {

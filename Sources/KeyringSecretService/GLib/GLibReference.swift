@@ -21,6 +21,11 @@ final class GLibReference: @unchecked Sendable {
     GLibReference(pointer) { g_object_unref(gpointer($0)) }
   }
 
+  /// Adds a reference to a main context.
+  static func context(_ pointer: OpaquePointer) -> GLibReference {
+    GLibReference(g_main_context_ref(pointer)) { g_main_context_unref($0) }
+  }
+
   /// Takes over a full or floating reference to a GVariant.
   static func variant(adopting pointer: OpaquePointer) -> GLibReference {
     GLibReference(g_variant_take_ref(pointer)) { g_variant_unref($0) }

@@ -2,7 +2,7 @@
 internal import CLibSecret
 
 /// A lock with a condition to wait for, which is what `Mutex` lacks: waiting ends by a deadline.
-final class Monitor<State>: @unchecked Sendable {
+final class Monitor<State: Sendable>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<GMutex>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<GCond>.allocate(capacity: 1)
   private var state: State
@@ -35,14 +35,16 @@ final class Monitor<State>: @unchecked Sendable {
   /// - Parameters:
   ///   - deadline: When to give up.
   ///   - body: Called under the lock, again after each change; `nil` means wait.
-  /// - Returns: The value, or `nil` when the deadline passed.
+  /// - Returns: The value, or `nil` when the deadline passed or the task was cancelled.
   func wait<Result>(until deadline: Deadline, for body: (inout State) -> Result?) -> Result? {
-    g_mutex_lock(mutex)
-    defer { g_mutex_unlock(mutex) }
-    while true {
-      if let result = body(&state) { return result }
-      if deadline.hasPassed { return nil }
-      _ = g_cond_wait_until(condition, mutex, gint64(deadline.end))
+    deadline.wakingOnCancel({ self.withLock { _ in } }) {
+      g_mutex_lock(mutex)
+      defer { g_mutex_unlock(mutex) }
+      while true {
+        if let result = body(&state) { return result }
+        if deadline.failure != nil { return nil }
+        _ = g_cond_wait_until(condition, mutex, gint64(deadline.end))
+      }
     }
   }
 }

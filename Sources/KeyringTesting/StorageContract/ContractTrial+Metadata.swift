@@ -95,7 +95,8 @@ extension ContractTrial {
   func newestComesFirst() throws {
     for login in ["first", "second"] {
       try storage.setCredential(
-        Credential(login: login, password: "password"), service: service, label: "label")
+        Credential(login: login, password: "password"),
+        for: .credentials(service: service, label: "label"))
     }
     let credential = ItemKey.credentials(service: service, label: "label")
     let changed = try storage.item(for: credential, details: .metadata)?.modified

@@ -4,8 +4,12 @@ internal import KeyringStorage
 extension ContractTrial {
   func missingIsEmpty() throws {
     try expect(secret(password()) == nil, "a missing item was read")
-    try expect(storage.password(service: service, account: "account") == nil, "a password was read")
-    try expect(storage.credential(service: service, label: "label") == nil, "a credential was read")
+    try expect(
+      storage.password(for: .password(service: service, account: "account")) == nil,
+      "a password was read")
+    try expect(
+      storage.credential(for: .credentials(service: service, label: "label")) == nil,
+      "a credential was read")
     try expect(!storage.exists(password()), "a missing item exists")
     let items = try storage.items(matching: .service(service, details: .all))
     try expect(items.isEmpty, "a service without items has \(items.count)")
@@ -18,7 +22,7 @@ extension ContractTrial {
     let notText = Secret(bytes: [0xFF, 0xFE, 0x00, 0xC0])
     try storage.save(SecureItem(key: password(), secret: notText), .add)
     _ = try expect(.undecodable, of: "reading bytes as text") {
-      _ = try storage.password(service: service, account: "account")
+      _ = try storage.password(for: .password(service: service, account: "account"))
     }
     try expect(secret(password()) == notText, "reading an item as another type changed it")
   }
@@ -89,12 +93,13 @@ extension ContractTrial {
     try save("", password())
     try expect(secret(password()) == Secret(""), "an empty secret is missing or another one")
     try expect(
-      storage.password(service: service, account: "account") == "", "an empty password is missing")
+      storage.password(for: .password(service: service, account: "account")) == "",
+      "an empty password is missing")
     try expect(storage.exists(password()), "an item with an empty secret does not exist")
     let credential = Credential(login: "", password: "")
-    try storage.setCredential(credential, service: service, label: "label")
+    try storage.setCredential(credential, for: .credentials(service: service, label: "label"))
     try expect(
-      storage.credential(service: service, label: "label") == credential,
+      storage.credential(for: .credentials(service: service, label: "label")) == credential,
       "an empty credential is missing or another one")
   }
 
@@ -106,8 +111,8 @@ extension ContractTrial {
       try save(text, key)
       try expect(secret(key) == Secret(text), "the text \(Array(text.utf8)) did not come back")
       let credential = Credential(login: text, password: text)
-      try storage.setCredential(credential, service: service, label: text)
-      let found = try storage.credential(service: service, label: text)
+      try storage.setCredential(credential, for: .credentials(service: service, label: text))
+      let found = try storage.credential(for: .credentials(service: service, label: text))
       try expect(
         found.map { Array($0.login.utf8) } == Array(text.utf8),
         "the login \(Array(text.utf8)) did not come back")
@@ -115,8 +120,9 @@ extension ContractTrial {
     // A login that changes in nothing but its normalisation does change.
     for login in [composed, decomposed] {
       try storage.setCredential(
-        Credential(login: login, password: login), service: service, label: "label")
-      let found = try storage.credential(service: service, label: "label")
+        Credential(login: login, password: login),
+        for: .credentials(service: service, label: "label"))
+      let found = try storage.credential(for: .credentials(service: service, label: "label"))
       try expect(
         found.map { Array($0.login.utf8) } == Array(login.utf8),
         "a login that changed in its normalisation only did not change")

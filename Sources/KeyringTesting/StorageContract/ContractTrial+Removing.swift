@@ -28,7 +28,8 @@ extension ContractTrial {
     try save("kept", other)
     for account in ["one", "two", "three"] { try save(account, password(account)) }
     try storage.setCredential(
-      Credential(login: "login", password: "password"), service: service, label: "label")
+      Credential(login: "login", password: "password"),
+      for: .credentials(service: service, label: "label"))
 
     let count = try storage.removeItems(matching: .service(service, kind: .credentials))
     try expect(count == 1, "removing a service's only credential removed \(count) items")

@@ -71,8 +71,8 @@ extension ContractTrial {
     let label = "account"
     for number in 1...3 {
       let credential = Credential(login: "login \(number)", password: "password \(number)")
-      try storage.setCredential(credential, service: service, label: label)
-      let found = try storage.credential(service: service, label: label)
+      try storage.setCredential(credential, for: .credentials(service: service, label: label))
+      let found = try storage.credential(for: .credentials(service: service, label: label))
       try expect(found == credential, "after a new login the credential is another one")
       let count = try storage.items(matching: .service(service)).count
       try expect(count == 1, "after a new login there are \(count) items")
@@ -83,11 +83,11 @@ extension ContractTrial {
     @Sendable func pair(_ number: Int) -> Credential {
       Credential(login: "login \(number)", password: "login \(number)")
     }
-    try storage.setCredential(pair(0), service: service, label: "account")
+    try storage.setCredential(pair(0), for: .credentials(service: service, label: "account"))
     let isWriting = Atomic(true)
     let read: @Sendable () throws -> Void = {
       repeat {
-        let found = try storage.credential(service: service, label: "account")
+        let found = try storage.credential(for: .credentials(service: service, label: "account"))
         try expect(found != nil, "a reader found nothing while the credential was rewritten")
         try expect(
           found?.login == found?.password, "a reader found a login with another's password")
@@ -97,7 +97,8 @@ extension ContractTrial {
       {
         defer { isWriting.store(false, ordering: .releasing) }
         for number in 1...50 {
-          try storage.setCredential(pair(number), service: service, label: "account")
+          try storage.setCredential(
+            pair(number), for: .credentials(service: service, label: "account"))
         }
       }, read, read,
     ])

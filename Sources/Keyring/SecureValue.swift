@@ -1,0 +1,43 @@
+public import KeyringStorage
+
+/// A property whose value, of any type that can be encoded, is kept in the user's keyring.
+///
+/// `Data` and `[UInt8]` are stored as their own bytes, everything else as JSON.
+///
+/// ```swift
+/// struct SecureSettings {
+///   @SecureValue("session") var session: OAuthSession?
+/// }
+/// ```
+///
+/// A getter and a setter cannot throw; what went wrong is in `$session.failure`. A stored value of
+/// another type is such a failure, and stays as it is.
+@propertyWrapper
+public struct SecureValue<Value: Codable & Sendable>: Sendable {
+  /// The throwing operations, and what went wrong with the plain ones.
+  public let projectedValue: SecureProperty<Value>
+
+  /// Declares a value.
+  ///
+  /// - Parameters:
+  ///   - account: The name of the value; what tells it from the others of a service.
+  ///   - service: The app or service it belongs to; by default ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name that several programs of one maker share it under.
+  ///   - storage: Where it is kept; by default the storage in force when the property is used.
+  public init(
+    _ account: String, service: String? = nil, accessGroup: String? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    projectedValue = SecureProperty(name: account, storage: storage, as: .value) {
+      .value(
+        service: service ?? SecureStorageDefaults.service, account: account,
+        accessGroup: accessGroup)
+    }
+  }
+
+  /// The value; `nil` when there is none, or when it cannot be read.
+  public var wrappedValue: Value? {
+    get { projectedValue.value }
+    nonmutating set { projectedValue.value = newValue }
+  }
+}

@@ -1,0 +1,56 @@
+internal import Synchronization
+
+/// What tells a storage, in the middle of a synchronous call, that nobody wants the result any more.
+///
+/// The asynchronous operations of ``SecureStorage`` run the synchronous ones on a thread of their
+/// own, and cancelling the task reaches them through ``current``. A storage that waits for something
+/// ends the wait and throws `.canceled`.
+public final class CancellationSignal: Sendable {
+  /// The signal for the call that this thread is in; `nil` when it was not called asynchronously.
+  @TaskLocal public static var current: CancellationSignal?
+
+  private struct State: Sendable {
+    var isCancelled = false
+    var nextID = 0
+    var handlers: [Int: @Sendable () -> Void] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  init() {}
+
+  /// Whether the call was cancelled.
+  public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+  /// Has a closure called when the call is cancelled, or at once if it has been.
+  ///
+  /// - Parameters:
+  ///   - handler: Called at most once, on any thread; what a waiting thread is woken with.
+  ///   - body: What to do meanwhile; the handler is forgotten when it returns.
+  /// - Returns: What the body returned.
+  /// - Throws: What the body threw.
+  public func onCancel<Result, Failure: Error>(
+    _ handler: @escaping @Sendable () -> Void,
+    while body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let id: Int? = state.withLock { state in
+      if state.isCancelled { return nil }
+      state.nextID += 1
+      state.handlers[state.nextID] = handler
+      return state.nextID
+    }
+    if id == nil { handler() }
+    // A handler that is being called holds on to all it needs, so it may outlive the body.
+    defer { if let id { state.withLock { $0.handlers[id] = nil } } }
+    return try body()
+  }
+
+  func cancel() {
+    let handlers = state.withLock { state in
+      state.isCancelled = true
+      defer { state.handlers = [:] }
+      return state.handlers
+    }
+    for handler in handlers.values { handler() }
+  }
+}

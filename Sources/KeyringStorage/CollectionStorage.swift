@@ -1,0 +1,107 @@
+/// A storage that is one of several collections, which other systems call keychains.
+///
+/// Each has a label of its own, is locked and unlocked by itself, and knows nothing of the items of
+/// the others.
+public protocol CollectionStorage: LockableStorage {
+  /// Lists the collections.
+  ///
+  /// - Returns: The collections, in the order in which the keyring lists them.
+  /// - Throws: Any reason for not knowing the answer.
+  func collections() throws(SecureStorageError) -> [ItemCollection]
+
+  /// The storage for a collection, whether or not there is one with that label.
+  ///
+  /// Without one there are no items to be found, and saving throws `.collectionNotFound`.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage.
+  func collection(labeled label: String) -> Self
+
+  /// Makes a collection; the keyring asks the user for its password.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for it.
+  /// - Throws: `.collectionAlreadyExists` when there is one with that label, `.userCanceled` when
+  ///   the user declined.
+  @discardableResult
+  func createCollection(labeled label: String) throws(SecureStorageError) -> Self
+
+  /// Deletes a collection and all its items for good.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: Whether there was one.
+  /// - Throws: Whatever kept it from being deleted.
+  @discardableResult
+  func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool
+
+  /// Tells whether this is the collection that the user's keyring uses by default.
+  ///
+  /// - Returns: Whether it is.
+  /// - Throws: Any reason for not knowing the answer.
+  func isDefaultCollection() throws(SecureStorageError) -> Bool
+}
+
+/// What is known of a collection.
+public struct ItemCollection: Sendable, Hashable {
+  /// Its name, for people and programs.
+  public var label: String
+  /// Whether its items are locked.
+  public var isLocked: Bool
+  /// Whether it is the one that the user's keyring uses by default.
+  public var isDefault: Bool
+
+  /// Describes a collection.
+  ///
+  /// - Parameters:
+  ///   - label: Its name.
+  ///   - isLocked: Whether its items are locked.
+  ///   - isDefault: Whether it is the one used by default.
+  public init(label: String, isLocked: Bool, isDefault: Bool) {
+    self.label = label
+    self.isLocked = isLocked
+    self.isDefault = isDefault
+  }
+}
+
+// The asynchronous twins.
+extension CollectionStorage {
+  /// Lists the collections.
+  ///
+  /// - Returns: The collections, in the order in which the keyring lists them.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  public func collections() async throws(SecureStorageError) -> [ItemCollection] {
+    try await offThread(.read) { () throws(SecureStorageError) in try collections() }
+  }
+
+  /// Makes a collection; the keyring asks the user for its password.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for it.
+  /// - Throws: What the synchronous operation throws, and `.canceled`, made or not.
+  @discardableResult
+  public func createCollection(labeled label: String) async throws(SecureStorageError) -> Self {
+    try await offThread(.createCollection) { () throws(SecureStorageError) in
+      try createCollection(labeled: label)
+    }
+  }
+
+  /// Deletes a collection and all its items for good.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: Whether there was one.
+  /// - Throws: What the synchronous operation throws, and `.canceled`, deleted or not.
+  @discardableResult
+  public func deleteCollection(labeled label: String) async throws(SecureStorageError) -> Bool {
+    try await offThread(.deleteCollection) { () throws(SecureStorageError) in
+      try deleteCollection(labeled: label)
+    }
+  }
+
+  /// Tells whether this is the collection that the user's keyring uses by default.
+  ///
+  /// - Returns: Whether it is.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  public func isDefaultCollection() async throws(SecureStorageError) -> Bool {
+    try await offThread(.read) { () throws(SecureStorageError) in try isDefaultCollection() }
+  }
+}

@@ -1,0 +1,70 @@
+/// A collection that the user confirms each use of: it is locked again after every operation, so
+/// that the keyring asks for its password before the next.
+///
+/// ```swift
+/// let vault = ConfirmingStorage(SecretServiceStorage(collection: .named("vault")))
+/// ```
+///
+/// It is meant for a collection of its own, whose items are few and precious. On the collection that
+/// the keyring uses by default every operation is refused: locking that would lock every program's
+/// items. What the keyring shows to the user is its own text; the Secret Service has no way to hand
+/// it a reason.
+public struct ConfirmingStorage<Base: CollectionStorage>: SecureStorage {
+  private let base: Base
+
+  /// Makes a storage that confirms.
+  ///
+  /// - Parameter base: The collection.
+  public init(_ base: Base) {
+    self.base = base
+  }
+
+  /// Stores an item under its key, once the user has unlocked the collection.
+  ///
+  /// - Parameters:
+  ///   - item: The key and what to store under it.
+  ///   - mode: What to do when an item with that key is there already, or is not.
+  /// - Throws: What kept it from being stored, or the collection from being locked again.
+  public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    try lockingAfterwards(.save) { () throws(SecureStorageError) in try base.save(item, mode) }
+  }
+
+  /// Finds items, once the user has unlocked the collection.
+  ///
+  /// - Parameter query: Which items, and what of them.
+  /// - Returns: The items found.
+  /// - Throws: Any reason for not knowing the answer, or for not locking the collection again.
+  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try lockingAfterwards(.read) { () throws(SecureStorageError) in
+      try base.items(matching: query)
+    }
+  }
+
+  /// Removes items, once the user has unlocked the collection.
+  ///
+  /// - Parameter query: Which items.
+  /// - Returns: How many items were removed.
+  /// - Throws: What kept them from being removed, or the collection from being locked again.
+  @discardableResult
+  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try lockingAfterwards(.remove) { () throws(SecureStorageError) in
+      try base.removeItems(matching: query)
+    }
+  }
+
+  private func lockingAfterwards<Result>(
+    _ operation: SecureStorageError.Operation, _ body: () throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    if try base.isDefaultCollection() {
+      throw SecureStorageError(
+        .invalidArgument, operation: operation, backend: backendName,
+        message: "The collection that the keyring uses by default cannot be locked after each use.",
+        advice: "Use a collection of its own, with a label.", argument: "collection")
+    }
+    // Locked before as well: somebody else may have unlocked it, and the user is to be asked.
+    try base.lock()
+    let outcome = Swift.Result { () throws(SecureStorageError) in try body() }
+    try base.lock()
+    return try outcome.get()
+  }
+}

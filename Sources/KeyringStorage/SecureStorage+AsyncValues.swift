@@ -1,0 +1,137 @@
+// The asynchronous twins of what reads and stores single items.
+
+extension SecureStorage {
+  /// Tells whether an item is stored under a key.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: Whether there is such an item.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  public func exists(_ key: ItemKey) async throws(SecureStorageError) -> Bool {
+    try await offThread(.read) { () throws(SecureStorageError) in try exists(key) }
+  }
+
+  /// Finds the item stored under a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - details: What of the item to fetch.
+  /// - Returns: The item, or `nil` when there is none.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  public func item(
+    for key: ItemKey, details: ItemQuery.Details = .all
+  ) async throws(SecureStorageError) -> SecureItem? {
+    try await offThread(.read) { () throws(SecureStorageError) in
+      try item(for: key, details: details)
+    }
+  }
+
+  /// Removes the item stored under a key.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: Whether there was one.
+  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  @discardableResult
+  public func remove(_ key: ItemKey) async throws(SecureStorageError) -> Bool {
+    try await offThread(.remove) { () throws(SecureStorageError) in try remove(key) }
+  }
+
+  /// Reads a secret as it is.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The secret, or `nil` when there is none.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  public func secret(for key: ItemKey) async throws(SecureStorageError) -> Secret? {
+    try await offThread(.read) { () throws(SecureStorageError) in try secret(for: key) }
+  }
+
+  /// Stores a secret as it is, or removes it.
+  ///
+  /// - Parameters:
+  ///   - secret: The secret; `nil` removes the item.
+  ///   - key: The key of the item.
+  ///   - mode: What to do when an item with that key is there already, or is not.
+  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  public func setSecret(
+    _ secret: Secret?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    try await offThread(.save) { () throws(SecureStorageError) in
+      try setSecret(secret, for: key, mode)
+    }
+  }
+
+  /// Reads a password.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The password, or `nil` when there is none.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  public func password(for key: ItemKey) async throws(SecureStorageError) -> String? {
+    try await offThread(.read) { () throws(SecureStorageError) in try password(for: key) }
+  }
+
+  /// Stores a password, or removes it.
+  ///
+  /// - Parameters:
+  ///   - password: The password; `nil` removes the item.
+  ///   - key: The key of the item.
+  ///   - mode: What to do when an item with that key is there already, or is not.
+  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  public func setPassword(
+    _ password: String?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    try await offThread(.save) { () throws(SecureStorageError) in
+      try setPassword(password, for: key, mode)
+    }
+  }
+
+  /// Reads a credential.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The credential, or `nil` when there is none.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  public func credential(for key: ItemKey) async throws(SecureStorageError) -> Credential? {
+    try await offThread(.read) { () throws(SecureStorageError) in try credential(for: key) }
+  }
+
+  /// Stores a credential, or removes it.
+  ///
+  /// - Parameters:
+  ///   - credential: The credential; `nil` removes the item.
+  ///   - key: The key of the item.
+  ///   - mode: What to do when an item with that key is there already, or is not.
+  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  public func setCredential(
+    _ credential: Credential?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    try await offThread(.save) { () throws(SecureStorageError) in
+      try setCredential(credential, for: key, mode)
+    }
+  }
+
+  /// Reads a value.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the value.
+  ///   - key: The key of the item.
+  /// - Returns: The value, or `nil` when there is none.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  public func value<Value: Codable & Sendable>(
+    _ type: Value.Type, for key: ItemKey
+  ) async throws(SecureStorageError) -> Value? {
+    try await offThread(.read) { () throws(SecureStorageError) in try value(type, for: key) }
+  }
+
+  /// Stores a value, or removes it.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes the item.
+  ///   - key: The key of the item.
+  ///   - mode: What to do when an item with that key is there already, or is not.
+  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  public func setValue<Value: Codable & Sendable>(
+    _ value: Value?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    try await offThread(.save) { () throws(SecureStorageError) in
+      try setValue(value, for: key, mode)
+    }
+  }
+}

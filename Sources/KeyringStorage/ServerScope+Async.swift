@@ -1,0 +1,57 @@
+// The asynchronous twins of the scope's operations.
+
+extension ServerScope {
+  /// Reads the password of an account.
+  ///
+  /// - Parameter account: The account.
+  /// - Returns: The password, or `nil` when there is none.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  public func password(for account: String) async throws(SecureStorageError) -> String? {
+    try await storage.offThread(.read) { () throws(SecureStorageError) in try password(for: account)
+    }
+  }
+
+  /// Stores the password of an account.
+  ///
+  /// - Parameters:
+  ///   - password: The password; `nil` removes it.
+  ///   - account: The account.
+  ///   - mode: What to do when there is one already, or is not.
+  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  public func setPassword(
+    _ password: String?, for account: String, _ mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    try await storage.offThread(.save) { () throws(SecureStorageError) in
+      try setPassword(password, for: account, mode)
+    }
+  }
+
+  /// Removes the password of an account.
+  ///
+  /// - Parameter account: The account.
+  /// - Returns: Whether there was one.
+  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  @discardableResult
+  public func removePassword(for account: String) async throws(SecureStorageError) -> Bool {
+    try await storage.offThread(.remove) { () throws(SecureStorageError) in
+      try removePassword(for: account)
+    }
+  }
+
+  /// Lists the accounts that have a password, in alphabetical order.
+  ///
+  /// - Returns: The accounts.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  public func accounts() async throws(SecureStorageError) -> [String] {
+    try await storage.offThread(.read) { () throws(SecureStorageError) in try accounts() }
+  }
+
+  /// Removes everything in the scope.
+  ///
+  /// - Returns: How many items were removed.
+  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  @discardableResult
+  public func removeAll() async throws(SecureStorageError) -> Int {
+    try await storage.offThread(.remove) { () throws(SecureStorageError) in try removeAll() }
+  }
+}

@@ -1,0 +1,83 @@
+/// The passwords of one server, by account alone.
+///
+/// ```swift
+/// let server = storage.server(InternetServer("git.example.org", protocol: .https))
+/// try server.setPassword("s3cret", for: "ada")
+/// ```
+public struct ServerScope: Sendable {
+  /// Where the passwords are.
+  public let storage: any SecureStorage
+  /// The server that they belong to.
+  public let server: InternetServer
+
+  /// Reads the password of an account.
+  ///
+  /// - Parameter account: The account.
+  /// - Returns: The password, or `nil` when there is none.
+  /// - Throws: Any reason for not knowing the answer.
+  public func password(for account: String) throws(SecureStorageError) -> String? {
+    try storage.password(for: key(account))
+  }
+
+  /// Stores the password of an account.
+  ///
+  /// - Parameters:
+  ///   - password: The password; `nil` removes it.
+  ///   - account: The account.
+  ///   - mode: What to do when there is one already, or is not.
+  /// - Throws: Whatever kept the storage from doing it.
+  public func setPassword(
+    _ password: String?, for account: String, _ mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    try storage.setPassword(password, for: key(account), mode)
+  }
+
+  /// Removes the password of an account.
+  ///
+  /// - Parameter account: The account.
+  /// - Returns: Whether there was one.
+  /// - Throws: Whatever kept the storage from doing it.
+  @discardableResult
+  public func removePassword(for account: String) throws(SecureStorageError) -> Bool {
+    try storage.remove(key(account))
+  }
+
+  /// Lists the accounts that have a password on the server, in alphabetical order.
+  ///
+  /// Found are all that have the parts of ``server`` which are given, and maybe more.
+  ///
+  /// - Returns: The accounts.
+  /// - Throws: Any reason for not knowing the answer.
+  public func accounts() throws(SecureStorageError) -> [String] {
+    let accounts = try storage.items(matching: query)
+      .compactMap { $0.key.attributes[AttributeName.user] }
+    return Set(accounts).sorted()
+  }
+
+  /// Removes every password that has the parts of ``server`` which are given, and maybe more.
+  ///
+  /// - Returns: How many were removed.
+  /// - Throws: Whatever kept the storage from doing it.
+  @discardableResult
+  public func removeAll() throws(SecureStorageError) -> Int {
+    try storage.removeItems(matching: query)
+  }
+
+  private var query: ItemQuery {
+    ItemQuery(kind: .internetPassword, attributes: server.attributes)
+  }
+
+  private func key(_ account: String) -> ItemKey {
+    .internetPassword(server: server, account: account)
+  }
+}
+
+extension SecureStorage {
+  /// The passwords of one server.
+  ///
+  /// - Parameter server: The server, as far as it matters.
+  /// - Returns: The scope.
+  public func server(_ server: InternetServer) -> ServerScope {
+    ServerScope(storage: self, server: server)
+  }
+}

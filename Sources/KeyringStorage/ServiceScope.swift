@@ -1,0 +1,160 @@
+/// The items of one service, by account or label alone.
+///
+/// ```swift
+/// let service = storage.service("org.example.app")
+/// try service.setPassword("s3cret", for: "authToken")
+/// try service.accounts()  // ["authToken"]
+/// ```
+public struct ServiceScope: Sendable {
+  /// Where the items are.
+  public let storage: any SecureStorage
+  /// The service that they belong to.
+  public let service: String
+  /// The access group that passwords and values belong to, if any.
+  public let accessGroup: String?
+
+  // MARK: Passwords
+
+  /// Reads the password of an account.
+  ///
+  /// - Parameter account: The account.
+  /// - Returns: The password, or `nil` when there is none.
+  /// - Throws: Any reason for not knowing the answer.
+  public func password(for account: String) throws(SecureStorageError) -> String? {
+    try storage.password(for: passwordKey(account))
+  }
+
+  /// Stores the password of an account.
+  ///
+  /// - Parameters:
+  ///   - password: The password; `nil` removes it.
+  ///   - account: The account.
+  ///   - mode: What to do when there is one already, or is not.
+  /// - Throws: Whatever kept the storage from doing it.
+  public func setPassword(
+    _ password: String?, for account: String, _ mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    try storage.setPassword(password, for: passwordKey(account), mode)
+  }
+
+  /// Removes the password of an account.
+  ///
+  /// - Parameter account: The account.
+  /// - Returns: Whether there was one.
+  /// - Throws: Whatever kept the storage from doing it.
+  @discardableResult
+  public func removePassword(for account: String) throws(SecureStorageError) -> Bool {
+    try storage.remove(passwordKey(account))
+  }
+
+  /// Lists the accounts that have a password, in alphabetical order.
+  ///
+  /// - Returns: The accounts.
+  /// - Throws: Any reason for not knowing the answer.
+  public func accounts() throws(SecureStorageError) -> [String] {
+    let items = try storage.items(matching: ItemQuery(kind: .password, attributes: attributes))
+    return
+      items.map(\.key.attributes)
+      .filter { $0[AttributeName.accessGroup] == accessGroup }
+      .compactMap { $0[AttributeName.username] }.sorted()
+  }
+
+  // MARK: Credentials
+
+  /// Reads a credential.
+  ///
+  /// - Parameter label: The name of the credential.
+  /// - Returns: The credential, or `nil` when there is none.
+  /// - Throws: Any reason for not knowing the answer.
+  public func credential(labeled label: String) throws(SecureStorageError) -> Credential? {
+    try storage.credential(for: .credentials(service: service, label: label))
+  }
+
+  /// Stores a credential.
+  ///
+  /// - Parameters:
+  ///   - credential: Login and password; `nil` removes them.
+  ///   - label: The name of the credential.
+  ///   - mode: What to do when there is one already, or is not.
+  /// - Throws: Whatever kept the storage from doing it.
+  public func setCredential(
+    _ credential: Credential?, labeled label: String, _ mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    try storage.setCredential(credential, for: .credentials(service: service, label: label), mode)
+  }
+
+  /// Lists the names of the credentials, in alphabetical order.
+  ///
+  /// - Returns: The names.
+  /// - Throws: Any reason for not knowing the answer.
+  public func credentialLabels() throws(SecureStorageError) -> [String] {
+    let query = ItemQuery.service(service, kind: .credentials)
+    return try storage.items(matching: query).compactMap { $0.key.attributes[AttributeName.label] }
+      .sorted()
+  }
+
+  // MARK: Values
+
+  /// Reads a value.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the value.
+  ///   - account: The name of the value.
+  /// - Returns: The value, or `nil` when there is none.
+  /// - Throws: `.undecodable` when it is not of that type, or any reason for not knowing the answer.
+  public func value<Value: Codable & Sendable>(
+    _ type: Value.Type, for account: String
+  ) throws(SecureStorageError) -> Value? {
+    try storage.value(type, for: valueKey(account))
+  }
+
+  /// Stores a value.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes it.
+  ///   - account: The name of the value.
+  ///   - mode: What to do when there is one already, or is not.
+  /// - Throws: Whatever kept the storage from doing it.
+  public func setValue<Value: Codable & Sendable>(
+    _ value: Value?, for account: String, _ mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    try storage.setValue(value, for: valueKey(account), mode)
+  }
+
+  // MARK: Everything
+
+  /// Removes every item of the service, of every kind; with an access group, those of the group.
+  ///
+  /// - Returns: How many items were removed.
+  /// - Throws: Whatever kept the storage from doing it.
+  @discardableResult
+  public func removeAll() throws(SecureStorageError) -> Int {
+    try storage.removeItems(matching: ItemQuery(attributes: attributes))
+  }
+
+  private var attributes: [String: String] {
+    var attributes = [AttributeName.service: service]
+    attributes[AttributeName.accessGroup] = accessGroup
+    return attributes
+  }
+
+  private func passwordKey(_ account: String) -> ItemKey {
+    .password(service: service, account: account, accessGroup: accessGroup)
+  }
+
+  private func valueKey(_ account: String) -> ItemKey {
+    .value(service: service, account: account, accessGroup: accessGroup)
+  }
+}
+
+extension SecureStorage {
+  /// The items of one service.
+  ///
+  /// - Parameters:
+  ///   - service: The service.
+  ///   - accessGroup: The access group of its passwords and values, if any.
+  /// - Returns: The scope.
+  public func service(_ service: String, accessGroup: String? = nil) -> ServiceScope {
+    ServiceScope(storage: self, service: service, accessGroup: accessGroup)
+  }
+}
