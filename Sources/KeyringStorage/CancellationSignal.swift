@@ -17,7 +17,7 @@ public final class CancellationSignal: Sendable {
 
   private let state = Mutex(State())
 
-  init() {}
+  package init() {}
 
   /// Whether the call was cancelled.
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }
@@ -45,7 +45,7 @@ public final class CancellationSignal: Sendable {
     return try body()
   }
 
-  func cancel() {
+  package func cancel() {
     let handlers = state.withLock { state in
       state.isCancelled = true
       defer { state.handlers = [:] }

@@ -2,7 +2,8 @@
 //
 //   prompter ANSWER ...
 //
-// Each prompt takes the next answer: "password:TEXT", "dismiss", or "wait" (never answered).
+// Each prompt takes the next answer: "password:TEXT", "confirm", "dismiss", or "wait"
+// (never answered).
 // When the name that gnome-keyring sends its prompts to is owned, it prints "ready"; for each prompt
 // it prints a line "prompt"; it ends when its standard input does.
 
@@ -32,6 +33,8 @@ static void answer(GcrPrompt *prompt, GAsyncReadyCallback callback, gpointer dat
   GTask *task = g_task_new(prompt, NULL, callback, data);
   if (g_str_has_prefix(text, "password:"))
     g_task_return_pointer(task, (gpointer)(text + strlen("password:")), NULL);
+  else if (strcmp(text, "confirm") == 0)
+    g_task_return_pointer(task, (gpointer)text, NULL);
   else
     g_task_return_pointer(task, NULL, NULL);
   g_object_unref(task);

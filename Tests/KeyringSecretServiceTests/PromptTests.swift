@@ -1,5 +1,6 @@
 #if SecretService && os(Linux)
 import Keyring
+import KeyringTesting
 import Testing
 
 /// A locked collection, and a person who unlocks it or does not.
@@ -108,6 +109,76 @@ import Testing
       #expect(throws: SecureStorageError.self) { try silent.unlock() }
       #expect(try prompter.finish() == 0)
     }
+  }
+
+  @Test(arguments: StorageContract.allCases.filter(\.needsCollections))
+  func contractOfCollections(rule: StorageContract) throws {
+    // The question is whether a password as weak as the prompter says is meant.
+    let prompter = try Prompter(.password("the password of a new collection"), .confirm)
+    let outcome = Result { try rule.verify(SecretServiceStorage()) }
+    #expect(try prompter.finish() == 2)
+    try outcome.get()
+  }
+
+  @Test func collectionIsNotMadeWhenThePromptIsDismissed() throws {
+    let label = PrivateSession.newService()
+    let prompter = try Prompter(.dismiss)
+    let error = #expect(throws: SecureStorageError.self) {
+      try SecretServiceStorage().createCollection(labeled: label)
+    }
+    #expect(error?.code == .userCanceled)
+    #expect(error?.operation == .createCollection)
+    _ = try prompter.finish()
+    #expect(try !SecretServiceStorage().collections().contains { $0.label == label })
+    let silent = #expect(throws: SecureStorageError.self) {
+      try SecretServiceStorage(interaction: .never).createCollection(labeled: label)
+    }
+    #expect(silent?.code == .locked)
+  }
+
+  @Test func confirmingStorageAsksEachTime() throws {
+    try withLockedCollection { storage, _ in
+      let right = Prompter.Answer.password(PasswordCollection.password)
+      let prompter = try Prompter(right, right, .dismiss, right)
+      let vault = ConfirmingStorage(storage)
+      let key = ItemKey.password(service: "service", account: "account")
+      #expect(try vault.password(for: key) == "s3cret")
+      #expect(try storage.isLocked())
+      #expect(try vault.password(for: key) == "s3cret")
+      let error = #expect(throws: SecureStorageError.self) { try vault.password(for: key) }
+      #expect(error?.code == .userCanceled)
+      // Unlocked by somebody else, the user is asked all the same.
+      try vault.setPassword("other", for: key)
+      #expect(try storage.isLocked())
+      #expect(try prompter.finish() == 4)
+    }
+  }
+
+  @Test func confirmingStorageRefusesTheDefaultCollection() throws {
+    let storage = SecretServiceStorage()
+    let label = try #require(try storage.collections().first(where: \.isDefault)?.label)
+    for vault in [ConfirmingStorage(storage), .init(storage.collection(labeled: label))] {
+      let error = #expect(throws: SecureStorageError.self) {
+        try vault.items(matching: .service("service"))
+      }
+      #expect(error?.code == .invalidArgument && error?.argument == "collection")
+    }
+    #expect(try !storage.isLocked())
+  }
+
+  @Test func cancellingGivesUpAPromptAndLeavesTheKeyringAlive() async throws {
+    let collection = try PasswordCollection()
+    let storage = SecretServiceStorage(collection: .named(collection.label))
+    let key = ItemKey.password(service: "service", account: "account")
+    try await storage.setPassword("s3cret", for: key)
+    try await storage.lock()
+    let prompter = try Prompter(.wait)
+    try await expectCancellation(after: { try await prompter.waitForPrompt() }) {
+      _ = try await storage.password(for: key)
+    }
+    _ = try prompter.finish()
+    #expect(try await storage.isLocked())
+    try collection.delete()
   }
 
   @Test func unlockAsks() throws {

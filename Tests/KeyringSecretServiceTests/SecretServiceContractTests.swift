@@ -5,19 +5,21 @@ import Testing
 
 /// The contract on a real keyring, collection by collection.
 @Suite(.inPrivateSession) struct SecretServiceContractTests {
-  static let unlocked = StorageContract.allCases.filter { !$0.needsLocking }
+  static let unattended = StorageContract.allCases.filter {
+    !$0.needsLocking && !$0.needsCollections
+  }
 
-  @Test(arguments: unlocked)
+  @Test(arguments: unattended)
   func defaultCollection(rule: StorageContract) throws {
     try rule.verify(SecretServiceStorage())
   }
 
-  @Test(arguments: unlocked)
+  @Test(arguments: unattended)
   func sessionCollection(rule: StorageContract) throws {
     try rule.verify(SecretServiceStorage(collection: .session))
   }
 
-  @Test(arguments: StorageContract.allCases)
+  @Test(arguments: StorageContract.allCases.filter { !$0.needsCollections })
   func namedCollection(rule: StorageContract) throws {
     let collection = try PasswordCollection()
     let storage = SecretServiceStorage(

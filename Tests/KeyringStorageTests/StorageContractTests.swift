@@ -15,7 +15,9 @@ import Testing
   }
 
   @Test func everyRuleHasAFaultThatBreaksIt() {
-    #expect(Set(Fault.allCases.map(\.brokenRule)) == Set(StorageContract.allCases))
+    #expect(
+      Set(Fault.allCases.map(\.brokenRule))
+        == Set(StorageContract.allCases.filter { !$0.needsCollections }))
   }
 
   @Test func lockingNeedsALockableStorage() {
@@ -35,6 +37,9 @@ enum Fault: CaseIterable {
   case forgetsLabels, dropsSecretsWithLabels, ignoresSearchedAttributes, listsOldestFirst
   case printsSecrets
   case losesWritesOfThreads
+  case ignoresParts, ignoresAccessGroups, ignoresTheMode, changesBytes, ignoresQueries,
+    dropsComments
+  case hidesLockedItems, ignoresCancellation
 
   var brokenRule: StorageContract {
     switch self {
@@ -61,6 +66,14 @@ enum Fault: CaseIterable {
     case .listsOldestFirst: .newestComesFirst
     case .printsSecrets: .secretsAreNotShown
     case .losesWritesOfThreads: .threadsLoseNothing
+    case .ignoresParts: .internetPasswordsNeverCollide
+    case .ignoresAccessGroups: .accessGroupsAreApart
+    case .ignoresTheMode: .typedSavingKeepsTheMode
+    case .changesBytes: .valuesComeBack
+    case .ignoresQueries: .queriesNarrowDown
+    case .dropsComments: .commentsAndLocksAreMetadata
+    case .hidesLockedItems: .lockedItemsAreListed
+    case .ignoresCancellation: .canceledCallsAreNotMade
     }
   }
 }
@@ -112,6 +125,16 @@ private struct FaultyStorage: LockableStorage, CustomStringConvertible {
         item.key = .password(service: item.key.attributes["service"] ?? "", account: "\u{E9}")
       }
     case .forgetsLabels: item.label = nil
+    case .ignoresParts: item.key = without("port", item.key)
+    case .ignoresAccessGroups: item.key = without("access-group", item.key)
+    case .ignoresTheMode: mode = .addOrReplace
+    case .changesBytes:
+      item.secret = item.secret.map { Secret(bytes: Array($0.withUnsafeBytes { $0.reversed() })) }
+    case .dropsComments: item.attributes = nil
+    case .ignoresCancellation:
+      return try CancellationSignal.$current.withValue(nil) {
+        Result { () throws(SecureStorageError) in try base.save(item, mode) }
+      }.get()
     case .dropsSecretsWithLabels where item.secret == nil: item.secret = Secret("")
     case .printsSecrets: saved.append(item)
     case .losesWritesOfThreads:
@@ -127,6 +150,10 @@ private struct FaultyStorage: LockableStorage, CustomStringConvertible {
     switch fault {
     case .readsLockedAsMissing where try base.isLocked(): return []
     case .ignoresTheCaseOfKeys: query.key = query.key.map(lowercased)
+    case .ignoresParts: query.key = query.key.map { without("port", $0) }
+    case .ignoresAccessGroups: query.key = query.key.map { without("access-group", $0) }
+    case .ignoresQueries: query.label = nil
+    case .hidesLockedItems where try base.isLocked() && !query.unlocks: return []
     case .ignoresSearchedAttributes: query.attributes["environment"] = nil
     default: break
     }
@@ -172,6 +199,10 @@ private struct FaultyStorage: LockableStorage, CustomStringConvertible {
     default:
       return try base.removeItems(matching: query)
     }
+  }
+
+  private func without(_ part: String, _ key: ItemKey) -> ItemKey {
+    ItemKey(kind: key.kind, attributes: key.attributes.filter { $0.key != part })
   }
 
   private func lowercased(_ key: ItemKey) -> ItemKey {

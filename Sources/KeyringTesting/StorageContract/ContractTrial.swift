@@ -34,6 +34,7 @@ struct ContractTrial: Sendable {
   func removeEverything() throws {
     try storage.removeItems(matching: .service(service))
     try storage.removeItems(matching: .service(otherService))
+    try storage.server(InternetServer(service)).removeAll()
   }
 
   // MARK: - Expectations

@@ -23,6 +23,9 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// A locked item is an error, never a missing one.
   case lockedIsNotMissing
 
+  /// Locked items can be listed without unlocking them.
+  case lockedItemsAreListed
+
   // Rule 2: saving replaces exactly the item with that key.
   /// Saving again leaves one item, with the new value.
   case savingReplacesOne
@@ -35,6 +38,15 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// What cannot be kept is refused before anything is stored.
   case invalidArgumentsAreRefused
 
+  /// Internet passwords with any combination of parts are items of their own.
+  case internetPasswordsNeverCollide
+  /// Access groups, and items without one, are apart.
+  case accessGroupsAreApart
+  /// Typed values are added, updated and replaced as asked.
+  case typedSavingKeepsTheMode
+  /// Collections have items of their own. Needs a ``KeyringStorage/CollectionStorage``.
+  case collectionsAreApart
+
   // Rule 3: saving is atomic.
   /// While a credential is rewritten, every reader finds a whole pair.
   case credentialsAreNeverMixed
@@ -44,6 +56,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 4: bytes come back as they went in.
   /// NUL, bytes that are not UTF-8, 1 MiB.
   case bytesComeBack
+  /// Encoded values, `Data` and bytes, and errors for what cannot be encoded or decoded.
+  case valuesComeBack
   /// An empty secret is there.
   case emptyIsNotMissing
   /// Text is not normalised, in secrets, keys or logins.
@@ -68,6 +82,10 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case labelChangesAlone
   /// Items are found by their attributes.
   case attributesAreSearchable
+  /// Label, kind and times narrow a search; case matters unless told otherwise.
+  case queriesNarrowDown
+  /// A comment is kept and changes alone; an item tells whether it is locked.
+  case commentsAndLocksAreMetadata
   /// Items come newest first.
   case newestComesFirst
 
@@ -79,27 +97,38 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// What several threads write at once is all there, once.
   case threadsLoseNothing
 
+  // Rule 10: every call ends.
+  /// A call that is cancelled before it begins does nothing.
+  case canceledCallsAreNotMade
+
   /// The number of the rule that the case belongs to.
   public var rule: Int {
     switch self {
-    case .missingIsEmpty, .undecodableIsNotMissing, .lockedIsNotMissing: 1
+    case .missingIsEmpty, .undecodableIsNotMissing, .lockedIsNotMissing, .lockedItemsAreListed: 1
     case .savingReplacesOne, .addRefusesPresent, .updateRefusesAbsent, .keysNeverCollide,
-      .invalidArgumentsAreRefused:
+      .invalidArgumentsAreRefused, .internetPasswordsNeverCollide, .accessGroupsAreApart,
+      .typedSavingKeepsTheMode, .collectionsAreApart:
       2
     case .credentialsAreNeverMixed, .newLoginLeavesOneItem: 3
-    case .bytesComeBack, .emptyIsNotMissing, .textIsNotNormalized: 4
+    case .bytesComeBack, .valuesComeBack, .emptyIsNotMissing, .textIsNotNormalized: 4
     case .removingAbsentSaysZero, .removingLockedFails: 5
     case .removingServiceLeavesOthers, .removingEverythingIsRefused: 6
-    case .metadataReadsBack, .labelChangesAlone, .attributesAreSearchable, .newestComesFirst: 7
+    case .metadataReadsBack, .labelChangesAlone, .attributesAreSearchable, .queriesNarrowDown,
+      .commentsAndLocksAreMetadata, .newestComesFirst:
+      7
     case .secretsAreNotShown: 8
     case .threadsLoseNothing: 9
+    case .canceledCallsAreNotMade: 10
     }
   }
 
   /// Whether the case locks the storage, and so applies to a `LockableStorage` only.
   public var needsLocking: Bool {
-    self == .lockedIsNotMissing || self == .removingLockedFails
+    [.lockedIsNotMissing, .lockedItemsAreListed, .removingLockedFails].contains(self)
   }
+
+  /// Whether the case makes and deletes a collection, and so applies to a `CollectionStorage` only.
+  public var needsCollections: Bool { self == .collectionsAreApart }
 
   /// Puts a storage through the case.
   ///
@@ -131,6 +160,15 @@ public enum StorageContract: String, CaseIterable, Sendable {
     case .missingIsEmpty: try trial.missingIsEmpty()
     case .undecodableIsNotMissing: try trial.undecodableIsNotMissing()
     case .lockedIsNotMissing: try trial.lockedIsNotMissing(unlock)
+    case .lockedItemsAreListed: try trial.lockedItemsAreListed(unlock)
+    case .internetPasswordsNeverCollide: try trial.internetPasswordsNeverCollide()
+    case .accessGroupsAreApart: try trial.accessGroupsAreApart()
+    case .typedSavingKeepsTheMode: try trial.typedSavingKeepsTheMode()
+    case .collectionsAreApart: try trial.collectionsAreApart()
+    case .valuesComeBack: try trial.valuesComeBack()
+    case .queriesNarrowDown: try trial.queriesNarrowDown()
+    case .commentsAndLocksAreMetadata: try trial.commentsAndLocksAreMetadata()
+    case .canceledCallsAreNotMade: try trial.canceledCallsAreNotMade()
     case .savingReplacesOne: try trial.savingReplacesOne()
     case .addRefusesPresent: try trial.addRefusesPresent()
     case .updateRefusesAbsent: try trial.updateRefusesAbsent()

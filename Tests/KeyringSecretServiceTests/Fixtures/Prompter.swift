@@ -7,6 +7,8 @@ import Testing
 final class Prompter {
   enum Answer {
     case password(String)
+    /// Yes, to a question.
+    case confirm
     case dismiss
     /// The prompt stays in front of nobody.
     case wait
@@ -14,6 +16,7 @@ final class Prompter {
     fileprivate var argument: String {
       switch self {
       case .password(let text): "password:\(text)"
+      case .confirm: "confirm"
       case .dismiss: "dismiss"
       case .wait: "wait"
       }
@@ -34,6 +37,17 @@ final class Prompter {
     try process.run()
     let line = try output.fileHandleForReading.read(upToCount: "ready\n".utf8.count)
     try #require(line == Data("ready\n".utf8), "the prompter did not start")
+  }
+
+  /// Waits on a thread of its own until the program was shown a prompt.
+  func waitForPrompt() async throws {
+    let line = await withCheckedContinuation { continuation in
+      DispatchQueue(label: "Prompter").async { [output] in
+        continuation.resume(
+          returning: Result { try output.fileHandleForReading.read(upToCount: 7) })
+      }
+    }
+    try #require(line.get() == Data("prompt\n".utf8))
   }
 
   /// Ends the program, and tells how many prompts it was shown.

@@ -1,0 +1,66 @@
+internal import KeyringStorage
+
+// Rules 2 and 10: collections are apart, and a cancelled call ends.
+extension ContractTrial {
+  func collectionsAreApart() throws {
+    guard let storage = storage as? any CollectionStorage else {
+      throw violation("the case is for a CollectionStorage")
+    }
+    try check(storage)
+  }
+
+  private func check(_ storage: some CollectionStorage) throws {
+    let label = service
+    let absent = storage.collection(labeled: label)
+    try expect(!storage.collections().contains { $0.label == label }, "there is such a collection")
+    try expect(absent.items(matching: .service(service)).isEmpty, "an absent collection has items")
+    _ = try expect(.collectionNotFound, of: "saving to an absent collection") {
+      try absent.setPassword("lost", for: password())
+    }
+    _ = try expect(.collectionNotFound, of: "locking an absent collection") { try absent.lock() }
+    try expect(!storage.deleteCollection(labeled: label), "an absent collection was deleted")
+
+    let collection = try storage.createCollection(labeled: label)
+    let outcome = Result { try check(storage, collection, label) }
+    try expect(storage.deleteCollection(labeled: label), "a present collection was not deleted")
+    try outcome.get()
+    try expect(!storage.collections().contains { $0.label == label }, "a deleted one is listed")
+    try expect(collection.items(matching: .service(service)).isEmpty, "its items are still there")
+    try expectStored("of the first", password(), "after deleting another collection")
+  }
+
+  private func check<Storage: CollectionStorage>(
+    _ storage: Storage, _ collection: Storage, _ label: String
+  ) throws {
+    try save("of the first", password())
+    try expect(!collection.exists(password()), "an item is in two collections")
+    try collection.setPassword("of the second", for: password(), .add)
+    try expectStored("of the first", password(), "after saving in another collection")
+    let copy = storage.collection(labeled: label)
+    try expect(copy.password(for: password()) == "of the second", "a collection lost its item")
+    let listed = try storage.collections().first { $0.label == label }
+    try expect(
+      listed == ItemCollection(label: label, isLocked: false, isDefault: false),
+      "the collection is listed as \(listed.map { "\($0)" } ?? "nothing")")
+    _ = try expect(.collectionAlreadyExists, of: "making a collection twice") {
+      try storage.createCollection(labeled: label)
+    }
+    try collection.removeItems(matching: .service(service))
+    try expectStored("of the first", password(), "after removing all in another collection")
+    _ = try expect(.invalidArgument, of: "making a collection without a label") {
+      try storage.createCollection(labeled: "")
+    }
+  }
+
+  func canceledCallsAreNotMade() throws {
+    try save("kept", password())
+    let signal = CancellationSignal()
+    signal.cancel()
+    try CancellationSignal.$current.withValue(signal) {
+      _ = try expect(.canceled, of: "reading when cancelled") { _ = try secret(password()) }
+      _ = try expect(.canceled, of: "saving when cancelled") { try save("lost", password()) }
+      _ = try expect(.canceled, of: "removing when cancelled") { try storage.remove(password()) }
+    }
+    try expectStored("kept", password(), "after cancelled calls")
+  }
+}

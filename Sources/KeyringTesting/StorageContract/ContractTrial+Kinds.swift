@@ -1,0 +1,126 @@
+internal import KeyringStorage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// Rules 2 and 4 for the kinds of item that have more parts, or hold more than text.
+extension ContractTrial {
+  func internetPasswordsNeverCollide() throws {
+    let keys = internetPasswordKeys
+    for (index, key) in keys.enumerated() { try save("value \(index)", key, .add) }
+    for (index, key) in keys.enumerated() {
+      try expect(secret(key) == Secret("value \(index)"), "\(key) was overwritten")
+    }
+    for (index, key) in keys.enumerated() { try save("rewritten \(index)", key, .update) }
+    for (index, key) in keys.enumerated() {
+      try expect(secret(key) == Secret("rewritten \(index)"), "\(key) took another's new secret")
+    }
+    let found = try storage.items(matching: ItemQuery(attributes: ["server": service]))
+    try expect(found.count == keys.count, "\(keys.count) internet passwords are \(found.count)")
+    try expect(Set(found.map(\.key)) == Set(keys), "the keys of internet passwords read back wrong")
+    let removed = try storage.server(InternetServer(service)).removeAll()
+    try expect(removed == keys.count, "removing all of a server removed \(removed)")
+  }
+
+  /// One for every combination of the parts beside the server, present or absent.
+  private var internetPasswordKeys: [ItemKey] {
+    (0..<64).map { bits in
+      func isSet(_ bit: Int) -> Bool { bits & (1 << bit) != 0 }
+      return .internetPassword(
+        server: InternetServer(
+          service,
+          port: isSet(0) ? 8443 : nil,
+          path: isSet(1) ? "/a path" : nil,
+          securityDomain: isSet(2) ? "realm" : nil,
+          protocol: isSet(3) ? .https : nil,
+          authenticationType: isSet(4) ? .httpBasic : nil),
+        account: isSet(5) ? "account" : nil)
+    }
+  }
+
+  func accessGroupsAreApart() throws {
+    let groups = [nil, "group", "another group"]
+    for group in groups {
+      let scope = storage.service(service, accessGroup: group)
+      try scope.setPassword("password of \(group ?? "none")", for: "account", .add)
+      try scope.setValue([1, 2, 3], for: "account", .add)
+    }
+    for group in groups {
+      let scope = storage.service(service, accessGroup: group)
+      let password = try scope.password(for: "account")
+      try expect(password == "password of \(group ?? "none")", "a group has another's password")
+      let accounts = try scope.accounts()
+      try expect(accounts == ["account"], "the accounts of a group are \(accounts)")
+    }
+    let count = try storage.service(service, accessGroup: "group").removeAll()
+    try expect(count == 2, "removing all of a group with two items removed \(count)")
+    let rest = try storage.service(service).removeAll()
+    try expect(rest == 4, "removing all of a service with four items left removed \(rest)")
+  }
+
+  func valuesComeBack() throws {
+    struct Session: Codable, Sendable, Equatable {
+      var token: String
+      var scopes: [String]
+      var expires: Date?
+    }
+    let scope = storage.service(service)
+    let session = Session(
+      token: "\"t\u{F6}ken\"\n", scopes: ["read", "write"], expires: Date(timeIntervalSince1970: 0))
+    try scope.setValue(session, for: "session")
+    try expect(scope.value(Session.self, for: "session") == session, "a value did not come back")
+    try scope.setValue("text", for: "text")
+    try expect(scope.value(String.self, for: "text") == "text", "a text value did not come back")
+
+    let bytes: [UInt8] = [0, 0xFF, 0x22]
+    try scope.setValue(bytes, for: "bytes")
+    try scope.setValue(Data(bytes), for: "data")
+    for account in ["bytes", "data"] {
+      let key = ItemKey.value(service: service, account: account)
+      try expect(secret(key) == Secret(bytes: bytes), "\(account) are not stored as they are")
+      try expect(scope.value([UInt8].self, for: account) == bytes, "\(account) did not come back")
+      try expect(
+        scope.value(Data.self, for: account) == Data(bytes), "\(account) did not come back")
+    }
+
+    _ = try expect(.undecodable, of: "reading a value as another type") {
+      _ = try scope.value([Int].self, for: "session")
+    }
+    try expect(
+      scope.value(Session.self, for: "session") == session,
+      "reading a value as another type changed it")
+    let error = try expect(.invalidArgument, of: "saving what JSON cannot say") {
+      try scope.setValue(Double.infinity, for: "session")
+    }
+    try expect(
+      error.argument == "value", "the refused argument is \(error.argument ?? "not named")")
+    try expect(
+      scope.value(Session.self, for: "session") == session, "a refused value changed the old one")
+  }
+
+  func typedSavingKeepsTheMode() throws {
+    let key = password()
+    try storage.setPassword("first", for: key, .add)
+    _ = try expect(.itemAlreadyExists, of: "adding a present password") {
+      try storage.setPassword("second", for: key, .add)
+    }
+    try storage.setPassword("second", for: key, .update)
+    try expect(storage.password(for: key) == "second", "an updated password is another one")
+    try storage.setPassword(nil, for: key)
+    try expect(!storage.exists(key), "setting nil did not remove the password")
+    _ = try expect(.itemNotFound, of: "updating an absent password") {
+      try storage.setPassword("third", for: key, .update)
+    }
+    let credential = ItemKey.credentials(service: service, label: "label")
+    try storage.setCredential(Credential(login: "a", password: "b"), for: credential, .add)
+    _ = try expect(.itemAlreadyExists, of: "adding a present credential with another login") {
+      try storage.setCredential(Credential(login: "c", password: "d"), for: credential, .add)
+    }
+    try expect(
+      storage.credential(for: credential) == Credential(login: "a", password: "b"),
+      "a refused addition changed the credential")
+  }
+}

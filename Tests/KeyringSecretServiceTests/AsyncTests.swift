@@ -1,0 +1,58 @@
+#if SecretService && os(Linux)
+import Keyring
+import Testing
+
+/// Asynchronous calls, and tasks that are cancelled in the middle of them.
+@Suite struct AsyncTests {
+  @Test(.inPrivateSession) func twinsDoWhatTheSynchronousOnesDo() async throws {
+    let storage = SecretServiceStorage(collection: .session)
+    let service = storage.service(PrivateSession.newService())
+    try await service.setPassword("s3cret", for: "account")
+    #expect(try await service.password(for: "account") == "s3cret")
+    #expect(try await service.accounts() == ["account"])
+    let property = Password("account", service: service.service, storage: storage)
+    #expect(try await property.projectedValue.read() == "s3cret")
+    try await property.projectedValue.write("other")
+    #expect(try await property.projectedValue.exists())
+    #expect(try await service.removeAll() == 1)
+    #expect(try await property.projectedValue.read() == nil)
+    #expect(try await !storage.isLocked())
+  }
+
+  @Test(.inPrivateSession) func manyCallsAtOnce() async throws {
+    let storage = SecretServiceStorage(collection: .session)
+    let service = PrivateSession.newService()
+    try await withThrowingTaskGroup { group in
+      for number in 0..<100 {
+        group.addTask {
+          let key = ItemKey.password(service: service, account: "\(number)")
+          try await storage.setPassword("s3cret \(number)", for: key)
+          #expect(try await storage.password(for: key) == "s3cret \(number)")
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await storage.service(service).removeAll() == 100)
+  }
+
+  @Test func cancellingEndsACallToASocketThatNeverAnswers() async throws {
+    let listener = try Listener()
+    let storage = SecretServiceStorage(
+      options: .init(busAddress: "unix:path=\(listener.path)"))
+    try await expectCancellation(after: { try await listener.waitForConnection() }) {
+      _ = try await storage.password(for: .password(service: "service", account: "account"))
+    }
+  }
+
+  @Test func cancelledTaskMakesNoCall() async throws {
+    let storage = InMemoryStorage()
+    let writing = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await storage.setPassword("lost", for: .password(service: "service", account: "account"))
+    }
+    let error = await #expect(throws: SecureStorageError.self) { try await writing.value }
+    #expect(error?.code == .canceled)
+    #expect(try await storage.items(matching: .service("service")).isEmpty)
+  }
+}
+#endif

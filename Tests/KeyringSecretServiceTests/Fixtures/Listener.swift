@@ -1,0 +1,40 @@
+#if SecretService && os(Linux)
+import Foundation
+import Glibc
+import Testing
+
+/// A socket that accepts connections and says nothing.
+final class Listener: Sendable {
+  let path = NSTemporaryDirectory() + UUID().uuidString
+  private let descriptor: Int32
+
+  init() throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    try #require(bytes.count < MemoryLayout.size(ofValue: address.sun_path))
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let size = socklen_t(MemoryLayout.size(ofValue: address))
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
+    }
+    try #require(status == 0 && listen(descriptor, 16) == 0)
+  }
+
+  /// Waits on a thread of its own until somebody has connected.
+  func waitForConnection() async throws {
+    let accepted = await withCheckedContinuation { continuation in
+      DispatchQueue(label: path).async { [descriptor] in
+        continuation.resume(returning: accept(descriptor, nil, nil))
+      }
+    }
+    try #require(accepted >= 0)
+  }
+
+  deinit {
+    close(descriptor)
+    unlink(path)
+  }
+}
+#endif
