@@ -1,0 +1,43 @@
+import KeyringStorage
+import Testing
+
+@Suite struct InternetServerTests {
+  @Test func partsHaveTheNamesOfTheNetworkSchema() {
+    let server = InternetServer(
+      "git.example.org", port: 8443, path: "/path", securityDomain: "realm", protocol: .https,
+      authenticationType: .httpBasic)
+    #expect(
+      ItemKey.internetPassword(server: server, account: "me").attributes == [
+        "server": "git.example.org", "port": "8443", "object": "/path", "domain": "realm",
+        "protocol": "https", "authtype": "http-basic", "user": "me",
+      ])
+  }
+
+  @Test func whatIsLeftOutIsNoPart() {
+    #expect(
+      ItemKey.internetPassword(server: InternetServer("git.example.org")).attributes
+        == ["server": "git.example.org"])
+  }
+
+  @Test func anyProtocolAndAuthenticationTypeWillDo() {
+    let server = InternetServer("host", protocol: "gopher", authenticationType: "retina")
+    #expect(server.protocol == InternetProtocol(rawValue: "gopher"))
+    #expect(ItemKey.internetPassword(server: server).attributes["authtype"] == "retina")
+  }
+
+  @Test(arguments: [
+    (ItemKey.internetPassword(server: InternetServer("")), "server"),
+    (.internetPassword(server: InternetServer("host", path: "")), "path"),
+    (.internetPassword(server: InternetServer("host", securityDomain: "")), "securityDomain"),
+    (.internetPassword(server: InternetServer("host"), account: "nul\0"), "account"),
+    (.value(service: "service", account: ""), "account"),
+    (.password(service: "service", account: "me", accessGroup: ""), "accessGroup"),
+  ])
+  func refusalNamesTheArgument(key: ItemKey, argument: String) {
+    let error = #expect(throws: SecureStorageError.self) {
+      try InMemoryStorage().setPassword("s3cret", for: key)
+    }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.argument == argument)
+  }
+}

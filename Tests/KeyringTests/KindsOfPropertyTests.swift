@@ -1,0 +1,124 @@
+import FoundationEssentials
+import Keyring
+import KeyringTesting
+import Testing
+
+/// Properties of every kind, and what each stores.
+@Suite(.secureStorage()) struct KindsOfPropertyTests {
+  struct Session: Codable, Sendable, Equatable {
+    var token: String
+    var scopes: [String]
+  }
+
+  struct Settings {
+    @InternetPassword(server: "git.example.org", account: "me") var gitPassword: String?
+    @InternetPassword(
+      InternetServer("git.example.org", port: 8443, protocol: .https), account: "me")
+    var webPassword: String?
+    @SecureValue("session") var session: Session?
+    @SecureValue("key") var key: [UInt8]?
+    @SecureValue("blob") var blob: Data?
+    @Password("session") var text: String?
+    @Password("token", accessGroup: "org.example.suite") var shared: String?
+    @Password("token") var own: String?
+  }
+
+  let settings = Settings()
+
+  @Test func internetPasswordsAreApart() throws {
+    settings.gitPassword = "of git"
+    settings.webPassword = "of the web"
+    #expect(Settings().gitPassword == "of git")
+    #expect(Settings().webPassword == "of the web")
+    #expect(
+      settings.$webPassword.key
+        == .internetPassword(
+          server: InternetServer("git.example.org", port: 8443, protocol: .https), account: "me"))
+    settings.gitPassword = nil
+    #expect(Settings().gitPassword == nil)
+    #expect(Settings().webPassword == "of the web")
+  }
+
+  @Test func valuesComeBack() throws {
+    let session = Session(token: "s3cret", scopes: ["read"])
+    settings.session = session
+    settings.key = [0, 0xFF, 1]
+    settings.blob = Data([2, 3])
+    #expect(Settings().session == session)
+    #expect(Settings().key == [0, 0xFF, 1])
+    #expect(Settings().blob == Data([2, 3]))
+    let stored = try settings.$key.storage.secret(for: settings.$key.key)
+    #expect(stored == Secret(bytes: [0, 0xFF, 1]))
+    settings.session = nil
+    #expect(Settings().session == nil)
+  }
+
+  @Test func valueAndPasswordOfOneNameAreTwoItems() {
+    settings.session = Session(token: "s3cret", scopes: [])
+    settings.text = "text"
+    #expect(settings.session?.token == "s3cret")
+    #expect(settings.text == "text")
+  }
+
+  @Test func valueOfAnotherTypeIsAFailureAndStays() {
+    struct Old {
+      @SecureValue("session") var session: [String]?
+    }
+    Old().session = ["old"]
+    #expect(settings.session == nil)
+    #expect(settings.$session.failure?.code == .undecodable)
+    #expect(Old().session == ["old"])
+  }
+
+  @Test func valueThatCannotBeEncodedIsAFailureAndKeepsTheOldOne() {
+    struct Numbers {
+      @SecureValue("number") var number: Double?
+    }
+    let numbers = Numbers()
+    numbers.number = 1
+    numbers.number = .infinity
+    #expect(numbers.$number.failure?.argument == "value")
+    #expect(numbers.number == 1)
+  }
+
+  @Test func genericCodeStoresBytesAsBytes() throws {
+    struct Box<Value: Codable & Sendable> {
+      @SecureValue<Value>("box") var value: Value?
+    }
+    let box = Box<Data>()
+    box.value = Data([0xFF])
+    #expect(try box.$value.storage.secret(for: box.$value.key) == Secret(bytes: [0xFF]))
+  }
+
+  @Test func accessGroupIsPartOfTheKey() {
+    settings.shared = "shared"
+    #expect(settings.own == nil)
+    settings.own = "own"
+    #expect(settings.shared == "shared")
+  }
+
+  @Test func asynchronousTwinsUseTheStorageInForce() async throws {
+    try await settings.$own.write("s3cret")
+    #expect(try await settings.$own.read() == "s3cret")
+    #expect(settings.own == "s3cret")
+    #expect(try await settings.$own.exists())
+    let elsewhere = try await withSecureStorage(InMemoryStorage()) { () async throws in
+      try await settings.$own.read()
+    }
+    #expect(elsewhere == nil)
+    #expect(try await settings.$own.remove())
+    #expect(settings.own == nil)
+  }
+
+  @Test func asynchronousWriteClearsTheFailure() async throws {
+    let storage = InMemoryStorage()
+    try await withSecureStorage(storage) {
+      try await storage.lock()
+      settings.own = "s3cret"
+      #expect(settings.$own.failure?.code == .locked)
+      try await storage.unlock()
+      try await settings.$own.write("s3cret")
+      #expect(settings.$own.failure == nil)
+    }
+  }
+}
