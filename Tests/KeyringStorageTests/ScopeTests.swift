@@ -1,0 +1,49 @@
+import KeyringStorage
+import Testing
+
+@Suite struct ScopeTests {
+  private let storage = InMemoryStorage()
+
+  @Test func serviceSetsGetsListsAndRemoves() throws {
+    let service = storage.service("service")
+    for account in ["beta", "alpha"] { try service.setPassword("of \(account)", for: account) }
+    try service.setCredential(Credential(login: "ada", password: "pa55"), labeled: "account")
+    try service.setValue(["a", "b"], for: "list")
+    #expect(try service.password(for: "alpha") == "of alpha")
+    #expect(try service.accounts() == ["alpha", "beta"])
+    #expect(try service.credentialLabels() == ["account"])
+    #expect(try service.credential(labeled: "account")?.login == "ada")
+    #expect(try service.value([String].self, for: "list") == ["a", "b"])
+    #expect(try service.removePassword(for: "alpha"))
+    #expect(try !service.removePassword(for: "alpha"))
+    #expect(try storage.service("another").removeAll() == 0)
+    #expect(try service.removeAll() == 3)
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func serviceRefusesDuplicates() throws {
+    let service = storage.service("service")
+    try service.setPassword("first", for: "account", .add)
+    #expect(throws: SecureStorageError.self) {
+      try service.setPassword("second", for: "account", .add)
+    }
+    #expect(try service.password(for: "account") == "first")
+  }
+
+  @Test func serverSetsGetsListsAndRemoves() throws {
+    let server = storage.server(InternetServer("git.example.org", protocol: .https))
+    let sameHost = storage.server(InternetServer("git.example.org", protocol: .ssh))
+    for account in ["beta", "alpha"] { try server.setPassword("of \(account)", for: account) }
+    try sameHost.setPassword("of ssh", for: "alpha")
+    #expect(try server.password(for: "alpha") == "of alpha")
+    #expect(try sameHost.password(for: "alpha") == "of ssh")
+    #expect(try server.accounts() == ["alpha", "beta"])
+    #expect(try storage.server(InternetServer("git.example.org")).accounts() == ["alpha", "beta"])
+    try server.setPassword("changed", for: "alpha", .update)
+    #expect(try server.password(for: "alpha") == "changed")
+    #expect(try server.removePassword(for: "alpha"))
+    #expect(try server.removeAll() == 1)
+    #expect(try sameHost.password(for: "alpha") == "of ssh")
+    #expect(try storage.server(InternetServer("git.example.org")).removeAll() == 1)
+  }
+}
