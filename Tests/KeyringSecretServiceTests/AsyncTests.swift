@@ -36,12 +36,16 @@ import Testing
   }
 
   @Test func cancellingEndsACallToASocketThatNeverAnswers() async throws {
-    let listener = try Listener()
-    let storage = SecretServiceStorage(
-      options: .init(busAddress: "unix:path=\(listener.path)"))
-    try await expectCancellation(after: { try await listener.waitForConnection() }) {
-      _ = try await storage.password(for: .password(service: "service", account: "account"))
+    var endedInTime = false
+    for _ in 0..<5 where !endedInTime {
+      let listener = try Listener()
+      let storage = SecretServiceStorage(
+        options: .init(busAddress: "unix:path=\(listener.path)"))
+      endedInTime = try await endsWhenCanceled(after: listener.waitForConnection) {
+        _ = try await storage.password(for: .password(service: "service", account: "account"))
+      }
     }
+    #expect(endedInTime)
   }
 
   @Test func cancelledTaskMakesNoCall() async throws {

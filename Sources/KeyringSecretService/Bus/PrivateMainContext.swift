@@ -55,8 +55,8 @@ struct PrivateMainContext {
   func iterate(until deadline: Deadline, while isWaiting: () -> Bool) throws(BusFailure) {
     // The handler may be at work while this call ends, and needs a context that is still there.
     let shared = GLibReference.context(context)
-    try deadline.wakingOnCancel({ g_main_context_wakeup(shared.pointer) }) {
-      () throws(BusFailure) in
+    let wake: @Sendable () -> Void = { g_main_context_wakeup(shared.pointer) }
+    try deadline.waking(by: wake) { () throws(BusFailure) in
       while isWaiting() {
         if let failure = deadline.failure { throw failure }
         // Not for ever, as what ends the wait may be something that no source of the context tells.

@@ -28,8 +28,8 @@ struct Deadline {
   }
 
   /// Runs something that waits, and has it woken when the task is cancelled.
-  func wakingOnCancel<Result, Failure: Error>(
-    _ wake: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Result
+  func waking<Result, Failure: Error>(
+    by wake: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     guard let cancellation else { return try body() }
     return try cancellation.onCancel(wake, while: body)

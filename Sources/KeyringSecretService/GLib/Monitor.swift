@@ -37,7 +37,8 @@ final class Monitor<State: Sendable>: @unchecked Sendable {
   ///   - body: Called under the lock, again after each change; `nil` means wait.
   /// - Returns: The value, or `nil` when the deadline passed or the task was cancelled.
   func wait<Result>(until deadline: Deadline, for body: (inout State) -> Result?) -> Result? {
-    deadline.wakingOnCancel({ self.withLock { _ in } }) {
+    let wake: @Sendable () -> Void = { self.withLock { _ in } }
+    return deadline.waking(by: wake) {
       g_mutex_lock(mutex)
       defer { g_mutex_unlock(mutex) }
       while true {

@@ -2,18 +2,19 @@
 import Keyring
 import Testing
 
-/// Cancels a task once its call is under way, and expects it to end within 100 ms.
+/// Cancels a task once its call is under way, and expects the call to end within 100 ms.
 ///
-/// The bound in the test is wider: the machine may be busy.
-func expectCancellation(
-  after isUnderWay: () async throws -> Void, of body: @escaping @Sendable () async throws -> Void
-) async throws {
+/// - Returns: Whether it did. The machine may be busy, so a test asks for one in several; a call that
+///   nothing wakes looks up once a second, and is late every time.
+func endsWhenCanceled(
+  after isUnderWay: () async throws -> Void, _ body: @escaping @Sendable () async throws -> Void
+) async throws -> Bool {
   let task = Task { try await body() }
   try await isUnderWay()
   let start = ContinuousClock.now
   task.cancel()
   let error = await #expect(throws: SecureStorageError.self) { try await task.value }
   #expect(error?.code == .canceled)
-  #expect(ContinuousClock.now - start < .seconds(2))
+  return ContinuousClock.now - start < .milliseconds(100)
 }
 #endif
