@@ -1,0 +1,31 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// A package of its own, because an app that depends on swift-keyring must fetch nothing for it.
+let package = Package(
+  name: "KeyringTool",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "swift-keyring", path: "../.."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+  ],
+  targets: [
+    .target(
+      name: "KeyringToolCommands",
+      dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
+    .executableTarget(
+      name: "keyring-tool",
+      dependencies: [
+        "KeyringToolCommands",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Keyring", package: "swift-keyring"),
+      ]),
+    .testTarget(
+      name: "KeyringToolTests",
+      dependencies: [
+        "KeyringToolCommands", "keyring-tool",
+        .product(name: "Keyring", package: "swift-keyring"),
+      ]),
+  ]
+)

@@ -1,0 +1,57 @@
+import FoundationEssentials
+import Keyring
+
+/// Items as lines of text: what a person needs to tell them apart, and never a secret.
+public struct ItemListing: Sendable {
+  private let items: [SecureItem]
+
+  /// Makes a listing.
+  ///
+  /// - Parameter items: The items, with their metadata.
+  public init(_ items: [SecureItem]) {
+    self.items = items
+  }
+
+  /// A line for each item: kind, key, label and when it was last changed.
+  public var lines: [String] {
+    let rows = items.map { item in
+      [
+        item.key.kind.rawValue, Self.list(item.key.attributes), item.label ?? "",
+        item.modified?.ISO8601Format() ?? "",
+      ]
+    }
+    let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+        .joined(separator: "  ").trimmingSuffix(" ")
+    }
+  }
+
+  /// Several lines for each item: everything but the secret.
+  public var longLines: [String] {
+    items.map { item in
+      [
+        ("kind", item.key.kind.rawValue), ("key", Self.list(item.key.attributes)),
+        ("label", item.label), ("attributes", item.attributes.map(Self.list)),
+        ("created", item.created?.ISO8601Format()), ("modified", item.modified?.ISO8601Format()),
+        ("locked", item.isLocked == true ? "yes" : nil),
+      ]
+      .compactMap { name, value in
+        value.flatMap { $0.isEmpty ? nil : "\(name): \($0)" }
+      }
+      .joined(separator: "\n")
+    }
+  }
+
+  private static func list(_ attributes: [String: String]) -> String {
+    attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+  }
+}
+
+extension String {
+  fileprivate func trimmingSuffix(_ character: Character) -> String {
+    var text = self
+    while text.last == character { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Keyring
+import KeyringToolCommands
+
+/// A keyring from the shell.
+@main
+struct KeyringTool: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "keyring-tool",
+    abstract: "Look after the secrets in your keyring.",
+    discussion: """
+      Secrets are read from standard input, or asked for without echo, never taken from arguments; \
+      only "get" prints one.
+      """,
+    subcommands: [
+      ListCommand.self, GetCommand.self, SetCommand.self, RemoveCommand.self, MoveCommand.self,
+      LockCommand.self, UnlockCommand.self, CollectionsCommand.self,
+    ])
+
+  static func main() {
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch let error as SecureStorageError {
+      Terminal.complain("\(error.message) \(error.advice)")
+      exit(withError: ExitCode.failure)
+    } catch {
+      exit(withError: error)
+    }
+  }
+}

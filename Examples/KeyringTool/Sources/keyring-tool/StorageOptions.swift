@@ -1,0 +1,27 @@
+import ArgumentParser
+import Keyring
+
+/// Which collection, and whether it may ask.
+struct StorageOptions: ParsableArguments {
+  @Option(
+    help: "The label of the collection, or \"session\" for the one that is forgotten at log-out.")
+  var collection: String?
+
+  @Flag(help: "Fail rather than let the keyring ask for a password.")
+  var noPrompt = false
+
+  var storage: SecretServiceStorage { storage(collection) }
+
+  func storage(_ collection: String?) -> SecretServiceStorage {
+    SecretServiceStorage(
+      collection: Self.collection(collection), interaction: noPrompt ? .never : .allowed)
+  }
+
+  private static func collection(_ label: String?) -> SecretServiceStorage.Collection {
+    switch label {
+    case nil: .default
+    case "session": .session
+    case let label?: .named(label)
+    }
+  }
+}
