@@ -1,16 +1,19 @@
 #if SecretService && os(Linux)
+import Foundation
 import Keyring
-import KeyringTesting
 import Testing
 
-/// Our items as others see them, and theirs as we do.
+/// Passwords that we and another program both use.
 @Suite(.inPrivateSession) struct OtherProgramsTests {
   let service = PrivateSession.newService()
   let storage = SecretServiceStorage()
 
-  private var password: Password { Password("token", service: service, storage: storage) }
-  private var credentials: Credentials {
-    Credentials("account", service: service, storage: storage)
+  private var password: SecureProperty<String> {
+    Password("token", service: service, storage: storage).projectedValue
+  }
+
+  private func items() throws -> [PythonSecretStorage.Item] {
+    try PythonSecretStorage.items(["service": service])
   }
 
   @Test func leavesAWitness() throws {
@@ -20,126 +23,122 @@ import Testing
     #expect(try property.projectedValue.read() == "witness of \(witness)")
   }
 
-  @Test(arguments: ["s3cret", "hällo wörld 👩‍💻", "\"quotes' $and spaces  ", "two\nlines\n", ""])
-  func passwordIsFoundByServiceAndUsername(secret: String) throws {
-    try password.projectedValue.write(secret)
-    #expect(try SecretTool.lookup(["service": service, "username": "token"]) == secret)
-    try password.projectedValue.remove()
-    #expect(try SecretTool.lookup(["service": service, "username": "token"]) == nil)
+  // MARK: Theirs
+
+  @Test(arguments: [any OtherProgram].all)
+  func theirsIsReadChangedInPlaceAndRemoved(program: any OtherProgram) throws {
+    try program.set("theirs", service: service, username: "token")
+    #expect(try password.read() == "theirs")
+    #expect(try password.exists())
+
+    var expected = try items().map(\.withoutSchema)
+    try password.write("öurs")
+    expected[0].secret = Data("öurs".utf8)
+    #expect(try items().map(\.withoutSchema) == expected)
+    #expect(try program.get(service: service, username: "token") == "öurs")
+
+    try program.set("theirs again", service: service, username: "token")
+    #expect(try items().count == 1)
+    #expect(try password.read() == "theirs again")
+
+    #expect(try password.remove())
+    #expect(try program.get(service: service, username: "token") == nil)
+    #expect(try items().isEmpty)
   }
 
-  @Test func passwordHasTheAttributesOfTheDesign() throws {
-    try password.projectedValue.write("s3cret")
-    #expect(
-      try SecretTool.search(["service": service]) == [
-        SecretTool.Item(
-          label: "\(service): token", secret: "s3cret",
-          attributes: [
-            "service": service, "username": "token",
-            "swift-keyring:key": "password:service,username",
-            "xdg:schema": "org.freedesktop.Secret.Generic",
-          ])
-      ])
+  @Test(arguments: [any OtherProgram].all)
+  func theirsThatTheyRemoveIsGone(program: any OtherProgram) throws {
+    try program.set("theirs", service: service, username: "token")
+    try password.write("ours")
+    try program.remove(service: service, username: "token")
+    #expect(try password.read() == nil)
+    #expect(try !password.exists())
   }
 
-  @Test func credentialHasTheAttributesOfTheDesign() throws {
-    try credentials.projectedValue.write(Credential(login: "ada", password: "pa55"))
-    #expect(
-      try SecretTool.search(["service": service]) == [
-        SecretTool.Item(
-          label: "\(service): account", secret: "pa55",
-          attributes: [
-            "service": service, "label": "account", "username": "ada",
-            "swift-keyring:key": "credentials:label,service",
-            "xdg:schema": "org.freedesktop.Secret.Generic",
-          ])
-      ])
-  }
-
-  @Test func credentialWhoseLoginChangesLeavesOneItem() throws {
-    for login in ["ada", "ada.lovelace", "ada"] {
-      let credential = Credential(login: login, password: "password of \(login)")
-      try credentials.projectedValue.write(credential)
-      let items = try SecretTool.search(["service": service])
-      #expect(items.count == 1)
-      #expect(items.first?.attributes["username"] == login)
-      #expect(items.first?.secret == credential.password)
+  @Test(arguments: [any OtherProgram].all)
+  func theirsIsInTheWayOfAnAddition(program: any OtherProgram) throws {
+    try program.set("theirs", service: service, username: "token")
+    let key = ItemKey.password(service: service, account: "token")
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.setPassword("ours", for: key, .add)
     }
-  }
-
-  @Test func passwordOfAnotherProgramIsRead() throws {
-    try SecretTool.store(
-      "theirs", label: "Their label", ["service": service, "username": "token", "extra": "kept"])
-    #expect(try password.projectedValue.read() == "theirs")
-    #expect(try password.projectedValue.exists())
-    let item = try storage.item(for: .password(service: service, account: "token"))
-    #expect(item?.label == "Their label")
-    #expect(item?.attributes == ["extra": "kept"])
-    #expect(try storage.items(matching: .service(service)).count == 1)
-  }
-
-  @Test func passwordOfAnotherProgramIsChangedInPlace() throws {
-    try SecretTool.store(
-      "theirs", label: "Their label", ["service": service, "username": "token", "extra": "kept"])
-    let before = try SecretTool.search(["service": service])
-    try password.projectedValue.write("ours")
-    var expected = before
-    expected[0].secret = "ours"
-    #expect(try SecretTool.search(["service": service]) == expected)
-    #expect(try password.projectedValue.read() == "ours")
-    #expect(try password.projectedValue.remove())
-    #expect(try SecretTool.search(["service": service]).isEmpty)
-  }
-
-  @Test func passwordOfAnotherProgramIsInTheWayOfAnAddition() throws {
-    try SecretTool.store("theirs", label: "Theirs", ["service": service, "username": "token"])
-    let item = SecureItem(
-      key: .password(service: service, account: "token"), secret: Secret("ours"))
-    let error = #expect(throws: SecureStorageError.self) { try storage.save(item, .add) }
     #expect(error?.code == .itemAlreadyExists)
-    #expect(try password.projectedValue.read() == "theirs")
+    #expect(try password.read() == "theirs")
   }
 
-  @Test func severalItemsOfOtherProgramsAreAmbiguous() throws {
-    for number in 1...2 {
-      try SecretTool.store(
-        "theirs", label: "Item \(number)",
-        ["service": service, "username": "token", "number": "\(number)"])
+  @Test func theirsKeepsItsLabelAndAttributes() throws {
+    try SecretTool.store(
+      "theirs", label: "Their label", ["service": service, "username": "token", "extra": "kept"])
+    let key = ItemKey.password(service: service, account: "token")
+    for secret in ["theirs", "ours"] {
+      try password.write(secret)
+      let item = try storage.item(for: key)
+      #expect(item?.label == "Their label")
+      #expect(item?.attributes == ["extra": "kept"])
     }
-    for operation in [
-      { _ = try password.projectedValue.read() }, { try password.projectedValue.write("") },
-      { try password.projectedValue.remove() },
-    ] as [() throws -> Void] {
-      let error = #expect(throws: SecureStorageError.self) { try operation() }
-      #expect(error?.code == .ambiguous)
-      #expect(
-        error?.message.contains("Item 1") == true && error?.message.contains("Item 2") == true)
-    }
-    #expect(try SecretTool.search(["service": service]).count == 2)
+    #expect(try storage.items(matching: .service(service)).map(\.key) == [key])
   }
 
-  @Test func ourItemWinsOverThoseOfOtherPrograms() throws {
-    try password.projectedValue.write("ours")
-    for number in 1...2 {
-      try SecretTool.store(
-        "theirs", label: "Item \(number)",
-        ["service": service, "username": "token", "number": "\(number)"])
+  // MARK: Ours
+
+  @Test(arguments: [any OtherProgram].all)
+  func oursIsReadAndRemoved(program: any OtherProgram) throws {
+    for secret in ["ours", "hällo wörld 👩‍💻", "\"quotes' $and spaces  ", "two\nlines\n", ""] {
+      try password.write(secret)
+      #expect(try program.get(service: service, username: "token") == secret)
     }
-    #expect(try password.projectedValue.read() == "ours")
-    try password.projectedValue.write("ours again")
-    #expect(try password.projectedValue.read() == "ours again")
-    #expect(try SecretTool.search(["service": service, "number": "1"]).first?.secret == "theirs")
+    try program.remove(service: service, username: "token")
+    #expect(try password.read() == nil)
+    #expect(try items().isEmpty)
   }
 
-  @Test func itemOverwrittenByAnotherProgramIsStillOurs() throws {
-    try password.projectedValue.write("ours")
-    // The subset trap: this replaces our item and drops our private attribute.
-    try SecretTool.store("theirs", label: "Theirs", ["service": service, "username": "token"])
-    #expect(try password.projectedValue.read() == "theirs")
-    try password.projectedValue.write("ours again")
-    #expect(try SecretTool.search(["service": service]).map(\.secret) == ["ours again"])
-    try password.projectedValue.remove()
-    #expect(try SecretTool.search(["service": service]).isEmpty)
+  @Test(arguments: [SecretTool(), PythonSecretStorage()] as [any OtherProgram])
+  func oursThatTheyReplaceIsStillFound(program: any OtherProgram) throws {
+    try password.write("ours")
+    // The subset trap of gnome-keyring: their item takes the place of ours, with their attributes.
+    try program.set("theirs", service: service, username: "token")
+    #expect(try items().map(\.text) == ["theirs"])
+    #expect(try password.read() == "theirs")
+    try password.write("ours again")
+    #expect(try items().map(\.text) == ["ours again"])
+    #expect(try password.remove())
+    #expect(try items().isEmpty)
+  }
+
+  @Test func oursThatTheyChangeInPlaceStaysOurs() throws {
+    try password.write("ours")
+    var expected = try items()
+    try PythonSecretStorage.change(["service": service, "username": "token"], to: "theirs")
+    expected[0].secret = Data("theirs".utf8)
+    #expect(try items() == expected)
+    #expect(try password.read() == "theirs")
+  }
+
+  // What keyring 23.9.3 replaces by has its attribute "application", which our item has not, so
+  // that gnome-keyring 42.1 creates a second item. keyring reads and removes the one changed last,
+  // by whole seconds; we always our own.
+  @Test func oursIsNotWhatPythonKeyringReplaces() throws {
+    let keyring = PythonKeyring()
+    try password.write("ours")
+    let ours = try items()
+    try keyring.set("theirs", service: service, username: "token")
+    let all = try items()
+    #expect(all.count == 2)
+    #expect(all.contains(ours[0]))
+    #expect(all.contains { $0.text == "theirs" && $0.attributes["application"] != nil })
+    #expect(try password.read() == "ours")
+
+    try password.write("ours again")
+    #expect(Set(try items().map(\.text)) == ["ours again", "theirs"])
+    #expect(try password.read() == "ours again")
+
+    // Neither we nor keyring remove more than one item.
+    #expect(try password.remove())
+    #expect(try items().map(\.text) == ["theirs"])
+    #expect(try password.read() == "theirs")
+    #expect(try keyring.get(service: service, username: "token") == "theirs")
+    #expect(try password.remove())
+    #expect(try keyring.get(service: service, username: "token") == nil)
   }
 }
 #endif

@@ -69,7 +69,7 @@ import Testing
   @Test func busWithoutAProviderIsNoProvider() throws {
     let bus = try EmptyBus()
     let error = failure(at: bus.address)
-    bus.stop()
+    try bus.stop()
     #expect(error?.code == .noProvider)
     #expect(error?.advice.contains("gnome-keyring") == true)
   }
@@ -78,10 +78,9 @@ import Testing
 /// A message bus on which nobody provides anything.
 private final class EmptyBus {
   let address: String
-  private let process = Process()
+  private let program: Program
 
   init() throws {
-    let output = Pipe()
     let configuration = NSTemporaryDirectory() + UUID().uuidString
     defer { unlink(configuration) }
     try Data(
@@ -91,17 +90,12 @@ private final class EmptyBus {
       </busconfig>
       """.utf8
     ).write(to: URL(fileURLWithPath: configuration))
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [
-      "dbus-daemon", "--nofork", "--print-address", "--config-file", configuration,
-    ]
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    address = line.trimmingCharacters(in: .whitespacesAndNewlines)
+    program = try Program(
+      "dbus-daemon", ["--nofork", "--print-address", "--config-file", configuration],
+      complaints: .nullDevice)
+    address = try program.readLine()
   }
 
-  func stop() { process.end() }
+  func stop() throws { try program.end() }
 }
 #endif

@@ -23,20 +23,13 @@ final class Prompter {
     }
   }
 
-  private let process = Process()
-  private let input = Pipe()
-  private let output = Pipe()
+  private let program: Program
 
   /// Starts the program, and waits until the keyring can reach it.
   init(_ answers: Answer...) throws {
     let path = try #require(ProcessInfo.processInfo.environment["KEYRING_TEST_PROMPTER"])
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = answers.map(\.argument)
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    let line = try output.fileHandleForReading.read(upToCount: "ready\n".utf8.count)
-    try #require(line == Data("ready\n".utf8), "the prompter did not start")
+    program = try Program(path, answers.map(\.argument))
+    try #require(program.readLine() == "ready", "the prompter did not start")
   }
 
   /// Waits on a thread of its own until the program was shown a prompt.
@@ -52,18 +45,7 @@ final class Prompter {
 
   /// Ends the program, and tells how many prompts it was shown.
   func finish() throws -> Int {
-    process.end()
-    let rest = try output.fileHandleForReading.readToEnd() ?? Data()
-    return String(decoding: rest, as: UTF8.self).split(separator: "\n").count
-  }
-}
-extension Process {
-  /// Ends the process.
-  ///
-  /// Not by SIGTERM: what a thread of Dispatch starts has that blocked.
-  func end() {
-    kill(processIdentifier, SIGKILL)
-    waitUntilExit()
+    String(decoding: try program.end(), as: UTF8.self).split(separator: "\n").count
   }
 }
 #endif

@@ -1,0 +1,82 @@
+#if SecretService && os(Linux)
+import Keyring
+import Testing
+
+/// Several items that all have the parts of one key.
+@Suite(.inPrivateSession) struct AmbiguityTests {
+  enum Shape: CaseIterable {
+    case password
+    case value
+    case internetPassword
+
+    func key(_ name: String) -> ItemKey {
+      switch self {
+      case .password: .password(service: name, account: "token")
+      case .value: .value(service: name, account: "value")
+      case .internetPassword:
+        .internetPassword(server: InternetServer(name, protocol: .https), account: "ada")
+      }
+    }
+  }
+
+  let name = PrivateSession.newService()
+  let storage = SecretServiceStorage()
+
+  /// Makes two items of other programs, which differ in a part that is not the key's.
+  private func storeTheirs(_ key: ItemKey) throws {
+    for port in 1...2 {
+      try SecretTool.store(
+        "theirs", label: "Item \(port)", key.attributes.merging(["port": "\(port)"]) { $1 })
+    }
+  }
+
+  private func secrets(_ key: ItemKey) throws -> [String] {
+    try PythonSecretStorage.items(key.attributes).map(\.text).sorted()
+  }
+
+  @Test(arguments: Shape.allCases)
+  func severalItemsOfOtherProgramsAreAmbiguous(shape: Shape) throws {
+    let key = shape.key(name)
+    try storeTheirs(key)
+    for operation in [
+      { _ = try storage.password(for: key) }, { try storage.setPassword("", for: key) },
+      { try storage.setPassword("", for: key, .update) }, { try storage.remove(key) },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: SecureStorageError.self) { try operation() }
+      #expect(error?.code == .ambiguous)
+      #expect(error?.message.contains("\"Item 1\"") == true)
+      #expect(error?.message.contains("\"Item 2\"") == true)
+    }
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.setPassword("", for: key, .add)
+    }
+    #expect(error?.code == .itemAlreadyExists)
+    #expect(try secrets(key) == ["theirs", "theirs"])
+  }
+
+  @Test(arguments: Shape.allCases)
+  func ourItemWinsOverThoseOfOtherPrograms(shape: Shape) throws {
+    let key = shape.key(name)
+    try storage.setPassword("ours", for: key)
+    try storeTheirs(key)
+    #expect(try storage.password(for: key) == "ours")
+    try storage.setPassword("ours again", for: key)
+    #expect(try storage.password(for: key) == "ours again")
+    #expect(try secrets(key) == ["ours again", "theirs", "theirs"])
+    #expect(try storage.remove(key))
+    #expect(try secrets(key) == ["theirs", "theirs"])
+  }
+
+  @Test func internetPasswordsThatDifferInAPartAreTwoItems() throws {
+    // What makes the shorter key ambiguous is the longer ones' own.
+    try storeTheirs(Shape.internetPassword.key(name))
+    for port: UInt16 in 1...2 {
+      let server = InternetServer(name, port: port, protocol: .https)
+      let key = ItemKey.internetPassword(server: server, account: "ada")
+      #expect(try storage.password(for: key) == "theirs")
+      try storage.setPassword("ours \(port)", for: key)
+    }
+    #expect(try secrets(Shape.internetPassword.key(name)) == ["ours 1", "ours 2"])
+  }
+}
+#endif

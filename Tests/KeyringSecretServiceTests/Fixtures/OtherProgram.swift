@@ -1,0 +1,19 @@
+#if SecretService && os(Linux)
+import Testing
+
+/// A program, not ours, that keeps passwords by service and user name in the same keyring.
+protocol OtherProgram: Sendable, CustomTestStringConvertible {
+  /// Stores a password as the program does it, be one there or not.
+  func set(_ password: String, service: String, username: String) throws
+  func get(service: String, username: String) throws -> String?
+  func remove(service: String, username: String) throws
+}
+
+extension OtherProgram {
+  var testDescription: String { "\(Self.self)" }
+}
+
+extension [any OtherProgram] {
+  static var all: Self { [SecretTool(), PythonKeyring(), PythonSecretStorage()] }
+}
+#endif

@@ -1,0 +1,94 @@
+#if SecretService && os(Linux)
+import Foundation
+import Testing
+
+/// The Python package secretstorage, as Debian has it: a client that shares no code with libsecret.
+struct PythonSecretStorage: OtherProgram {
+  /// One item, as this client sees it.
+  struct Item: Equatable, Decodable {
+    var label: String
+    var secret: Data
+    var attributes: [String: String]
+
+    init(label: String, secret: String, attributes: [String: String]) {
+      (self.label, self.secret, self.attributes) = (label, Data(secret.utf8), attributes)
+    }
+
+    var text: String { String(decoding: secret, as: UTF8.self) }
+
+    /// gnome-keyring 42.1 adds a schema to an item made without one, but not always at once.
+    var withoutSchema: Item {
+      var item = self
+      item.attributes["xdg:schema"] = nil
+      return item
+    }
+  }
+
+  /// What a script is to do, and with what: all of it goes there by standard input.
+  private struct Request: Encodable {
+    let action: String
+    let attributes: [String: String]
+    var label = ""
+    var secret = Data()
+  }
+
+  private static let script = """
+    import base64, json, sys
+    import secretstorage
+
+    request = json.load(sys.stdin)
+    action, secret = request["action"], base64.b64decode(request["secret"])
+    collection = secretstorage.get_default_collection(secretstorage.dbus_init())
+    if action == "create":
+      collection.create_item(request["label"], request["attributes"], secret, replace=True)
+    found = list(collection.search_items(request["attributes"]))
+    if action == "change":
+      for item in found: item.set_secret(secret)
+    answer = [{
+      "label": item.get_label(), "attributes": item.get_attributes(),
+      "secret": base64.b64encode(item.get_secret()).decode(),
+    } for item in found]
+    if action == "delete":
+      for item in found: item.delete()
+    json.dump(answer, sys.stdout)
+    """
+
+  @discardableResult
+  private static func perform(_ request: Request) throws -> [Item] {
+    let (status, output) = try Program("/usr/bin/python3", ["-I", "-c", script])
+      .finish(input: JSONEncoder().encode(request))
+    try #require(status == 0)
+    return try JSONDecoder().decode([Item].self, from: output)
+  }
+
+  /// Finds all items with these attributes, the last changed first.
+  static func items(_ attributes: [String: String]) throws -> [Item] {
+    try perform(Request(action: "find", attributes: attributes))
+  }
+
+  /// Stores an item, replacing what the keyring takes for the same one.
+  static func create(_ secret: Data, label: String, _ attributes: [String: String]) throws {
+    try perform(
+      Request(action: "create", attributes: attributes, label: label, secret: secret))
+  }
+
+  /// Changes the secret of the items that have these attributes.
+  static func change(_ attributes: [String: String], to secret: String) throws {
+    try perform(Request(action: "change", attributes: attributes, secret: Data(secret.utf8)))
+  }
+
+  func set(_ password: String, service: String, username: String) throws {
+    try Self.create(
+      Data(password.utf8), label: "Theirs", ["service": service, "username": username])
+  }
+
+  func get(service: String, username: String) throws -> String? {
+    try Self.items(["service": service, "username": username]).first?.text
+  }
+
+  func remove(service: String, username: String) throws {
+    try Self.perform(
+      Request(action: "delete", attributes: ["service": service, "username": username]))
+  }
+}
+#endif

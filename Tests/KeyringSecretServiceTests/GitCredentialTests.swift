@@ -1,0 +1,102 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// Passwords of servers, as git-credential-libsecret stores them: git 2.39.5,
+/// contrib/credential/libsecret, with the attributes that its own program was seen to write.
+@Suite(.inPrivateSession) struct GitCredentialTests {
+  /// Who writes the item in git's stead.
+  enum Writer: CaseIterable {
+    case secretTool
+    case pythonSecretStorage
+
+    func store(_ secret: String, label: String, _ attributes: [String: String]) throws {
+      switch self {
+      case .secretTool: try SecretTool.store(secret, label: label, attributes)
+      case .pythonSecretStorage:
+        try PythonSecretStorage.create(Data(secret.utf8), label: label, attributes)
+      }
+    }
+  }
+
+  /// Which parts a URL has beside protocol, host and user.
+  static let urls: [(port: UInt16?, path: String?)] = [
+    (nil, nil), (8443, nil), (nil, "team/repo.git"), (8443, "team/repo.git"),
+  ]
+
+  let host = PrivateSession.newService()
+  let storage = SecretServiceStorage()
+
+  private func key(_ port: UInt16?, _ path: String?) -> ItemKey {
+    .internetPassword(
+      server: InternetServer(host, port: port, path: path, protocol: .https), account: "ada")
+  }
+
+  private func attributes(_ port: UInt16?, _ path: String?) -> [String: String] {
+    var attributes = [
+      "user": "ada", "protocol": "https", "server": host,
+      "xdg:schema": "org.gnome.keyring.NetworkPassword",
+    ]
+    attributes["port"] = port.map { "\($0)" }
+    attributes["object"] = path
+    return attributes
+  }
+
+  private func label(_ port: UInt16?, _ path: String?) -> String {
+    "Git: https://\(host)\(port.map { ":\($0)" } ?? "")/\(path ?? "")"
+  }
+
+  private func items() throws -> [PythonSecretStorage.Item] {
+    try PythonSecretStorage.items(["server": host])
+  }
+
+  @Test(arguments: Writer.allCases, urls.indices)
+  func theirsIsReadChangedInPlaceAndRemoved(writer: Writer, url: Int) throws {
+    let (port, path) = Self.urls[url]
+    let key = key(port, path)
+    try writer.store("theirs", label: label(port, path), attributes(port, path))
+    #expect(try storage.password(for: key) == "theirs")
+    #expect(
+      try storage.items(matching: ItemQuery(kind: .internetPassword)).contains { $0.key == key })
+
+    try storage.setPassword("ours", for: key)
+    #expect(
+      try items() == [
+        .init(label: label(port, path), secret: "ours", attributes: attributes(port, path))
+      ])
+    #expect(try SecretTool.lookup(attributes(port, path)) == "ours")
+
+    #expect(try storage.remove(key))
+    #expect(try items().isEmpty)
+  }
+
+  @Test(arguments: Writer.allCases, urls.indices)
+  func oursIsFoundReplacedAndRemoved(writer: Writer, url: Int) throws {
+    let (port, path) = Self.urls[url]
+    let key = key(port, path)
+    try storage.setPassword("ours", for: key)
+    #expect(try SecretTool.lookup(attributes(port, path)) == "ours")
+
+    // The subset trap: theirs takes the place of ours.
+    try writer.store("theirs", label: label(port, path), attributes(port, path))
+    #expect(try items().map(\.text) == ["theirs"])
+    #expect(try storage.password(for: key) == "theirs")
+
+    try SecretTool.clear(attributes(port, path))
+    #expect(try storage.password(for: key) == nil)
+    #expect(try items().isEmpty)
+  }
+
+  @Test func theirsIsFoundByServerAndAccountAlone() throws {
+    try SecretTool.store("theirs", label: label(8443, nil), attributes(8443, nil))
+    let scope = storage.server(InternetServer(host))
+    #expect(try scope.accounts() == ["ada"])
+    #expect(try scope.password(for: "ada") == "theirs")
+    try scope.setPassword("ours", for: "ada")
+    #expect(try items().map(\.text) == ["ours"])
+    #expect(try scope.removePassword(for: "ada"))
+    #expect(try items().isEmpty)
+  }
+}
+#endif

@@ -1,0 +1,146 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+@testable import KeyringSecretService
+
+/// Our items as another program sees them: label, attributes, bytes.
+@Suite(.inPrivateSession) struct ItemFormatTests {
+  typealias Item = PythonSecretStorage.Item
+
+  let service = PrivateSession.newService()
+  let storage = SecretServiceStorage()
+
+  private func items() throws -> [Item] { try PythonSecretStorage.items(["service": service]) }
+
+  @Test func passwordHasTheAttributesOfTheDesign() throws {
+    try storage.setPassword("s3cret", for: .password(service: service, account: "token"))
+    #expect(
+      try items() == [
+        Item(
+          label: "\(service): token", secret: "s3cret",
+          attributes: [
+            "service": service, "username": "token",
+            "swift-keyring:key": "password:service,username",
+            "xdg:schema": "org.freedesktop.Secret.Generic",
+          ])
+      ])
+  }
+
+  @Test func credentialHasTheAttributesOfTheDesign() throws {
+    let credential = Credential(login: "ada", password: "pa55")
+    try storage.setCredential(credential, for: .credentials(service: service, label: "account"))
+    #expect(
+      try items() == [
+        Item(
+          label: "\(service): account", secret: "pa55",
+          attributes: [
+            "service": service, "label": "account", "username": "ada",
+            "swift-keyring:key": "credentials:label,service",
+            "xdg:schema": "org.freedesktop.Secret.Generic",
+          ])
+      ])
+  }
+
+  @Test func credentialWhoseLoginChangesLeavesOneItem() throws {
+    for login in ["ada", "ada.lovelace", "ada"] {
+      let credential = Credential(login: login, password: "password of \(login)")
+      try storage.setCredential(credential, for: .credentials(service: service, label: "account"))
+      #expect(try items().map(\.attributes["username"]) == [login])
+      #expect(try items().map(\.text) == ["password of \(login)"])
+    }
+  }
+
+  @Test func internetPasswordHasTheAttributesOfTheDesign() throws {
+    let server = InternetServer(
+      service, port: 8443, path: "team/repo.git", securityDomain: "realm", protocol: .https,
+      authenticationType: .httpBasic)
+    try storage.setPassword("s3cret", for: .internetPassword(server: server, account: "ada"))
+    let items = try PythonSecretStorage.items(["server": service])
+    #expect(
+      items.map(\.attributes) == [
+        [
+          "server": service, "port": "8443", "object": "team/repo.git", "domain": "realm",
+          "protocol": "https", "authtype": "http-basic", "user": "ada",
+          "swift-keyring:key":
+            "internet-password:authtype,domain,object,port,protocol,server,user",
+          "xdg:schema": "org.gnome.keyring.NetworkPassword",
+        ]
+      ])
+    #expect(items.map(\.text) == ["s3cret"])
+    // KWallet makes folders of it.
+    #expect(items.first?.label.contains("/") == false)
+  }
+
+  // MARK: Values
+
+  private struct Session: Codable, Equatable {
+    var token = "s3cret"
+    var scopes = ["read", "write"]
+    var expires = 1_800_000_000
+  }
+
+  @Test func bytesAreStoredAsTheyAre() throws {
+    let bytes = (0...255).map { UInt8($0) } + [0xFF, 0x00]
+    let key = ItemKey.value(service: service, account: "bytes")
+    for bytes in [bytes, [], [0]] {
+      try storage.setValue(bytes, for: key)
+      #expect(try items().map(\.secret) == [Data(bytes)])
+    }
+  }
+
+  @Test func valueIsStoredAsJSON() throws {
+    try storage.setValue(Session(), for: .value(service: service, account: "session"))
+    let json = try JSONSerialization.jsonObject(with: try #require(items().first).secret)
+    let object = try #require(json as? [String: Any])
+    #expect(Set(object.keys) == ["token", "scopes", "expires"])
+    #expect(object["token"] as? String == "s3cret")
+    #expect(object["scopes"] as? [String] == ["read", "write"])
+    #expect(object["expires"] as? Int == 1_800_000_000)
+  }
+
+  @Test func bytesOfAnotherProgramAreRead() throws {
+    let bytes: [UInt8] = [0xFF, 0x00, 0x80, 0x0A]
+    try PythonSecretStorage.create(
+      Data(bytes), label: "Theirs", ["service": service, "username": "bytes"])
+    let key = ItemKey.value(service: service, account: "bytes")
+    #expect(try storage.value([UInt8].self, for: key) == bytes)
+    // As a password it is something that cannot be read, not something that is absent.
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.password(for: .password(service: service, account: "bytes"))
+    }
+    #expect(error?.code == .undecodable)
+  }
+
+  @Test func jsonOfAnotherProgramIsReadAndChangedInPlace() throws {
+    try SecretTool.store(
+      #"{ "expires": 1, "token": "theirs", "scopes": [], "more": null }"#, label: "Theirs",
+      ["service": service, "username": "session"])
+    let key = ItemKey.value(service: service, account: "session")
+    let theirs = Session(token: "theirs", scopes: [], expires: 1)
+    #expect(try storage.value(Session.self, for: key) == theirs)
+    try storage.setValue(Session(), for: key)
+    #expect(try items().map(\.label) == ["Theirs"])
+    #expect(try storage.value(Session.self, for: key) == Session())
+  }
+
+  @Test(arguments: [
+    ("text", "text/plain"), ("hällo\n", "text/plain"), ("", "text/plain"),
+    ("NUL\0", "application/octet-stream"),
+  ])
+  func textIsMarkedAsText(secret: String, type: String) throws {
+    #expect(try contentType(of: Secret(secret)) == type)
+  }
+
+  @Test func bytesAreNotMarkedAsText() throws {
+    #expect(try contentType(of: Secret(bytes: [0x66, 0xFF])) == "application/octet-stream")
+  }
+
+  /// What goes to the provider: gnome-keyring 42.1 does not keep it, and tells everybody text/plain.
+  private func contentType(of secret: Secret) throws -> String {
+    let session = try SessionPool.shared.session(at: nil, until: Deadline(after: .seconds(25)))
+    return try #require(session.encode(secret)).child(3).text
+  }
+}
+#endif
