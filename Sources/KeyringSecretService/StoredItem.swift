@@ -53,9 +53,12 @@ struct StoredItem {
   /// Tells which of two items with the same key replaced the other.
   ///
   /// The order is total, so that everybody who meets both takes the same one. The times alone are
-  /// no help: they are in whole seconds, KWallet resets them, and pass always says 0.
+  /// no help: they are in whole seconds, KWallet resets them, and pass always says 0. Ours comes
+  /// before another program's, as when it is looked for by its key: keyring 23.9.3 puts its own
+  /// beside ours when it changes a password.
   func replaces(_ other: StoredItem) -> Bool {
-    revision == other.revision ? isNewer(than: other) : revision > other.revision
+    if isOwn != other.isOwn { return isOwn }
+    return revision == other.revision ? isNewer(than: other) : revision > other.revision
   }
 
   /// Tells which of two items was changed later, as far as whole seconds do.

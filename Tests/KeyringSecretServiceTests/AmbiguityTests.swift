@@ -67,6 +67,17 @@ import Testing
     #expect(try secrets(key) == ["theirs", "theirs"])
   }
 
+  @Test func listingTellsOfTheItemThatReadingFinds() throws {
+    let key = ItemKey.password(service: name, account: "token")
+    try storage.setPassword("ours", for: key)
+    // The later and so the newer of the two; python's keyring makes such a one.
+    try PythonKeyring().set("theirs", service: name, username: "token")
+    #expect(try secrets(key) == ["ours", "theirs"])
+    let items = try storage.items(matching: .service(name, details: .secret))
+    #expect(items.map(\.key) == [key])
+    #expect(items.map(\.secret?.text) == ["ours"])
+  }
+
   @Test func internetPasswordsThatDifferInAPartAreTwoItems() throws {
     // What makes the shorter key ambiguous is the longer ones' own.
     try storeTheirs(Shape.internetPassword.key(name))

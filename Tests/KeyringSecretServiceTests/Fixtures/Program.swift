@@ -2,7 +2,7 @@
 import Foundation
 
 /// A program that runs beside the tests, with its standard input and output at our end.
-final class Program {
+final class Program: Sendable {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()

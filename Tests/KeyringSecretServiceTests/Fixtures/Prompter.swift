@@ -35,12 +35,11 @@ final class Prompter {
   /// Waits on a thread of its own until the program was shown a prompt.
   func waitForPrompt() async throws {
     let line = await withCheckedContinuation { continuation in
-      DispatchQueue(label: "Prompter").async { [output] in
-        continuation.resume(
-          returning: Result { try output.fileHandleForReading.read(upToCount: 7) })
+      DispatchQueue(label: "Prompter").async { [program] in
+        continuation.resume(returning: Result { try program.readLine() })
       }
     }
-    try #require(line.get() == Data("prompt\n".utf8))
+    try #require(line.get() == "prompt")
   }
 
   /// Ends the program, and tells how many prompts it was shown.
