@@ -9,6 +9,8 @@ let package = Package(
     .library(name: "Keyring", targets: ["Keyring"]),
     .library(name: "KeyringStorage", targets: ["KeyringStorage"]),
     .library(name: "KeyringTesting", targets: ["KeyringTesting"]),
+    // Named so that git finds it on the PATH as the helper "keyring".
+    .executable(name: "git-credential-keyring", targets: ["GitCredentialHelper"]),
   ],
   traits: [
     .trait(
@@ -36,12 +38,16 @@ let package = Package(
 
     .executableTarget(
       name: "SecureSettings", dependencies: ["Keyring"], path: "Examples/SecureSettings"),
+    .executableTarget(
+      name: "GitCredentialHelper", dependencies: ["Keyring"], path: "Examples/GitCredentialHelper"),
 
     .testTarget(name: "KeyringStorageTests", dependencies: ["KeyringStorage", "KeyringTesting"]),
     .testTarget(name: "KeyringTests", dependencies: ["Keyring", "KeyringTesting"]),
     .testTarget(
       name: "KeyringSecretServiceTests",
       dependencies: ["Keyring", "KeyringSecretService", "KeyringTesting"]),
+    .testTarget(
+      name: "GitCredentialHelperTests", dependencies: ["GitCredentialHelper", "Keyring"]),
   ],
   swiftLanguageModes: [.v6]
 )

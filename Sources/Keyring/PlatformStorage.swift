@@ -3,10 +3,11 @@ internal import KeyringStorage
 
 /// The storage of last resort, when neither a property nor the process has chosen one.
 enum PlatformStorage {
-  static func storage(forPropertyNamed name: String) -> any SecureStorage {
+  static func storage(forPropertyNamed name: String?) -> any SecureStorage {
+    let user = name.map { "The property \"\($0)\"" } ?? "A storage"
     if TestProcess.isCurrent {
       return RefusingStorage(
-        message: "The property \"\(name)\" was used in a test process without choosing a storage.",
+        message: "\(user) was used in a test process without choosing a storage.",
         advice: """
           Add @Test(.secureStorage(InMemoryStorage())) from KeyringTesting to the test or its suite, \
           or wrap the code in withSecureStorage(InMemoryStorage()) { … }.
@@ -16,7 +17,7 @@ enum PlatformStorage {
     return SecretServiceStorage()
     #else
     return RefusingStorage(
-      message: "The property \"\(name)\" has no storage: this build has no keyring of its own.",
+      message: "\(user) was used without choosing a storage; this build has no keyring of its own.",
       advice: "Set SecureStorageDefaults.storage when the program starts.")
     #endif
   }

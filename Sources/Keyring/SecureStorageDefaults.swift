@@ -44,6 +44,14 @@ public enum SecureStorageDefaults {
     set { state.withLock { $0.failureHandler = newValue } }
   }
 
+  /// The storage that a property without one of its own uses here and now: the override of the
+  /// current task, or ``storage``, or the platform's own.
+  ///
+  /// For code that needs more than properties, and shall follow the same rules.
+  public static var storageInForce: any SecureStorage {
+    override ?? storage ?? PlatformStorage.storage(forPropertyNamed: nil)
+  }
+
   static func storageInForce(forPropertyNamed name: String) -> any SecureStorage {
     override ?? storage ?? PlatformStorage.storage(forPropertyNamed: name)
   }

@@ -44,17 +44,18 @@ public struct ServerScope: Sendable {
 
   /// Lists the accounts that have a password on the server, in alphabetical order.
   ///
-  /// Found are all that have the parts of ``server`` which are given, and maybe more.
-  ///
-  /// - Returns: The accounts.
+  /// - Returns: The accounts; those at another port or path of the same host are not among them.
   /// - Throws: Any reason for not knowing the answer.
   public func accounts() throws(SecureStorageError) -> [String] {
-    let accounts = try storage.items(matching: query)
-      .compactMap { $0.key.attributes[AttributeName.user] }
-    return Set(accounts).sorted()
+    try storage.items(matching: query).compactMap { item in
+      guard let account = item.key.attributes[AttributeName.user] else { return nil }
+      return item.key == key(account) ? account : nil
+    }
+    .sorted()
   }
 
-  /// Removes every password that has the parts of ``server`` which are given, and maybe more.
+  /// Removes every password that has the parts of ``server`` which are given, and maybe more: for a
+  /// bare host those of all its ports and paths.
   ///
   /// - Returns: How many were removed.
   /// - Throws: Whatever kept the storage from doing it.

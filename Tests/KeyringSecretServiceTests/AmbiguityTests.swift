@@ -24,9 +24,9 @@ import Testing
 
   /// Makes two items of other programs, which differ in a part that is not the key's.
   private func storeTheirs(_ key: ItemKey) throws {
-    for port in 1...2 {
+    for number in 1...2 {
       try SecretTool.store(
-        "theirs", label: "Item \(port)", key.attributes.merging(["port": "\(port)"]) { $1 })
+        "theirs", label: "Item \(number)", key.attributes.merging(["number": "\(number)"]) { $1 })
     }
   }
 
@@ -76,18 +76,6 @@ import Testing
     let items = try storage.items(matching: .service(name, details: .secret))
     #expect(items.map(\.key) == [key])
     #expect(items.map(\.secret?.text) == ["ours"])
-  }
-
-  @Test func internetPasswordsThatDifferInAPartAreTwoItems() throws {
-    // What makes the shorter key ambiguous is the longer ones' own.
-    try storeTheirs(Shape.internetPassword.key(name))
-    for port: UInt16 in 1...2 {
-      let server = InternetServer(name, port: port, protocol: .https)
-      let key = ItemKey.internetPassword(server: server, account: "ada")
-      #expect(try storage.password(for: key) == "theirs")
-      try storage.setPassword("ours \(port)", for: key)
-    }
-    #expect(try secrets(Shape.internetPassword.key(name)) == ["ours 1", "ours 2"])
   }
 }
 #endif

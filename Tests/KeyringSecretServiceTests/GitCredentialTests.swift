@@ -71,6 +71,23 @@ import Testing
     #expect(try items().isEmpty)
   }
 
+  @Test(arguments: Writer.allCases)
+  func theirsWithMorePartsIsAnotherPassword(writer: Writer) throws {
+    let more = [(8443, nil), (nil, "team/repo.git")] as [(UInt16?, String?)]
+    for (port, path) in more {
+      try writer.store("theirs", label: label(port, path), attributes(port, path))
+    }
+    let theirs = try items()
+    let bare = key(nil, nil)
+    #expect(try storage.password(for: bare) == nil)
+    #expect(try !storage.remove(bare))
+    try storage.setPassword("ours", for: bare)
+    #expect(try storage.password(for: bare) == "ours")
+    for (port, path) in more { #expect(try storage.password(for: key(port, path)) == "theirs") }
+    #expect(try storage.remove(bare))
+    #expect(try items() == theirs)
+  }
+
   @Test(arguments: Writer.allCases, urls.indices)
   func oursIsFoundReplacedAndRemoved(writer: Writer, url: Int) throws {
     let (port, path) = Self.urls[url]
@@ -85,17 +102,6 @@ import Testing
 
     try SecretTool.clear(attributes(port, path))
     #expect(try storage.password(for: key) == nil)
-    #expect(try items().isEmpty)
-  }
-
-  @Test func theirsIsFoundByServerAndAccountAlone() throws {
-    try SecretTool.store("theirs", label: label(8443, nil), attributes(8443, nil))
-    let scope = storage.server(InternetServer(host))
-    #expect(try scope.accounts() == ["ada"])
-    #expect(try scope.password(for: "ada") == "theirs")
-    try scope.setPassword("ours", for: "ada")
-    #expect(try items().map(\.text) == ["ours"])
-    #expect(try scope.removePassword(for: "ada"))
     #expect(try items().isEmpty)
   }
 }

@@ -87,8 +87,7 @@ extension Call {
   ) throws(SecureStorageError) -> [StoredItem] {
     let own = try storedItems(with: key.ownAttributes, unlocking: unlocking)
     if !own.isEmpty { return own }
-    // Items of ours that have the same parts belong to keys of another kind.
-    let foreign = try storedItems(with: key.attributes, unlocking: unlocking).filter { !$0.isOwn }
+    let foreign = try foreignItems(for: key, unlocking: unlocking)
     if foreign.count > 1 {
       let names = foreign.map { "\"\($0.label)\" (\($0.path.text))" }.joined(separator: ", ")
       throw failure(.ambiguous, "Several items of other programs match \(key): \(names).")
@@ -96,8 +95,22 @@ extension Call {
     return foreign
   }
 
-  /// Finds all items with these attributes, what replaces another first, unlocking them if that is what it takes:
-  /// before the first unlock since log-in gnome-keyring tells neither label nor attributes.
+  /// Finds the items of other programs that have all parts of a key.
+  func foreignItems(
+    for key: ItemKey, unlocking: Bool = true
+  ) throws(SecureStorageError) -> [StoredItem] {
+    try storedItems(with: key.attributes, unlocking: unlocking).filter { stored in
+      // Items of ours that have the same parts belong to keys of another kind. And of a server
+      // every further part counts: the password of another port is another password.
+      !stored.isOwn
+        && (key.kind != .internetPassword || ItemKey(itemAttributes: stored.attributes) == key)
+    }
+  }
+
+  /// Finds all items with these attributes, what replaces another first.
+  ///
+  /// They are unlocked for that: before the first unlock since log-in gnome-keyring tells neither
+  /// label nor attributes.
   private func storedItems(
     with attributes: [String: String], unlocking: Bool
   ) throws(SecureStorageError) -> [StoredItem] {

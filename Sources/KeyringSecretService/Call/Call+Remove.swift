@@ -7,7 +7,17 @@ extension Call {
     let selected = try storedItems(matching: query)
     // The valid item last, or a reader would for a moment find the one that it has replaced.
     try remove(selected.flatMap { $0.items.reversed().map(\.path) })
+    if let key = query.key, selected.first?.items.first?.isOwn == true { try removeTwin(of: key) }
     return selected.count
+  }
+
+  /// Removes what another program has put beside our item, so that what was removed stays removed.
+  ///
+  /// keyring 23.9.3 does so when it changes a password of ours. Several such items are nobody's twin,
+  /// and left alone.
+  private func removeTwin(of key: ItemKey) throws(SecureStorageError) {
+    let foreign = try foreignItems(for: key)
+    if foreign.count == 1 { try remove(foreign.map(\.path)) }
   }
 
   /// Deletes items; one that is gone already is no error.

@@ -21,6 +21,8 @@ extension ContractTrial {
     let found = try storage.items(matching: ItemQuery(attributes: ["server": service]))
     try expect(found.count == keys.count, "\(keys.count) internet passwords are \(found.count)")
     try expect(Set(found.map(\.key)) == Set(keys), "the keys of internet passwords read back wrong")
+    let accounts = try storage.server(InternetServer(service)).accounts()
+    try expect(accounts == ["account"], "the accounts of a bare server are \(accounts)")
     let removed = try storage.server(InternetServer(service)).removeAll()
     try expect(removed == keys.count, "removing all of a server removed \(removed)")
   }

@@ -1,0 +1,48 @@
+import Keyring
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A credential helper: git names an operation, and describes a credential on standard input.
+///
+/// See [gitcredentials](https://git-scm.com/docs/gitcredentials#_custom_helpers).
+@main
+struct App {
+  static func main() {
+    do throws(HelperFailure) {
+      try run()
+    } catch {
+      put(Array("git-credential-keyring: \(error.line)\n".utf8), STDERR_FILENO)
+      exit(1)
+    }
+  }
+
+  private static func run() throws(HelperFailure) {
+    // Git asks helpers to be silent about operations that they do not know.
+    guard let operation = CredentialOperation(rawValue: CommandLine.arguments.last ?? "") else {
+      return
+    }
+    let input = AnyIterator { UInt8(exactly: getchar()) }
+    let answer = try operation.run(
+      CredentialDescription(input), in: SecureStorageDefaults.storageInForce)
+    guard let lines = try answer?.lines() else { return }
+    if !put(lines, STDOUT_FILENO) { throw .unreadOutput }
+  }
+
+  /// Writes all the bytes, if somebody reads them.
+  @discardableResult
+  private static func put(_ bytes: [UInt8], _ descriptor: CInt) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      if count <= 0 { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+}

@@ -1,0 +1,58 @@
+import Keyring
+
+extension CredentialDescription {
+  /// Takes a URL apart as git does: `protocol://username:password@host:port/path`.
+  ///
+  /// - Parameter url: The bytes of the URL.
+  /// - Throws: `.malformedURL`, or what is wrong with a part.
+  init(url: ArraySlice<UInt8>) throws(HelperFailure) {
+    self.init()
+    guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon > url.startIndex,
+      url[colon...].starts(with: "://".utf8)
+    else { throw .malformedURL }
+    let rest = url[(colon + 3)...]
+    let end = rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
+    `protocol` = try text(url[..<colon], "protocol")
+    try readAuthority(rest[..<end])
+    let path = rest[end...].trimming(UInt8(ascii: "/"))
+    if !path.isEmpty { self.path = try text(decoded(path), "path") }
+  }
+
+  private mutating func readAuthority(_ authority: ArraySlice<UInt8>) throws(HelperFailure) {
+    guard let at = authority.firstIndex(of: UInt8(ascii: "@")) else {
+      host = try text(decoded(authority), "host")
+      return
+    }
+    host = try text(decoded(authority[(at + 1)...]), "host")
+    let user = authority[..<at]
+    let colon = user.firstIndex(of: UInt8(ascii: ":")) ?? at
+    username = try text(decoded(user[..<colon]), "username")
+    if colon < at {
+      password = Secret(bytes: try writable(decoded(user[(colon + 1)...]), "password"))
+    }
+  }
+
+  /// Replaces `%` and two hexadecimal digits by the byte that they stand for, as in RFC 3986.
+  private func decoded(_ bytes: ArraySlice<UInt8>) throws(HelperFailure) -> [UInt8] {
+    var decoded: [UInt8] = []
+    var rest = bytes
+    while let byte = rest.popFirst() {
+      if byte != UInt8(ascii: "%") {
+        decoded.append(byte)
+        continue
+      }
+      let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+      guard digits.count == 2 else { throw .malformedURL }
+      decoded.append(UInt8(digits[0] << 4 | digits[1]))
+      rest = rest.dropFirst(2)
+    }
+    return decoded
+  }
+}
+
+extension ArraySlice<UInt8> {
+  fileprivate func trimming(_ byte: UInt8) -> ArraySlice {
+    guard let last = lastIndex(where: { $0 != byte }) else { return [] }
+    return self[...last].drop { $0 == byte }
+  }
+}

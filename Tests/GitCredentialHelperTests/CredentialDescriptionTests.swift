@@ -1,0 +1,145 @@
+import Keyring
+import Testing
+
+@testable import GitCredentialHelper
+
+@Suite struct CredentialDescriptionTests {
+  static let whole = CredentialDescription(
+    protocol: "https", host: "git.example.org", path: "team/repo.git", username: "ada",
+    password: Secret("s3cret"))
+
+  @Test func everyPartIsRead() throws {
+    let description = try CredentialDescription(
+      """
+      protocol=https
+      host=git.example.org
+      path=team/repo.git
+      username=ada
+      password=s3cret
+
+      """.utf8)
+    #expect(description == Self.whole)
+  }
+
+  @Test func everyPartIsWritten() throws {
+    #expect(try CredentialDescription(Self.whole.lines()) == Self.whole)
+    #expect(try CredentialDescription(username: "ada").lines() == Array("username=ada\n".utf8))
+  }
+
+  @Test func unknownNamesAreIgnored() throws {
+    let description = try CredentialDescription(
+      """
+      capability[]=authtype
+      capability[]=state
+      protocol=https
+      wwwauth[]=Basic realm="example"
+      password_expiry_utc=1
+      host=git.example.org
+      newer=\u{FF}
+
+      """.utf8)
+    #expect(description == CredentialDescription(protocol: "https", host: "git.example.org"))
+  }
+
+  @Test func unknownValuesNeedNotBeText() throws {
+    #expect(try CredentialDescription(Array("state=".utf8) + [0xFF]) == CredentialDescription())
+  }
+
+  @Test func readingEndsAtTheEmptyLine() throws {
+    var rest = Array("host=one\n\nhost=two\n".utf8)[...]
+    let input = AnyIterator { rest.popFirst() }
+    #expect(try CredentialDescription(input) == CredentialDescription(host: "one"))
+    // The next byte might never come: git may keep its end of the pipe open.
+    #expect(Array(rest) == Array("host=two\n".utf8))
+  }
+
+  @Test func lastLineNeedsNoNewline() throws {
+    #expect(try CredentialDescription("host=one".utf8) == CredentialDescription(host: "one"))
+  }
+
+  @Test(arguments: [
+    "", " ", "two words ", "a=b==", #""'\$"#, "pässwörd 👩‍💻", "\u{301}combining", "carriage\r",
+  ])
+  func everyPasswordOfALineComesThrough(password: String) throws {
+    let description = try CredentialDescription("password=\(password)\n".utf8)
+    #expect(description == CredentialDescription(password: Secret(password)))
+    #expect(try description.lines() == Array("password=\(password)\n".utf8))
+  }
+
+  @Test func passwordNeedNotBeText() throws {
+    let line = Array("password=".utf8) + [0xE4, 0x0A]
+    #expect(try CredentialDescription(line).lines() == line)
+  }
+
+  @Test(
+    arguments: [
+      ("s3cret", .malformedLine), ("host=a\0b", .unwritableValue("host")),
+      ("password=a\0b", .unwritableValue("password")), ("url=s3cret", .malformedURL),
+      ("url=://host", .malformedURL), ("url=https://a%2", .malformedURL),
+      ("url=https://a%zz", .malformedURL), ("url=https://a%0Ab", .unwritableValue("host")),
+      ("url=https://a:b%00@c", .unwritableValue("password")),
+    ] as [(String, HelperFailure)])
+  func whatCannotBeUnderstoodIsRefused(input: String, failure: HelperFailure) {
+    #expect(throws: failure) { try CredentialDescription(input.utf8) }
+    #expect(!failure.line.contains("s3cret") && !failure.line.contains("\n"))
+  }
+
+  @Test func usernameHasToBeText() {
+    #expect(throws: HelperFailure.notText("username")) {
+      try CredentialDescription(Array("username=".utf8) + [0xE4])
+    }
+  }
+
+  @Test(arguments: ["two\nlines", "nul\0"])
+  func whatNoLineCanHoldIsNotWritten(value: String) {
+    #expect(throws: HelperFailure.unwritableValue("password")) {
+      try CredentialDescription(username: "ada", password: Secret(value)).lines()
+    }
+    #expect(throws: HelperFailure.unwritableValue("username")) {
+      try CredentialDescription(username: value).lines()
+    }
+  }
+}
+
+@Suite struct CredentialURLTests {
+  @Test(
+    arguments: [
+      ("https://git.example.org", .init(protocol: "https", host: "git.example.org")),
+      ("https://git.example.org:8443/", .init(protocol: "https", host: "git.example.org:8443")),
+      (
+        "https://ada:a%40b%3Ac@git.example.org//team/repo.git/",
+        .init(
+          protocol: "https", host: "git.example.org", path: "team/repo.git", username: "ada",
+          password: Secret("a@b:c"))
+      ),
+      ("smtp://ada%20l@[::1]:25", .init(protocol: "smtp", host: "[::1]:25", username: "ada l")),
+      ("https://h/a@b:c", .init(protocol: "https", host: "h", path: "a@b:c")),
+      ("https://a:@h", .init(protocol: "https", host: "h", username: "a", password: Secret(""))),
+    ] as [(String, CredentialDescription)])
+  func urlIsTakenApart(url: String, description: CredentialDescription) throws {
+    #expect(try CredentialDescription("url=\(url)".utf8) == description)
+  }
+
+  @Test func urlReplacesWhatCameBefore() throws {
+    let description = try CredentialDescription("username=ada\nurl=https://h\npath=p\n".utf8)
+    #expect(description == CredentialDescription(protocol: "https", host: "h", path: "p"))
+  }
+
+  @Test(
+    arguments: [
+      ("h", "h", nil), ("h:8443", "h", 8443), ("[::1]", "[::1]", nil), ("[::1]:80", "[::1]", 80),
+      ("h:", "h:", nil), ("h:x", "h:x", nil), ("h:+1", "h:+1", nil), ("h:65536", "h:65536", nil),
+      (":1", ":1", nil),
+    ] as [(String, String, UInt16?)])
+  func hostMayHaveAPort(host: String, name: String, port: UInt16?) {
+    let description = CredentialDescription(protocol: "https", host: host)
+    #expect(description.server == InternetServer(name, port: port, protocol: .https))
+  }
+
+  @Test func serverNeedsProtocolAndHost() {
+    #expect(CredentialDescription(protocol: "https").server == nil)
+    #expect(CredentialDescription(host: "h").server == nil)
+    #expect(CredentialDescription(protocol: "cert", host: "", path: "p").server == nil)
+    #expect(CredentialDescription(protocol: "", host: "h").server == nil)
+  }
+}

@@ -1,0 +1,124 @@
+import Keyring
+import Testing
+
+@testable import GitCredentialHelper
+
+@Suite struct CredentialOperationTests {
+  let storage = InMemoryStorage()
+
+  /// Runs an operation on lines, separated by spaces here.
+  @discardableResult
+  private func run(_ operation: CredentialOperation, _ lines: String) throws -> String? {
+    let input = lines.split(separator: " ").joined(separator: "\n")
+    let answer = try operation.run(CredentialDescription(input.utf8), in: storage)
+    return try answer.map {
+      String(decoding: try $0.lines(), as: UTF8.self).split(separator: "\n").joined(separator: " ")
+    }
+  }
+
+  /// Stores a password of an account at https://h.
+  private func store(_ username: String, _ password: String, _ more: String = "") throws {
+    try run(.store, "protocol=https host=h username=\(username) password=\(password) \(more)")
+  }
+
+  @Test func whatIsStoredIsFound() throws {
+    try store("ada", "a")
+    #expect(try run(.get, "protocol=https host=h") == "username=ada password=a")
+    #expect(try run(.get, "url=https://ada@h") == "username=ada password=a")
+  }
+
+  @Test func itemIsAnInternetPassword() throws {
+    try run(.store, "protocol=https host=h:8443 path=p username=ada password=a")
+    let server = InternetServer("h", port: 8443, path: "p", protocol: .https)
+    #expect(try storage.server(server).password(for: "ada") == "a")
+    #expect(try storage.items(matching: ItemQuery()).count == 1)
+  }
+
+  @Test func nothingFoundIsNoAnswer() throws {
+    try store("ada", "a")
+    for description in [
+      "", "protocol=https", "host=h", "protocol=http host=h", "protocol=https host=i",
+      "protocol=https host=h username=bob", "protocol=https host=h username=",
+    ] {
+      #expect(try run(.get, description) == nil, "\(description)")
+    }
+  }
+
+  @Test func newestAccountAnswersForAll() throws {
+    try store("ada", "a")
+    try store("bob", "b")
+    #expect(try run(.get, "url=https://h") == "username=bob password=b")
+    try store("ada", "changed")
+    #expect(try run(.get, "url=https://h") == "username=ada password=changed")
+    #expect(try run(.get, "url=https://bob@h") == "username=bob password=b")
+  }
+
+  @Test func portsAndPathsAreServersOfTheirOwn() throws {
+    try store("ada", "plain")
+    try store("ada", "repository", "path=p")
+    try run(.store, "protocol=https host=h:8443 username=ada password=port")
+    #expect(try run(.get, "url=https://h") == "username=ada password=plain")
+    #expect(try run(.get, "url=https://h/p") == "username=ada password=repository")
+    #expect(try run(.get, "url=https://h/q") == nil)
+    #expect(try run(.get, "url=https://h:8443") == "username=ada password=port")
+    try run(.erase, "url=https://h")
+    #expect(try run(.get, "url=https://h") == nil)
+    #expect(try run(.get, "url=https://h/p") == "username=ada password=repository")
+    #expect(try run(.get, "url=https://h:8443") == "username=ada password=port")
+  }
+
+  @Test(arguments: [
+    "protocol=https host=h username=ada", "protocol=https host=h password=a",
+    "protocol=https username=ada password=a", "host=h username=ada password=a",
+    "protocol=https host=h username= password=a",
+  ])
+  func incompleteCredentialIsNotStored(description: String) throws {
+    #expect(try run(.store, description) == nil)
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func eraseForgetsTheAccount() throws {
+    try store("ada", "a")
+    try store("bob", "b")
+    try run(.erase, "url=https://bob@h")
+    #expect(try run(.get, "url=https://h") == "username=ada password=a")
+    try run(.erase, "url=https://h")
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func eraseLeavesAnotherPassword() throws {
+    try store("ada", "new")
+    try run(.erase, "url=https://ada:old@h")
+    #expect(try run(.get, "url=https://ada@h") == "username=ada password=new")
+    try run(.erase, "url=https://ada:new@h")
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func fieldsOfAnotherHelperAreNotThePassword() throws {
+    try storage.setPassword(
+      "a\npassword_expiry_utc=1684189401\noauth_refresh_token=xyzzy",
+      for: .internetPassword(server: InternetServer("h", protocol: .https), account: "ada"))
+    #expect(try run(.get, "url=https://h") == "username=ada password=a")
+    try run(.erase, "url=https://ada:a@h")
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func passwordOfSeveralLinesIsRefused() throws {
+    try storage.setPassword(
+      "a\nhost=elsewhere",
+      for: .internetPassword(server: InternetServer("h", protocol: .https), account: "ada"))
+    #expect(throws: HelperFailure.unwritableValue("password")) {
+      try run(.get, "url=https://h")
+    }
+  }
+
+  @Test func failureOfTheStorageIsPassedOn() throws {
+    try storage.lock()
+    for operation in [CredentialOperation.get, .store, .erase] {
+      let failure = #expect(throws: HelperFailure.self) {
+        try run(operation, "url=https://ada:s3cret@h")
+      }
+      #expect(failure?.line.hasPrefix("The keyring is locked.") == true)
+    }
+  }
+}

@@ -1,0 +1,13 @@
+#if SecretService && os(Linux)
+import FoundationEssentials
+import Testing
+
+extension Trait where Self == ConditionTrait {
+  /// Skips the test, and says why, outside the D-Bus session that `Scripts/test` starts.
+  static var inPrivateSession: Self {
+    .enabled(
+      if: ProcessInfo.processInfo.environment["KEYRING_TEST_WITNESS"] != nil,
+      "no private session: run Scripts/test, so that your own keyring is left alone")
+  }
+}
+#endif

@@ -1,0 +1,159 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// The helper as git runs it, on a real keyring.
+@Suite(.inPrivateSession) struct GitTests {
+  let git: Git
+  let host = "\(UUID().uuidString.lowercased()).example.org"
+  let storage = SecretServiceStorage()
+
+  init() throws { git = try Git() }
+
+  /// Tells git that a server has accepted a password.
+  private func approve(_ lines: String...) throws {
+    #expect(try git.credential("approve", lines) == Git.Outcome())
+  }
+
+  /// Tells git that a server has refused a password.
+  private func reject(_ lines: String...) throws {
+    #expect(try git.credential("reject", lines) == Git.Outcome())
+  }
+
+  /// Asks git for a username and a password: those lines of its answer, or none.
+  private func fill(_ lines: String...) throws -> [String] {
+    let outcome = try git.credential("fill", lines)
+    #expect(outcome.status == 0 || outcome.output.isEmpty)
+    // To `hasPrefix`, a combining mark after the "=" makes that another character.
+    return outcome.output.split(separator: "\n").map(String.init)
+      .filter { $0.utf8.starts(with: "username=".utf8) || $0.utf8.starts(with: "password=".utf8) }
+  }
+
+  @Test(arguments: [
+    "s3cret", " two words ", #""quotes' $HOME `id` \"#, "a=b==", "pässwörd 👩‍💻", "\u{301}",
+  ])
+  func passwordComesBack(password: String) throws {
+    try approve("protocol=https", "host=\(host)", "username=ada", "password=\(password)")
+    #expect(try fill("url=https://\(host)") == ["username=ada", "password=\(password)"])
+    let server = InternetServer(host, protocol: .https)
+    #expect(try storage.server(server).password(for: "ada") == password)
+  }
+
+  @Test func helperIsFoundOnThePath() throws {
+    try git.configure("credential.helper", "keyring")
+    try approve("url=https://ada:a@\(host)")
+    #expect(try fill("url=https://\(host)") == ["username=ada", "password=a"])
+  }
+
+  @Test func usernameAndPathMayBeAnyText() throws {
+    try git.configure("credential.useHttpPath", "true")
+    let path = "path=a b/\"ü\"=.git"
+    try approve("protocol=https", "host=\(host)", path, "username=ada l=ö", "password=a")
+    #expect(
+      try fill("protocol=https", "host=\(host)", path) == ["username=ada l=ö", "password=a"])
+  }
+
+  @Test func pathsAreToldApartIfGitNamesThem() throws {
+    try git.configure("credential.useHttpPath", "true")
+    try approve("url=https://ada:one@\(host)/one.git")
+    try approve("url=https://ada:two@\(host)/two.git")
+    #expect(try fill("url=https://\(host)/one.git") == ["username=ada", "password=one"])
+    #expect(try fill("url=https://\(host)/two.git") == ["username=ada", "password=two"])
+    #expect(try fill("url=https://\(host)/three.git") == [])
+  }
+
+  @Test func pathsShareAPasswordIfGitDoesNotNameThem() throws {
+    try approve("url=https://ada:a@\(host)/one.git")
+    #expect(try fill("url=https://\(host)/two.git") == ["username=ada", "password=a"])
+  }
+
+  @Test func accountsOfOneHostAreToldApart() throws {
+    try approve("url=https://ada:a@\(host)")
+    try approve("url=https://bob:b@\(host)")
+    #expect(try fill("url=https://ada@\(host)") == ["username=ada", "password=a"])
+    #expect(try fill("url=https://bob@\(host)") == ["username=bob", "password=b"])
+    #expect(try fill("url=https://eve@\(host)") == [])
+    #expect(try fill("url=https://\(host)").count == 2)
+    try reject("url=https://ada:a@\(host)")
+    #expect(try fill("url=https://\(host)") == ["username=bob", "password=b"])
+  }
+
+  @Test func portsAreToldApart() throws {
+    try approve("url=https://ada:default@\(host)")
+    try approve("url=https://ada:other@\(host):8443")
+    #expect(try fill("url=https://\(host)") == ["username=ada", "password=default"])
+    #expect(try fill("url=https://\(host):8443") == ["username=ada", "password=other"])
+    #expect(try fill("url=https://\(host):8444") == [])
+  }
+
+  @Test func changedPasswordReplacesTheOld() throws {
+    for password in ["old", "new"] { try approve("url=https://ada:\(password)@\(host)") }
+    #expect(try fill("url=https://\(host)") == ["username=ada", "password=new"])
+    let query = ItemQuery(kind: .internetPassword, attributes: ["server": host])
+    #expect(try storage.items(matching: query).count == 1)
+  }
+
+  @Test func onlyTheRefusedPasswordIsForgotten() throws {
+    try approve("url=https://ada:right@\(host)")
+    // Of git before 2.41 it is the helper alone that compares.
+    try reject("url=https://ada:wrong@\(host)")
+    #expect(try fill("url=https://\(host)") == ["username=ada", "password=right"])
+    try reject("url=https://ada:right@\(host)")
+    #expect(try fill("url=https://\(host)") == [])
+  }
+
+  // MARK: What newer versions of git, or other programs, say
+
+  @Test func unknownLinesAreIgnored() throws {
+    try approve("url=https://ada:a@\(host)")
+    let input = """
+      capability[]=authtype
+      wwwauth[]=Basic realm="h"
+      protocol=https
+      host=\(host)
+      newer=than this
+
+
+      """
+    #expect(
+      try git.run([Git.helper, "get"], input: input)
+        == Git.Outcome(output: "username=ada\npassword=a\n"))
+  }
+
+  @Test(arguments: ["get", "store", "erase", "capability", "newer"])
+  func helperIsSilentAboutWhatItHasNot(operation: String) throws {
+    let input = "protocol=https\nhost=\(host)\n"
+    #expect(try git.run([Git.helper, operation], input: input) == Git.Outcome())
+  }
+
+  @Test func itemOfAnotherHelperIsFoundAndErased() throws {
+    let stored = try git.run(
+      [
+        "secret-tool", "store", "--label=Git: https://\(host):8443/", "user", "ada",
+        "protocol", "https", "port", "8443", "server", host,
+      ], input: "theirs\noauth_refresh_token=xyzzy")
+    #expect(stored == Git.Outcome())
+    #expect(try fill("url=https://\(host):8443") == ["username=ada", "password=theirs"])
+    #expect(try fill("url=https://\(host)") == [])
+    try reject("url=https://ada:theirs@\(host):8443")
+    #expect(try fill("url=https://\(host):8443") == [])
+  }
+
+  @Test func failureIsOneLineWithoutTheSecret() throws {
+    let outcome = try git.run([Git.helper, "store"], input: "s3cret\n")
+    #expect(
+      outcome
+        == Git.Outcome(
+          status: 1, errors: "git-credential-keyring: A line of the input is not name=value.\n"))
+    let unreachable = try git.run(
+      ["env", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent", Git.helper, "store"],
+      input: "url=https://ada:s3cret@\(host)\n")
+    #expect(unreachable.status == 1)
+    #expect(unreachable.output.isEmpty)
+    #expect(unreachable.errors.hasPrefix("git-credential-keyring: "))
+    #expect(unreachable.errors.split(separator: "\n").count == 1)
+    #expect(!unreachable.errors.contains("s3cret"))
+  }
+}
+#endif
