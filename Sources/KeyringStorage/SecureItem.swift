@@ -65,6 +65,8 @@ public struct SecureItem: Sendable, Equatable {
   }
 
   /// What the item is about, in its owner's words: the attribute "comment", stored in the clear.
+  ///
+  /// Setting `nil` makes it empty.
   public var comment: String? {
     get { attributes?[AttributeName.comment] }
     set { attributes = (attributes ?? [:]).merging([AttributeName.comment: newValue ?? ""]) { $1 } }

@@ -4,6 +4,9 @@ internal import KeyringStorage
 extension Call {
   /// Removes the items that a query selects, and tells how many that were.
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    var query = query
+    // KWallet deletes what is locked without a word.
+    query.unlocks = true
     let selected = try storedItems(matching: query)
     // The valid item last, or a reader would for a moment find the one that it has replaced.
     try remove(selected.flatMap { $0.items.reversed().map(\.path) })

@@ -16,8 +16,11 @@ extension ContractTrial {
     try save("present", password())
     try whileLocked(unlock) { storage in
       _ = try expect(.locked, of: "removing a locked item") { try storage.remove(password()) }
-      _ = try expect(.locked, of: "removing a locked service") {
-        try storage.removeItems(matching: .service(service))
+      for unlocks in [true, false] {
+        _ = try expect(.locked, of: "removing a locked service") {
+          try storage.removeItems(
+            matching: ItemQuery(attributes: ["service": service], unlocks: unlocks))
+        }
       }
     }
     try expectStored("present", password(), "after a refused removal")
