@@ -27,5 +27,14 @@ let package = Package(
         "KeyringToolCommands", "keyring-tool",
         .product(name: "Keyring", package: "swift-keyring"),
       ]),
-  ]
+  ],
+  swiftLanguageModes: [.v6]
 )
+
+for target in package.targets {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+  ]
+}

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Keyring
+public import Keyring
 
 /// Items as lines of text: what a person needs to tell them apart, and never a secret.
 public struct ItemListing: Sendable {
@@ -16,23 +16,24 @@ public struct ItemListing: Sendable {
   public var lines: [String] {
     let rows = items.map { item in
       [
-        item.key.kind.rawValue, Self.list(item.key.attributes), item.label ?? "",
-        item.modified?.ISO8601Format() ?? "",
+        item.key.kind.rawValue.printable, Self.list(item.key.attributes),
+        item.label?.printable ?? "", item.modified?.ISO8601Format() ?? "",
+        item.isLocked == true ? "locked" : "",
       ]
     }
-    let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
       zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
         .joined(separator: "  ").trimmingSuffix(" ")
     }
   }
 
-  /// Several lines for each item: everything but the secret.
-  public var longLines: [String] {
+  /// A paragraph for each item: everything but the secret.
+  public var paragraphs: [String] {
     items.map { item in
       [
-        ("kind", item.key.kind.rawValue), ("key", Self.list(item.key.attributes)),
-        ("label", item.label), ("attributes", item.attributes.map(Self.list)),
+        ("kind", item.key.kind.rawValue.printable), ("key", Self.list(item.key.attributes)),
+        ("label", item.label?.printable), ("attributes", item.attributes.map(Self.list)),
         ("created", item.created?.ISO8601Format()), ("modified", item.modified?.ISO8601Format()),
         ("locked", item.isLocked == true ? "yes" : nil),
       ]
@@ -44,7 +45,8 @@ public struct ItemListing: Sendable {
   }
 
   private static func list(_ attributes: [String: String]) -> String {
-    attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+    attributes.sorted { $0.key < $1.key }
+      .map { "\($0.key.printable)=\($0.value.printable)" }.joined(separator: " ")
   }
 }
 

@@ -1,4 +1,4 @@
-import Keyring
+public import Keyring
 
 /// Secrets as they come from and go to other programs.
 public enum SecretText {

@@ -1,12 +1,13 @@
 import ArgumentParser
 import Keyring
+import KeyringToolCommands
 
 /// Which item, or which items.
 struct ItemOptions: ParsableArguments {
   @Option(help: "The service that the item belongs to.")
   var service: String?
 
-  @Option(help: "The account of a password or a value.")
+  @Option(help: "The account of a password or a value, or on a server.")
   var account: String?
 
   @Option(help: "The access group of a password or a value.")
@@ -27,47 +28,38 @@ struct ItemOptions: ParsableArguments {
   @Option(help: "The path on the server.")
   var path: String?
 
+  @Option(help: "The security domain, or realm, of the server.")
+  var domain: String?
+
+  @Option(help: "How the user authenticates, such as \"http-basic\".")
+  var authentication: String?
+
   @Flag(help: "A value rather than a password.")
   var value = false
 
   func validate() throws {
-    if service != nil, server != nil {
-      throw ValidationError("Give a service or a server, not both.")
+    let hasParts = [port.map(String.init), `protocol`, path, domain, authentication]
+      .contains { $0 != nil }
+    if server == nil, hasParts {
+      throw ValidationError(
+        "--port, --protocol, --path, --domain and --authentication go with --server.")
     }
-    if account != nil, credential != nil {
-      throw ValidationError("Give an account or a credential, not both.")
+    do {
+      try selection().check()
+    } catch {
+      throw ValidationError(error.message)
     }
   }
 
-  /// The key of the one item that the options name.
-  func key() throws -> ItemKey {
-    if server != nil { return .internetPassword(server: try internetServer(), account: account) }
-    guard let service else { throw ValidationError("Give --service or --server.") }
-    if let credential { return .credentials(service: service, label: credential) }
-    guard let account else { throw ValidationError("Give --account or --credential.") }
-    return value
-      ? .value(service: service, account: account, accessGroup: accessGroup)
-      : .password(service: service, account: account, accessGroup: accessGroup)
-  }
-
-  /// The items that the options name: all that agree with what is given.
-  func query() throws -> ItemQuery {
-    if account != nil || credential != nil { return .key(try key()) }
-    if server != nil {
-      return ItemQuery(
-        kind: .internetPassword,
-        attributes: ItemKey.internetPassword(server: try internetServer()).attributes)
-    }
-    guard let service else { return ItemQuery() }
-    var attributes = ["service": service]
-    attributes["access-group"] = accessGroup
-    return ItemQuery(attributes: attributes)
-  }
-
-  private func internetServer() throws -> InternetServer {
-    guard let server else { throw ValidationError("Give --server.") }
-    return InternetServer(
-      server, port: port, path: path,
-      protocol: `protocol`.map { InternetProtocol(rawValue: $0) })
+  func selection() -> ItemSelection {
+    ItemSelection(
+      service: service, account: account, accessGroup: accessGroup, credential: credential,
+      server: server.map { host in
+        InternetServer(
+          host, port: port, path: path, securityDomain: domain,
+          protocol: `protocol`.map { InternetProtocol(rawValue: $0) },
+          authenticationType: authentication.map { AuthenticationType(rawValue: $0) })
+      },
+      isValue: value)
   }
 }

@@ -22,10 +22,18 @@ struct KeyringTool: ParsableCommand {
       var command = try parseAsRoot()
       try command.run()
     } catch let error as SecureStorageError {
-      Terminal.complain("\(error.message) \(error.advice)")
-      exit(withError: ExitCode.failure)
+      fail("\(error.message) \(error.advice)")
+    } catch let error as ToolFailure {
+      fail(error.description)
+    } catch let error as ItemSelection.Unclear {
+      exit(withError: ValidationError(error.message))
     } catch {
       exit(withError: error)
     }
+  }
+
+  private static func fail(_ message: String) -> Never {
+    Terminal.complain(message)
+    exit(withError: ExitCode.failure)
   }
 }

@@ -1,10 +1,7 @@
-import ArgumentParser
 import Keyring
 import KeyringToolCommands
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
+#if canImport(Musl)
 import Musl
 #else
 import Glibc
@@ -17,31 +14,44 @@ enum Terminal {
     if isatty(STDIN_FILENO) == 0 {
       return SecretText.secret(from: try readStandardInput(), isBinary: isBinary)
     }
-    let secret = try ask("Secret: ")
-    guard try ask("Again: ") == secret else {
-      throw ValidationError("The two secrets are not the same.")
+    return try HiddenInput.withoutEcho {
+      let secret = try HiddenInput.ask("Secret: ")
+      guard try HiddenInput.ask("Again: ") == secret else {
+        throw ToolFailure(
+          "The two secrets are not the same.", advice: "Try again; nothing was stored.")
+      }
+      return secret
     }
-    return secret
   }
 
   /// Writes a secret that was asked for.
-  static func write(_ secret: Secret) {
-    let bytes = SecretText.output(secret, toTerminal: isatty(STDOUT_FILENO) != 0)
-    writeAll(bytes, to: STDOUT_FILENO)
+  static func write(_ secret: Secret) throws {
+    try write(SecretText.output(secret, toTerminal: isatty(STDOUT_FILENO) != 0), to: STDOUT_FILENO)
   }
 
-  /// Writes a line to standard error.
+  /// Writes lines to standard output; nothing at all if there are none.
+  static func print(_ lines: [String], separator: String = "\n") throws {
+    if lines.isEmpty { return }
+    try write(Array((lines.joined(separator: separator) + "\n").utf8), to: STDOUT_FILENO)
+  }
+
+  /// Writes a line to standard error, which is the last resort: nobody can be told if that fails.
   static func complain(_ message: String) {
-    writeAll(Array("keyring-tool: \(message)\n".utf8), to: STDERR_FILENO)
+    try? write(Array("keyring-tool: \(message)\n".utf8), to: STDERR_FILENO)
   }
 
-  /// The C library turns off echo, and with it the keys that interrupt, so that nothing keeps it from
-  /// turning both on again.
-  private static func ask(_ prompt: String) throws -> Secret {
-    guard let line = getpass(prompt) else { throw ValidationError("There is no terminal.") }
-    let count = strlen(line)
-    defer { explicit_bzero(line, count) }
-    return Secret(copying: UnsafeRawBufferPointer(start: line, count: count))
+  /// Writes all of it, or throws: half a secret with exit status 0 would be taken for the whole.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        throw ToolFailure(
+          "The output cannot be written.", advice: "Check the file or program that it goes to.")
+      }
+      rest = rest.dropFirst(count)
+    }
   }
 
   private static func readStandardInput() throws -> [UInt8] {
@@ -49,22 +59,18 @@ enum Terminal {
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = read(STDIN_FILENO, &chunk, chunk.count)
-      if count < 0 { throw ValidationError("Standard input cannot be read.") }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        throw ToolFailure(
+          "Standard input cannot be read.", advice: "Check the file or program that it comes from.")
+      }
       if count == 0 { return bytes }
       bytes += chunk.prefix(count)
     }
   }
-
-  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { sysWrite(descriptor, $0.baseAddress, $0.count) }
-      if count <= 0 { return }
-      rest = rest.dropFirst(count)
-    }
-  }
 }
 
-private func sysWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+/// The C library's function, whose name the type above takes for its own.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   write(descriptor, bytes, count)
 }

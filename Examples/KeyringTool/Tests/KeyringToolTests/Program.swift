@@ -3,9 +3,17 @@ import Testing
 
 /// Another program, spoken to as a person or a script would.
 final class Program {
+  /// How a program ended, and what it wrote.
+  struct Result {
+    let status: Int32
+    let output: String
+    let errors: String
+  }
+
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
+  private let errors = Pipe()
   private var text = Data()
 
   init(_ name: String, _ arguments: [String]) throws {
@@ -13,8 +21,13 @@ final class Program {
     process.arguments = [name] + arguments
     process.standardInput = input
     process.standardOutput = output
-    process.standardError = output
+    process.standardError = errors
     try process.run()
+  }
+
+  deinit {
+    // Not terminate(): the threads of Dispatch, whose mask a child inherits, have SIGTERM blocked.
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
   }
 
   /// The tool stands beside the bundle of its tests.
@@ -23,38 +36,51 @@ final class Program {
       .appendingPathComponent("keyring-tool").path
   }
 
-  static func tool(
-    _ arguments: [String], input: String = ""
-  ) throws -> (status: Int32, output: String) {
-    try run(toolPath, arguments, input: input)
+  static func tool(_ arguments: [String], input: String = "") throws -> Result {
+    try run(toolPath, arguments, input: Data(input.utf8))
   }
 
-  static func run(
-    _ name: String, _ arguments: [String], input: String = ""
-  ) throws -> (status: Int32, output: String) {
+  static func run(_ name: String, _ arguments: [String], input: Data = Data()) throws -> Result {
     let program = try Program(name, arguments)
-    try program.type(input)
+    try program.input.fileHandleForWriting.write(contentsOf: input)
     try program.input.fileHandleForWriting.close()
     return try program.finish()
+  }
+
+  static func isInstalled(_ name: String) -> Bool {
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+      .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
   }
 
   func type(_ text: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
   }
 
-  /// Reads until the program has written a text, which is taken off what is left to read.
-  func waitFor(_ prompt: String) throws {
-    while text.range(of: Data(prompt.utf8)) == nil {
+  /// Reads until the program has written a text; what follows it is left to be waited for.
+  ///
+  /// - Returns: What it wrote before that text.
+  @discardableResult
+  func waitFor(_ expected: String) throws -> String {
+    while true {
+      if let range = text.range(of: Data(expected.utf8)) {
+        defer { text = Data(text[range.upperBound...]) }
+        return String(decoding: text[..<range.lowerBound], as: UTF8.self)
+      }
+      var descriptor = pollfd(
+        fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+      try #require(poll(&descriptor, 1, 30_000) > 0, "the program does not write \"\(expected)\"")
       let more = output.fileHandleForReading.availableData
-      try #require(!more.isEmpty, "the program ended without writing \"\(prompt)\"")
+      try #require(!more.isEmpty, "the program ended without writing \"\(expected)\"")
       text += more
     }
-    text.removeSubrange(..<(text.range(of: Data(prompt.utf8))?.upperBound ?? text.endIndex))
   }
 
-  func finish() throws -> (status: Int32, output: String) {
+  func finish() throws -> Result {
     text += try output.fileHandleForReading.readToEnd() ?? Data()
+    let errors = try errors.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+    return Result(
+      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
+      errors: String(decoding: errors, as: UTF8.self))
   }
 }

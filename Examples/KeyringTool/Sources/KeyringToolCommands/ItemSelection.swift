@@ -1,0 +1,111 @@
+public import Keyring
+
+/// Which item, or which items, as somebody named them on a command line.
+public struct ItemSelection: Sendable {
+  /// What was named leaves open which items are meant, or contradicts itself.
+  public struct Unclear: Error, Equatable {
+    /// What to give instead: a sentence.
+    public let message: String
+  }
+
+  /// The service of passwords, values and credentials.
+  public var service: String?
+  /// The account of a password, a value or an internet password.
+  public var account: String?
+  /// The access group of a password or a value.
+  public var accessGroup: String?
+  /// The label of a credential within its service.
+  public var credential: String?
+  /// The server of an internet password.
+  public var server: InternetServer?
+  /// Whether a value is meant rather than a password.
+  public var isValue: Bool
+
+  /// Makes a selection.
+  ///
+  /// - Parameters:
+  ///   - service: The service of passwords, values and credentials.
+  ///   - account: The account of a password, a value or an internet password.
+  ///   - accessGroup: The access group of a password or a value.
+  ///   - credential: The label of a credential within its service.
+  ///   - server: The server of an internet password.
+  ///   - isValue: Whether a value is meant rather than a password.
+  public init(
+    service: String? = nil, account: String? = nil, accessGroup: String? = nil,
+    credential: String? = nil, server: InternetServer? = nil, isValue: Bool = false
+  ) {
+    self.service = service
+    self.account = account
+    self.accessGroup = accessGroup
+    self.credential = credential
+    self.server = server
+    self.isValue = isValue
+  }
+
+  /// The key of the one item that is named.
+  ///
+  /// - Returns: The key.
+  /// - Throws: That no single item is named.
+  public func key() throws(Unclear) -> ItemKey {
+    try check()
+    if let server { return .internetPassword(server: server, account: account) }
+    guard let service else { throw Unclear(message: "Give --service or --server.") }
+    if let credential { return .credentials(service: service, label: credential) }
+    guard let account else { throw Unclear(message: "Give --account or --credential.") }
+    return isValue
+      ? .value(service: service, account: account, accessGroup: accessGroup)
+      : .password(service: service, account: account, accessGroup: accessGroup)
+  }
+
+  /// The items that agree with all that is named, whatever else they have; everything if nothing is.
+  ///
+  /// - Returns: The query.
+  /// - Throws: That what is named contradicts itself.
+  public func query() throws(Unclear) -> ItemQuery {
+    try check()
+    if let server {
+      let key = ItemKey.internetPassword(server: server, account: account)
+      return ItemQuery(kind: key.kind, attributes: key.attributes)
+    }
+    var attributes: [String: String] = [:]
+    attributes["service"] = service
+    attributes["username"] = account
+    attributes["access-group"] = accessGroup
+    attributes["label"] = credential
+    let kind: ItemKind? = isValue ? .value : credential == nil ? nil : .credentials
+    return ItemQuery(kind: kind, attributes: attributes)
+  }
+
+  /// The items that a command is to remove or to move.
+  ///
+  /// - Parameter all: Whether all of the service or server are meant, and not the one item.
+  /// - Returns: The query.
+  /// - Throws: That neither is named, or both are.
+  public func query(all: Bool) throws(Unclear) -> ItemQuery {
+    guard all else { return .key(try key()) }
+    if account != nil || credential != nil {
+      throw Unclear(message: "Give --all, or --account or --credential, not both.")
+    }
+    if service == nil, server == nil { throw Unclear(message: "Give --service or --server.") }
+    return try query()
+  }
+
+  /// Refuses parts that no item has together, lest one of them be ignored.
+  ///
+  /// - Throws: Which they are.
+  public func check() throws(Unclear) {
+    if service != nil, server != nil {
+      throw Unclear(message: "Give --service or --server, not both.")
+    }
+    if account != nil, credential != nil {
+      throw Unclear(message: "Give --account or --credential, not both.")
+    }
+    let isOfService = accessGroup != nil || isValue
+    if server != nil, isOfService || credential != nil {
+      throw Unclear(message: "--access-group, --credential and --value go with --service.")
+    }
+    if credential != nil, isOfService {
+      throw Unclear(message: "--access-group and --value do not go with --credential.")
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import KeyringToolCommands
+
+struct GetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get", abstract: "Print the secret of an item.")
+
+  @OptionGroup var storage: StorageOptions
+  @OptionGroup var item: ItemOptions
+
+  @Flag(help: "Print what is known of the item instead of its secret.")
+  var metadata = false
+
+  func run() throws {
+    let commands = ItemCommands(storage.storage)
+    if metadata {
+      try Terminal.print(commands.metadata(item.selection()).paragraphs)
+    } else {
+      try Terminal.write(commands.secret(item.selection()))
+    }
+  }
+}

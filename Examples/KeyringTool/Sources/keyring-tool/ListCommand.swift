@@ -1,0 +1,24 @@
+import ArgumentParser
+import KeyringToolCommands
+
+struct ListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List items, without their secrets.",
+    discussion: "All that agree with the options are listed; without any, the whole collection.")
+
+  @OptionGroup var storage: StorageOptions
+  @OptionGroup var items: ItemOptions
+
+  @Flag(help: "Everything that is known of each item.")
+  var long = false
+
+  func run() throws {
+    let listing = try ItemCommands(storage.storage)
+      .list(items.selection(), unlocks: !storage.noPrompt)
+    if long {
+      try Terminal.print(listing.paragraphs, separator: "\n\n")
+    } else {
+      try Terminal.print(listing.lines)
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+import Keyring
+
+struct LockCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lock", abstract: "Lock a collection.")
+
+  @OptionGroup var storage: StorageOptions
+
+  func run() throws { try storage.storage.lock() }
+}
+
+struct UnlockCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unlock", abstract: "Unlock a collection; the keyring asks for its password.")
+
+  @OptionGroup var storage: StorageOptions
+
+  func run() throws { try storage.storage.unlock() }
+}

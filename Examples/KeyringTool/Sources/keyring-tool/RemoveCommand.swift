@@ -1,0 +1,18 @@
+import ArgumentParser
+import KeyringToolCommands
+
+struct RemoveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove an item, or all of a service or server.")
+
+  @OptionGroup var storage: StorageOptions
+  @OptionGroup var items: ItemOptions
+
+  @Flag(help: "Remove every item of the service or server.")
+  var all = false
+
+  func run() throws {
+    let count = try ItemCommands(storage.storage).remove(items.selection(), all: all)
+    try Terminal.print(["removed \(count)"])
+  }
+}

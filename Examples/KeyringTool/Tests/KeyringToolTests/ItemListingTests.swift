@@ -1,0 +1,33 @@
+import Keyring
+import KeyringToolCommands
+import Testing
+
+@Suite struct ItemListingTests {
+  private let storage = InMemoryStorage()
+
+  @Test func namesItemsAndHidesSecrets() throws {
+    try storage.setPassword("s3cret", for: .password(service: "service", account: "account"))
+    try storage.setCredential(
+      Credential(login: "ada", password: "s3cret"),
+      for: .credentials(service: "service", label: "mine"))
+    // Even when it is given the secrets.
+    let listing = ItemListing(try storage.items(matching: ItemQuery(details: .all)))
+    #expect(listing.lines.count == 2)
+    #expect(listing.lines[0].hasPrefix("credentials  label=mine service=service"))
+    #expect(listing.lines[1].hasPrefix("password     service=service username=account"))
+    #expect(listing.paragraphs[0].contains("attributes: username=ada"))
+    #expect(!(listing.lines + listing.paragraphs).contains { $0.contains("s3cret") })
+  }
+
+  @Test func nothingIsNoLines() {
+    #expect(ItemListing([]).lines.isEmpty && ItemListing([]).paragraphs.isEmpty)
+  }
+
+  @Test func labelsOfOthersDoNotReachTheTerminalAsCommands() {
+    let key = ItemKey.password(service: "service", account: "a\u{1B}[2J")
+    let listing = ItemListing([SecureItem(key: key, label: "a\nb\u{202E}")])
+    for text in listing.lines + listing.paragraphs {
+      #expect(text.contains(#"a\u{1B}[2J"#) && text.contains(#"a\nb\u{202E}"#))
+    }
+  }
+}

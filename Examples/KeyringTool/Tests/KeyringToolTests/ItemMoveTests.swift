@@ -1,0 +1,132 @@
+import Keyring
+import KeyringToolCommands
+import Testing
+
+@Suite struct ItemMoveTests {
+  private let source = InMemoryStorage()
+  private let key = ItemKey.password(service: "service", account: "account")
+  private let other = ItemKey.password(service: "service", account: "other")
+
+  @Test func takesEverythingAlong() throws {
+    let item = SecureItem(
+      key: key, secret: Secret("s3cret"), label: "A label", attributes: ["note": "kept"])
+    try source.save(item, .add)
+    let destination = InMemoryStorage()
+    #expect(try move(to: destination) == 1)
+    let moved = try #require(try destination.item(for: key))
+    #expect(moved.secret == item.secret)
+    #expect(moved.label == item.label && moved.attributes == item.attributes)
+    #expect(try !source.exists(key))
+    #expect(try move(to: destination) == 0)
+  }
+
+  @Test func refusesToReplaceBeforeItWritesAnything() throws {
+    let destination = InMemoryStorage()
+    try source.setPassword("first", for: key)
+    try source.setPassword("second", for: other)
+    try destination.setPassword("theirs", for: key)
+    let error = #expect(throws: SecureStorageError.self) { try move(to: destination) }
+    #expect(error?.code == .itemAlreadyExists)
+    #expect(try destination.password(for: key) == "theirs")
+    #expect(try !destination.exists(other))
+    #expect(try source.service("service").accounts() == ["account", "other"])
+
+    #expect(try move(to: destination, replacing: true) == 2)
+    #expect(try destination.password(for: key) == "first")
+  }
+
+  @Test func replacesAnItemThatHasMoreAttributes() throws {
+    let destination = InMemoryStorage()
+    try source.setPassword("ours", for: key)
+    try destination.save(
+      SecureItem(key: key, secret: Secret("theirs"), attributes: ["note": "kept"]), .add)
+    #expect(try move(to: destination, replacing: true) == 1)
+    #expect(try destination.password(for: key) == "ours")
+  }
+
+  @Test func sourceStaysWhenTheDestinationIsLocked() throws {
+    try source.setPassword("s3cret", for: key)
+    let destination = InMemoryStorage()
+    try destination.lock()
+    let error = #expect(throws: SecureStorageError.self) { try move(to: destination) }
+    #expect(error?.code == .locked)
+    #expect(try source.password(for: key) == "s3cret")
+  }
+
+  @Test func aMoveThatFailedHalfWayIsCompletedByAnother() throws {
+    try source.setPassword("first", for: key)
+    try source.setPassword("second", for: other)
+    let destination = InMemoryStorage()
+    #expect(throws: SecureStorageError.self) {
+      try move(to: FillingStorage(storage: destination, keyWithoutRoom: key))
+    }
+    #expect(try source.service("service").accounts() == ["account", "other"])
+    #expect(try destination.service("service").accounts() == ["other"])
+    #expect(try move(to: destination) == 2)
+    #expect(try destination.service("service").accounts() == ["account", "other"])
+    #expect(try source.service("service").accounts().isEmpty)
+  }
+
+  @Test func sourceStaysWhenTheDestinationDoesNotKeepWhatItWasGiven() throws {
+    try source.setPassword("s3cret", for: key)
+    let error = #expect(throws: ToolFailure.self) {
+      try move(to: GarblingStorage(storage: InMemoryStorage()))
+    }
+    #expect(error?.message.contains("did not read back") == true)
+    #expect(try source.password(for: key) == "s3cret")
+  }
+
+  @Test(arguments: [true, false])
+  func oneCollectionUnderTwoNamesLosesNothing(replacing: Bool) throws {
+    try source.setPassword("s3cret", for: key)
+    let sameByName = source.collection(labeled: try #require(source.collections().first).label)
+    let error = #expect(throws: ToolFailure.self) { try move(to: sameByName, replacing: replacing) }
+    #expect(error?.message == "The items are where they are to go.")
+    #expect(try source.items(matching: ItemQuery()).map(\.key) == [key])
+  }
+
+  @discardableResult
+  private func move(
+    to destination: any SecureStorage, replacing: Bool = false
+  ) throws -> Int {
+    try ItemMove(from: source, to: destination, replacing: replacing).run(.service("service"))
+  }
+}
+
+/// A storage with no room for one item.
+private struct FillingStorage: SecureStorage {
+  let storage: InMemoryStorage
+  let keyWithoutRoom: ItemKey
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    if item.key == keyWithoutRoom {
+      throw SecureStorageError(.backend, operation: .save, backend: backendName)
+    }
+    try storage.save(item, mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try storage.items(matching: query)
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try storage.removeItems(matching: query)
+  }
+}
+
+/// A storage that keeps something else than it was given.
+private struct GarblingStorage: SecureStorage {
+  let storage: InMemoryStorage
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    try storage.save(SecureItem(key: item.key, secret: Secret("garbled")), mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try storage.items(matching: query)
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try storage.removeItems(matching: query)
+  }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+/// The program on a keyring that gets locked, which would be in the way of all other tests.
+@Suite(
+  .inPrivateSession,
+  .enabled(
+    if: ProcessInfo.processInfo.environment["KEYRING_TEST_LOCKS"] != nil,
+    "no private session of its own: run .ci/keyring-tool"))
+struct LockingTests {
+  @Test func whatIsLockedIsRefusedWithoutAsking() throws {
+    let item = ["--service", "locked", "--account", "me"]
+    #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
+    #expect(try Program.tool(["unlock"]).status == 0)
+    #expect(try Program.tool(["lock"]).status == 0)
+    #expect(try Program.tool(["collections"]).output.contains("locked    Login  (default)"))
+    for command in ["get", "set", "remove", "move"] {
+      let to = command == "move" ? ["--to", "session"] : []
+      let result = try Program.tool([command, "--no-prompt"] + item + to, input: "other")
+      #expect(result.status == 1 && result.output.isEmpty)
+      #expect(result.errors.contains("The keyring is locked. Unlock it"))
+    }
+    #expect(try Program.tool(["unlock", "--no-prompt"]).status == 1)
+    let list = try Program.tool(["list", "--no-prompt", "--service", "locked"])
+    #expect(list.status == 0 && list.output.hasSuffix("  locked\n"))
+  }
+}

@@ -1,0 +1,19 @@
+import Keyring
+import KeyringToolCommands
+import Testing
+
+@Suite struct SecretTextTests {
+  @Test(arguments: [
+    ("s3cret\n", false, "s3cret"), ("s3cret\n\n", false, "s3cret\n"), ("s3cret", false, "s3cret"),
+    ("s3cret\n", true, "s3cret\n"), ("", false, ""), ("\n", false, ""),
+  ])
+  func oneNewlineAtTheEndIsNoPartOfASecret(input: String, isBinary: Bool, secret: String) {
+    #expect(SecretText.secret(from: Array(input.utf8), isBinary: isBinary) == Secret(secret))
+  }
+
+  @Test func onlyAPersonGetsANewline() {
+    let secret = Secret("s3cret")
+    #expect(SecretText.output(secret, toTerminal: false) == Array("s3cret".utf8))
+    #expect(SecretText.output(secret, toTerminal: true) == Array("s3cret\n".utf8))
+  }
+}

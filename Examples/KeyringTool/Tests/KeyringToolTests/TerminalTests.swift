@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+/// The program in a terminal, with somebody typing.
+@Suite(.inPrivateSession, .needs("script"), .needs("stty"), .needs("python3"))
+struct TerminalTests {
+  private let service = "keyring-tool-\(UUID().uuidString)"
+  private var item: [String] { ["--service", service, "--account", "typed"] }
+
+  @Test func askingDoesNotEcho() throws {
+    let terminal = try terminal("\(tool("set")); stty -a; \(tool("get"))")
+    var screen = ""
+    for prompt in ["Secret: ", "Again: "] {
+      screen += try terminal.waitFor(prompt)
+      try terminal.type("t0p s3cret\n")
+    }
+    screen += try terminal.waitFor("speed ")
+    #expect(!screen.contains("t0p"))
+    // A person gets a line of its own for it.
+    try terminal.waitFor(" echo ")
+    try terminal.waitFor("t0p s3cret\r\n")
+    #expect(try terminal.finish().status == 0)
+    #expect(try Program.run("secret-tool", lookup).output == "t0p s3cret")
+    #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+  }
+
+  @Test func twoSecretsAreNotTaken() throws {
+    let terminal = try terminal(tool("set"))
+    try terminal.waitFor("Secret: ")
+    try terminal.type("one\n")
+    try terminal.waitFor("Again: ")
+    try terminal.type("two\n")
+    let result = try terminal.finish()
+    #expect(result.status == 1 && result.output.contains("not the same"))
+    #expect(try Program.tool(["get"] + item).status == 1)
+  }
+
+  /// By the key, and by a signal from elsewhere.
+  @Test(arguments: ["INT", "TERM"])
+  func anInterruptedTerminalEchoesAgain(signal: String) throws {
+    // The outer shell outlives the key, which reaches it too, and tells how it finds the terminal.
+    let script = """
+      trap : INT; sh -c 'echo process $$; exec "$@"' sh \(tool("set")); echo status $?; stty -a
+      """
+    let terminal = try terminal(script)
+    try terminal.waitFor("process ")
+    let process = try #require(Int32(try terminal.waitFor("\r\n")))
+    try terminal.waitFor("Secret: ")
+    if signal == "INT" {
+      try terminal.type("half a se\u{3}")
+    } else {
+      // Nothing is typed: it would reach the terminal after the signal, and be shown.
+      kill(process, SIGTERM)
+    }
+    let status = try terminal.waitFor("speed ")
+    #expect(status.contains(signal == "INT" ? "status 130" : "status 143"))
+    #expect(!status.contains("half"))
+    let settings = try terminal.finish().output
+    #expect(settings.contains(" echo ") && !settings.contains(" -echo "))
+    #expect(try Program.tool(["get"] + item).status == 1)
+  }
+
+  private var lookup: [String] { ["lookup", "service", service, "username", "typed"] }
+
+  private func tool(_ command: String) -> String {
+    "'\(Program.toolPath)' \(command) \(item.joined(separator: " "))"
+  }
+
+  /// Runs a command in a terminal, with all signals free: a child inherits the mask of the thread
+  /// that starts it, and those of Dispatch have most of them blocked.
+  private func terminal(_ command: String) throws -> Program {
+    let free = """
+      import os, signal, sys
+      signal.pthread_sigmask(signal.SIG_SETMASK, [])
+      os.execvp(sys.argv[1], sys.argv[1:])
+      """
+    let script = ["script", "--quiet", "--return", "--command", command, "/dev/null"]
+    return try Program("python3", ["-c", free] + script)
+  }
+}
