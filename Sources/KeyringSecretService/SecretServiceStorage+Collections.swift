@@ -11,9 +11,10 @@ extension SecretServiceStorage: CollectionStorage {
       let defaultPath = try call.collection(aliased: "default")
       var collections: [ItemCollection] = []
       for (path, label) in try call.labeledCollections() {
+        // One that vanished meanwhile is left out.
+        guard let isLocked = try call.lockState(of: path) else { continue }
         collections.append(
-          ItemCollection(
-            label: label, isLocked: try call.isLocked(path), isDefault: path == defaultPath))
+          ItemCollection(label: label, isLocked: isLocked, isDefault: path == defaultPath))
       }
       return collections
     }
@@ -40,8 +41,10 @@ extension SecretServiceStorage: CollectionStorage {
     labeled label: String
   ) throws(SecureStorageError) -> SecretServiceStorage {
     try validate(collectionLabel: label, for: .createCollection)
-    try perform(.createCollection, mayRepeatWrites: false) { (call) throws(SecureStorageError) in
-      try call.createCollection(labeled: label)
+    try withLock(on: .collection(label), .createCollection) { () throws(SecureStorageError) in
+      try perform(.createCollection, mayRepeatWrites: false) { (call) throws(SecureStorageError) in
+        try call.createCollection(labeled: label)
+      }
     }
     return collection(labeled: label)
   }
@@ -69,6 +72,13 @@ extension SecretServiceStorage: CollectionStorage {
       guard let own = try call.collection() else { return false }
       return try call.collection(aliased: "default") == own
     }
+  }
+}
+
+extension ItemKey {
+  /// Stands for a collection where two threads must not make the same.
+  fileprivate static func collection(_ label: String) -> ItemKey {
+    ItemKey(kind: ItemKind(rawValue: "collection"), attributes: [AttributeName.label: label])
   }
 }
 

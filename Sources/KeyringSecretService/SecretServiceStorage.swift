@@ -44,9 +44,7 @@ public struct SecretServiceStorage: LockableStorage {
   /// - Throws: What kept it from being stored; `.locked` and `.userCanceled` leave the old item.
   public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
-    try KeyLocks.shared.withLock(
-      item.key, until: Deadline(after: options.longestOperation), failing: lockFailure
-    ) { () throws(SecureStorageError) in
+    try withLock(on: item.key, .save) { () throws(SecureStorageError) in
       try perform(.save, mayRepeatWrites: mode != .add) { (call) throws(SecureStorageError) in
         try call.save(item, mode)
       }
@@ -113,11 +111,19 @@ public struct SecretServiceStorage: LockableStorage {
 }
 
 extension SecretServiceStorage {
-  private func lockFailure(_ failure: BusFailure) -> SecureStorageError {
-    let code = failure.codeWhileCalling
-    return SecureStorageError(
-      code, operation: .save, backend: backendName,
-      message: code == .timedOut ? "Another thread was saving the same item all the time." : nil)
+  /// Runs something while no other thread of the process does so for the same key.
+  func withLock(
+    on key: ItemKey, _ operation: SecureStorageError.Operation,
+    _ body: () throws(SecureStorageError) -> Void
+  ) throws(SecureStorageError) {
+    func failure(_ cause: BusFailure) -> SecureStorageError {
+      let code = cause.codeWhileCalling
+      return SecureStorageError(
+        code, operation: operation, backend: backendName,
+        message: code == .timedOut ? "Another thread was saving the same item all the time." : nil)
+    }
+    let deadline = Deadline(after: options.longestOperation)
+    try KeyLocks.shared.withLock(key, until: deadline, failing: failure, body)
   }
 
   /// Runs one operation in the open session, and once more in a new one if that was lost.

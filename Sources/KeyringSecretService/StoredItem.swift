@@ -43,6 +43,9 @@ struct StoredItem {
     return item
   }
 
+  /// What a query is compared with.
+  func metadata(_ key: ItemKey) -> SecureItem { item(key, secret: nil, details: .metadata) }
+
   /// The attributes beside the key's own and those that a storage adds.
   func extraAttributes(of key: ItemKey) -> [String: String] {
     attributes.filter {

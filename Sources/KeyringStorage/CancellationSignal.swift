@@ -33,16 +33,26 @@ public final class CancellationSignal: Sendable {
     _ handler: @escaping @Sendable () -> Void,
     while body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let id: Int? = state.withLock { state in
+    let id = register(handler)
+    if id == nil { handler() }
+    // A handler that is being called holds on to all it needs, so it may outlive the body.
+    defer { if let id { state.withLock { $0.handlers[id] = nil } } }
+    return try body()
+  }
+
+  /// Has a closure called when the call is cancelled, or at once if it has been.
+  func onCancelOnce(_ handler: @escaping @Sendable () -> Void) {
+    if register(handler) == nil { handler() }
+  }
+
+  /// Keeps a handler; `nil` when the call was cancelled already.
+  private func register(_ handler: @escaping @Sendable () -> Void) -> Int? {
+    state.withLock { state in
       if state.isCancelled { return nil }
       state.nextID += 1
       state.handlers[state.nextID] = handler
       return state.nextID
     }
-    if id == nil { handler() }
-    // A handler that is being called holds on to all it needs, so it may outlive the body.
-    defer { if let id { state.withLock { $0.handlers[id] = nil } } }
-    return try body()
   }
 
   package func cancel() {

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A collection that the user confirms each use of: it is locked again after every operation, so
 /// that the keyring asks for its password before the next.
 ///
@@ -5,12 +7,17 @@
 /// let vault = ConfirmingStorage(SecretServiceStorage(collection: .named("vault")))
 /// ```
 ///
+/// Copies take turns; make one of these for a collection, and share it. When a task is cancelled or
+/// time is up while the keyring asks, its question stays, and who answers it then unlocks the
+/// collection until the next operation.
+///
 /// It is meant for a collection of its own, whose items are few and precious. On the collection that
 /// the keyring uses by default every operation is refused: locking that would lock every program's
 /// items. What the keyring shows to the user is its own text; the Secret Service has no way to hand
 /// it a reason.
 public struct ConfirmingStorage<Base: CollectionStorage>: SecureStorage {
   private let base: Base
+  private let lock = OneAtATime()
 
   /// Makes a storage that confirms.
   ///
@@ -61,10 +68,26 @@ public struct ConfirmingStorage<Base: CollectionStorage>: SecureStorage {
         message: "The collection that the keyring uses by default cannot be locked after each use.",
         advice: "Use a collection of its own, with a label.", argument: "collection")
     }
-    // Locked before as well: somebody else may have unlocked it, and the user is to be asked.
-    try base.lock()
-    let outcome = Swift.Result { () throws(SecureStorageError) in try body() }
-    try base.lock()
-    return try outcome.get()
+    return try lock.withLock { () throws(SecureStorageError) -> Result in
+      // Locked before as well: somebody else may have unlocked it, and the user is to be asked.
+      try base.lock()
+      let outcome = Swift.Result { () throws(SecureStorageError) in try body() }
+      // Also when the task was cancelled: that ends the wait for the user, not the protection.
+      try CancellationSignal.$current.withValue(nil) {
+        Swift.Result { () throws(SecureStorageError) in try base.lock() }
+      }.get()
+      return try outcome.get()
+    }
+  }
+}
+
+/// One operation at a time: another's would be done without asking while the first has unlocked.
+private final class OneAtATime: Sendable {
+  private let mutex = Mutex(())
+
+  func withLock<Result>(
+    _ body: () throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    try mutex.withLock { _ throws(SecureStorageError) in try body() }
   }
 }

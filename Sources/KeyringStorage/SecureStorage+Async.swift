@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 
 // The asynchronous twins of the storage's operations: the same names, called with `await`.
 
@@ -51,23 +52,49 @@ extension SecureStorage {
   ) async throws(SecureStorageError) -> Result {
     let signal = CancellationSignal()
     let canceled = SecureStorageError(.canceled, operation: operation, backend: backendName)
-    let result = await withTaskCancellationHandler {
+    let result: Swift.Result<Result, SecureStorageError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
+        let call = PendingCall<Result>(continuation, signal)
+        // A call that waits for a thread is over as soon as it is cancelled.
+        signal.onCancelOnce { call.resume(.failure(canceled)) }
         // The cooperative pool has as many threads as there are processors: none to block. And so
         // has Dispatch for concurrent queues; a serial one of its own brings a thread of its own.
-        DispatchQueue(label: "swift-keyring").async {
-          CancellationSignal.$current.withValue(signal) {
-            continuation.resume(
-              returning: Swift.Result { () throws(SecureStorageError) in
-                if signal.isCancelled { throw canceled }
-                return try body()
-              })
-          }
-        }
+        DispatchQueue(label: "swift-keyring").async { call.run(body) }
       }
     } onCancel: {
       signal.cancel()
     }
     return try result.get()
+  }
+}
+
+/// A call that was handed to another thread, and has not begun there yet.
+private final class PendingCall<Result: Sendable>: Sendable {
+  typealias Outcome = Swift.Result<Result, SecureStorageError>
+
+  private let continuation: Mutex<CheckedContinuation<Outcome, Never>?>
+  private let signal: CancellationSignal
+
+  init(_ continuation: CheckedContinuation<Outcome, Never>, _ signal: CancellationSignal) {
+    self.continuation = Mutex(continuation)
+    self.signal = signal
+  }
+
+  /// Ends the call unless it has begun or ended.
+  func resume(_ outcome: Outcome) { take()?.resume(returning: outcome) }
+
+  /// Runs the call unless it has ended; cancelling it is then up to the storage.
+  func run(_ body: () throws(SecureStorageError) -> Result) {
+    guard let continuation = take() else { return }
+    CancellationSignal.$current.withValue(signal) {
+      continuation.resume(returning: Outcome { () throws(SecureStorageError) in try body() })
+    }
+  }
+
+  private func take() -> CheckedContinuation<Outcome, Never>? {
+    continuation.withLock { continuation in
+      defer { continuation = nil }
+      return continuation
+    }
   }
 }

@@ -77,5 +77,28 @@ import Testing
     #expect(items.map(\.key) == [key])
     #expect(items.map(\.secret?.text) == ["ours"])
   }
+
+  @Test func queryTakesEachItemOfOtherProgramsByItself() throws {
+    let key = ItemKey.password(service: name, account: "token")
+    try storeTheirs(key)
+    let first = ItemQuery(label: "Item 1", details: .metadata)
+    let second = ItemQuery(attributes: ["service": name], label: "Item 2", details: .metadata)
+    #expect(try storage.items(matching: .service(name)).count == 2)
+    #expect(try storage.items(matching: second).map(\.label) == ["Item 2"])
+    #expect(try storage.removeItems(matching: second) == 1)
+    #expect(
+      try storage.items(matching: .service(name, details: .metadata)).map(\.label) == ["Item 1"])
+    #expect(try storage.items(matching: first).contains { $0.key == key })
+    #expect(try storage.service(name).removeAll() == 1)
+  }
+
+  @Test func removingOursLeavesWhatIsNoTwin() throws {
+    let key = ItemKey.password(service: name, account: "token")
+    try storage.setPassword("ours", for: key)
+    try SecretTool.store(
+      "theirs", label: "Theirs", key.attributes.merging(["profile": "work"]) { $1 })
+    #expect(try storage.remove(key))
+    #expect(try secrets(key) == ["theirs"])
+  }
 }
 #endif

@@ -48,6 +48,24 @@ import Testing
     #expect(endedInTime)
   }
 
+  @Test func cancellingEndsACallThatWaitsForAThread() async throws {
+    let listener = try Listener()
+    let storage = SecretServiceStorage(
+      options: .init(serviceTimeout: .seconds(30), busAddress: "unix:path=\(listener.path)"))
+    let read: @Sendable () async throws -> Void = {
+      _ = try await storage.password(for: .password(service: "service", account: "account"))
+    }
+    // More than Dispatch has threads for.
+    let others = (0..<400).map { _ in Task { try await read() } }
+    var endedInTime = false
+    for _ in 0..<5 where !endedInTime {
+      endedInTime = try await endsWhenCanceled(after: { await Task.yield() }, read)
+    }
+    #expect(endedInTime)
+    for task in others { task.cancel() }
+    for task in others { _ = await task.result }
+  }
+
   @Test func cancelledTaskMakesNoCall() async throws {
     let storage = InMemoryStorage()
     let writing = Task {

@@ -105,7 +105,13 @@ extension Call {
 
 extension Call {
   func isLocked(_ collection: ObjectPath) throws(SecureStorageError) -> Bool {
-    guard let answer = try send(.isLocked(collection)) else { throw noCollection() }
+    if let isLocked = try lockState(of: collection) { return isLocked }
+    throw noCollection()
+  }
+
+  /// Whether a collection is locked; `nil` when it does not exist (any more).
+  func lockState(of collection: ObjectPath) throws(SecureStorageError) -> Bool? {
+    guard let answer = try send(.isLocked(collection)) else { return nil }
     let value = answer.child(0).child(0)
     guard value.isOfType("b") else { throw unexpectedAnswer("no state of the lock") }
     return value.bool

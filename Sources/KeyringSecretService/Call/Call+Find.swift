@@ -53,25 +53,36 @@ extension Call {
   func storedItems(
     matching query: ItemQuery
   ) throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
-    var byKey: [ItemKey: [StoredItem]] = [:]
-    if let key = query.key {
-      byKey[key] = try storedItems(for: key, unlocking: query.unlocks)
-    } else {
-      // A provider compares letter by letter.
-      let attributes = query.ignoresCase ? [:] : query.attributes
-      for stored in try storedItems(with: attributes, unlocking: query.unlocks) {
-        guard let key = ItemKey(itemAttributes: stored.attributes) else { continue }
-        byKey[key, default: []].append(stored)
+    let selected =
+      if let key = query.key {
+        [(key: key, items: try storedItems(for: key, unlocking: query.unlocks))]
+      } else {
+        try candidates(for: query)
       }
+    var matching: [(key: ItemKey, items: [StoredItem])] = []
+    for (key, items) in selected {
+      guard let first = items.first, query.matches(first.metadata(key)) else { continue }
+      // What replaced the others speaks for them; another program's item for itself only.
+      matching.append((key, items.filter { $0.isOwn || query.matches($0.metadata(key)) }))
     }
-    return
-      byKey
-      .filter { key, items in
-        items.first.map { query.matches($0.item(key, secret: nil, details: .metadata)) } ?? false
-      }
-      .sorted { $0.value[0].isNewer(than: $1.value[0]) }
-      .prefix(query.limit ?? .max)
-      .map { ($0.key, $0.value) }
+    matching.sort { $0.items[0].isNewer(than: $1.items[0]) }
+    return Array(matching.prefix(query.limit ?? .max))
+  }
+
+  /// Finds what a query without a key may select: our items with what is beside them under the same
+  /// key, and every other item of another program by itself.
+  private func candidates(
+    for query: ItemQuery
+  ) throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
+    // A provider compares letter by letter.
+    let attributes = query.ignoresCase ? [:] : query.attributes
+    let known = try storedItems(with: attributes, unlocking: query.unlocks).compactMap { stored in
+      ItemKey(itemAttributes: stored.attributes).map { (key: $0, item: stored) }
+    }
+    let byKey = Dictionary(grouping: known, by: \.key).mapValues { $0.map(\.item) }
+    return byKey.flatMap { key, items in
+      items[0].isOwn ? [(key, items)] : items.map { (key, [$0]) }
+    }
   }
 
   /// Finds what is stored under a key: our own items, the valid one first, or else the one item of

@@ -14,13 +14,16 @@ extension Call {
     return selected.count
   }
 
-  /// Removes what another program has put beside our item, so that what was removed stays removed.
+  /// Removes what python's keyring has put beside our password, so that what was removed stays so.
   ///
-  /// keyring 23.9.3 does so when it changes a password of ours. Several such items are nobody's twin,
-  /// and left alone.
+  /// keyring 23.9.3 changes a password of ours by making an item with its attribute "application".
+  /// Whatever else there is belongs to somebody who did not mean ours.
   private func removeTwin(of key: ItemKey) throws(SecureStorageError) {
-    let foreign = try foreignItems(for: key)
-    if foreign.count == 1 { try remove(foreign.map(\.path)) }
+    guard key.kind == .password else { return }
+    let twins = try foreignItems(for: key).filter { stored in
+      Set(stored.extraAttributes(of: key).keys) == ["application"]
+    }
+    if twins.count == 1 { try remove(twins.map(\.path)) }
   }
 
   /// Deletes items; one that is gone already is no error.

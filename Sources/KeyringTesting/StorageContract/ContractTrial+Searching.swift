@@ -47,8 +47,12 @@ extension ContractTrial {
     query.created = nil
     query.modified = (Date() + 60)...Date.distantFuture
     try expectFound([], query, "modified in the future")
-    let count = try storage.removeItems(matching: query)
+    var count = try storage.removeItems(matching: query)
     try expect(count == 0, "a removal by time removed \(count) items of another time")
+    count = try storage.removeItems(
+      matching: ItemQuery(label: "\(service) LABEL", ignoresCase: true))
+    try expect(count == 1, "a removal by label, ignoring case, removed \(count) items")
+    try expectFound([password("TWO"), credential], .service(service), "after a removal by label")
   }
 
   private func expectFound(_ keys: [ItemKey], _ query: ItemQuery, _ way: String) throws {
