@@ -62,15 +62,18 @@ extension SecretServiceStorage: CollectionStorage {
     }
   }
 
-  /// Tells whether this is the collection that the user's keyring uses by default.
+  /// Tells whether every program uses this collection: the default one, or the session's.
   ///
   /// - Returns: Whether it is.
   /// - Throws: Any reason for not knowing the answer.
-  public func isDefaultCollection() throws(SecureStorageError) -> Bool {
-    if options.collection == .default { return true }
+  public func isCommonCollection() throws(SecureStorageError) -> Bool {
+    if options.collection == .default || options.collection == .session { return true }
     return try perform(.read) { (call) throws(SecureStorageError) in
       guard let own = try call.collection() else { return false }
-      return try call.collection(aliased: "default") == own
+      for alias in ["default", "session"] where try call.collection(aliased: alias) == own {
+        return true
+      }
+      return false
     }
   }
 }

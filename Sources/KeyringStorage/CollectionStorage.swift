@@ -34,11 +34,11 @@ public protocol CollectionStorage: LockableStorage {
   @discardableResult
   func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool
 
-  /// Tells whether this is the collection that the user's keyring uses by default.
+  /// Tells whether every program uses this collection: the default one, or the session's.
   ///
   /// - Returns: Whether it is.
   /// - Throws: Any reason for not knowing the answer.
-  func isDefaultCollection() throws(SecureStorageError) -> Bool
+  func isCommonCollection() throws(SecureStorageError) -> Bool
 }
 
 /// What is known of a collection.
@@ -97,11 +97,11 @@ extension CollectionStorage {
     }
   }
 
-  /// Tells whether this is the collection that the user's keyring uses by default.
+  /// Tells whether every program uses this collection: the default one, or the session's.
   ///
   /// - Returns: Whether it is.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func isDefaultCollection() async throws(SecureStorageError) -> Bool {
-    try await offThread(.read) { () throws(SecureStorageError) in try isDefaultCollection() }
+  public func isCommonCollection() async throws(SecureStorageError) -> Bool {
+    try await offThread(.read) { () throws(SecureStorageError) in try isCommonCollection() }
   }
 }

@@ -11,8 +11,8 @@ internal import Synchronization
 /// time is up while the keyring asks, its question stays, and who answers it then unlocks the
 /// collection until the next operation.
 ///
-/// It is meant for a collection of its own, whose items are few and precious. On the collection that
-/// the keyring uses by default every operation is refused: locking that would lock every program's
+/// It is meant for a collection of its own, whose items are few and precious. On the default
+/// collection and the session's every operation is refused: locking those would lock every program's
 /// items. What the keyring shows to the user is its own text; the Secret Service has no way to hand
 /// it a reason.
 public struct ConfirmingStorage<Base: CollectionStorage>: SecureStorage {
@@ -62,10 +62,10 @@ public struct ConfirmingStorage<Base: CollectionStorage>: SecureStorage {
   private func lockingAfterwards<Result>(
     _ operation: SecureStorageError.Operation, _ body: () throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
-    if try base.isDefaultCollection() {
+    if try base.isCommonCollection() {
       throw SecureStorageError(
         .invalidArgument, operation: operation, backend: backendName,
-        message: "The collection that the keyring uses by default cannot be locked after each use.",
+        message: "A collection that every program uses cannot be locked after each use.",
         advice: "Use a collection of its own, with a label.", argument: "collection")
     }
     return try lock.withLock { () throws(SecureStorageError) -> Result in

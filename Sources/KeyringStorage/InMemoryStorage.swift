@@ -204,7 +204,7 @@ public struct InMemoryStorage: CollectionStorage {
   /// Tells whether this is the collection that a new storage has.
   ///
   /// - Returns: Whether it is.
-  public func isDefaultCollection() -> Bool { label == Self.defaultLabel }
+  public func isCommonCollection() -> Bool { label == Self.defaultLabel }
 
   // MARK: - State
 

@@ -118,4 +118,36 @@ extension ServiceScope {
   public func removeAll() async throws(SecureStorageError) -> Int {
     try await storage.offThread(.remove) { () throws(SecureStorageError) in try removeAll() }
   }
+
+  /// Removes a credential.
+  ///
+  /// - Parameter label: The name of the credential.
+  /// - Returns: Whether there was one.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  @discardableResult
+  public func removeCredential(labeled label: String) async throws(SecureStorageError) -> Bool {
+    try await storage.offThread(.remove) { () throws(SecureStorageError) in
+      try removeCredential(labeled: label)
+    }
+  }
+
+  /// Removes a value.
+  ///
+  /// - Parameter account: The name of the value.
+  /// - Returns: Whether there was one.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  @discardableResult
+  public func removeValue(for account: String) async throws(SecureStorageError) -> Bool {
+    try await storage.offThread(.remove) { () throws(SecureStorageError) in
+      try removeValue(for: account)
+    }
+  }
+
+  /// Lists the names of the values, in alphabetical order.
+  ///
+  /// - Returns: The names.
+  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  public func valueAccounts() async throws(SecureStorageError) -> [String] {
+    try await storage.offThread(.read) { () throws(SecureStorageError) in try valueAccounts() }
+  }
 }

@@ -52,11 +52,7 @@ public struct ServiceScope: Sendable {
   /// - Returns: The accounts.
   /// - Throws: Any reason for not knowing the answer.
   public func accounts() throws(SecureStorageError) -> [String] {
-    let items = try storage.items(matching: ItemQuery(kind: .password, attributes: attributes))
-    return
-      items.map(\.key.attributes)
-      .filter { $0[AttributeName.accessGroup] == accessGroup }
-      .compactMap { $0[AttributeName.username] }.sorted()
+    try accounts(.password)
   }
 
   // MARK: Credentials
@@ -81,6 +77,16 @@ public struct ServiceScope: Sendable {
     _ credential: Credential?, labeled label: String, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
     try storage.setCredential(credential, for: .credentials(service: service, label: label), mode)
+  }
+
+  /// Removes a credential.
+  ///
+  /// - Parameter label: The name of the credential.
+  /// - Returns: Whether there was one.
+  /// - Throws: Whatever kept the storage from doing it.
+  @discardableResult
+  public func removeCredential(labeled label: String) throws(SecureStorageError) -> Bool {
+    try storage.remove(.credentials(service: service, label: label))
   }
 
   /// Lists the names of the credentials, in alphabetical order.
@@ -121,6 +127,24 @@ public struct ServiceScope: Sendable {
     try storage.setValue(value, for: valueKey(account), mode)
   }
 
+  /// Removes a value.
+  ///
+  /// - Parameter account: The name of the value.
+  /// - Returns: Whether there was one.
+  /// - Throws: Whatever kept the storage from doing it.
+  @discardableResult
+  public func removeValue(for account: String) throws(SecureStorageError) -> Bool {
+    try storage.remove(valueKey(account))
+  }
+
+  /// Lists the names of the values, in alphabetical order.
+  ///
+  /// - Returns: The names.
+  /// - Throws: Any reason for not knowing the answer.
+  public func valueAccounts() throws(SecureStorageError) -> [String] {
+    try accounts(.value)
+  }
+
   // MARK: Everything
 
   /// Removes every item of the service, of every kind; with an access group, those of the group.
@@ -130,6 +154,14 @@ public struct ServiceScope: Sendable {
   @discardableResult
   public func removeAll() throws(SecureStorageError) -> Int {
     try storage.removeItems(matching: ItemQuery(attributes: attributes))
+  }
+
+  private func accounts(_ kind: ItemKind) throws(SecureStorageError) -> [String] {
+    let items = try storage.items(matching: ItemQuery(kind: kind, attributes: attributes))
+    return
+      items.map(\.key.attributes)
+      .filter { $0[AttributeName.accessGroup] == accessGroup }
+      .compactMap { $0[AttributeName.username] }.sorted()
   }
 
   private var attributes: [String: String] {

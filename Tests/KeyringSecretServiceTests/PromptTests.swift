@@ -157,7 +157,9 @@ import Testing
   @Test func confirmingStorageRefusesTheDefaultCollection() throws {
     let storage = SecretServiceStorage()
     let label = try #require(try storage.collections().first(where: \.isDefault)?.label)
-    for vault in [ConfirmingStorage(storage), .init(storage.collection(labeled: label))] {
+    let session = SecretServiceStorage(collection: .session)
+    for vault in [storage, storage.collection(labeled: label), session].map(ConfirmingStorage.init)
+    {
       let error = #expect(throws: SecureStorageError.self) {
         try vault.items(matching: .service("service"))
       }

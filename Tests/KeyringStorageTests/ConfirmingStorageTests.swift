@@ -59,5 +59,5 @@ private struct CancelledWhileOpen: CollectionStorage {
     Self(base: try base.createCollection(labeled: label))
   }
   func deleteCollection(labeled label: String) -> Bool { base.deleteCollection(labeled: label) }
-  func isDefaultCollection() -> Bool { base.isDefaultCollection() }
+  func isCommonCollection() -> Bool { base.isCommonCollection() }
 }

@@ -21,6 +21,19 @@ import Testing
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
+  @Test func serviceListsAndRemovesEachKindByItself() throws {
+    let service = storage.service("service")
+    try service.setPassword("s3cret", for: "name")
+    try service.setValue([1], for: "name")
+    try service.setCredential(Credential(login: "ada", password: "pa55"), labeled: "name")
+    #expect(try service.valueAccounts() == ["name"])
+    #expect(try service.removeValue(for: "name"))
+    #expect(try service.valueAccounts().isEmpty && service.accounts() == ["name"])
+    #expect(try service.removeCredential(labeled: "name"))
+    #expect(try !service.removeCredential(labeled: "name"))
+    #expect(try service.password(for: "name") == "s3cret")
+  }
+
   @Test func serviceRefusesDuplicates() throws {
     let service = storage.service("service")
     try service.setPassword("first", for: "account", .add)
