@@ -76,21 +76,21 @@ public struct InMemoryStorage: CollectionStorage {
   public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
     let isSaved: Void? = try withUnlockedItems(.save) {
-      (state: inout Items) throws(SecureStorageError) in
-      let old = state.entries[item.key]
+      (stored: inout Items) throws(SecureStorageError) in
+      let old = stored.entries[item.key]
       if mode == .add, old != nil { throw failure(.itemAlreadyExists, .save) }
       if mode == .update, old == nil { throw failure(.itemNotFound, .save) }
       let secret =
         if let secret = item.secret ?? old?.secret { secret } else { try secretOfNewItem(item) }
       let now = Date()
-      state.revision += 1
-      state.entries[item.key] = Entry(
+      stored.revision += 1
+      stored.entries[item.key] = Entry(
         secret: secret,
         label: item.label ?? old?.label ?? item.key.defaultLabel,
         attributes: (old?.attributes ?? [:]).merging(item.attributes ?? [:]) { $1 },
         created: old?.created ?? now,
         modified: now,
-        revision: state.revision)
+        revision: stored.revision)
     }
     if isSaved == nil { throw failure(.collectionNotFound, .save) }
   }
@@ -116,9 +116,9 @@ public struct InMemoryStorage: CollectionStorage {
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
-    return try withUnlockedItems(.remove) { state in
-      let items = state.items(matching: query)
-      for item in items { state.entries[item.key] = nil }
+    return try withUnlockedItems(.remove) { stored in
+      let items = stored.items(matching: query)
+      for item in items { stored.entries[item.key] = nil }
       return items.count
     } ?? 0
   }
