@@ -38,7 +38,8 @@ struct PythonSecretStorage: OtherProgram {
 
     request = json.load(sys.stdin)
     action, secret = request["action"], base64.b64decode(request["secret"])
-    collection = secretstorage.get_default_collection(secretstorage.dbus_init())
+    collection = secretstorage.Collection(
+      secretstorage.dbus_init(), "/org/freedesktop/secrets/collection/login")
     if action == "create":
       collection.create_item(request["label"], request["attributes"], secret, replace=True)
     found = list(collection.search_items(request["attributes"]))
