@@ -43,6 +43,9 @@ extension SecretServiceStorage: CollectionStorage {
     try validate(collectionLabel: label, for: .createCollection)
     try withLock(on: .collection(label), .createCollection) { () throws(SecureStorageError) in
       try perform(.createCollection, mayRepeatWrites: false) { (call) throws(SecureStorageError) in
+        if try call.collection(labeled: label) != nil {
+          throw call.failure(.collectionAlreadyExists)
+        }
         try call.createCollection(labeled: label)
       }
     }
@@ -56,10 +59,14 @@ extension SecretServiceStorage: CollectionStorage {
   /// - Throws: Whatever kept it from being deleted.
   @discardableResult
   public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
+    var wasThere = false
     try perform(.deleteCollection) { (call) throws(SecureStorageError) in
-      guard let collection = try call.collection(labeled: label) else { return false }
-      return try call.delete(collection)
+      guard let collection = try call.collection(labeled: label) else { return }
+      // A second try does not find again what the first has deleted before its session was lost.
+      wasThere = true
+      try call.delete(collection)
     }
+    return wasThere
   }
 
   /// Tells whether every program uses this collection: the default one, or the session's.
@@ -75,34 +82,6 @@ extension SecretServiceStorage: CollectionStorage {
       }
       return false
     }
-  }
-}
-
-extension ItemKey {
-  /// Stands for a collection where two threads must not make the same.
-  fileprivate static func collection(_ label: String) -> ItemKey {
-    ItemKey(kind: ItemKind(rawValue: "collection"), attributes: [AttributeName.label: label])
-  }
-}
-
-extension Call {
-  fileprivate func createCollection(labeled label: String) throws(SecureStorageError) {
-    if try collection(labeled: label) != nil { throw failure(.collectionAlreadyExists) }
-    hasWritten = true
-    guard let answer = try send(.createCollection(labeled: label)) else {
-      throw unexpectedAnswer("nothing")
-    }
-    if !ObjectPath(answer.child(0).text).isNone { return }
-    let result = try self.answer(to: ObjectPath(answer.child(1).text))
-    guard result.isOfType("o") else { throw unexpectedAnswer("no collection") }
-  }
-
-  fileprivate func delete(_ collection: ObjectPath) throws(SecureStorageError) -> Bool {
-    hasWritten = true
-    guard let answer = try send(.delete(collection: collection)) else { return false }
-    let prompt = ObjectPath(answer.child(0).text)
-    if !prompt.isNone { _ = try self.answer(to: prompt) }
-    return true
   }
 }
 #endif

@@ -75,9 +75,14 @@ public struct SecretServiceStorage: LockableStorage {
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
-    return try perform(.remove) { (call) throws(SecureStorageError) in
-      try call.removeItems(matching: query)
+    var count = 0
+    try perform(.remove) { (call) throws(SecureStorageError) in
+      let items = try call.itemsToRemove(matching: query)
+      // A second try does not find again what the first has removed before its session was lost.
+      count = max(count, items.count)
+      try call.remove(items, of: query.key)
     }
+    return count
   }
 
   /// Locks the collection, for every program.
@@ -112,10 +117,10 @@ public struct SecretServiceStorage: LockableStorage {
 
 extension SecretServiceStorage {
   /// Runs something while no other thread of the process does so for the same key.
-  func withLock(
+  func withLock<Result>(
     on key: ItemKey, _ operation: SecureStorageError.Operation,
-    _ body: () throws(SecureStorageError) -> Void
-  ) throws(SecureStorageError) {
+    _ body: () throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
     func failure(_ cause: BusFailure) -> SecureStorageError {
       let code = cause.codeWhileCalling
       return SecureStorageError(
@@ -123,7 +128,7 @@ extension SecretServiceStorage {
         message: code == .timedOut ? "Another thread was saving the same item all the time." : nil)
     }
     let deadline = Deadline(after: options.longestOperation)
-    try KeyLocks.shared.withLock(key, until: deadline, failing: failure, body)
+    return try KeyLocks.shared.withLock(key, until: deadline, failing: failure, body)
   }
 
   /// Runs one operation in the open session, and once more in a new one if that was lost.
@@ -133,14 +138,23 @@ extension SecretServiceStorage {
     _ body: (Call) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
     let first = try call(operation, until: Deadline(after: options.serviceTimeout))
+    let loss: SecureStorageError
     do throws(SecureStorageError) {
       return try body(first)
     } catch {
       guard error.code == .connectionLost else { throw error }
-      SessionPool.shared.forget(first.session, at: options.busAddress)
-      guard mayRepeatWrites || !first.hasWritten else { throw error }
-      return try body(call(operation, until: first.deadline))
+      loss = error
     }
+    SessionPool.shared.forget(first.session, at: options.busAddress)
+    guard mayRepeatWrites || !first.hasWritten else { throw loss }
+    let second: Call
+    do throws(SecureStorageError) {
+      second = try call(operation, until: first.deadline)
+    } catch {
+      // That nobody is there now does not tell what became of a message that somebody was sent.
+      throw first.wasUnderWay ? loss : error
+    }
+    return try body(second)
   }
 
   private func call(

@@ -74,10 +74,8 @@ extension BusFailure {
   }
 
   private func code(whenProviderIsGone gone: SecureStorageError.Code) -> SecureStorageError.Code {
+    if isWithoutReceiver { return gone }
     switch remoteName {
-    case "org.freedesktop.DBus.Error.ServiceUnknown",
-      "org.freedesktop.DBus.Error.NameHasNoOwner":
-      return gone
     // The session was opened with a provider that has been restarted since.
     case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected",
       "org.freedesktop.Secret.Error.NoSession":
@@ -98,6 +96,12 @@ extension BusFailure {
     default:
       return .backend
     }
+  }
+
+  /// Whether nobody was there to be sent the message.
+  var isWithoutReceiver: Bool {
+    remoteName == "org.freedesktop.DBus.Error.ServiceUnknown"
+      || remoteName == "org.freedesktop.DBus.Error.NameHasNoOwner"
   }
 
   /// Whether the object that the message was for does not exist (any more).

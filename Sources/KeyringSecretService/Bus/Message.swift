@@ -1,10 +1,12 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
-/// A method call of the Secret Service, named and typed as in its specification.
+/// A method call of the Secret Service, named and typed as in its specification; or one of the bus.
 ///
 /// See <https://specifications.freedesktop.org/secret-service-spec/latest/>.
 struct Message {
+  /// The name of who is to do it; `nil` for the provider.
+  var receiver: String?
   let object: ObjectPath
   let interface: String
   let method: String
@@ -64,10 +66,10 @@ extension Message {
   }
 
   /// Answers with the new collection, or "/" and a prompt.
-  static func createCollection(labeled label: String) -> Message {
+  static func createCollection(labeled label: String, aliased alias: String) -> Message {
     let properties: Variant = .properties(["\(collectionInterface).Label": .string(label)])
     return Message(
-      service, serviceInterface, "CreateCollection", [properties, .string("")], answer: "(oo)")
+      service, serviceInterface, "CreateCollection", [properties, .string(alias)], answer: "(oo)")
   }
 
   /// Answers with the paths of all collections.
@@ -142,6 +144,20 @@ extension Message {
   /// Puts a prompt in front of the user; its end is told by the signal Completed.
   static func show(prompt: ObjectPath) -> Message {
     Message(prompt, promptInterface, "Prompt", [.string("")], answer: "()")
+  }
+}
+
+// MARK: - Bus
+
+extension Message {
+  static let bus = "org.freedesktop.DBus"
+
+  /// Answers with the unique name of who owns a name on the bus.
+  static func owner(of name: String) -> Message {
+    var message = Message(
+      ObjectPath("/org/freedesktop/DBus"), bus, "GetNameOwner", [.string(name)], answer: "(s)")
+    message.receiver = bus
+    return message
   }
 }
 

@@ -43,6 +43,20 @@ extension SecretSession {
   }
 }
 
+extension SecretSession {
+  /// Tells whether a prompt that was dismissed was never in front of anybody.
+  ///
+  /// gnome-keyring leaves its prompts to another program; where that is missing, cannot be started
+  /// or has died, it dismisses them itself.
+  func lacksPrompter(until deadline: Deadline) throws(BusFailure) -> Bool {
+    let names = ["org.gnome.keyring", "org.gnome.keyring.SystemPrompter"]
+    let owners = try send(names.map { .owner(of: $0) }, until: deadline).map { answer in
+      try? answer.get().child(0).text
+    }
+    return owners[0] == provider && owners[1] == nil
+  }
+}
+
 extension SecretSession.PromptOutcome {
   /// Reads the arguments of the signal Completed: whether dismissed, and the result.
   ///
@@ -64,8 +78,7 @@ extension BusSignal {
 
   fileprivate static func ownerChanged(of name: String) -> BusSignal {
     BusSignal(
-      sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
-      member: "NameOwnerChanged", firstArgument: name)
+      sender: Message.bus, interface: Message.bus, member: "NameOwnerChanged", firstArgument: name)
   }
 }
 #endif

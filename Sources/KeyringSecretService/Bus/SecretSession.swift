@@ -73,7 +73,8 @@ final class SecretSession: Sendable {
     defer { g_variant_type_free(type) }
     // The deadline ends the wait, so GDBus needs no timer of its own.
     g_dbus_connection_call(
-      connection.pointer, provider, message.object.text, message.interface, message.method,
+      connection.pointer, message.receiver ?? provider, message.object.text, message.interface,
+      message.method,
       message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START, gint(Int32.max),
       cancellable, callback, data)
   }

@@ -2,16 +2,19 @@
 internal import KeyringStorage
 
 extension Call {
-  /// Removes the items that a query selects, and tells how many that were.
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+  /// Finds what a query selects, for each key its items, the valid one first.
+  func itemsToRemove(matching query: ItemQuery) throws(SecureStorageError) -> [[StoredItem]] {
     var query = query
     // KWallet deletes what is locked without a word.
     query.unlocks = true
-    let selected = try storedItems(matching: query)
+    return try storedItems(matching: query).map(\.items)
+  }
+
+  /// Removes the items that were selected, by their key or in another way.
+  func remove(_ selected: [[StoredItem]], of key: ItemKey?) throws(SecureStorageError) {
     // The valid item last, or a reader would for a moment find the one that it has replaced.
-    try remove(selected.flatMap { $0.items.reversed().map(\.path) })
-    if let key = query.key, selected.first?.items.first?.isOwn == true { try removeTwin(of: key) }
-    return selected.count
+    try remove(selected.flatMap { $0.reversed().map(\.path) })
+    if let key, selected.first?.first?.isOwn == true { try removeTwin(of: key) }
   }
 
   /// Removes what python's keyring has put beside our password, so that what was removed stays so.

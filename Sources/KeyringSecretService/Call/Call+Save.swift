@@ -111,7 +111,7 @@ extension Call {
   private func createItem(
     attributes: [String: String], label: String, secret: Secret
   ) throws(SecureStorageError) -> ObjectPath {
-    let collection = try existingCollection()
+    let collection = try collectionForNewItem()
     let message = Message.createItem(
       in: collection, attributes: attributes, label: label, secret: try encode(secret))
     hasWritten = true

@@ -7,6 +7,8 @@ final class Call {
   let storage: SecretServiceStorage
   /// Whether something was sent that changes an item, so that it must not simply be sent again.
   var hasWritten = false
+  /// Whether the provider was sent anything, so that losing it then leaves open what it has done.
+  private(set) var wasUnderWay = false
   /// The storage's collection, once it was looked up.
   var knownCollection: ObjectPath?
 
@@ -31,11 +33,13 @@ final class Call {
   /// - Throws: What any of them failed with.
   func send(_ messages: [Message]) throws(SecureStorageError) -> [Variant?] {
     let results: [Result<Variant, BusFailure>]
+    let isClosed = session.isClosed
     do throws(BusFailure) {
       results = try session.send(messages, until: deadline)
     } catch {
       throw failure(error)
     }
+    if !isClosed, !results.allSatisfy(\.isWithoutReceiver) { wasUnderWay = true }
     var answers: [Variant?] = []
     for (message, result) in zip(messages, results) {
       switch result {
@@ -73,13 +77,20 @@ final class Call {
       throw failure(
         .locked, "The keyring needs to ask the user, and this storage must not let it.")
     }
+    let nobodyWasAsked: Bool
     do throws(BusFailure) {
       let outcome = try deadline.pausing { () throws(BusFailure) in
         try session.show(prompt, until: Deadline(after: options.promptTimeout))
       }
       if case .completed(let result) = outcome { return result }
+      nobodyWasAsked = try session.lacksPrompter(until: deadline)
     } catch {
-      throw failure(error)
+      let isLate = error.codeWhileCalling == .timedOut
+      throw failure(error, isLate ? "The keyring's question was not answered in time." : nil)
+    }
+    if nobodyWasAsked {
+      throw failure(
+        .locked, "The keyring needs to ask the user, and no program shows its question.")
     }
     throw failure(.userCanceled)
   }
@@ -97,10 +108,18 @@ final class Call {
     failure(.backend, "The keyring answered with \(text).")
   }
 
-  private func failure(_ failure: BusFailure) -> SecureStorageError {
-    SecureStorageError(
-      failure.codeWhileCalling, operation: operation, backend: storage.backendName,
+  private func failure(_ failure: BusFailure, _ message: String? = nil) -> SecureStorageError {
+    let code = failure.codeWhileCalling
+    return SecureStorageError(
+      code, operation: operation, backend: storage.backendName,
+      message: message ?? (code == .backend ? "The keyring failed: \(failure.text)" : nil),
       underlying: failure.underlying)
+  }
+}
+
+extension Result<Variant, BusFailure> {
+  fileprivate var isWithoutReceiver: Bool {
+    if case .failure(let failure) = self { failure.isWithoutReceiver } else { false }
   }
 }
 #endif

@@ -1,0 +1,58 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension Call {
+  /// Makes a collection; the keyring asks the user for its password.
+  ///
+  /// - Parameters:
+  ///   - label: The label of the collection.
+  ///   - alias: What other name it is to have.
+  /// - Returns: The collection.
+  /// - Throws: `.locked` when nobody may be asked, `.userCanceled` when the user declined.
+  @discardableResult
+  func createCollection(
+    labeled label: String, aliased alias: String = ""
+  ) throws(SecureStorageError) -> ObjectPath {
+    hasWritten = true
+    guard let answer = try send(.createCollection(labeled: label, aliased: alias)) else {
+      throw unexpectedAnswer("nothing")
+    }
+    let path = ObjectPath(answer.child(0).text)
+    guard path.isNone else { return path }
+    let result = try self.answer(to: ObjectPath(answer.child(1).text))
+    guard result.isOfType("o") else { throw unexpectedAnswer("no collection") }
+    return ObjectPath(result.text)
+  }
+
+  /// Deletes a collection and all its items.
+  func delete(_ collection: ObjectPath) throws(SecureStorageError) {
+    hasWritten = true
+    guard let answer = try send(.delete(collection: collection)) else { return }
+    let prompt = ObjectPath(answer.child(0).text)
+    if !prompt.isNone { _ = try self.answer(to: prompt) }
+  }
+
+  /// Finds the collection that a new item belongs to; the default one is made where there is none.
+  func collectionForNewItem() throws(SecureStorageError) -> ObjectPath {
+    if let collection = try collection() { return collection }
+    guard options.collection == .default, options.interaction == .allowed else {
+      throw noCollection()
+    }
+    // Threads that meet here must not ask the user for one collection each.
+    let label = "Default keyring"
+    return try storage.withLock(on: .collection(label), .save) { () throws(SecureStorageError) in
+      if let collection = try collection() { return collection }
+      let new = try createCollection(labeled: label, aliased: "default")
+      knownCollection = new
+      return new
+    }
+  }
+}
+
+extension ItemKey {
+  /// Stands for a collection where two threads must not make the same.
+  static func collection(_ label: String) -> ItemKey {
+    ItemKey(kind: ItemKind(rawValue: "collection"), attributes: [AttributeName.label: label])
+  }
+}
+#endif
