@@ -45,7 +45,12 @@ let package = Package(
     .testTarget(name: "KeyringTests", dependencies: ["Keyring", "KeyringTesting"]),
     .testTarget(
       name: "KeyringSecretServiceTests",
-      dependencies: ["Keyring", "KeyringSecretService", "KeyringTesting"]),
+      dependencies: [
+        "Keyring", "KeyringSecretService", "KeyringTesting",
+        .target(
+          name: "CLibSecret",
+          condition: .when(platforms: [.linux], traits: ["SecretService"])),
+      ]),
     .testTarget(
       name: "GitCredentialHelperTests", dependencies: ["GitCredentialHelper", "Keyring"]),
   ],

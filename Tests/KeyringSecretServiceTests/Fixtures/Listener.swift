@@ -5,10 +5,11 @@ import Testing
 
 /// A socket that accepts connections and says nothing.
 final class Listener: Sendable {
-  let path = NSTemporaryDirectory() + UUID().uuidString
+  let path: String
   private let descriptor: Int32
 
-  init() throws {
+  init(at path: String = NSTemporaryDirectory() + UUID().uuidString) throws {
+    self.path = path
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -33,8 +34,11 @@ final class Listener: Sendable {
   }
 
   deinit {
-    close(descriptor)
+    close()
     unlink(path)
   }
+
+  /// From now on the socket refuses connections.
+  func close() { Glibc.close(descriptor) }
 }
 #endif

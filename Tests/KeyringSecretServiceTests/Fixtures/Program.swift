@@ -7,15 +7,23 @@ final class Program: Sendable {
   private let input = Pipe()
   private let output = Pipe()
 
-  /// Starts a program, by its path or as found on `PATH`.
+  /// Starts a program, by its path or as found on `PATH`, with these variables beside our own.
   init(
-    _ name: String, _ arguments: [String] = [], complaints: FileHandle = .standardError
+    _ name: String, _ arguments: [String] = [], environment: [String: String] = [:],
+    complaints: FileHandle = .standardError
   ) throws {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [name] + arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardInput = input
     process.standardOutput = output
     process.standardError = complaints
+    // A thread of Dispatch has signals blocked, which would be handed down: a bus with SIGCHLD
+    // blocked does not notice that what it has started is gone.
+    var (none, ours) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &ours)
+    defer { pthread_sigmask(SIG_SETMASK, &ours, nil) }
     try process.run()
   }
 
@@ -28,18 +36,32 @@ final class Program: Sendable {
     return String(decoding: line, as: UTF8.self)
   }
 
+  /// Hands the program a line of input, and leaves its input open.
+  func writeLine(_ line: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  }
+
+  func closeInput() throws { try input.fileHandleForWriting.close() }
+
+  /// Waits on a thread of its own for a line of output.
+  func nextLine() async throws -> String {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "Program").async { [self] in
+        continuation.resume(with: Result { try readLine() })
+      }
+    }
+  }
+
   /// Hands the program all of its input, and waits for its end.
   func finish(input text: Data = Data()) throws -> (status: Int32, output: Data) {
     if !text.isEmpty { try input.fileHandleForWriting.write(contentsOf: text) }
-    try input.fileHandleForWriting.close()
+    try closeInput()
     let rest = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
     return (process.terminationStatus, rest)
   }
 
-  /// Ends the program, and tells what it had still written.
-  ///
-  /// Not by SIGTERM: what a thread of Dispatch starts has that blocked.
+  /// Kills the program, and tells what it had still written.
   @discardableResult
   func end() throws -> Data {
     kill(process.processIdentifier, SIGKILL)

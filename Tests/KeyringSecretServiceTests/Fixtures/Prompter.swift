@@ -26,20 +26,20 @@ final class Prompter {
   private let program: Program
 
   /// Starts the program, and waits until the keyring can reach it.
-  init(_ answers: Answer...) throws {
+  ///
+  /// - Parameters:
+  ///   - answers: What to answer, prompt by prompt.
+  ///   - bus: The bus that the keyring is on, if not that of the private session.
+  /// - Throws: Whatever kept it from being started.
+  init(_ answers: Answer..., on bus: PrivateBus? = nil) throws {
     let path = try #require(ProcessInfo.processInfo.environment["KEYRING_TEST_PROMPTER"])
-    program = try Program(path, answers.map(\.argument))
+    program = try Program(path, answers.map(\.argument), environment: bus?.environment ?? [:])
     try #require(program.readLine() == "ready", "the prompter did not start")
   }
 
   /// Waits on a thread of its own until the program was shown a prompt.
   func waitForPrompt() async throws {
-    let line = await withCheckedContinuation { continuation in
-      DispatchQueue(label: "Prompter").async { [program] in
-        continuation.resume(returning: Result { try program.readLine() })
-      }
-    }
-    try #require(line.get() == "prompt")
+    try #require(await program.nextLine() == "prompt")
   }
 
   /// Ends the program, and tells how many prompts it was shown.

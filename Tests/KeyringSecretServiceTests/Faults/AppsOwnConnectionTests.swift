@@ -1,0 +1,62 @@
+#if SecretService && os(Linux)
+import CLibSecret
+import Keyring
+import Testing
+
+/// An app that uses D-Bus and libsecret itself, in the same process.
+@Suite(.inPrivateSession) struct AppsOwnConnectionTests {
+  // In a process of its own, whose session bus is one that may be killed.
+  @Test func isLeftAlone() async throws {
+    await #expect(processExitsWith: .success) {
+      let bus = try PrivateBus()
+      setenv("DBUS_SESSION_BUS_ADDRESS", bus.address, 1)
+      let keyring = try GnomeKeyring(on: bus)
+
+      var error: UnsafeMutablePointer<GError>?
+      let connection = try #require(g_bus_get_sync(G_BUS_TYPE_SESSION, nil, &error))
+      let service = try #require(secret_service_get_sync(SECRET_SERVICE_OPEN_SESSION, nil, &error))
+      // What the app has left to be done in its main loop is not done behind its back.
+      let idle = g_idle_add({ _ in fatalError("somebody else ran the app's main loop") }, nil)
+
+      let storage = SecretServiceStorage()
+      for use in [Use.save, .read, .find, .lock] { try use(storage) }
+      Use.unlock.expectFailure(.locked, storage)
+      try keyring.kill()
+      Use.read.expectFailure(.noProvider, storage)
+      try keyring.start()
+      #expect(try storage.password(for: Use.key) == "s3cret")
+
+      #expect(g_dbus_connection_is_closed(connection) == 0)
+      #expect(g_bus_get_sync(G_BUS_TYPE_SESSION, nil, &error) == connection)
+      #expect(secret_service_get_sync(SECRET_SERVICE_OPEN_SESSION, nil, &error) == service)
+      #expect(g_main_context_get_thread_default() == nil)
+      let answer = g_dbus_connection_call_sync(
+        connection, "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetId", nil, nil,
+        G_DBUS_CALL_FLAGS_NONE, -1, nil, &error)
+      #expect(answer != nil)
+
+      // The bus dies: the app has said that it goes on, and so does our side of it.
+      g_dbus_connection_set_exit_on_close(connection, 0)
+      try bus.kill()
+      Use.read.expectFailure(.noSessionBus, storage)
+      try bus.start()
+      try keyring.kill()
+      try keyring.start()
+      #expect(try storage.password(for: Use.key) == "s3cret")
+      g_source_remove(idle)
+    }
+  }
+
+  @Test func aProcessThatUsesNoneOutlivesTheBus() async throws {
+    await #expect(processExitsWith: .success) {
+      let bus = try PrivateBus()
+      setenv("DBUS_SESSION_BUS_ADDRESS", bus.address, 1)
+      let keyring = try GnomeKeyring(on: bus)
+      try Use.save(SecretServiceStorage())
+      try bus.kill()
+      Use.read.expectFailure(.noSessionBus, SecretServiceStorage())
+      try keyring.kill()
+    }
+  }
+}
+#endif

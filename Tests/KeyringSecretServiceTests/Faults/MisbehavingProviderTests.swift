@@ -1,0 +1,199 @@
+#if SecretService && os(Linux)
+import Keyring
+import Testing
+
+/// A provider that fails at one method after the other, and works again afterwards.
+@Suite(.inPrivateSession) struct MisbehavingProviderTests {
+  /// A method of the Secret Service, and what an app does to call it.
+  enum Method: String, CaseIterable, CustomTestStringConvertible {
+    case openSession = "OpenSession"
+    case readAlias = "ReadAlias"
+    case searchItems = "SearchItems"
+    case getSecrets = "GetSecrets"
+    case getAll = "GetAll"
+    case get = "Get"
+    case setSecret = "SetSecret"
+    case createItem = "CreateItem"
+    case delete = "Delete"
+    case lock = "Lock"
+    case unlock = "Unlock"
+
+    var uses: [Use] {
+      switch self {
+      case .openSession, .readAlias: Use.allCases
+      case .searchItems: [.read, .find, .save, .add, .remove, .propertyRead, .propertyWrite]
+      case .getSecrets: [.read, .propertyRead]
+      case .getAll: [.find, .save, .remove, .propertyWrite]
+      case .get: [.unlock]
+      case .setSecret: [.save, .propertyWrite]
+      case .createItem: [.add]
+      case .delete: [.remove]
+      case .lock: [.lock]
+      case .unlock: [.unlock]
+      }
+    }
+
+    var testDescription: String { rawValue }
+  }
+
+  private let bus: PrivateBus
+  private let service: FakeService
+
+  init() throws {
+    bus = try PrivateBus()
+    service = try FakeService(on: bus)
+  }
+
+  /// Whether everything works as if nothing had been.
+  private func expectHealth() throws {
+    try service.mend()
+    let storage = bus.storage()
+    try storage.unlock()
+    #expect(try storage.password(for: Use.key) == "s3cret")
+    #expect(try storage.items(matching: .service("service")).count == 1)
+  }
+
+  /// Lets every use meet the fault of one method.
+  private func expectFailures(
+    _ method: Method, _ fault: FakeService.Fault, _ code: SecureStorageError.Code,
+    cause: String = "", timeout: Duration = .seconds(25)
+  ) throws {
+    try service.mend()
+    if method == .openSession {
+      // The next call opens another.
+      try service.restart()
+    } else {
+      try bus.storage().setPassword("s3cret", for: Use.key)
+    }
+    if method == .unlock { try service.lock() }
+    try service.fault(method.rawValue, fault)
+    for use in method.uses {
+      use.expectFailure(code, bus.storage(serviceTimeout: timeout), cause: cause)
+    }
+    try service.mend()
+    if method == .openSession { try bus.storage().setPassword("s3cret", for: Use.key) }
+    try expectHealth()
+  }
+
+  @Test func plainSessionsWillDo() throws {
+    let storage = bus.storage()
+    for secret in ["s3cret", "", "\u{0}\n", String(repeating: "x", count: 100_000)] {
+      try storage.setPassword(secret, for: Use.key)
+      #expect(try storage.password(for: Use.key) == secret)
+    }
+    let key = ItemKey.credentials(service: "service", label: "label")
+    for login in ["ada", "grace"] {
+      try storage.setCredential(Credential(login: login, password: "s3cret"), for: key)
+      #expect(try storage.credential(for: key)?.login == login)
+    }
+    #expect(try storage.items(matching: .service("service")).count == 2)
+    #expect(try storage.removeItems(matching: .service("service")) == 2)
+    try storage.lock()
+    #expect(try storage.isLocked())
+    try storage.unlock()
+    #expect(try !storage.isLocked())
+  }
+
+  @Test(arguments: Method.allCases) func noAnswer(method: Method) throws {
+    try expectFailures(method, .mute, .timedOut, timeout: .milliseconds(200))
+  }
+
+  @Test(arguments: Method.allCases) func answerOfAnotherType(method: Method) throws {
+    try expectFailures(
+      method, .type, .backend, cause: method == .openSession ? "" : "\(method.rawValue)")
+  }
+
+  @Test(arguments: Method.allCases) func error(method: Method) throws {
+    let codes: KeyValuePairs<String, SecureStorageError.Code> = [
+      "org.freedesktop.Secret.Error.IsLocked": .locked,
+      "org.freedesktop.Secret.Error.NoSession": .connectionLost,
+      "org.freedesktop.Secret.Error.NoSuchObject": .backend,
+      "org.freedesktop.Secret.Error.AlreadyExists": .backend,
+      "org.freedesktop.DBus.Error.AccessDenied": .accessDenied,
+      "org.freedesktop.DBus.Error.NoReply": .connectionLost,
+      "org.freedesktop.DBus.Error.Timeout": .timedOut,
+      "org.freedesktop.DBus.Error.LimitsExceeded": .backend,
+      "org.example.Error.Odd": .backend,
+    ]
+    for (name, code) in codes {
+      // Of an item or a collection this says only that it is gone.
+      let isAboutAnObject = [.getAll, .setSecret, .createItem, .delete, .get].contains(method)
+      if name.hasSuffix("NoSuchObject"), isAboutAnObject { continue }
+      // libsecret, which opens the session, does not hand on the names of all errors.
+      let isLost = method == .openSession && name.hasSuffix("NoSession")
+      try expectFailures(
+        method, .error(name), isLost ? .backend : code, cause: "as the test wants it")
+    }
+  }
+
+  @Test func itemsThatAreGoneWhenTheyAreLookedAtAreNoError() throws {
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: Use.key)
+    let gone = FakeService.Fault.error("org.freedesktop.Secret.Error.NoSuchObject")
+    try service.fault("GetAll", gone)
+    #expect(try storage.items(matching: .service("service")).isEmpty)
+    try service.mend()
+    try service.fault("Delete", gone)
+    try storage.remove(Use.key)
+    try service.mend()
+    // One that is always there to be found, and never to be changed, must not keep a call for ever.
+    try service.fault("SetSecret", gone)
+    Use.save.expectFailure(.timedOut, bus.storage(serviceTimeout: .milliseconds(300)))
+    try service.mend()
+    try service.fault("CreateItem", gone)
+    Use.add.expectFailure(.noDefaultCollection, storage)
+    try service.mend()
+    try service.fault("Get", gone)
+    Use.unlock.expectFailure(.noDefaultCollection, storage)
+    try expectHealth()
+  }
+
+  @Test func lateAnswersAreWaitedForAndDisturbNobodyWhenTheyAreNot() throws {
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: Use.key)
+    try service.fault("GetSecrets", .late(0.2))
+    #expect(try storage.password(for: Use.key) == "s3cret")
+    for _ in 0..<20 {
+      Use.read.expectFailure(.timedOut, bus.storage(serviceTimeout: .milliseconds(20)))
+    }
+    try expectHealth()
+    try service.fault("SetSecret", .late(0.2))
+    try storage.setPassword("another", for: Use.key)
+    #expect(try storage.password(for: Use.key) == "another")
+  }
+
+  @Test func writesWhoseAnswerIsLostAreFoundOut() throws {
+    let storage = bus.storage()
+    func count() throws -> Int { try storage.items(matching: .service("service")).count }
+    try service.fault("CreateItem", .lost)
+    try storage.setPassword("first", for: Use.key)
+    #expect(try storage.password(for: Use.key) == "first")
+    try service.fault("SetSecret", .lost)
+    try storage.setPassword("second", for: Use.key)
+    #expect(try storage.password(for: Use.key) == "second" && count() == 1)
+    // An addition that found its own item would take it for another's.
+    try service.fault("CreateItem", .lost)
+    Use.add.expectFailure(.connectionLost, storage, advice: "reads show")
+    #expect(try count() == 2)
+    try service.fault("Delete", .lost)
+    #expect(try storage.remove(Use.key))
+    try service.fault("Delete", .lost)
+    #expect(try storage.removeItems(matching: .service("service")) == 1)
+    #expect(try count() == 0)
+  }
+
+  @Test(arguments: Method.allCases) func leavesTheBus(method: Method) throws {
+    for use in method.uses {
+      if method != .openSession { try bus.storage().setPassword("s3cret", for: Use.key) }
+      if method == .unlock { try service.lock() }
+      try service.fault(method.rawValue, .leave)
+      use.expectFailure(.connectionLost, bus.storage(), advice: "try again")
+      use.expectFailure(.noProvider, bus.storage())
+      try service.restart()
+      try bus.storage().setPassword("s3cret", for: Use.key)
+      #expect(try bus.storage().password(for: Use.key) == "s3cret")
+      if method == .openSession { try service.restart() }
+    }
+  }
+}
+#endif

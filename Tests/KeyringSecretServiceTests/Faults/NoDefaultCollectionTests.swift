@@ -1,0 +1,68 @@
+#if SecretService && os(Linux)
+import Dispatch
+import Keyring
+import Testing
+
+/// A keyring that has no default collection yet, as on an account that was never logged into.
+@Suite(.inPrivateSession) struct NoDefaultCollectionTests {
+  private let bus: PrivateBus
+  private let keyring: GnomeKeyring
+
+  init() throws {
+    bus = try PrivateBus()
+    keyring = try GnomeKeyring(on: bus, hasCollection: false)
+  }
+
+  @Test func thereIsNothingToFind() throws {
+    for storage in [bus.storage(), bus.storage(.never)] {
+      #expect(try storage.password(for: Use.key) == nil)
+      #expect(try storage.items(matching: .service("service")).isEmpty)
+      #expect(try storage.remove(Use.key) == false)
+    }
+  }
+
+  @Test(arguments: [Use.save, .add, .propertyWrite, .lock, .unlock])
+  func withoutAskingThereIsNone(use: Use) {
+    use.expectFailure(.noDefaultCollection, bus.storage(.never), advice: "Create one")
+  }
+
+  @Test(arguments: [Use.save, .add, .propertyWrite])
+  func withNobodyToAskThereIsNone(use: Use) {
+    use.expectFailure(.locked, bus.storage(), cause: "no program shows its question")
+  }
+
+  @Test func savingMakesItWithTheUsersAnswer() throws {
+    let storage = bus.storage()
+    // The second question is whether a password as weak as the prompter says is meant.
+    let prompter = try Prompter(.password("the user's choice"), .confirm, on: bus)
+    try storage.setPassword("s3cret", for: Use.key)
+    #expect(try storage.password(for: Use.key) == "s3cret")
+    #expect(try storage.collections().filter(\.isDefault).map(\.label) == ["Default keyring"])
+    try storage.setPassword("another", for: .password(service: "service", account: "another"))
+    #expect(try prompter.finish() == 2)
+  }
+
+  @Test func decliningIsAnErrorAndMakesNone() throws {
+    let prompter = try Prompter(.dismiss, .dismiss, .dismiss, on: bus)
+    for use in [Use.save, .add, .propertyWrite] { use.expectFailure(.userCanceled, bus.storage()) }
+    #expect(try prompter.finish() == 3)
+    #expect(try !bus.storage().collections().contains(where: \.isDefault))
+  }
+
+  @Test func threadsThatMeetMakeOne() throws {
+    let prompter = try Prompter(.password("the user's choice"), .confirm, on: bus)
+    let storage = bus.storage()
+    let group = DispatchGroup()
+    for number in 0..<8 {
+      DispatchQueue(label: "\(number)").async(group: group) {
+        #expect(throws: Never.self) {
+          try storage.setPassword("s3cret", for: .password(service: "s", account: "\(number)"))
+        }
+      }
+    }
+    group.wait()
+    #expect(try prompter.finish() == 2)
+    #expect(try storage.items(matching: .service("s")).count == 8)
+  }
+}
+#endif

@@ -1,0 +1,159 @@
+#if SecretService && os(Linux)
+import Keyring
+import Testing
+
+/// Prompts that end in every way but the right one, whichever method they belong to.
+@Suite(.inPrivateSession) struct PromptFaultTests {
+  /// What an app does that the provider answers with a prompt.
+  enum Question: String, CaseIterable, CustomTestStringConvertible {
+    case createItem = "CreateItem"
+    case delete = "Delete"
+    case lock = "Lock"
+    case unlock = "Unlock"
+    /// A read that meets a locked item.
+    case unlockToRead
+
+    var method: String { self == .unlockToRead ? "Unlock" : rawValue }
+
+    var use: Use {
+      switch self {
+      case .createItem: .add
+      case .delete: .remove
+      case .lock: .lock
+      case .unlock: .unlock
+      case .unlockToRead: .read
+      }
+    }
+
+    var needsLock: Bool { method == "Unlock" }
+    var testDescription: String { rawValue }
+  }
+
+  private let bus: PrivateBus
+  private let service: FakeService
+
+  init() throws {
+    bus = try PrivateBus()
+    service = try FakeService(on: bus)
+  }
+
+  private func prepare(_ question: Question, _ outcome: FakeService.Fault.Outcome) throws {
+    try bus.storage().setPassword("s3cret", for: Use.key)
+    if question.needsLock { try service.lock() }
+    try service.fault(question.method, .prompt(outcome))
+  }
+
+  private func expectNothingDone(_ question: Question) throws {
+    try service.mend()
+    #expect(try bus.storage().isLocked() == question.needsLock)
+    #expect(try bus.storage().password(for: Use.key) == "s3cret")
+    #expect(try bus.storage().items(matching: .service("service")).count == 1)
+  }
+
+  @Test(arguments: Question.allCases) func accepted(question: Question) throws {
+    try prepare(question, .accept)
+    let storage = bus.storage()
+    try question.use(storage)
+    try service.mend()
+    #expect(try storage.isLocked() == (question == .lock))
+    let count = question == .delete ? 0 : question == .createItem ? 2 : 1
+    #expect(try storage.items(matching: .service("service")).count == count)
+  }
+
+  @Test(arguments: Question.allCases) func dismissed(question: Question) throws {
+    try prepare(question, .dismiss)
+    question.use.expectFailure(.userCanceled, bus.storage(), advice: "answer the question")
+    try expectNothingDone(question)
+  }
+
+  @Test(arguments: Question.allCases) func neverAnswered(question: Question) throws {
+    try prepare(question, .mute)
+    // Its own deadline: that for the provider's answers is far away.
+    question.use.expectFailure(
+      .timedOut, bus.storage(promptTimeout: .milliseconds(200)),
+      cause: "question was not answered")
+    try expectNothingDone(question)
+  }
+
+  @Test(arguments: Question.allCases) func neverShown(question: Question) throws {
+    try prepare(question, .accept)
+    try service.fault("Prompt", .mute)
+    question.use.expectFailure(.timedOut, bus.storage(promptTimeout: .milliseconds(200)))
+    try service.fault("Prompt", .error("org.example.Error.Odd"))
+    question.use.expectFailure(.backend, bus.storage(), cause: "as the test wants it")
+    try expectNothingDone(question)
+  }
+
+  @Test(arguments: Question.allCases) func notAllowed(question: Question) throws {
+    try prepare(question, .accept)
+    question.use.expectFailure(.locked, bus.storage(.never), advice: "allow this program to ask")
+    try expectNothingDone(question)
+  }
+
+  @Test(arguments: [(Question.createItem, SecureStorageError.Code.backend), (.unlock, .locked)])
+  func resultOfAnotherType(question: Question, code: SecureStorageError.Code) throws {
+    try prepare(question, .type)
+    question.use.expectFailure(code, bus.storage())
+    try expectNothingDone(question)
+  }
+
+  @Test(arguments: Question.allCases)
+  func providerDiesWhileItIsShown(question: Question) async throws {
+    try prepare(question, .mute)
+    let storage = bus.storage()
+    let use = Task.detached { question.use.expectFailure(.connectionLost, storage) }
+    try await service.waitForCall(of: "Prompt")
+    try service.end()
+    _ = await use.value
+  }
+
+  @Test(arguments: Question.allCases) func busDiesWhileItIsShown(question: Question) async throws {
+    try prepare(question, .mute)
+    let storage = bus.storage()
+    let use = Task.detached { question.use.expectFailure(.connectionLost, storage) }
+    try await service.waitForCall(of: "Prompt")
+    try bus.kill()
+    _ = await use.value
+  }
+
+  // MARK: - gnome-keyring, which leaves its prompts to another program
+
+  @Test func nobodyShowsThem() throws {
+    let (bus, keyring) = try lockedKeyring()
+    for use in Use.allCases where use != .lock && use != .find {
+      use.expectFailure(.locked, bus.storage(), cause: "no program shows its question")
+    }
+    try keyring.kill()
+  }
+
+  @Test func prompterDiesWhileItIsShown() async throws {
+    let (bus, keyring) = try lockedKeyring()
+    let prompter = try Prompter(.wait, on: bus)
+    let storage = bus.storage()
+    let use = Task.detached { Use.read.expectFailure(.locked, storage) }
+    try await prompter.waitForPrompt()
+    _ = try prompter.finish()
+    _ = await use.value
+    try keyring.kill()
+  }
+
+  @Test func keyringDiesWhileItIsShown() async throws {
+    let (bus, keyring) = try lockedKeyring()
+    let prompter = try Prompter(.wait, on: bus)
+    let storage = bus.storage()
+    let use = Task.detached { Use.read.expectFailure(.connectionLost, storage) }
+    try await prompter.waitForPrompt()
+    try keyring.kill()
+    _ = await use.value
+    _ = try prompter.finish()
+  }
+
+  private func lockedKeyring() throws -> (PrivateBus, GnomeKeyring) {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    try bus.storage().setPassword("s3cret", for: Use.key)
+    try bus.storage().lock()
+    return (bus, keyring)
+  }
+}
+#endif

@@ -1,0 +1,155 @@
+#if SecretService && os(Linux)
+import Dispatch
+import Keyring
+import Synchronization
+import Testing
+
+/// The provider or the bus dies and comes back, and the process goes on.
+@Suite(.inPrivateSession) struct RestartTests {
+  private let bus: PrivateBus
+  private let keyring: GnomeKeyring
+
+  init() throws {
+    bus = try PrivateBus()
+    keyring = try GnomeKeyring(on: bus)
+  }
+
+  @Test(arguments: Use.allCases) func nextCallReachesARestartedProvider(use: Use) throws {
+    let storage = bus.storage()
+    if use != .propertyRead { try storage.setPassword("s3cret", for: Use.key) }
+    for _ in 0..<2 {
+      try keyring.kill()
+      try keyring.start()
+      try storage.service("service").setPassword(nil, for: "new")
+      try keyring.kill()
+      try keyring.start()
+      try use(storage)
+    }
+  }
+
+  @Test func withoutAProviderEveryCallSaysSo() throws {
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: Use.key)
+    try keyring.kill()
+    for use in Use.allCases {
+      use.expectFailure(.noProvider, storage, cause: "org.freedesktop.secrets", advice: "start one")
+    }
+    try keyring.start()
+    #expect(try storage.password(for: Use.key) == "s3cret")
+  }
+
+  @Test func nextCallReachesARestartedBus() throws {
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: Use.key)
+    for _ in 0..<3 {
+      try bus.kill()
+      for use in Use.allCases {
+        use.expectFailure(.noSessionBus, storage, advice: "dbus-run-session")
+      }
+      try bus.start()
+      Use.read.expectFailure(.noProvider, storage)
+      // It has ended with its bus.
+      try keyring.kill()
+      try keyring.start()
+      #expect(try storage.password(for: Use.key) == "s3cret")
+    }
+  }
+
+  @Test(arguments: Use.allCases) func busDiesDuringACall(use: Use) async throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    let storage = bus.storage()
+    try Use.save(storage)
+    try service.fault("ReadAlias", .mute)
+    let call = Task.detached { use.expectFailure(.connectionLost, storage) }
+    try await service.waitForCall(of: "ReadAlias")
+    try bus.kill()
+    _ = await call.value
+  }
+
+  /// Threads rewrite values all the while that the provider is killed and started again.
+  @Test func whatWasAcknowledgedIsThereAfterAKill() throws {
+    let storage = bus.storage(.never)
+    let writers = (0..<4).map { Writer(number: $0, storage) }
+    let isOver = Atomic(false)
+    let written = Atomic(0)
+    let group = DispatchGroup()
+    for writer in writers {
+      DispatchQueue(label: "\(writer.number)").async(group: group) {
+        while !isOver.load(ordering: .relaxed) {
+          writer.write()
+          written.add(1, ordering: .relaxed)
+        }
+      }
+    }
+    for _ in 0..<20 {
+      // At any moment of any of their calls.
+      let moment = written.load(ordering: .relaxed) + Int.random(in: 1...40)
+      while written.load(ordering: .relaxed) < moment {}
+      try keyring.kill()
+      try keyring.start()
+      for writer in writers { try writer.expectWhole() }
+    }
+    isOver.store(true, ordering: .relaxed)
+    group.wait()
+    // The kills have met calls under way.
+    #expect(writers.contains { $0.hasLostACall })
+    for writer in writers {
+      try writer.expectWhole()
+      try storage.setCredential(Credential(login: "last", password: "last"), for: writer.key)
+      #expect(try storage.items(matching: .key(writer.key, details: .all)).count == 1)
+    }
+    #expect(try storage.items(matching: .service("service")).count == writers.count)
+  }
+}
+
+/// Rewrites one credential, login and password at once, and remembers how far it came.
+private final class Writer: Sendable {
+  let number: Int
+  let storage: SecretServiceStorage
+  private struct Progress {
+    var tried = 0
+    var acknowledged = 0
+    var hasLostACall = false
+  }
+  private let progress = Mutex(Progress())
+
+  init(number: Int, _ storage: SecretServiceStorage) {
+    self.number = number
+    self.storage = storage
+  }
+
+  var hasLostACall: Bool { progress.withLock(\.hasLostACall) }
+  var key: ItemKey { .credentials(service: "service", label: "\(number)") }
+
+  func write() {
+    let next = progress.withLock { progress in
+      progress.tried += 1
+      return progress.tried
+    }
+    do throws(SecureStorageError) {
+      try storage.setCredential(Credential(login: "\(next)", password: "\(next)"), for: key)
+      progress.withLock { $0.acknowledged = next }
+    } catch {
+      // A keyring that has just started has no collection yet, or one that is not unlocked yet.
+      let codes: [SecureStorageError.Code] = [
+        .connectionLost, .noProvider, .noDefaultCollection, .locked,
+      ]
+      #expect(codes.contains(error.code), "\(error)")
+      if error.code == .connectionLost { progress.withLock { $0.hasLostACall = true } }
+    }
+  }
+
+  /// Expects a whole pair, no older than the last one that was acknowledged.
+  func expectWhole() throws {
+    let acknowledged = progress.withLock(\.acknowledged)
+    let credential = try storage.credential(for: key)
+    let tried = progress.withLock(\.tried)
+    if acknowledged == 0, credential == nil { return }
+    let pair = try #require(credential)
+    #expect(pair.login == pair.password)
+    let found = try #require(Int(pair.login))
+    #expect((acknowledged...tried).contains(found))
+  }
+}
+#endif

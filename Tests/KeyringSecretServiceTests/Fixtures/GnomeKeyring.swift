@@ -1,0 +1,59 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// A gnome-keyring of one test's own, which can be killed and started again with the same files.
+final class GnomeKeyring {
+  private static let password = "the password of a test's keyring"
+  private let bus: PrivateBus
+  private let home = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private var program: Program?
+
+  /// Starts the keyring.
+  ///
+  /// - Parameters:
+  ///   - bus: The bus it is on.
+  ///   - hasCollection: Whether it has a default collection, unlocked.
+  /// - Throws: Whatever kept it from being started.
+  init(on bus: PrivateBus, hasCollection: Bool = true) throws {
+    self.bus = bus
+    try FileManager.default.createDirectory(
+      atPath: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try start(unlocked: hasCollection)
+  }
+
+  deinit {
+    try? kill()
+    try? FileManager.default.removeItem(atPath: home)
+  }
+
+  /// Starts the keyring again after ``kill()``.
+  func start(unlocked: Bool = true) throws {
+    var environment = bus.environment
+    for variable in ["HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
+      environment[variable] = home
+    }
+    let program = try Program(
+      "gnome-keyring-daemon",
+      ["--foreground", "--components=secrets"] + (unlocked ? ["--unlock"] : []),
+      environment: environment, complaints: .nullDevice)
+    self.program = program
+    try program.writeLine(Self.password)
+    try program.closeInput()
+    try bus.wait(for: "org.freedesktop.secrets")
+    guard unlocked else { return }
+    // It owns its name before its login collection can be used.
+    let storage = bus.storage(.never)
+    for _ in 0..<1000 where (try? storage.isLocked()) == false {
+      return
+    }
+    Issue.record("the keyring has no default collection")
+  }
+
+  func kill() throws {
+    try program?.end()
+    program = nil
+  }
+}
+#endif

@@ -1,0 +1,73 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// A message bus of one test's own, which can be killed and started again at the same address.
+final class PrivateBus {
+  private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private var program: Program?
+
+  var address: String { "unix:path=\(folder)/bus" }
+  var environment: [String: String] { ["DBUS_SESSION_BUS_ADDRESS": address] }
+
+  /// Starts a bus on which nobody provides anything.
+  ///
+  /// - Parameter activation: The command that the bus starts to provide the Secret Service.
+  /// - Throws: Whatever kept it from being started.
+  init(activation: String? = nil) throws {
+    try FileManager.default.createDirectory(
+      atPath: folder + "/services", withIntermediateDirectories: true)
+    try Data(
+      """
+      <busconfig><type>session</type><listen>\(address)</listen><auth>EXTERNAL</auth>
+      <servicedir>\(folder)/services</servicedir><policy context="default">
+      <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
+      </policy></busconfig>
+      """.utf8
+    ).write(to: URL(fileURLWithPath: folder + "/bus.conf"))
+    if let activation {
+      try Data("[D-BUS Service]\nName=org.freedesktop.secrets\nExec=\(activation)\n".utf8)
+        .write(to: URL(fileURLWithPath: folder + "/services/secrets.service"))
+    }
+    try start()
+  }
+
+  deinit {
+    try? kill()
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// Starts the bus again after ``kill()``.
+  func start() throws {
+    let program = try Program(
+      "dbus-daemon", ["--nofork", "--print-address", "--config-file", folder + "/bus.conf"],
+      complaints: .nullDevice)
+    self.program = program
+    try #require(program.readLine().hasPrefix(address), "the bus did not start")
+  }
+
+  func kill() throws {
+    try program?.end()
+    program = nil
+  }
+
+  /// A storage on this bus.
+  func storage(
+    _ interaction: SecretServiceStorage.Interaction = .allowed,
+    serviceTimeout: Duration = .seconds(25), promptTimeout: Duration = .seconds(25)
+  ) -> SecretServiceStorage {
+    SecretServiceStorage(
+      options: .init(
+        interaction: interaction, serviceTimeout: serviceTimeout, promptTimeout: promptTimeout,
+        busAddress: address))
+  }
+
+  /// Waits until somebody owns a name.
+  func wait(for name: String) throws {
+    let waiting = try Program(
+      "gdbus", ["wait", "--session", "--timeout", "20", name], environment: environment)
+    try #require(waiting.finish().status == 0, "nobody has taken the name \(name)")
+  }
+}
+#endif
