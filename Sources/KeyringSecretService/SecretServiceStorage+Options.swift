@@ -3,7 +3,7 @@ extension SecretServiceStorage {
   /// Which collection (what other systems call a keychain) the items are in.
   public enum Collection: Sendable, Hashable {
     /// The one the user's keyring has made its default; kept on disk, and as a rule unlocked by
-    /// logging in.
+    /// logging in. Where there is none, saving asks the user to make one.
     case `default`
     /// The one that is forgotten at log-out; of the common keyrings only gnome-keyring has it.
     case session

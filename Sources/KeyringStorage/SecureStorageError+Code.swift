@@ -84,7 +84,7 @@ extension SecureStorageError.Code {
     ),
     .noDefaultCollection: (
       "The keyring has no default collection.",
-      "Create one in your keyring manager and make it the default."
+      "Create one in your keyring manager and make it the default, or allow this program to ask."
     ),
     .collectionNotFound: (
       "The keyring has no such collection.",

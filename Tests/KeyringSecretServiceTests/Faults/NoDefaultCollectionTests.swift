@@ -35,11 +35,12 @@ import Testing
     let storage = bus.storage()
     // The second question is whether a password as weak as the prompter says is meant.
     let prompter = try Prompter(.password("the user's choice"), .confirm, on: bus)
-    try storage.setPassword("s3cret", for: Use.key)
+    let saving = Result { try storage.setPassword("s3cret", for: Use.key) }
+    #expect(try prompter.finish() == 2)
+    try saving.get()
     #expect(try storage.password(for: Use.key) == "s3cret")
     #expect(try storage.collections().filter(\.isDefault).map(\.label) == ["Default keyring"])
     try storage.setPassword("another", for: .password(service: "service", account: "another"))
-    #expect(try prompter.finish() == 2)
   }
 
   @Test func decliningIsAnErrorAndMakesNone() throws {

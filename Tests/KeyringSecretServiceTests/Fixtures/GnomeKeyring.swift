@@ -37,7 +37,7 @@ final class GnomeKeyring {
     let program = try Program(
       "gnome-keyring-daemon",
       ["--foreground", "--components=secrets"] + (unlocked ? ["--unlock"] : []),
-      environment: environment, complaints: .nullDevice)
+      environment: environment)
     self.program = program
     try program.writeLine(Self.password)
     try program.closeInput()
