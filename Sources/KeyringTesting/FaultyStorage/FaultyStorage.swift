@@ -1,0 +1,244 @@
+public import KeyringStorage
+internal import Synchronization
+
+/// A storage in front of another that fails, waits or is slow when it is told to, and remembers how
+/// it was called.
+///
+/// ```swift
+/// @Test func failedSaveIsShown() throws {
+///   let storage = FaultyStorage()
+///   storage.fail(.save, with: .locked)
+///   withSecureStorage(storage) {
+///     settings.authToken = "s3cret"
+///     #expect(settings.$authToken.failure?.code == .locked)
+///   }
+///   #expect(storage.calls.map(\.operation) == [.save])
+/// }
+/// ```
+///
+/// Faults apply to the calls that come after them; where several fit, all that wait do so, and the
+/// first that fails decides. What is recorded of a call never holds a secret.
+public final class FaultyStorage: SecureStorage {
+  private struct State: Sendable {
+    var calls: [StorageCall] = []
+    var faults: [Fault] = []
+  }
+
+  private let storage: any SecureStorage
+  private let state = Mutex(State())
+
+  /// Puts the faults that will be asked for in front of a storage.
+  ///
+  /// - Parameter storage: The storage; by default an empty `InMemoryStorage`.
+  public init(_ storage: any SecureStorage = InMemoryStorage()) {
+    self.storage = storage
+  }
+
+  /// The name of the storage behind.
+  public var backendName: String { storage.backendName }
+
+  // MARK: - What was called
+
+  /// The calls so far, those that failed too.
+  public var calls: [StorageCall] { state.withLock { $0.calls } }
+
+  /// Counts the calls of one operation so far.
+  ///
+  /// - Parameter operation: The operation.
+  /// - Returns: How many calls there were.
+  public func count(of operation: SecureStorageError.Operation) -> Int {
+    calls.count { $0.operation == operation }
+  }
+
+  /// Forgets the calls so far.
+  public func forgetCalls() { state.withLock { $0.calls = [] } }
+
+  // MARK: - What goes wrong
+
+  /// Makes the calls of an operation fail before they reach the storage.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - code: The code of the error.
+  ///   - number: Only the call of this operation with this number, counted from 1 and from now on;
+  ///     by default each.
+  public func fail(
+    _ operation: SecureStorageError.Operation, with code: SecureStorageError.Code,
+    onCall number: Int? = nil
+  ) {
+    fail(operation, with: code, number: number, afterwards: false)
+  }
+
+  /// Makes the calls of an operation fail although they have done what they were to do, as when a
+  /// connection is lost before the answer has come.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - code: The code of the error.
+  ///   - number: Only the call of this operation with this number, counted from 1 and from now on;
+  ///     by default each.
+  public func failAfterwards(
+    _ operation: SecureStorageError.Operation, with code: SecureStorageError.Code,
+    onCall number: Int? = nil
+  ) {
+    fail(operation, with: code, number: number, afterwards: true)
+  }
+
+  /// Makes calls fail before they reach the storage.
+  ///
+  /// - Parameter rule: Called with each call; the error to throw, or `nil` to let the call pass.
+  public func fail(where rule: @escaping @Sendable (StorageCall) -> SecureStorageError?) {
+    add(Fault(effect: .fail(rule, afterwards: false)))
+  }
+
+  /// Makes the calls of an operation wait until they are let go.
+  ///
+  /// - Parameter operation: The operation; `nil` for all of them.
+  /// - Returns: What tells that a call waits, and lets it go.
+  public func hold(_ operation: SecureStorageError.Operation? = nil) -> StorageGate {
+    let gate = StorageGate()
+    add(Fault(operation: operation, effect: .hold(gate)))
+    return gate
+  }
+
+  /// Makes the calls of an operation slow.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation; `nil` for all of them.
+  ///   - duration: How long each call takes more.
+  public func delay(_ operation: SecureStorageError.Operation? = nil, by duration: Duration) {
+    add(Fault(operation: operation, effect: .delay(duration)))
+  }
+
+  /// Takes all faults away, and lets go the calls that wait.
+  public func mend() {
+    let faults = state.withLock { state in
+      defer { state.faults = [] }
+      return state.faults
+    }
+    for fault in faults {
+      if case .hold(let gate) = fault.effect { gate.open() }
+    }
+  }
+
+  private func fail(
+    _ operation: SecureStorageError.Operation, with code: SecureStorageError.Code, number: Int?,
+    afterwards: Bool
+  ) {
+    let backendName = backendName
+    add(
+      Fault(
+        operation: operation, number: number,
+        effect: .fail(
+          { SecureStorageError(code, operation: $0.operation, backend: backendName) },
+          afterwards: afterwards)))
+  }
+
+  private func add(_ fault: Fault) { state.withLock { $0.faults.append(fault) } }
+
+  // MARK: - The storage
+
+  /// Stores an item, unless a fault keeps it from being stored.
+  ///
+  /// - Parameters:
+  ///   - item: The key and what to store under it.
+  ///   - mode: What to do when an item with that key is there already, or is not.
+  /// - Throws: What a fault or the storage behind throws.
+  public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    try pass(StorageCall(.save, key: item.key, mode: mode)) { () throws(SecureStorageError) in
+      try storage.save(item, mode)
+    }
+  }
+
+  /// Finds items, unless a fault keeps them from being found.
+  ///
+  /// - Parameter query: Which items, and what of them.
+  /// - Returns: The items found.
+  /// - Throws: What a fault or the storage behind throws.
+  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try pass(StorageCall(.read, key: query.key, query: query)) { () throws(SecureStorageError) in
+      try storage.items(matching: query)
+    }
+  }
+
+  /// Removes items, unless a fault keeps them from being removed.
+  ///
+  /// - Parameter query: Which items.
+  /// - Returns: How many items were removed.
+  /// - Throws: What a fault or the storage behind throws.
+  @discardableResult
+  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try pass(StorageCall(.remove, key: query.key, query: query)) { () throws(SecureStorageError) in
+      try storage.removeItems(matching: query)
+    }
+  }
+
+  private func pass<Result>(
+    _ call: StorageCall, _ body: () throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    let effects = state.withLock { state in
+      state.calls.append(call)
+      return state.faults.indices.compactMap { state.faults[$0].effect(on: call) }
+    }
+    var failure: SecureStorageError?
+    for effect in effects {
+      switch effect {
+      case .hold(let gate): try gate.pass(call.operation, backendName)
+      case .delay(let duration):
+        try StorageGate().pass(call.operation, backendName, after: duration)
+      case .fail(let rule, afterwards: false):
+        if let error = rule(call) { throw error }
+      case .fail(let rule, afterwards: true): failure = failure ?? rule(call)
+      }
+    }
+    let result = try body()
+    if let failure { throw failure }
+    return result
+  }
+}
+
+/// A call that a ``FaultyStorage`` has passed on or made to fail; it never holds a secret.
+public struct StorageCall: Sendable, Equatable {
+  /// What the call was for.
+  public let operation: SecureStorageError.Operation
+  /// The key of the item, if the call was for one.
+  public let key: ItemKey?
+  /// What was to be found or removed.
+  public let query: ItemQuery?
+  /// How an item was to be saved.
+  public let mode: SaveMode?
+
+  init(
+    _ operation: SecureStorageError.Operation, key: ItemKey?, query: ItemQuery? = nil,
+    mode: SaveMode? = nil
+  ) {
+    (self.operation, self.key, self.query, self.mode) = (operation, key, query, mode)
+  }
+}
+
+/// What a ``FaultyStorage`` was told to do with calls.
+private struct Fault: Sendable {
+  enum Effect: Sendable {
+    case fail(@Sendable (StorageCall) -> SecureStorageError?, afterwards: Bool)
+    case hold(StorageGate)
+    case delay(Duration)
+  }
+
+  var operation: SecureStorageError.Operation?
+  var number: Int?
+  let effect: Effect
+  private var count = 0
+
+  init(
+    operation: SecureStorageError.Operation? = nil, number: Int? = nil, effect: Effect
+  ) {
+    (self.operation, self.number, self.effect) = (operation, number, effect)
+  }
+
+  /// What happens to a call, if it is one of those meant.
+  mutating func effect(on call: StorageCall) -> Effect? {
+    if let operation, operation != call.operation { return nil }
+    count += 1
+    return number == nil || number == count ? effect : nil
+  }
+}

@@ -1,0 +1,75 @@
+internal import Dispatch
+public import KeyringStorage
+internal import Synchronization
+
+/// Where the calls of a ``FaultyStorage`` wait until they are let go.
+///
+/// ```swift
+/// let gate = storage.hold(.save)
+/// async let saving: Void = settings.$authToken.write("new")
+/// await gate.waitForCall()
+/// // What the app does meanwhile …
+/// gate.open()
+/// ```
+public final class StorageGate: Sendable {
+  private struct State: Sendable {
+    var isOpen = false
+    var hasCall = false
+    var waiting: [DispatchSemaphore] = []
+    var watching: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Waits until a call has arrived, or at least one had already.
+  public func waitForCall() async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if !state.hasCall { state.watching.append(continuation) }
+        return state.hasCall
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+
+  /// Lets go the calls that wait, and those to come.
+  public func open() {
+    let waiting = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for semaphore in waiting { semaphore.signal() }
+  }
+
+  /// Waits until the gate is open, the call is cancelled or the time is over.
+  func pass(
+    _ operation: SecureStorageError.Operation, _ backendName: String, after limit: Duration? = nil
+  ) throws(SecureStorageError) {
+    let semaphore = DispatchSemaphore(value: 0)
+    let (isOpen, watching) = state.withLock { state in
+      state.hasCall = true
+      if !state.isOpen { state.waiting.append(semaphore) }
+      defer { state.watching = [] }
+      return (state.isOpen, state.watching)
+    }
+    for continuation in watching { continuation.resume() }
+    if isOpen { return }
+    let end = limit.map { DispatchTime.now() + $0.interval } ?? .distantFuture
+    let signal = CancellationSignal.current
+    if let signal {
+      signal.onCancel({ semaphore.signal() }, while: { _ = semaphore.wait(timeout: end) })
+    } else {
+      _ = semaphore.wait(timeout: end)
+    }
+    if signal?.isCancelled == true {
+      throw SecureStorageError(.canceled, operation: operation, backend: backendName)
+    }
+  }
+}
+
+extension Duration {
+  fileprivate var interval: DispatchTimeInterval {
+    .nanoseconds(Int(components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000))
+  }
+}

@@ -1,0 +1,131 @@
+import Keyring
+import KeyringTesting
+import Synchronization
+import Testing
+
+@Suite struct FaultyStorageTests {
+  private let storage = FaultyStorage()
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  private func code(_ body: () throws(SecureStorageError) -> Void) -> SecureStorageError.Code? {
+    do throws(SecureStorageError) {
+      try body()
+      return nil
+    } catch { return error.code }
+  }
+
+  private func save(_ text: String) throws(SecureStorageError) {
+    try storage.setPassword(text, for: key)
+  }
+
+  @Test(arguments: StorageContract.allCases.filter { !$0.needsLocking && !$0.needsCollections })
+  func isTheStorageBehindUntilToldOtherwise(rule: StorageContract) throws {
+    try rule.verify(FaultyStorage())
+  }
+
+  @Test func everyCallOfAnOperationFails() throws {
+    try save("old")
+    storage.fail(.save, with: .timedOut)
+    for _ in 0..<3 {
+      #expect(code { () throws(SecureStorageError) in try save("new") } == .timedOut)
+    }
+    #expect(try storage.password(for: key) == "old")
+    storage.mend()
+    try save("new")
+    #expect(try storage.password(for: key) == "new")
+    #expect(storage.count(of: .save) == 5)
+    #expect(storage.calls.last == StorageCall.read(of: key))
+  }
+
+  @Test func oneCallOfAnOperationFails() throws {
+    try save("first")
+    storage.fail(.save, with: .locked, onCall: 2)
+    try save("second")
+    _ = try storage.password(for: key)
+    #expect(code { () throws(SecureStorageError) in try save("third") } == .locked)
+    try save("fourth")
+    #expect(try storage.password(for: key) == "fourth")
+  }
+
+  @Test func callsFailByARule() throws {
+    let other = ItemKey.password(service: "service", account: "other")
+    storage.fail { [key] call in
+      guard call.key == key, call.mode != .add else { return nil }
+      return SecureStorageError(.userCanceled, operation: call.operation, backend: "Test")
+    }
+    try storage.setPassword("s3cret", for: other)
+    try storage.setPassword("s3cret", for: key, .add)
+    #expect(code { () throws(SecureStorageError) in try save("new") } == .userCanceled)
+  }
+
+  @Test func failureAfterwardsHasDoneIt() throws {
+    try save("old")
+    storage.failAfterwards(.save, with: .connectionLost)
+    #expect(code { () throws(SecureStorageError) in try save("new") } == .connectionLost)
+    #expect(try storage.password(for: key) == "new")
+  }
+
+  @Test func recordsNoSecret() throws {
+    try save("s3cret")
+    var text = ""
+    dump(storage.calls, to: &text)
+    #expect(text.contains("account") && !text.contains("s3cret"))
+    storage.forgetCalls()
+    #expect(storage.calls.isEmpty)
+  }
+
+  @Test func heldCallsWaitUntilTheyAreLetGo() async throws {
+    let gate = storage.hold(.save)
+    async let saving: Void = storage.setPassword("held", for: key)
+    await gate.waitForCall()
+    // Others pass, and the held one has done nothing yet.
+    #expect(try await storage.password(for: key) == nil)
+    gate.open()
+    try await saving
+    #expect(try await storage.password(for: key) == "held")
+    try await storage.setPassword("open", for: key)
+  }
+
+  @Test func heldCallsEndWhenTheyAreCanceledOrTheStorageIsMended() async throws {
+    let gate = storage.hold()
+    let reading = Task { [storage, key] in try await storage.password(for: key) }
+    await gate.waitForCall()
+    reading.cancel()
+    let error = await #expect(throws: SecureStorageError.self) { try await reading.value }
+    #expect(error?.code == .canceled)
+    async let saving: Void = storage.setPassword("s3cret", for: key)
+    storage.mend()
+    try await saving
+  }
+
+  @Test func slowCallsTakeTheirTime() throws {
+    storage.delay(.read, by: .milliseconds(30))
+    let start = ContinuousClock.now
+    try save("s3cret")
+    #expect(try storage.password(for: key) == "s3cret")
+    #expect(ContinuousClock.now - start >= .milliseconds(30))
+  }
+
+  @Test func failedWriteOfAPropertyLeavesTheOldValue() throws {
+    let settings = Settings()
+    withSecureStorage(storage) {
+      settings.authToken = "old"
+      storage.fail(.save, with: .timedOut, onCall: 1)
+      settings.authToken = "new"
+      #expect(settings.$authToken.failure?.code == .timedOut)
+      #expect(settings.authToken == "old")
+      #expect(settings.$authToken.failure?.operation == .save, "a read does not clear it")
+      settings.authToken = "newer"
+      #expect(settings.$authToken.failure == nil)
+      #expect(settings.authToken == "newer")
+    }
+  }
+}
+
+extension StorageCall {
+  fileprivate static func read(of key: ItemKey) -> StorageCall? {
+    let storage = FaultyStorage()
+    _ = try? storage.password(for: key)
+    return storage.calls.first
+  }
+}
