@@ -15,10 +15,29 @@ public import KeyringStorage
 ///
 /// A getter and a setter cannot throw; what went wrong is in `$account.failure`.
 @propertyWrapper
-public struct Credentials: Sendable {
+public struct Credentials<Value: Sendable>: Sendable {
   /// The throwing operations, and what went wrong with the plain ones.
   public let projectedValue: SecureProperty<Credential>
+  private let absence: Absence<Credential, Value>
 
+  private init(
+    _ label: String, _ service: String?, _ storage: (any SecureStorage)?,
+    _ absence: Absence<Credential, Value>
+  ) {
+    projectedValue = SecureProperty(name: label, storage: storage, as: .credential) {
+      .credentials(service: service ?? SecureStorageDefaults.service, label: label)
+    }
+    self.absence = absence
+  }
+
+  /// Login and password; `nil` or the default when there are none, or when they cannot be read.
+  public var wrappedValue: Value {
+    get { absence.value(projectedValue.value) }
+    nonmutating set { projectedValue.value = absence.stored(newValue) }
+  }
+}
+
+extension Credentials where Value == Credential? {
   /// Declares a credential.
   ///
   /// - Parameters:
@@ -28,14 +47,22 @@ public struct Credentials: Sendable {
   public init(
     _ label: String, service: String? = nil, storage: (any SecureStorage)? = nil
   ) {
-    projectedValue = SecureProperty(name: label, storage: storage, as: .credential) {
-      .credentials(service: service ?? SecureStorageDefaults.service, label: label)
-    }
+    self.init(label, service, storage, .isNil)
   }
+}
 
-  /// Login and password; `nil` when there are none, or when they cannot be read.
-  public var wrappedValue: Credential? {
-    get { projectedValue.value }
-    nonmutating set { projectedValue.value = newValue }
+extension Credentials where Value == Credential {
+  /// Declares a credential that has a value even when none is stored.
+  ///
+  /// - Parameters:
+  ///   - label: The name of the credential, by which it is found whatever its login.
+  ///   - default: The value when there is no item, or when it cannot be read; never stored.
+  ///   - service: The app or service it belongs to; by default ``SecureStorageDefaults/service``.
+  ///   - storage: Where it is kept; by default the storage in force when the property is used.
+  public init(
+    _ label: String, default: Credential, service: String? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(label, service, storage, .isDefault(`default`))
   }
 }

@@ -10,10 +10,30 @@ public import KeyringStorage
 ///
 /// A getter and a setter cannot throw; what went wrong is in `$gitPassword.failure`.
 @propertyWrapper
-public struct InternetPassword: Sendable {
+public struct InternetPassword<Value: Sendable>: Sendable {
   /// The throwing operations, and what went wrong with the plain ones.
   public let projectedValue: SecureProperty<String>
+  private let absence: Absence<String, Value>
 
+  private init(
+    _ server: InternetServer, _ account: String?, _ storage: (any SecureStorage)?,
+    _ absence: Absence<String, Value>
+  ) {
+    let name = account.map { "\($0)@\(server.host)" } ?? server.host
+    projectedValue = SecureProperty(name: name, storage: storage, as: .text) {
+      .internetPassword(server: server, account: account)
+    }
+    self.absence = absence
+  }
+
+  /// The password; `nil` or the default when there is none, or when it cannot be read.
+  public var wrappedValue: Value {
+    get { absence.value(projectedValue.value) }
+    nonmutating set { projectedValue.value = absence.stored(newValue) }
+  }
+}
+
+extension InternetPassword where Value == String? {
   /// Declares the password of an account on a server.
   ///
   /// - Parameters:
@@ -23,10 +43,7 @@ public struct InternetPassword: Sendable {
   public init(
     _ server: InternetServer, account: String? = nil, storage: (any SecureStorage)? = nil
   ) {
-    let name = account.map { "\($0)@\(server.host)" } ?? server.host
-    projectedValue = SecureProperty(name: name, storage: storage, as: .text) {
-      .internetPassword(server: server, account: account)
-    }
+    self.init(server, account, storage, .isNil)
   }
 
   /// Declares the password of an account on a server.
@@ -40,10 +57,20 @@ public struct InternetPassword: Sendable {
   ) {
     self.init(InternetServer(server), account: account, storage: storage)
   }
+}
 
-  /// The password; `nil` when there is none, or when it cannot be read.
-  public var wrappedValue: String? {
-    get { projectedValue.value }
-    nonmutating set { projectedValue.value = newValue }
+extension InternetPassword where Value == String {
+  /// Declares the password of an account on a server, with a value even when none is stored.
+  ///
+  /// - Parameters:
+  ///   - server: The server, as far as it matters.
+  ///   - default: The value when there is no item, or when it cannot be read; never stored.
+  ///   - account: The account on that server, if it has several.
+  ///   - storage: Where it is kept; by default the storage in force when the property is used.
+  public init(
+    _ server: InternetServer, default: String, account: String? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(server, account, storage, .isDefault(`default`))
   }
 }

@@ -83,7 +83,7 @@ import Testing
 
   @Test func genericCodeStoresBytesAsBytes() throws {
     struct Box<Value: Codable & Sendable> {
-      @SecureValue<Value>("box") var value: Value?
+      @SecureValue("box") var value: Value?
     }
     let box = Box<Data>()
     box.value = Data([0xFF])
