@@ -67,6 +67,23 @@ public struct SecretServiceStorage: LockableStorage {
     }
   }
 
+  /// Finds the items stored under keys: one message for each key, all side by side, and one for all
+  /// secrets.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys to look for.
+  ///   - details: What of the items to fetch.
+  /// - Returns: The items found, by their keys.
+  /// - Throws: What finding any of them alone throws.
+  public func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    for key in keys { try validate(.key(key, details: details), for: .read) }
+    return try perform(.read) { (call) throws(SecureStorageError) in
+      try call.items(for: keys, details)
+    }
+  }
+
   /// Removes what ``items(matching:)`` finds.
   ///
   /// - Parameter query: Which items.

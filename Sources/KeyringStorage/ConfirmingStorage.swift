@@ -47,6 +47,21 @@ public struct ConfirmingStorage<Base: CollectionStorage>: SecureStorage {
     }
   }
 
+  /// Finds the items stored under keys, once the user has unlocked the collection.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys to look for.
+  ///   - details: What of the items to fetch.
+  /// - Returns: The items found, by their keys.
+  /// - Throws: Any reason for not knowing the answer, or for not locking the collection again.
+  public func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try lockingAfterwards(.read) { () throws(SecureStorageError) in
+      try base.items(for: keys, details: details)
+    }
+  }
+
   /// Removes items, once the user has unlocked the collection.
   ///
   /// - Parameter query: Which items.

@@ -32,6 +32,19 @@ public protocol SecureStorage: Sendable {
   /// - Throws: Any reason for not knowing the answer: locked, dismissed, unreachable.
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem]
 
+  /// Finds the items stored under keys, as many as there are, at the cost of little more than one.
+  ///
+  /// A storage that has no better way leaves this out; then they are found one after the other.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys to look for.
+  ///   - details: What of the items to fetch.
+  /// - Returns: The items found, by their keys.
+  /// - Throws: What finding any of them alone throws.
+  func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem]
+
   /// Removes items for good.
   ///
   /// - Parameter query: Which items. One that names nothing is refused.
@@ -45,6 +58,21 @@ public protocol SecureStorage: Sendable {
 extension SecureStorage {
   /// The name of the type.
   public var backendName: String { String(describing: Self.self) }
+
+  /// Finds the items stored under keys, one after the other.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys to look for.
+  ///   - details: What of the items to fetch.
+  /// - Returns: The items found, by their keys.
+  /// - Throws: What finding any of them alone throws.
+  public func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    var items: [ItemKey: SecureItem] = [:]
+    for key in keys { items[key] = try item(for: key, details: details) }
+    return items
+  }
 
   /// Tells whether an item is stored under a key, without fetching its secret.
   ///

@@ -9,7 +9,7 @@ import Testing
   @Test(arguments: Fault.allCases)
   func faultIsFound(fault: Fault) throws {
     let error = #expect(throws: ContractViolation.self) {
-      try fault.brokenRule.verify(FaultyStorage(fault))
+      try fault.brokenRule.verify(RuleBreakingStorage(fault))
     }
     #expect(error?.rule == fault.brokenRule)
   }
@@ -28,7 +28,7 @@ import Testing
 }
 
 enum Fault: CaseIterable {
-  case readsMissingAsEmpty, readsUndecodableAsMissing, readsLockedAsMissing
+  case readsMissingAsEmpty, mixesUpKeys, readsUndecodableAsMissing, readsLockedAsMissing
   case savesBesideThePresentItem, addReplaces, updateCreates, ignoresTheCaseOfKeys, refusesNothing
   case deletesBeforeItSaves, keepsTheOldLogin
   case cutsAtNUL, readsEmptyAsMissing, normalizesText
@@ -44,6 +44,7 @@ enum Fault: CaseIterable {
   var brokenRule: StorageContract {
     switch self {
     case .readsMissingAsEmpty: .missingIsEmpty
+    case .mixesUpKeys: .keysAreReadAtOnce
     case .readsUndecodableAsMissing: .undecodableIsNotMissing
     case .readsLockedAsMissing: .lockedIsNotMissing
     case .savesBesideThePresentItem: .savingReplacesOne
@@ -85,7 +86,7 @@ private struct UnlockableStorage: SecureStorage {
 }
 
 /// A storage that is right but for one fault.
-private struct FaultyStorage: LockableStorage, CustomStringConvertible {
+private struct RuleBreakingStorage: LockableStorage, CustomStringConvertible {
   let fault: Fault
   private let base = InMemoryStorage()
   /// Every item that was ever saved, as a fault may need it.
@@ -94,7 +95,7 @@ private struct FaultyStorage: LockableStorage, CustomStringConvertible {
   init(_ fault: Fault) { self.fault = fault }
 
   var description: String {
-    fault == .printsSecrets ? "\(saved.items.compactMap(\.secret?.text))" : "FaultyStorage"
+    fault == .printsSecrets ? "\(saved.items.compactMap(\.secret?.text))" : "RuleBreakingStorage"
   }
 
   func lock() throws(SecureStorageError) { try base.lock() }
@@ -173,6 +174,14 @@ private struct FaultyStorage: LockableStorage, CustomStringConvertible {
     default:
       return items
     }
+  }
+
+  func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    var items = try base.items(for: keys, details: details)
+    if fault == .mixesUpKeys, let first = keys.first { items[first] = items[keys[1]] }
+    return items
   }
 
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {

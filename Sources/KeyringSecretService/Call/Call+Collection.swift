@@ -85,19 +85,27 @@ extension Call {
 
   /// Finds the items of the storage's collection that have all these attributes.
   func search(_ attributes: [String: String]) throws(SecureStorageError) -> Found {
-    var answer: Variant?
+    try search([attributes])[0]
+  }
+
+  /// Finds the items of the storage's collection, for each set of attributes those that have them all.
+  func search(_ attributeSets: [[String: String]]) throws(SecureStorageError) -> [Found] {
+    let searches = attributeSets.map { Message.searchItems($0) }
+    var answers: [Variant?] = []
     if knownCollection == nil, let alias = options.collection.alias {
-      // Neither needs the other's answer, so both travel together.
-      let answers = try send([.readAlias(alias), .searchItems(attributes)])
-      knownCollection = answers[0].flatMap(path(inAlias:))
-      answer = answers[1]
+      // None needs the other's answer, so all travel together.
+      answers = try send([.readAlias(alias)] + searches)
+      knownCollection = answers.removeFirst().flatMap(path(inAlias:))
     } else if try collection() != nil {
-      answer = try send(.searchItems(attributes))
+      answers = try send(searches)
     }
-    guard let answer, let knownCollection else { return Found() }
-    return Found(
-      unlocked: answer.child(0).paths.filter { $0.isInside(knownCollection) },
-      locked: answer.child(1).paths.filter { $0.isInside(knownCollection) })
+    guard let knownCollection else { return attributeSets.map { _ in Found() } }
+    return answers.map { answer in
+      guard let answer else { return Found() }
+      return Found(
+        unlocked: answer.child(0).paths.filter { $0.isInside(knownCollection) },
+        locked: answer.child(1).paths.filter { $0.isInside(knownCollection) })
+    }
   }
 }
 

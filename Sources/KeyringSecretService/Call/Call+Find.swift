@@ -144,7 +144,7 @@ extension Call {
   }
 
   /// Fetches the secrets of items; those that are gone are left out.
-  private func secrets(
+  func secrets(
     of items: [ObjectPath]
   ) throws(SecureStorageError) -> [ObjectPath: Secret] {
     // An answer above 64 MiB ends the keyring's connection, and with it gnome-keyring 42. So none

@@ -18,6 +18,30 @@ extension ContractTrial {
     try expect(secret(password("another")) == nil, "a missing item was read beside a stored one")
   }
 
+  func keysAreReadAtOnce() throws {
+    let keys: [ItemKey] = [
+      password("first"), password("second"), password("absent"), password("not text"),
+      .value(service: service, account: "first"), .credentials(service: service, label: "first"),
+      .credentials(service: service, label: "absent"),
+      .internetPassword(server: InternetServer(service), account: "first"),
+    ]
+    for (index, key) in keys.enumerated() where !"\(key)".contains("absent") {
+      try save("secret \(index)", key)
+    }
+    try storage.save(SecureItem(key: keys[3], secret: Secret(bytes: [0xFF])), .update)
+    try storage.setCredential(Credential(login: "login", password: "secret"), for: keys[5])
+    for details in [ItemQuery.Details.secret, .metadata, .all, []] {
+      let items = try storage.items(for: keys + [keys[0]], details: details)
+      for key in keys {
+        try expect(
+          items[key] == storage.item(for: key, details: details),
+          "reading many keys finds another item under \(key) than reading it alone")
+      }
+      try expect(items.count == keys.count - 2, "reading many keys finds \(items.count)")
+    }
+    try expect(storage.items(for: [], details: .all).isEmpty, "reading no keys finds something")
+  }
+
   func undecodableIsNotMissing() throws {
     let notText = Secret(bytes: [0xFF, 0xFE, 0x00, 0xC0])
     try storage.save(SecureItem(key: password(), secret: notText), .add)

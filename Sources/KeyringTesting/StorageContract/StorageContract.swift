@@ -18,6 +18,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 1: a missing item is nil; any other reason for not having it is an error.
   /// A missing item is `nil`, an empty result, or `false`.
   case missingIsEmpty
+  /// Many keys at once find what each finds alone.
+  case keysAreReadAtOnce
   /// An item that is not what was asked for is an error, and stays as it is.
   case undecodableIsNotMissing
   /// A locked item is an error, never a missing one.
@@ -104,7 +106,9 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// The number of the rule that the case belongs to.
   public var rule: Int {
     switch self {
-    case .missingIsEmpty, .undecodableIsNotMissing, .lockedIsNotMissing, .lockedItemsAreListed: 1
+    case .missingIsEmpty, .keysAreReadAtOnce, .undecodableIsNotMissing, .lockedIsNotMissing,
+      .lockedItemsAreListed:
+      1
     case .savingReplacesOne, .addRefusesPresent, .updateRefusesAbsent, .keysNeverCollide,
       .invalidArgumentsAreRefused, .internetPasswordsNeverCollide, .accessGroupsAreApart,
       .typedSavingKeepsTheMode, .collectionsAreApart:
@@ -158,6 +162,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   ) throws {
     switch self {
     case .missingIsEmpty: try trial.missingIsEmpty()
+    case .keysAreReadAtOnce: try trial.keysAreReadAtOnce()
     case .undecodableIsNotMissing: try trial.undecodableIsNotMissing()
     case .lockedIsNotMissing: try trial.lockedIsNotMissing(unlock)
     case .lockedItemsAreListed: try trial.lockedItemsAreListed(unlock)
