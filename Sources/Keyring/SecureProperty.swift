@@ -6,9 +6,9 @@ internal import Synchronization
 ///
 /// It is the projected value, written with a dollar sign: `settings.$authToken.read()`.
 public struct SecureProperty<Value: Sendable>: Sendable {
-  private let name: String
-  private var explicitStorage: (any SecureStorage)?
-  private let coding: ItemCoding<Value>
+  let name: String
+  private(set) var explicitStorage: (any SecureStorage)?
+  let coding: ItemCoding<Value>
   private var makeKey: @Sendable () -> ItemKey
   private let failures = Failures()
 
@@ -105,6 +105,11 @@ public struct SecureProperty<Value: Sendable>: Sendable {
       }
     }
   }
+}
+
+extension SecureProperty {
+  /// What tells this property from every other one; copies of it are the same.
+  var identity: ObjectIdentifier { ObjectIdentifier(failures) }
 }
 
 extension SecureProperty: CustomStringConvertible, CustomReflectable {

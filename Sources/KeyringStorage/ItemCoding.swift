@@ -16,6 +16,22 @@ package struct ItemCoding<Value: Sendable>: Sendable {
   let decode: @Sendable (SecureItem) -> Value?
 }
 
+extension ItemCoding {
+  /// Decodes an item.
+  ///
+  /// - Parameters:
+  ///   - item: The item, with all ``details``.
+  ///   - backendName: The storage that it comes from.
+  /// - Returns: The value.
+  /// - Throws: `.undecodable` when the item holds something else.
+  package func value(
+    of item: SecureItem, from backendName: String
+  ) throws(SecureStorageError) -> Value {
+    if let value = decode(item) { return value }
+    throw SecureStorageError(.undecodable, operation: .read, backend: backendName)
+  }
+}
+
 extension ItemCoding<Secret> {
   /// The secret as it is.
   package static let secret = ItemCoding(
@@ -94,8 +110,7 @@ extension SecureStorage {
     for key: ItemKey, as coding: ItemCoding<Value>
   ) throws(SecureStorageError) -> Value? {
     guard let item = try item(for: key, details: coding.details) else { return nil }
-    if let value = coding.decode(item) { return value }
-    throw SecureStorageError(.undecodable, operation: .read, backend: backendName)
+    return try coding.value(of: item, from: backendName)
   }
 
   /// Stores a value under a key, or removes the item.

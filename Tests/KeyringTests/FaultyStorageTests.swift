@@ -50,7 +50,7 @@ import Testing
   @Test func callsFailByARule() throws {
     let other = ItemKey.password(service: "service", account: "other")
     storage.fail { [key] call in
-      guard call.key == key, call.mode != .add else { return nil }
+      guard call.keys == [key], call.mode != .add else { return nil }
       return SecureStorageError(.userCanceled, operation: call.operation, backend: "Test")
     }
     try storage.setPassword("s3cret", for: other)

@@ -145,7 +145,7 @@ public final class FaultyStorage: SecureStorage {
   ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: What a fault or the storage behind throws.
   public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try pass(StorageCall(.save, key: item.key, mode: mode)) { () throws(SecureStorageError) in
+    try pass(StorageCall(.save, keys: [item.key], mode: mode)) { () throws(SecureStorageError) in
       try storage.save(item, mode)
     }
   }
@@ -156,8 +156,23 @@ public final class FaultyStorage: SecureStorage {
   /// - Returns: The items found.
   /// - Throws: What a fault or the storage behind throws.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try pass(StorageCall(.read, key: query.key, query: query)) { () throws(SecureStorageError) in
+    try pass(StorageCall(.read, keys: query.keys, query: query)) { () throws(SecureStorageError) in
       try storage.items(matching: query)
+    }
+  }
+
+  /// Finds the items stored under keys, in one call, unless a fault keeps them from being found.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys to look for.
+  ///   - details: What of the items to fetch.
+  /// - Returns: The items found, by their keys.
+  /// - Throws: What a fault or the storage behind throws.
+  public func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try pass(StorageCall(.read, keys: keys)) { () throws(SecureStorageError) in
+      try storage.items(for: keys, details: details)
     }
   }
 
@@ -168,7 +183,8 @@ public final class FaultyStorage: SecureStorage {
   /// - Throws: What a fault or the storage behind throws.
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try pass(StorageCall(.remove, key: query.key, query: query)) { () throws(SecureStorageError) in
+    try pass(StorageCall(.remove, keys: query.keys, query: query)) {
+      () throws(SecureStorageError) in
       try storage.removeItems(matching: query)
     }
   }
@@ -201,19 +217,23 @@ public final class FaultyStorage: SecureStorage {
 public struct StorageCall: Sendable, Equatable {
   /// What the call was for.
   public let operation: SecureStorageError.Operation
-  /// The key of the item, if the call was for one.
-  public let key: ItemKey?
+  /// The keys of the items, if the call named them.
+  public let keys: [ItemKey]
   /// What was to be found or removed.
   public let query: ItemQuery?
   /// How an item was to be saved.
   public let mode: SaveMode?
 
   init(
-    _ operation: SecureStorageError.Operation, key: ItemKey?, query: ItemQuery? = nil,
+    _ operation: SecureStorageError.Operation, keys: [ItemKey], query: ItemQuery? = nil,
     mode: SaveMode? = nil
   ) {
-    (self.operation, self.key, self.query, self.mode) = (operation, key, query, mode)
+    (self.operation, self.keys, self.query, self.mode) = (operation, keys, query, mode)
   }
+}
+
+extension ItemQuery {
+  fileprivate var keys: [ItemKey] { key.map { [$0] } ?? [] }
 }
 
 /// What a ``FaultyStorage`` was told to do with calls.
