@@ -41,12 +41,15 @@ let package = Package(
     .executableTarget(
       name: "GitCredentialHelper", dependencies: ["Keyring"], path: "Examples/GitCredentialHelper"),
 
+    // Tests start several of it at once, and kill it.
+    .executableTarget(
+      name: "KeyringWorker", dependencies: ["Keyring"], path: "Tests/Fixtures/KeyringWorker"),
     .testTarget(name: "KeyringStorageTests", dependencies: ["KeyringStorage", "KeyringTesting"]),
     .testTarget(name: "KeyringTests", dependencies: ["Keyring", "KeyringTesting"]),
     .testTarget(
       name: "KeyringSecretServiceTests",
       dependencies: [
-        "Keyring", "KeyringSecretService", "KeyringTesting",
+        "Keyring", "KeyringSecretService", "KeyringTesting", "KeyringWorker",
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
