@@ -1,0 +1,38 @@
+#if SecretService && os(Linux)
+import Foundation
+import Testing
+
+@testable import KeyringSecretService
+
+/// Sees every message on the bus that is sent to the Secret Service, through `dbus-monitor`.
+final class BusMonitor {
+  private let program: Program
+  private let end = "end-\(UUID().uuidString)"
+
+  /// Starts the program, and waits until it sees messages.
+  init() throws {
+    program = try Program(
+      "dbus-monitor",
+      ["--session", "--monitor", "type='method_call',path_namespace='/org/freedesktop/secrets'"])
+    // A monitor gives up the name that it had as an ordinary connection.
+    while try !program.readLine().contains("NameLost") {}
+  }
+
+  /// Ends the program, and tells the names of the methods that were called.
+  func finish() throws -> [String] {
+    // Messages are seen in the order in which they are sent: after this one there are no others.
+    let session = try SessionPool.shared.session(at: nil, until: Deadline(after: .seconds(25)))
+    _ = try session.send([.readAlias(end)], until: Deadline(after: .seconds(25)))
+    var methods: [String] = []
+    while true {
+      let line = try program.readLine()
+      if line.contains(end) { break }
+      if let name = line.split(separator: "member=").dropFirst().first, line.hasPrefix("method") {
+        methods.append(String(name))
+      }
+    }
+    try program.end()
+    return methods
+  }
+}
+#endif

@@ -1,0 +1,53 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// Many threads and several processes on one keyring.
+@Suite(.inPrivateSession) struct StressTests {
+  private let service = PrivateSession.newService()
+
+  @Test func eightThreadsLoseNothing() throws {
+    try expectNothingLost([Program.worker("mix", service, "worker", "8", "2000")])
+  }
+
+  @Test func fourProcessesLoseNothing() throws {
+    try expectNothingLost(
+      (0..<4).map { try Program.worker("mix", service, "worker \($0)", "2", "500") })
+  }
+
+  @Test func coldStartOpensOneSession() throws {
+    let monitor = try BusMonitor()
+    let (status, _) = try Program.worker("start", "16").finish()
+    #expect(status == 0)
+    let messages = try monitor.finish()
+    #expect(messages.filter { $0 == "OpenSession" }.count == 1)
+    #expect(messages.filter { $0 == "SearchItems" }.count >= 16)
+  }
+
+  /// Waits for the workers, and expects every write that they had acknowledged in the keyring.
+  private func expectNothingLost(_ workers: [Program]) throws {
+    var output = ""
+    for worker in workers {
+      let (status, text) = try worker.finish()
+      #expect(status == 0)
+      output += String(decoding: text, as: UTF8.self)
+    }
+    let storage = SecretServiceStorage()
+    let items = try storage.items(matching: .service(service, details: .secret))
+    let values = Dictionary(
+      uniqueKeysWithValues: items.map {
+        ($0.key.attributes["username"] ?? $0.key.attributes["label"] ?? "", $0.secret?.text)
+      })
+    let histories = try History.read(output)
+    #expect(Set(values.keys).isSubset(of: histories.keys))
+    for (key, history) in histories {
+      let contradictions = history.contradictions(last: values[key] ?? nil)
+      #expect(contradictions.isEmpty, "\(key) of \(histories.count) keys")
+    }
+    #expect(try countStoredItems(["service": service]) == items.count, "there are duplicates")
+    #expect(try storage.removeItems(matching: .service(service)) == items.count)
+    #expect(try countStoredItems(["service": service]) == 0)
+  }
+}
+#endif
