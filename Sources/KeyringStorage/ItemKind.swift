@@ -20,6 +20,16 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConver
   /// Bytes, or a value that was encoded, named by service and account.
   public static let value = ItemKind(rawValue: "value")
 
+  /// Tells whether two kinds have names of the same bytes.
+  ///
+  /// - Parameters:
+  ///   - lhs: A kind.
+  ///   - rhs: Another.
+  /// - Returns: Whether they have.
+  public static func == (lhs: ItemKind, rhs: ItemKind) -> Bool {
+    lhs.rawValue.isExactly(rhs.rawValue)
+  }
+
   /// The name of the kind.
   public var description: String { rawValue }
 }

@@ -146,7 +146,7 @@ extension ItemQuery {
     if let kind, kind != item.key.kind { return false }
     if let label, !isSame(label, item.label) { return false }
     let all = (item.attributes ?? [:]).merging(item.key.attributes) { $1 }
-    return attributes.allSatisfy { isSame($0.value, all[$0.key]) }
+    return attributes.allSatisfy { isSame($0.value, all.value(ofExactly: $0.key)) }
       && Self.contains(created, item.created) && Self.contains(modified, item.modified)
   }
 

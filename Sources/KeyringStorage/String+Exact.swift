@@ -23,6 +23,14 @@ extension [String: String] {
   /// - Parameter other: The other attributes.
   /// - Returns: Whether they have.
   package func isContained(in other: [String: String]) -> Bool {
-    allSatisfy { name, value in other[name]?.isExactly(value) ?? false }
+    allSatisfy { name, value in other.value(ofExactly: name)?.isExactly(value) ?? false }
+  }
+
+  /// The value of the attribute that has just this name.
+  ///
+  /// - Parameter name: The name.
+  /// - Returns: The value; `nil` also when the name there is another one that looks the same.
+  package func value(ofExactly name: String) -> String? {
+    index(forKey: name).flatMap { self[$0].key.isExactly(name) ? self[$0].value : nil }
   }
 }

@@ -155,5 +155,27 @@ extension ContractTrial {
     try expect(
       secret(password(composed)) == Secret(composed),
       "two accounts that look the same are the same item")
+    try namesAreNotNormalized(composed, decomposed)
+  }
+
+  private func namesAreNotNormalized(_ composed: String, _ decomposed: String) throws {
+    let keys = [composed, decomposed].flatMap { text in
+      [
+        ItemKey(kind: ItemKind(rawValue: text), attributes: ["service": service]),
+        ItemKey(kind: .password, attributes: ["service": service, text: "value"]),
+      ]
+    }
+    for (index, key) in keys.enumerated() { try save("value \(index)", key, .add) }
+    for (index, key) in keys.enumerated() {
+      try expectStored("value \(index)", key, "after saving keys whose names look the same")
+    }
+    let item = SecureItem(
+      key: password("named"), secret: Secret("named"), attributes: [composed: "attribute"])
+    try storage.save(item, .add)
+    for (name, count) in [(composed, 1), (decomposed, 0)] {
+      let query = ItemQuery(attributes: ["service": service, name: "attribute"])
+      let found = try storage.items(matching: query).count
+      try expect(found == count, "of names that look the same \(Array(name.utf8)) finds \(found)")
+    }
   }
 }
