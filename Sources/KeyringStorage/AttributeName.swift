@@ -38,4 +38,15 @@ package enum AttributeName {
 
   /// The names that a storage gives, and a caller may not.
   package static let reserved: Set<String> = [key, revision, schema]
+
+  /// Tells whether a caller may not give an attribute this name.
+  ///
+  /// gnome-keyring 42 marks attributes in its files by a prefix of the name, and drops or renames what
+  /// has it already when it reads them again.
+  ///
+  /// - Parameter name: The name.
+  /// - Returns: Whether it is kept for storages.
+  package static func isReserved(_ name: String) -> Bool {
+    reserved.contains(name) || name.hasPrefix("gkr:compat:")
+  }
 }

@@ -13,7 +13,7 @@ extension SecureStorage {
       }
     }
     for (name, value) in item.attributes ?? [:] {
-      if item.key.attributes[name] != nil || AttributeName.reserved.contains(name) {
+      if item.key.attributes[name] != nil || AttributeName.isReserved(name) {
         throw check.refusal("attributes", "must not name \"\(name)\", which the key sets")
       }
       try check.text(name, "attributes")
@@ -80,7 +80,7 @@ private struct ArgumentCheck {
     try kind(key.kind)
     if key.attributes.isEmpty { throw refusal("key", "must have a part") }
     for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
-      if AttributeName.reserved.contains(name) { throw refusal("key", "must not name \"\(name)\"") }
+      if AttributeName.isReserved(name) { throw refusal("key", "must not name \"\(name)\"") }
       try word(name, "key")
       try text(value, key.kind.argument(for: name))
     }

@@ -33,7 +33,9 @@ extension ContractTrial {
     }
     try expectRefusal(
       "attributes", of: SecureItem(key: password(), attributes: ["service": "another"]))
-    try expectRefusal("attributes", of: SecureItem(key: password(), attributes: ["xdg:schema": ""]))
+    for reserved in ["xdg:schema", "gkr:compat:uint32:port"] {
+      try expectRefusal("attributes", of: SecureItem(key: password(), attributes: [reserved: ""]))
+    }
     let large = Secret(bytes: [UInt8](repeating: 0x78, count: ItemLimits.secretBytes + 1))
     try expectRefusal("secret", of: SecureItem(key: password(), secret: large))
     try expectStored("kept", password(), "after refused saves")

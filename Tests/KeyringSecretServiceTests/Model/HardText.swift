@@ -18,8 +18,10 @@ enum HardText {
     "\u{1}", "\u{1F}", "\u{7F}", "\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}", "\u{E000}", "\u{FFFD}",
     "\u{FFFE}", "\u{FFFF}", "\u{10000}", "\u{1FFFF}", "\u{10FFFF}",
     // Wildcards, quotes, escapes and separators.
-    "*", "?", "%", "_", ".*", "[a-z]", "\"", "'", "`", "\\", "\\0", "\\u0000", "%00", "%s%n", "$(x)",
-    "${HOME}", "{REF:P@I:x}", "{USERNAME}", "a\nb", "\n", "\r\n", "\u{2028}", ":", ",", "a:b,c", ";",
+    "*", "?", "%", "_", ".*", "[a-z]", "\"", "'", "`", "\\", "\\0", "\\u0000", "%00", "%s%n",
+    "$(x)",
+    "${HOME}", "{REF:P@I:x}", "{USERNAME}", "a\nb", "\n", "\r\n", "\u{2028}", ":", ",", "a:b,c",
+    ";",
     "=", "#", "--", "<a>&amp;", "://", "//", "/", "/\u{301}", "..",
     // Names that a keyring or we give a meaning to.
     "service", "username", "password:service,username", "org.freedesktop.Secret.Generic",
@@ -35,11 +37,12 @@ enum HardText {
   /// Names of attributes beside the key's own parts.
   static let names = [
     "environment", "Environment", "comment", "username", "label", "port", "user", "access-group",
-    "a:b", "a,b", "a b", " ", "a\nb", "\"", "*", "%", "server",
+    "a:b", "a,b", "a b", " ", "\u{E9}", "e\u{301}", "gkr:", "a\nb", "\"", "*", "%", "server",
   ]
 
   static let refusedNames = [
     "", "nul\0", "xdg:schema", "swift-keyring:key", "swift-keyring:revision",
+    "gkr:compat:uint32:port", "gkr:compat:hashed:environment",
   ]
 
   static func secret(using random: inout SeededGenerator) -> Secret {

@@ -51,11 +51,13 @@ struct ModelOperations {
           authenticationType: maybe().map { AuthenticationType(rawValue: $0) }),
         account: maybe())
     default:
-      let names = ["service", "username", "label", "server", "more", " ", "a b", "*"].filter { _ in
-        random.oneIn(2)
-      }
+      let names = ["service", "username", "label", "server", "more", "\u{E9}", "a b", "\n"]
+        .filter { _ in random.oneIn(2) }
       return ItemKey(
-        kind: ItemKind(rawValue: random.pick(["password", "Password", "custom", "a b", "*", "\n"])),
+        kind: ItemKind(
+          rawValue: random.pick([
+            "password", "Password", "custom", "a b", "\u{E9}", "e\u{301}", "\n",
+          ])),
         attributes: Dictionary(uniqueKeysWithValues: names.map { ($0, random.pick(texts)) }))
     }
   }
