@@ -23,7 +23,7 @@ struct MixedOperations {
       for number in 0..<operations {
         let account =
           Bool.random()
-          ? "shared \(Int.random(in: 0..<6))" : "\(worker).\(thread) \(Int.random(in: 0..<3))"
+          ? "shared \(Int.random(in: 0..<3))" : "\(worker).\(thread) \(Int.random(in: 0..<3))"
         let start = nanoseconds()
         let effect = try perform(account, value: "\(worker).\(thread).\(number)")
         guard let effect else { continue }

@@ -13,12 +13,14 @@ func rewriteForever(service: String) throws {
   let found = try storage.credential(for: key)
   tell("found \(found?.login ?? "none") \(found?.password ?? "none")")
   var number = found.flatMap { Int($0.login) } ?? 0
-  while true {
+  func rewrite() throws {
     number += 1
     try storage.setCredential(Credential(login: "\(number)", password: "\(number)"), for: key)
     tell("saved \(number)")
-    if number == 1 + (found.flatMap { Int($0.login) } ?? 0) { _ = readLine() }
   }
+  try rewrite()
+  if readLine() == nil { return }
+  while true { try rewrite() }
 }
 
 /// Writes a line at once: what stays in a buffer is lost when the process is killed.

@@ -27,6 +27,10 @@ final class Program: Sendable {
     try process.run()
   }
 
+  deinit {
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+  }
+
   /// Waits for a line of output, and takes no more than that.
   func readLine() throws -> String {
     var line = Data()
