@@ -25,6 +25,7 @@ struct ModelOperations {
   /// Makes the next operation up.
   ///
   /// - Parameter items: What is stored: most operations are to meet an item.
+  /// - Returns: The operation.
   mutating func next(_ items: [SecureItem]) -> ModelOperation {
     switch Int.random(in: 0..<10, using: &random) {
     case ..<5: .save(item(), random.pick([.add, .update, .addOrReplace, .addOrReplace]))
@@ -123,7 +124,10 @@ struct ModelOperations {
     if random.oneIn(4) { query.label = random.oneIn(4) ? text() : item.label }
     if query.key == nil || random.oneIn(3) {
       let all = item.key.attributes.merging(item.attributes ?? [:]) { $1 }
-      query.attributes = all.filter { _ in random.oneIn(2) }
+      // A dictionary has another order in every process, and the seed is to say it all.
+      for (name, value) in all.sorted(by: { $0.key < $1.key }) where random.oneIn(2) {
+        query.attributes[name] = value
+      }
       if random.oneIn(10) { query.attributes[random.pick(HardText.names)] = text() }
       if random.oneIn(20) { query.attributes[random.pick(HardText.refusedNames)] = text() }
     }
