@@ -31,7 +31,7 @@ enum Fault: CaseIterable {
   case readsMissingAsEmpty, mixesUpKeys, readsUndecodableAsMissing, readsLockedAsMissing
   case savesBesideThePresentItem, addReplaces, updateCreates, ignoresTheCaseOfKeys, refusesNothing
   case deletesBeforeItSaves, keepsTheOldLogin
-  case cutsAtNUL, readsEmptyAsMissing, normalizesText
+  case cutsAtNUL, readsEmptyAsMissing, normalizesText, normalizesNames
   case countsAbsentAsRemoved, removesWhatIsLocked
   case removesByPrefix, removesWithoutAName
   case forgetsLabels, dropsSecretsWithLabels, ignoresSearchedAttributes, listsOldestFirst
@@ -56,7 +56,7 @@ enum Fault: CaseIterable {
     case .keepsTheOldLogin: .newLoginLeavesOneItem
     case .cutsAtNUL: .bytesComeBack
     case .readsEmptyAsMissing: .emptyIsNotMissing
-    case .normalizesText: .textIsNotNormalized
+    case .normalizesText, .normalizesNames: .textIsNotNormalized
     case .countsAbsentAsRemoved: .removingAbsentSaysZero
     case .removesWhatIsLocked: .removingLockedFails
     case .removesByPrefix: .removingServiceLeavesOthers
@@ -124,6 +124,10 @@ private struct RuleBreakingStorage: LockableStorage, CustomStringConvertible {
       // As if the decomposed and the composed form were the same account.
       if item.key.attributes["username"] == "\u{E9}" {
         item.key = .password(service: item.key.attributes["service"] ?? "", account: "\u{E9}")
+      }
+    case .normalizesNames:
+      if item.key.kind.rawValue == "\u{E9}" {
+        item.key = ItemKey(kind: ItemKind(rawValue: "\u{E9}"), attributes: item.key.attributes)
       }
     case .forgetsLabels: item.label = nil
     case .ignoresParts: item.key = without("port", item.key)
