@@ -8,12 +8,16 @@ import Testing
   private let service = PrivateSession.newService()
 
   @Test func eightThreadsLoseNothing() throws {
-    try expectNothingLost([Program.worker("mix", service, "worker", "8", "2000")])
+    // In memory: the default collection's file would be written some ten thousand times.
+    try expectNothingLost(
+      [Program.worker("mix", "session", service, "worker", "8", "2000")],
+      SecretServiceStorage(collection: .session))
   }
 
   @Test func fourProcessesLoseNothing() throws {
     try expectNothingLost(
-      (0..<4).map { try Program.worker("mix", service, "worker \($0)", "2", "500") })
+      (0..<4).map { try Program.worker("mix", "default", service, "worker \($0)", "2", "500") },
+      SecretServiceStorage())
   }
 
   @Test func coldStartOpensOneSession() throws {
@@ -26,14 +30,13 @@ import Testing
   }
 
   /// Waits for the workers, and expects every write that they had acknowledged in the keyring.
-  private func expectNothingLost(_ workers: [Program]) throws {
+  private func expectNothingLost(_ workers: [Program], _ storage: SecretServiceStorage) throws {
     var output = ""
     for worker in workers {
       let (status, text) = try worker.finish()
       #expect(status == 0)
       output += String(decoding: text, as: UTF8.self)
     }
-    let storage = SecretServiceStorage()
     let items = try storage.items(matching: .service(service, details: .secret))
     let values = Dictionary(
       uniqueKeysWithValues: items.map {

@@ -13,9 +13,9 @@ struct MixedOperations {
     let value: String?
   }
 
+  let storage: SecretServiceStorage
   let service: String
   let worker: String
-  let storage = SecretServiceStorage(interaction: .never)
 
   func run(threads: Int, operations: Int) throws {
     try concurrently(threads) { thread in

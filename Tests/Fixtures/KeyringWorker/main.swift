@@ -4,16 +4,19 @@ import Keyring
 // A program of its own that uses the keyring, for tests that kill it or start several at once:
 //
 //   KeyringWorker rewrite SERVICE
-//   KeyringWorker mix SERVICE NAME THREADS OPERATIONS
+//   KeyringWorker mix COLLECTION SERVICE NAME THREADS OPERATIONS
 //   KeyringWorker start THREADS
 //
 // It ends with 0 if all went well.
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch (arguments.first, arguments.count) {
 case ("rewrite", 2): try rewriteForever(service: arguments[1])
-case ("mix", 5):
-  try MixedOperations(service: arguments[1], worker: arguments[2])
-    .run(threads: Int(arguments[3]) ?? 0, operations: Int(arguments[4]) ?? 0)
+case ("mix", 6):
+  let collection: SecretServiceStorage.Collection =
+    arguments[1] == "session" ? .session : .default
+  let storage = SecretServiceStorage(collection: collection, interaction: .never)
+  try MixedOperations(storage: storage, service: arguments[2], worker: arguments[3])
+    .run(threads: Int(arguments[4]) ?? 0, operations: Int(arguments[5]) ?? 0)
 case ("start", 2):
   // Nothing was sent before: every thread finds that there is no session yet.
   try concurrently(Int(arguments[1]) ?? 0) { _ in
