@@ -86,8 +86,10 @@ extension ItemCoding where Value: Codable {
       details: .secret,
       encode: { value, item in
         var data = try JSONEncoder().encode(value)
-        item.secret = Secret(bytes: data)
+        var json = data.withNumericEscapes()
+        item.secret = Secret(bytes: json)
         data.resetBytes(in: data.indices)
+        json.resetBytes(in: json.indices)
       },
       decode: { item in
         guard var data = item.secret?.withUnsafeBytes({ Data($0) }) else { return nil }
@@ -139,5 +141,29 @@ extension SecureStorage {
         message: "The value cannot be encoded as JSON.", argument: "value")
     }
     try save(item, mode)
+  }
+}
+
+extension Data {
+  /// The same JSON with `\u000a` for `\n`, and so on.
+  ///
+  /// gnome-keyring (42 to 50) keeps a collection without a password in a text file, and takes these
+  /// escapes of ours for its own when it reads that.
+  fileprivate func withNumericEscapes() -> Data {
+    // Enough for all, so that no copy is left behind.
+    var result = Data(capacity: count * 3)
+    var bytes = makeIterator()
+    while let byte = bytes.next() {
+      result.append(byte)
+      guard byte == UInt8(ascii: "\\"), let escaped = bytes.next() else { continue }
+      switch escaped {
+      case UInt8(ascii: "n"): result.append(contentsOf: "u000a".utf8)
+      case UInt8(ascii: "r"): result.append(contentsOf: "u000d".utf8)
+      case UInt8(ascii: "t"): result.append(contentsOf: "u0009".utf8)
+      case UInt8(ascii: "\\"): result.append(contentsOf: "u005c".utf8)
+      default: result.append(escaped)
+      }
+    }
+    return result
   }
 }

@@ -10,20 +10,24 @@ import Testing
 struct PasswordCollection {
   let label: String
   private let path: ObjectPath
+  private let password: String
   static let password = "the password of a test's collection"
   private static let interface = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
 
-  init() throws {
+  /// Makes the collection; without a password gnome-keyring keeps it in a text file.
+  init(password: String = Self.password) throws {
+    self.password = password
     label = PrivateSession.newService()
     let properties: Variant = .properties([
       "org.freedesktop.Secret.Collection.Label": .string(label)
     ])
-    let answer = try Self.call("CreateWithMasterPassword", properties, answer: "(o)")
+    let answer = try Self.call(
+      "CreateWithMasterPassword", properties, password, answer: "(o)")
     path = ObjectPath(answer.child(0).text)
   }
 
   func unlock() throws {
-    _ = try Self.call("UnlockWithMasterPassword", .objectPath(path), answer: "()")
+    _ = try Self.call("UnlockWithMasterPassword", .objectPath(path), password, answer: "()")
   }
 
   func delete() throws {
@@ -33,7 +37,7 @@ struct PasswordCollection {
   }
 
   private static func call(
-    _ method: String, _ argument: Variant, answer: String
+    _ method: String, _ argument: Variant, _ password: String, answer: String
   ) throws -> Variant {
     let session = try session()
     let secret = try #require(session.encode(Secret(password)))

@@ -1,0 +1,29 @@
+#if SecretService && os(Linux)
+import Keyring
+import Testing
+
+/// A collection without a password, which gnome-keyring keeps in a text file.
+@Suite(.inPrivateSession) struct TextFileTests {
+  @Test func encodedValueIsReadFromTheFile() throws {
+    let collection = try PasswordCollection(password: "")
+    let storage = SecretServiceStorage(collection: .named(collection.label), interaction: .never)
+    let outcome = Result {
+      let service = storage.service(PrivateSession.newService())
+      let value = [
+        "line\nline\r\n", "\ttab\t", "back\\slash\\n", "\"quoted\"", "https://example.org/", " ",
+        "\u{8}\u{C}\u{1}\u{7F}\u{2028}", "\\", "\\u000a", "",
+      ]
+      try service.setValue(value, for: "value")
+      // The second file is written with what was read from the first.
+      for number in 1...2 {
+        try storage.lock()
+        try collection.unlock()
+        #expect(try service.value([String].self, for: "value") == value)
+        try service.setPassword("\(number)", for: "another")
+      }
+    }
+    try collection.delete()
+    try outcome.get()
+  }
+}
+#endif
