@@ -20,7 +20,7 @@ import Testing
       saved = try number(in: writer.readLine())
       try #require(countStoredItems(["service": service]) == 1, "after the next write")
 
-      try writer.write("go\n")
+      try writer.writeLine("go")
       wait(nanoseconds: .random(in: 0..<20_000_000))
       for line in String(decoding: try writer.end(), as: UTF8.self).split(separator: "\n") {
         saved = try number(in: String(line))
