@@ -8,8 +8,10 @@ internal import Darwin
 
 /// Bytes that must not be seen: wiped from memory on release, and shown nowhere.
 ///
-/// Copies share the same bytes; they are overwritten when the last copy is gone. Any bytes will do:
-/// NUL, bytes that are not UTF-8, none at all. Text is kept as its UTF-8, not normalised.
+/// Copies share the same bytes; they are overwritten when the last copy is gone. Until then they are
+/// kept out of the swap space, as far as the process's limit on locked memory allows, and out of core
+/// dumps on Linux. Any bytes will do: NUL, bytes that are not UTF-8, none at all. Text is kept as its
+/// UTF-8, not normalised.
 ///
 /// The `String` or array that a secret is made from, or turned into, belongs to the caller and is
 /// not wiped; work on the bytes in place with ``withUnsafeBytes(_:)`` where that matters.
@@ -106,9 +108,10 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 /// Sendable because nobody writes to the buffer once the initializer of `Secret` has returned.
 private final class WipedBytes: @unchecked Sendable {
   let buffer: UnsafeMutableRawBufferPointer
+  private let page: SecretPage
 
   init(count: Int) {
-    buffer = .allocate(byteCount: count, alignment: 1)
+    (page, buffer) = SecretPage.allocate(count)
   }
 
   convenience init(copying bytes: UnsafeRawBufferPointer) {
@@ -125,6 +128,6 @@ private final class WipedBytes: @unchecked Sendable {
       explicit_bzero(address, buffer.count)
       #endif
     }
-    buffer.deallocate()
+    page.deallocate(buffer)
   }
 }
