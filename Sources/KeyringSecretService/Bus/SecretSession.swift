@@ -102,16 +102,18 @@ final class SecretSession: Sendable {
 extension SecretSession {
   /// Encrypts a secret for the provider.
   func encode(_ secret: Secret) -> Variant? {
-    let value = secret.withUnsafeBytes { bytes in
-      let address = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+    secret.withUnsafeBytes { bytes in
+      let address = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
+        .assumingMemoryBound(to: CChar.self)
       // KWallet and KeePassXC corrupt what is called text and is not, or has a NUL.
       let isText = bytes.isEmpty || g_utf8_validate_len(address, gsize(bytes.count), nil) != 0
-      return secret_value_new(
-        address, gssize(bytes.count), isText ? "text/plain" : "application/octet-stream")
+      // Lent and only read: a copy of libsecret's own would not be wiped where it cannot lock memory.
+      let value = secret_value_new_full(
+        address, gssize(bytes.count), isText ? "text/plain" : "application/octet-stream", nil)
+      defer { secret_value_unref(gpointer(value)) }
+      return secret_service_encode_dbus_secret(UnsafeMutablePointer(service.pointer), value)
+        .map { Variant(adopting: $0) }
     }
-    defer { secret_value_unref(gpointer(value)) }
-    return secret_service_encode_dbus_secret(UnsafeMutablePointer(service.pointer), value)
-      .map { Variant(adopting: $0) }
   }
 
   /// Decrypts a secret of type `(oayays)`; `nil` when it is not encrypted for this session.
@@ -121,8 +123,11 @@ extension SecretSession {
     guard let value else { return nil }
     defer { secret_value_unref(gpointer(value)) }
     var count: gsize = 0
-    let bytes = secret_value_get(value, &count)
-    return Secret(copying: UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    let bytes = UnsafeMutableRawBufferPointer(
+      start: UnsafeMutableRawPointer(mutating: secret_value_get(value, &count)), count: Int(count))
+    // libsecret 0.20.5 wipes only what it could lock in memory, and where it cannot uses malloc.
+    defer { if let address = bytes.baseAddress { explicit_bzero(address, bytes.count) } }
+    return Secret(copying: UnsafeRawBufferPointer(bytes))
   }
 }
 

@@ -1,0 +1,23 @@
+#if SecretService && os(Linux)
+import Glibc
+import Testing
+
+/// How much memory this process may keep from being swapped out.
+enum LockedMemory {
+  /// Has every later attempt to lock memory fail, for good.
+  static func forbid() throws {
+    var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+    try #require(setrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit) == 0)
+    // The limit does not count for who has CAP_IPC_LOCK, as root has; see capset(2).
+    typealias Call = @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> CInt
+    var version3: [UInt32] = [0x2008_0522, 0]
+    var sets = [UInt32](repeating: 0, count: 6)
+    for name in ["capget", "capset"] {
+      let function = unsafeBitCast(try #require(dlsym(nil, name)), to: Call.self)
+      try #require(function(&version3, &sets) == 0)
+      sets[0] &= ~(1 << 14)
+    }
+    try #require(mlock(&sets, 1) != 0)
+  }
+}
+#endif
