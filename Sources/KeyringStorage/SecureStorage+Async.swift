@@ -54,12 +54,12 @@ extension SecureStorage {
     let canceled = SecureStorageError(.canceled, operation: operation, backend: backendName)
     let result: Swift.Result<Result, SecureStorageError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let call = PendingCall<Result>(continuation, signal)
+        let call = PendingCall<Result>(continuation)
         // A call that waits for a thread is over as soon as it is cancelled.
         signal.onCancelOnce { call.resume(.failure(canceled)) }
         // The cooperative pool has as many threads as there are processors: none to block. And so
         // has Dispatch for concurrent queues; a serial one of its own brings a thread of its own.
-        DispatchQueue(label: "swift-keyring").async { call.run(body) }
+        DispatchQueue(label: "swift-keyring").async { call.run(body, signal) }
       }
     } onCancel: {
       signal.cancel()
@@ -73,18 +73,18 @@ private final class PendingCall<Result: Sendable>: Sendable {
   typealias Outcome = Swift.Result<Result, SecureStorageError>
 
   private let continuation: Mutex<CheckedContinuation<Outcome, Never>?>
-  private let signal: CancellationSignal
 
-  init(_ continuation: CheckedContinuation<Outcome, Never>, _ signal: CancellationSignal) {
+  init(_ continuation: CheckedContinuation<Outcome, Never>) {
     self.continuation = Mutex(continuation)
-    self.signal = signal
   }
 
   /// Ends the call unless it has begun or ended.
   func resume(_ outcome: Outcome) { take()?.resume(returning: outcome) }
 
   /// Runs the call unless it has ended; cancelling it is then up to the storage.
-  func run(_ body: () throws(SecureStorageError) -> Result) {
+  ///
+  /// The signal, which holds on to the call in order to end it, is not held in turn.
+  func run(_ body: () throws(SecureStorageError) -> Result, _ signal: CancellationSignal) {
     guard let continuation = take() else { return }
     CancellationSignal.$current.withValue(signal) {
       continuation.resume(returning: Outcome { () throws(SecureStorageError) in try body() })
