@@ -1,0 +1,26 @@
+// For the thread sanitizer: what a Swift Mutex does when it is taken.
+//
+// The Mutex of Swift 6.3 waits in libswiftSynchronization, which the sanitizer does not see into, so
+// that it takes everything done under a mutex that was waited for as a race. Linked to the program,
+// this waits in its place, and is seen.
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef _Atomic uint32_t owner_t;
+
+// Synchronization._MutexHandle._lockSlow(Swift.UInt32) -> ()
+__attribute__((swiftcall)) void lock_slow(
+    uint32_t thread, __attribute__((swift_context)) owner_t *owner)
+    __asm__("$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF");
+
+__attribute__((swiftcall)) void lock_slow(
+    uint32_t thread, __attribute__((swift_context)) owner_t *owner) {
+  uint32_t nobody = 0;
+  while (!atomic_compare_exchange_strong_explicit(
+      owner, &nobody, thread, memory_order_acquire, memory_order_relaxed)) {
+    nobody = 0;
+    sched_yield();
+  }
+}
