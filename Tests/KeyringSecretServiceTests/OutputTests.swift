@@ -1,0 +1,159 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// A program that keeps a secret in the keyring, with everything that can be made to talk talking:
+/// what it writes, is called with, or leaves in a file never shows the secret.
+@Suite struct OutputTests {
+  static let marker = "marker-never-to-be-seen-anywhere"
+
+  @Test(.inPrivateSession) func noOutputAndNoFileShowsTheSecret() async throws {
+    let home = Self.home(ofChildOf: getpid())
+    try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: home) } }
+
+    let program = try #require(
+      await #expect(
+        processExitsWith: .success,
+        observing: [\.standardOutputContent, \.standardErrorContent]
+      ) {
+        try Self.beTalkative(at: Self.home(ofChildOf: getppid()))
+        try await Self.useTheKeyring()
+        try Self.showProcess()
+      })
+    let output = String(decoding: program.standardOutputContent, as: UTF8.self)
+    let complaints = String(decoding: program.standardErrorContent, as: UTF8.self)
+    // It did talk: GDBus of each message, this package of what went wrong.
+    #expect(output.contains("org.freedesktop.Secret.Service.GetSecrets"))
+    #expect(complaints.contains("secure property"))
+    #expect(output.contains("Undecodable") || output.contains("undecodable"))
+    #expect(!Self.shows(output))
+    #expect(!Self.shows(complaints))
+    for file in try FileManager.default.subpathsOfDirectory(atPath: home.path) {
+      #expect(!Self.shows(file))
+      let content = FileManager.default.contents(atPath: home.appending(path: file).path)
+      #expect(!Self.shows(String(decoding: content ?? Data(), as: UTF8.self)), "\(file)")
+    }
+  }
+
+  @Test func theCheckFindsASecretInAnyShape() {
+    let bytes = Data(Self.marker.utf8)
+    let hexadecimal = bytes.map { String($0, radix: 16) }
+    #expect(Self.shows("… \(Self.marker) …"))
+    #expect(Self.shows("[0x" + hexadecimal.joined(separator: ", 0x") + "]"))
+    #expect(Self.shows(hexadecimal.joined().uppercased()))
+    #expect(Self.shows("\(Array(bytes))"))
+    for offset in 0..<3 {
+      #expect(Self.shows((Data(repeating: 7, count: offset) + bytes).base64EncodedString()))
+    }
+    #expect(!Self.shows("marker"))
+  }
+
+  // MARK: - The program
+
+  private static func home(ofChildOf process: pid_t) -> URL {
+    FileManager.default.temporaryDirectory.appending(path: "swift-keyring-output-\(process)")
+  }
+
+  /// Has GLib tell of all it does, and every file written that has no other place end up in a folder.
+  private static func beTalkative(at home: URL) throws {
+    for name in ["HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+      setenv(name, home.path, 1)
+    }
+    setenv("G_MESSAGES_DEBUG", "all", 1)
+    setenv("G_DBUS_DEBUG", "all", 1)
+    try #require(chdir(home.path) == 0)
+  }
+
+  private static func useTheKeyring() async throws {
+    let storage = SecretServiceStorage(collection: .session)
+    let service = storage.service(PrivateSession.newService())
+    let settings = Settings(service: service.service, storage: storage)
+    for secret in [marker, marker + marker] {
+      settings.password = secret
+      settings.account = Credential(login: "ada", password: secret)
+      settings.token = Token(text: secret)
+      try await settings.$gitPassword.write(secret)
+      try #require(settings.password == secret)
+      try #require(settings.account?.password == secret)
+      try #require(settings.token?.text == secret)
+      try #require(try await settings.$gitPassword.read() == secret)
+    }
+    try #require(settings.failures.isEmpty)
+    try makeMistakes(service, settings)
+    settings.gitPassword = nil
+    try #require(try await service.removeAll() == 3)
+    dump(settings)
+  }
+
+  /// Meets each error that there is something to say about, and says it.
+  private static func makeMistakes(_ service: ServiceScope, _ settings: Settings) throws {
+    let key = ItemKey.value(service: service.service, account: "token")
+    let secret = Secret(marker)
+    let nowhere = SecretServiceStorage(options: .init(busAddress: "unix:path=/nonexistent"))
+    let huge = String(repeating: marker, count: ItemLimits.secretBytes / marker.utf8.count + 1)
+    try service.storage.setSecret(Secret(bytes: Array(marker.utf8) + [0xFF]), for: key)
+    let mistakes: [() throws -> Void] = [
+      { try service.setPassword(marker, for: "password", .add) },
+      { try service.setPassword(marker, for: "missing", .update) },
+      { try service.setPassword(huge, for: "password") },
+      { try service.setPassword(marker, for: "") },
+      { _ = try service.storage.password(for: key) },
+      { _ = try service.value(Token.self, for: "token") },
+      { try nowhere.setSecret(secret, for: key) },
+    ]
+    for mistake in mistakes {
+      let error = #expect(throws: SecureStorageError.self, performing: mistake)
+      print(error as Any, error?.errorDescription ?? "", String(reflecting: error))
+      dump(error)
+    }
+    // Without a handler a line on standard error.
+    Settings(service: service.service, storage: nowhere).password = marker
+    dump(settings.token)
+  }
+
+  /// Shows what the system shows of the process to others.
+  private static func showProcess() throws {
+    for file in ["cmdline", "environ"] {
+      let content = try #require(FileManager.default.contents(atPath: "/proc/self/\(file)"))
+      print(String(decoding: content, as: UTF8.self))
+    }
+  }
+
+  private struct Settings {
+    @Password var password: String?
+    @Credentials var account: Credential?
+    @SecureValue var token: Token?
+    @InternetPassword var gitPassword: String?
+
+    init(service: String, storage: SecretServiceStorage) {
+      _password = Password("password", service: service, storage: storage)
+      _account = Credentials("account", service: service, storage: storage)
+      _token = SecureValue("token", service: service, storage: storage)
+      _gitPassword = InternetPassword(server: "\(service).example.org", storage: storage)
+    }
+
+    var failures: [SecureStorageError] {
+      [$password.failure, $account.failure, $token.failure, $gitPassword.failure]
+        .compactMap(\.self)
+    }
+  }
+
+  // MARK: - The check
+
+  /// Whether a text has the secret in it: as it is, as numbers of its bytes, or in base64.
+  private static func shows(_ text: String) -> Bool {
+    let bytes = Data(marker.utf8)
+    if text.contains(marker) { return true }
+    if text.contains(bytes.map { "\($0)" }.joined(separator: ", ")) { return true }
+    let digits = text.lowercased().replacingOccurrences(of: "0x", with: "").filter(\.isHexDigit)
+    if digits.contains(bytes.map { String($0, radix: 16) }.joined()) { return true }
+    return (0..<3).contains { offset in
+      // Of the digits only those that say nothing of the bytes before and after.
+      let encoded = (Data(count: offset) + bytes).base64EncodedString()
+      return text.contains(encoded.dropFirst(4).prefix(bytes.count * 4 / 3 - 4))
+    }
+  }
+}
+#endif
