@@ -5,7 +5,7 @@ import Testing
 /// Asynchronous calls, and tasks that are cancelled in the middle of them.
 @Suite struct AsyncTests {
   @Test(.inPrivateSession) func twinsDoWhatTheSynchronousOnesDo() async throws {
-    let storage = SecretServiceStorage(collection: .session)
+    let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = storage.service(PrivateSession.newService())
     try await service.setPassword("s3cret", for: "account")
     #expect(try await service.password(for: "account") == "s3cret")
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(.inPrivateSession) func manyCallsAtOnce() async throws {
-    let storage = SecretServiceStorage(collection: .session)
+    let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = PrivateSession.newService()
     try await withThrowingTaskGroup { group in
       for number in 0..<100 {

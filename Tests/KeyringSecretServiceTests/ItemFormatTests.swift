@@ -103,7 +103,7 @@ import Testing
   @Test func bytesOfAnotherProgramAreRead() throws {
     let bytes: [UInt8] = [0xFF, 0x00, 0x80, 0x0A]
     try PythonSecretStorage.create(
-      Data(bytes), label: "Theirs", ["service": service, "username": "bytes"])
+      Data(bytes), type: "application/octet-stream", label: "Theirs", ["service": service, "username": "bytes"])
     let key = ItemKey.value(service: service, account: "bytes")
     #expect(try storage.value([UInt8].self, for: key) == bytes)
     // As a password it is something that cannot be read, not something that is absent.
@@ -127,7 +127,7 @@ import Testing
 
   @Test(arguments: [
     ("text", "text/plain"), ("hällo\n", "text/plain"), ("", "text/plain"),
-    ("NUL\0", "application/octet-stream"),
+    ("NUL\0", "application/octet-stream"), ("\u{FEFF}text", "application/octet-stream"),
   ])
   func textIsMarkedAsText(secret: String, type: String) throws {
     #expect(try contentType(of: Secret(secret)) == type)

@@ -5,7 +5,7 @@ import Testing
 @Suite(.inPrivateSession) struct ManyItemsTests {
   @Test func moreBytesThanTravelInOneMessage() throws {
     // One answer of 80 MiB would be above what a bus lets through, and end the keyring.
-    let storage = SecretServiceStorage(collection: .session)
+    let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = PrivateSession.newService()
     let secret = Secret(bytes: [UInt8](repeating: 0x78, count: ItemLimits.secretBytes))
     for number in 0..<20 {
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func moreItemsThanTravelSideBySide() throws {
-    let storage = SecretServiceStorage(collection: .session)
+    let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = PrivateSession.newService()
     for number in 0..<150 {
       try storage.setPassword(

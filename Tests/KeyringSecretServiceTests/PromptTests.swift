@@ -4,7 +4,10 @@ import KeyringTesting
 import Testing
 
 /// A locked collection, and a person who unlocks it or does not.
-@Suite(.inPrivateSession, .serialized) struct PromptTests {
+@Suite(
+  .inPrivateSession, .serialized,
+  .only(on: .gnomeKeyring, "the prompts of other keyrings need a screen and a person"))
+struct PromptTests {
   private func withLockedCollection(
     _ body: (_ storage: SecretServiceStorage, _ label: String) throws -> Void
   ) throws {

@@ -40,6 +40,7 @@ enum Fault: CaseIterable {
   case ignoresParts, ignoresAccessGroups, ignoresTheMode, changesBytes, ignoresQueries,
     dropsComments
   case hidesLockedItems, ignoresCancellation
+  case keepsLabelsOfNewSecrets, dropsByteOrderMarks, locksOnlyOnce, dropsWhatIsWrittenWhileLocked
 
   var brokenRule: StorageContract {
     switch self {
@@ -75,6 +76,10 @@ enum Fault: CaseIterable {
     case .dropsComments: .commentsAndLocksAreMetadata
     case .hidesLockedItems: .lockedItemsAreListed
     case .ignoresCancellation: .canceledCallsAreNotMade
+    case .keepsLabelsOfNewSecrets: .metadataReadsBack
+    case .dropsByteOrderMarks: .byteOrderMarksAreKept
+    case .locksOnlyOnce: .lockedIsNotMissing
+    case .dropsWhatIsWrittenWhileLocked: .lockingLosesNothing
     }
   }
 }
@@ -98,7 +103,12 @@ private struct RuleBreakingStorage: LockableStorage, CustomStringConvertible {
     fault == .printsSecrets ? "\(saved.items.compactMap(\.secret?.text))" : "RuleBreakingStorage"
   }
 
-  func lock() throws(SecureStorageError) { try base.lock() }
+  func lock() throws(SecureStorageError) {
+    if fault == .locksOnlyOnce, try base.isLocked() {
+      throw SecureStorageError(.backend, operation: .lock, backend: "FaultyStorage")
+    }
+    try base.lock()
+  }
   func unlock() throws(SecureStorageError) { try base.unlock() }
   func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
 
@@ -140,6 +150,11 @@ private struct RuleBreakingStorage: LockableStorage, CustomStringConvertible {
       return try CancellationSignal.$current.withValue(nil) {
         Result { () throws(SecureStorageError) in try base.save(item, mode) }
       }.get()
+    case .keepsLabelsOfNewSecrets where item.secret != nil:
+      if try base.exists(item.key) { item.label = nil }
+    case .dropsByteOrderMarks:
+      item.attributes = item.attributes?.mapValues { String($0.drop { $0 == "\u{FEFF}" }) }
+    case .dropsWhatIsWrittenWhileLocked where try base.isLocked(): return
     case .dropsSecretsWithLabels where item.secret == nil: item.secret = Secret("")
     case .printsSecrets: saved.append(item)
     case .losesWritesOfThreads:

@@ -104,8 +104,18 @@ extension BusFailure {
       || remoteName == "org.freedesktop.DBus.Error.NameHasNoOwner"
   }
 
+  /// Whether what a message was for does not exist (any more): items and collections come and go.
+  func isUnknownObject(of message: Message) -> Bool {
+    if message.isForService {
+      // KWallet 5.103 reads no secret at all when one of the items is gone. A service that knows no
+      // such method is at fault.
+      return message.readsSecrets && remoteName == "org.freedesktop.DBus.Error.InvalidArgs"
+    }
+    return isUnknownObject
+  }
+
   /// Whether the object that the message was for does not exist (any more).
-  var isUnknownObject: Bool {
+  private var isUnknownObject: Bool {
     switch remoteName {
     case "org.freedesktop.Secret.Error.NoSuchObject",
       "org.freedesktop.DBus.Error.UnknownObject",

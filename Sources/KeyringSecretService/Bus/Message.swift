@@ -31,11 +31,15 @@ struct Message {
 extension Message {
   /// Whether the message is for the service itself, which is always there.
   var isForService: Bool { object == Self.service }
+
+  /// Whether the message names items whose secrets it wants.
+  var readsSecrets: Bool { isForService && method == Self.getSecrets }
 }
 
 extension Message {
   private static let service = ObjectPath("/org/freedesktop/secrets")
   private static let serviceInterface = "org.freedesktop.Secret.Service"
+  private static let getSecrets = "GetSecrets"
 
   /// Answers with the unlocked and the locked items that have all these attributes.
   static func searchItems(_ attributes: [String: String]) -> Message {
@@ -46,7 +50,7 @@ extension Message {
   /// Answers with the secrets of the items that are there and unlocked.
   static func getSecrets(_ items: [ObjectPath], session: ObjectPath) -> Message {
     Message(
-      service, serviceInterface, "GetSecrets", [.objectPaths(items), .objectPath(session)],
+      service, serviceInterface, getSecrets, [.objectPaths(items), .objectPath(session)],
       answer: "(a{o(oayays)})")
   }
 

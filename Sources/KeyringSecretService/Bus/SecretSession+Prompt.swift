@@ -15,11 +15,11 @@ extension SecretSession {
   /// - Parameters:
   ///   - prompt: The prompt.
   ///   - deadline: When to give up.
-  /// - Returns: How it ended.
+  /// - Returns: How it ended; `nil` when it does not exist (any more).
   /// - Throws: That the prompt cannot be shown, that the provider left, or that time is up.
   func show(
     _ prompt: ObjectPath, until deadline: Deadline
-  ) throws(BusFailure) -> PromptOutcome {
+  ) throws(BusFailure) -> PromptOutcome? {
     try PrivateMainContext.run { (context) throws(BusFailure) in
       var outcome: PromptOutcome?
       var providerHasLeft = false
@@ -29,7 +29,9 @@ extension SecretSession {
       ]
       defer { for unsubscribe in subscriptions { unsubscribe() } }
 
-      for result in try send([.show(prompt: prompt)], in: context, until: deadline) {
+      let message = Message.show(prompt: prompt)
+      for result in try send([message], in: context, until: deadline) {
+        if case .failure(let failure) = result, failure.isUnknownObject(of: message) { return nil }
         _ = try result.get()
       }
       try context.iterate(until: deadline) { outcome == nil && !providerHasLeft && !isClosed }

@@ -105,8 +105,12 @@ extension SecretSession {
     secret.withUnsafeBytes { bytes in
       let address = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
         .assumingMemoryBound(to: CChar.self)
-      // KWallet and KeePassXC corrupt what is called text and is not, or has a NUL.
-      let isText = bytes.isEmpty || g_utf8_validate_len(address, gsize(bytes.count), nil) != 0
+      // KWallet and KeePassXC corrupt what is called text and is not, or has a NUL; KWallet 5.103
+      // also takes a byte order mark off.
+      let isText =
+        bytes.isEmpty
+        || g_utf8_validate_len(address, gsize(bytes.count), nil) != 0
+          && !bytes.starts(with: [0xEF, 0xBB, 0xBF])
       // Lent and only read: a copy of libsecret's own would not be wiped where it cannot lock memory.
       let value = secret_value_new_full(
         address, gssize(bytes.count), isText ? "text/plain" : "application/octet-stream", nil)

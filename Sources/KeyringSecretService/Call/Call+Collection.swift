@@ -126,6 +126,8 @@ extension Call {
   }
 
   func lock(_ collection: ObjectPath) throws(SecureStorageError) {
+    // KWallet 5.103 cannot lock what is locked.
+    if try isLocked(collection) { return }
     guard let answer = try send(.lock([collection])) else { throw noCollection() }
     let prompt = ObjectPath(answer.child(1).text)
     if !prompt.isNone { _ = try self.answer(to: prompt) }
@@ -139,16 +141,20 @@ extension Call {
     if objects.isEmpty { return }
     // Nothing is asked for that would not be performed: the prompt would stay behind in the daemon.
     guard options.interaction == .allowed else { throw failure(.locked) }
-    guard let answer = try send(.unlock(objects)) else { throw unexpectedAnswer("nothing") }
-    var unlocked = answer.child(0).paths
-    let prompt = ObjectPath(answer.child(1).text)
-    if !prompt.isNone {
-      let result = try self.answer(to: prompt)
-      // KWallet without a wallet ends the prompt with a value of another type.
-      guard result.isOfType("ao") else { throw failure(.locked) }
-      unlocked += result.paths
+    // KWallet 5.103 ends a prompt, unseen and with nothing unlocked, when another one is answered.
+    for _ in 0..<3 {
+      guard let answer = try send(.unlock(objects)) else { throw unexpectedAnswer("nothing") }
+      var unlocked = answer.child(0).paths
+      let prompt = ObjectPath(answer.child(1).text)
+      if !prompt.isNone, let result = try self.answer(toExisting: prompt) {
+        // KWallet without a wallet ends the prompt with a value of another type.
+        guard result.isOfType("ao") else { break }
+        unlocked += result.paths
+      }
+      if Set(objects).isSubset(of: unlocked) { return }
+      if prompt.isNone { break }
     }
-    if !Set(objects).isSubset(of: unlocked) { throw failure(.locked) }
+    throw failure(.locked)
   }
 }
 #endif

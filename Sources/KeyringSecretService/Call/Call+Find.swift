@@ -20,11 +20,13 @@ extension Call {
           stored.item(key, secret: secrets[stored.path], details: query.details)
         }
       }
-      // What vanished in between was removed or replaced, and another search tells which.
-      if !gone.isDisjoint(with: missing) {
-        throw unexpectedAnswer("no secret for an item that it lists as unlocked")
+      // What vanished in between was removed, replaced or locked, and another search tells which.
+      if try !isLocked(existingCollection()) {
+        if !gone.isDisjoint(with: missing) {
+          throw unexpectedAnswer("no secret for an item that it lists as unlocked")
+        }
+        gone.formUnion(missing)
       }
-      gone.formUnion(missing)
       try checkDeadline()
     }
   }
@@ -143,15 +145,28 @@ extension Call {
     }
   }
 
-  /// Fetches the secrets of items; those that are gone are left out.
+  /// Fetches the secrets of items; those that are gone, or were locked meanwhile, are left out.
   func secrets(
+    of items: [ObjectPath]
+  ) throws(SecureStorageError) -> [ObjectPath: Secret] {
+    let secrets = try unverifiedSecrets(of: items)
+    // KWallet 5.103 says that every secret of a locked collection is empty.
+    guard secrets.values.contains(where: { $0.count == 0 }), try isLocked(existingCollection())
+    else { return secrets }
+    return secrets.filter { $0.value.count > 0 }
+  }
+
+  private func unverifiedSecrets(
     of items: [ObjectPath]
   ) throws(SecureStorageError) -> [ObjectPath: Secret] {
     // An answer above 64 MiB ends the keyring's connection, and with it gnome-keyring 42. So none
     // may hold more secrets than stay below that when each is as large as one can be.
     let size = (60 << 20) / ItemLimits.secretBytes
     let groups = stride(from: 0, to: items.count, by: size).map { items[$0...].prefix(size) }
-    let answers = try send(groups.map { .getSecrets(Array($0), session: session.path) })
+    var answers = try send(groups.map { .getSecrets(Array($0), session: session.path) })
+    // One that is gone makes KWallet 5.103 answer for none of its group.
+    let refused = zip(groups, answers).filter { $0.count > 1 && $1 == nil }.flatMap(\.0)
+    answers += try send(refused.map { .getSecrets([$0], session: session.path) })
     var secrets: [ObjectPath: Secret] = [:]
     for entry in answers.flatMap({ $0?.child(0).children ?? [] }) {
       guard let secret = session.decode(entry.child(1)) else {

@@ -70,7 +70,9 @@ extension Call {
     if stored.isOwn, let label = item.label, !label.isExactly(stored.label) {
       // The one message that changes both at once.
       let path = try createItem(attributes: attributes, label: label, secret: secret)
-      if path != stored.path { try removeOlder(item.key) }
+      // KWallet 5.103 keeps the label of what it replaces.
+      if path == stored.path { return try write([.setLabel(label, of: path)]) }
+      try removeOlder(item.key)
       return true
     }
     // In place, so that another program finds its item as it left it, and because KeePassXC 2.7.4
@@ -135,11 +137,13 @@ extension Call {
     }
   }
 
-  /// Sends messages that change an item; `false` when it does not exist any more.
+  /// Sends messages that change an item; `false` when it does not exist any more, or was locked.
   private func write(_ messages: [Message]) throws(SecureStorageError) -> Bool {
     if messages.isEmpty { return true }
     hasWritten = true
-    return try send(messages).allSatisfy { $0 != nil }
+    guard try send(messages).allSatisfy({ $0 != nil }) else { return false }
+    // KWallet 5.103 loses without a word what is written while it is locked.
+    return try !isLocked(existingCollection())
   }
 
   private func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {

@@ -44,9 +44,7 @@ final class Call {
     for (message, result) in zip(messages, results) {
       switch result {
       case .success(let answer): answers.append(answer)
-      // Items and collections come and go; a service that knows no such method is at fault.
-      case .failure(let failure) where failure.isUnknownObject && !message.isForService:
-        answers.append(nil)
+      case .failure(let failure) where failure.isUnknownObject(of: message): answers.append(nil)
       case .failure(let failure): throw self.failure(failure)
       }
     }
@@ -73,6 +71,12 @@ final class Call {
   /// - Returns: The result that the method would have given without a prompt.
   /// - Throws: `.locked` when nobody may be asked, `.userCanceled` when the user declined.
   func answer(to prompt: ObjectPath) throws(SecureStorageError) -> Variant {
+    if let result = try answer(toExisting: prompt) { return result }
+    throw unexpectedAnswer("a prompt that does not exist")
+  }
+
+  /// Does the same, and returns `nil` when the prompt does not exist (any more).
+  func answer(toExisting prompt: ObjectPath) throws(SecureStorageError) -> Variant? {
     guard options.interaction == .allowed else {
       throw failure(
         .locked, "The keyring needs to ask the user, and this storage must not let it.")
@@ -82,8 +86,11 @@ final class Call {
       let outcome = try deadline.pausing { () throws(BusFailure) in
         try session.show(prompt, until: Deadline(after: options.promptTimeout))
       }
-      if case .completed(let result) = outcome { return result }
-      nobodyWasAsked = try session.lacksPrompter(until: deadline)
+      switch outcome {
+      case .completed(let result): return result
+      case .dismissed: nobodyWasAsked = try session.lacksPrompter(until: deadline)
+      case nil: return nil
+      }
     } catch {
       let isLate = error.codeWhileCalling == .timedOut
       throw failure(error, isLate ? "The keyring's question was not answered in time." : nil)

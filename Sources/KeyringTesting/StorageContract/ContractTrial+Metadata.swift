@@ -31,7 +31,12 @@ extension ContractTrial {
     try expect(created == first.created, "a new secret changed when the item was created")
     try expect(modified >= created, "modified \(modified) is before created \(created)")
 
-    try save("third", password("plain"))
+    try storage.save(
+      SecureItem(key: password(), secret: Secret("third"), label: "Another label"), .update)
+    try expect(metadata().label == "Another label", "the label did not change with the secret")
+    try expectStored("third", password(), "after changing the label with the secret")
+
+    try save("fourth", password("plain"))
     let plain = try storage.item(for: password("plain"), details: .metadata)
     try expect(plain?.label?.isEmpty == false, "an item saved without a label has an empty one")
     try expect(plain?.label?.contains("/") == false, "a label has a slash")

@@ -51,6 +51,60 @@ extension ContractTrial {
     try expect(count == 1, "of \(threads) threads adding one item \(count) succeeded")
   }
 
+  func lockingLosesNothing(
+    _ unlock: @escaping @Sendable (any LockableStorage) throws -> Void
+  ) throws {
+    try save("0", password())
+    let isLocking = Atomic(true)
+    let tries = Atomic(0)
+    let lock: @Sendable () throws -> Void = {
+      defer { isLocking.store(false, ordering: .releasing) }
+      for _ in 0..<10 {
+        Self.wait(for: tries, while: isLocking)
+        try whileLocked(unlock) { _ in Self.wait(for: tries, while: isLocking) }
+      }
+    }
+    let read: @Sendable () throws -> Void = {
+      defer { isLocking.store(false, ordering: .releasing) }
+      repeat {
+        let text = try unlessLocked { try secret(password())?.text ?? "nothing" }
+        try expect(text.map { Int($0) != nil } ?? true, "a reader found \(text ?? "")")
+      } while isLocking.load(ordering: .acquiring)
+    }
+    let write: @Sendable () throws -> Void = {
+      defer { isLocking.store(false, ordering: .releasing) }
+      var number = 0
+      var isWritten = false
+      repeat {
+        // Nothing else is written before it was seen that this was not lost.
+        let found = try unlessLocked { try secret(password())?.text ?? "nothing" }
+        if let found, isWritten { try expect(found == "\(number)", "what was written is lost") }
+        if found != nil || !isWritten {
+          number += 1
+          isWritten = try unlessLocked { try save("\(number)", password()) } != nil
+        }
+        tries.add(1, ordering: .acquiringAndReleasing)
+      } while isLocking.load(ordering: .acquiring)
+    }
+    try Self.concurrently([lock, read, write])
+  }
+
+  private func unlessLocked<Result>(_ body: () throws -> Result) throws -> Result? {
+    do {
+      return try body()
+    } catch let error as SecureStorageError where error.code == .locked {
+      return nil
+    }
+  }
+
+  /// Waits until somebody has tried twice more, or nobody does so any more.
+  private static func wait(for tries: borrowing Atomic<Int>, while isGoingOn: borrowing Atomic<Bool>) {
+    let enough = tries.load(ordering: .acquiring) + 2
+    while isGoingOn.load(ordering: .acquiring), tries.load(ordering: .acquiring) < enough {
+      sched_yield()
+    }
+  }
+
   /// Runs closures at the same time, on a thread each, and waits for all of them.
   ///
   /// Storages block, so tasks, which share the threads of the cooperative pool, will not do.

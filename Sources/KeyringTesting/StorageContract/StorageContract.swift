@@ -64,6 +64,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case emptyIsNotMissing
   /// Text is not normalised, in secrets, keys or logins.
   case textIsNotNormalized
+  /// A byte order mark at the start of an account or a login is part of it.
+  case byteOrderMarksAreKept
 
   // Rule 5: removing something absent is no error; something locked is never removed quietly.
   /// Removing what is not there says 0.
@@ -98,6 +100,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 9: any number of threads may use a storage at once.
   /// What several threads write at once is all there, once.
   case threadsLoseNothing
+  /// While somebody locks and unlocks, an item is read and written, or that is an error.
+  case lockingLosesNothing
 
   // Rule 10: every call ends.
   /// A call that is cancelled before it begins does nothing.
@@ -114,21 +118,24 @@ public enum StorageContract: String, CaseIterable, Sendable {
       .typedSavingKeepsTheMode, .collectionsAreApart:
       2
     case .credentialsAreNeverMixed, .newLoginLeavesOneItem: 3
-    case .bytesComeBack, .valuesComeBack, .emptyIsNotMissing, .textIsNotNormalized: 4
+    case .bytesComeBack, .valuesComeBack, .emptyIsNotMissing, .textIsNotNormalized,
+      .byteOrderMarksAreKept:
+      4
     case .removingAbsentSaysZero, .removingLockedFails: 5
     case .removingServiceLeavesOthers, .removingEverythingIsRefused: 6
     case .metadataReadsBack, .labelChangesAlone, .attributesAreSearchable, .queriesNarrowDown,
       .commentsAndLocksAreMetadata, .newestComesFirst:
       7
     case .secretsAreNotShown: 8
-    case .threadsLoseNothing: 9
+    case .threadsLoseNothing, .lockingLosesNothing: 9
     case .canceledCallsAreNotMade: 10
     }
   }
 
   /// Whether the case locks the storage, and so applies to a `LockableStorage` only.
   public var needsLocking: Bool {
-    [.lockedIsNotMissing, .lockedItemsAreListed, .removingLockedFails].contains(self)
+    [.lockedIsNotMissing, .lockedItemsAreListed, .removingLockedFails, .lockingLosesNothing]
+      .contains(self)
   }
 
   /// Whether the case makes and deletes a collection, and so applies to a `CollectionStorage` only.
@@ -144,7 +151,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   ///   rule has no place for; or what `unlock` threw.
   public func verify(
     _ storage: any SecureStorage,
-    unlock: (any LockableStorage) throws -> Void = { try $0.unlock() }
+    unlock: @Sendable (any LockableStorage) throws -> Void = { try $0.unlock() }
   ) throws {
     let trial = ContractTrial(self, storage)
     do {
@@ -158,7 +165,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   }
 
   private func check(
-    _ trial: ContractTrial, _ unlock: (any LockableStorage) throws -> Void
+    _ trial: ContractTrial, _ unlock: @Sendable (any LockableStorage) throws -> Void
   ) throws {
     switch self {
     case .missingIsEmpty: try trial.missingIsEmpty()
@@ -184,6 +191,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
     case .bytesComeBack: try trial.bytesComeBack()
     case .emptyIsNotMissing: try trial.emptyIsNotMissing()
     case .textIsNotNormalized: try trial.textIsNotNormalized()
+    case .byteOrderMarksAreKept: try trial.byteOrderMarksAreKept()
     case .removingAbsentSaysZero: try trial.removingAbsentSaysZero()
     case .removingLockedFails: try trial.removingLockedFails(unlock)
     case .removingServiceLeavesOthers: try trial.removingServiceLeavesOthers()
@@ -194,6 +202,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
     case .newestComesFirst: try trial.newestComesFirst()
     case .secretsAreNotShown: try trial.secretsAreNotShown()
     case .threadsLoseNothing: try trial.threadsLoseNothing()
+    case .lockingLosesNothing: try withoutActuallyEscaping(unlock, do: trial.lockingLosesNothing)
     }
   }
 }

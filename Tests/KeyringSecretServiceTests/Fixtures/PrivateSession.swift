@@ -3,7 +3,7 @@ import FoundationEssentials
 import Keyring
 import Testing
 
-/// The D-Bus session with a gnome-keyring of its own in which `Scripts/test` runs these tests.
+/// The D-Bus session with a keyring of its own in which `Scripts/test` runs these tests.
 enum PrivateSession {
   /// A name that the script looks for in the keyring afterwards; only that session has it.
   static let witness = ProcessInfo.processInfo.environment["KEYRING_TEST_WITNESS"]

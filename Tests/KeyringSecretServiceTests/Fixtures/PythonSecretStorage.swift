@@ -30,6 +30,9 @@ struct PythonSecretStorage: OtherProgram {
     let attributes: [String: String]
     var label = ""
     var secret = Data()
+    var type = "text/plain"
+    // Not its alias, by which gnome-keyring 42 does not always find it.
+    var collection = Provider.current.defaultCollection
   }
 
   private static let script = """
@@ -39,9 +42,9 @@ struct PythonSecretStorage: OtherProgram {
     request = json.load(sys.stdin)
     action, secret = request["action"], base64.b64decode(request["secret"])
     collection = secretstorage.Collection(
-      secretstorage.dbus_init(), "/org/freedesktop/secrets/collection/login")
+      secretstorage.dbus_init(), "/org/freedesktop/secrets/collection/" + request["collection"])
     if action == "create":
-      collection.create_item(request["label"], request["attributes"], secret, replace=True)
+      collection.create_item(request["label"], request["attributes"], secret, True, request["type"])
     found = list(collection.search_items(request["attributes"]))
     if action == "change":
       for item in found: item.set_secret(secret)
@@ -68,9 +71,11 @@ struct PythonSecretStorage: OtherProgram {
   }
 
   /// Stores an item, replacing what the keyring takes for the same one.
-  static func create(_ secret: Data, label: String, _ attributes: [String: String]) throws {
+  static func create(
+    _ secret: Data, type: String = "text/plain", label: String, _ attributes: [String: String]
+  ) throws {
     try perform(
-      Request(action: "create", attributes: attributes, label: label, secret: secret))
+      Request(action: "create", attributes: attributes, label: label, secret: secret, type: type))
   }
 
   /// Changes the secret of the items that have these attributes.

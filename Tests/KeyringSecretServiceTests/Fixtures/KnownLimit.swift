@@ -1,0 +1,51 @@
+#if SecretService && os(Linux)
+import KeyringTesting
+import Testing
+
+/// What the package promises and a provider cannot keep.
+///
+/// The article Providers.md shows this list, and a test sees to it.
+struct KnownLimit {
+  enum Promise: Equatable, CustomStringConvertible {
+    case rule(StorageContract)
+    case sessionCollection
+
+    var description: String {
+      switch self {
+      case .rule(let rule): "rule \(rule.rule), `\(rule.rawValue)`"
+      case .sessionCollection: "a collection that is forgotten at log-out"
+      }
+    }
+  }
+
+  let provider: Provider
+  let promise: Promise
+  /// Why, in a sentence.
+  let reason: String
+
+  static let all = [
+    KnownLimit(
+      provider: .kwallet, promise: .rule(.collectionsAreApart),
+      reason: "It makes a collection only in a window of its own, which wants a person."),
+    KnownLimit(
+      provider: .kwallet, promise: .rule(.byteOrderMarksAreKept),
+      reason: "It takes a byte order mark off the start of every attribute."),
+    KnownLimit(
+      provider: .kwallet, promise: .sessionCollection,
+      reason: "It has none, and says so: `.collectionNotFound`."),
+  ]
+
+  /// What keeps the provider of the private session from keeping a promise, if anything does.
+  static func of(_ promise: Promise) -> KnownLimit? {
+    all.first { $0.provider == .current && $0.promise == promise }
+  }
+
+  /// Runs what puts a storage through a case of the contract.
+  ///
+  /// Where the provider is known to break it, it must: the list shall not outlive a limit.
+  static func mind(_ rule: StorageContract, _ body: () throws -> Void) throws {
+    guard let limit = of(.rule(rule)) else { return try body() }
+    withKnownIssue(Comment(rawValue: limit.reason)) { try body() }
+  }
+}
+#endif

@@ -1,0 +1,41 @@
+#if SecretService && os(Linux)
+import FoundationEssentials
+import Keyring
+import Testing
+
+/// The keyring that `Scripts/test` has started in the private session.
+enum Provider: String {
+  case gnomeKeyring = "gnome-keyring"
+  case kwallet
+
+  static let current =
+    ProcessInfo.processInfo.environment["KEYRING_TEST_PROVIDER"].flatMap(Provider.init)
+    ?? .gnomeKeyring
+
+  /// The last part of the default collection's path.
+  var defaultCollection: String {
+    switch self {
+    case .gnomeKeyring: "login"
+    case .kwallet: "kdewallet"
+    }
+  }
+
+  /// Where a test keeps what need not outlive it.
+  var fastestCollection: SecretServiceStorage.Collection {
+    KnownLimit.of(.sessionCollection) == nil ? .session : .default
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Skips the test, and says why, where the keyring has no collection that is forgotten at log-out.
+  static var withSessionCollection: Self {
+    let limit = KnownLimit.of(.sessionCollection)
+    return .enabled(if: limit == nil, limit.map { Comment(rawValue: $0.reason) })
+  }
+
+  /// Skips the test, and says why, on other providers.
+  static func only(on provider: Provider, _ reason: Comment) -> Self {
+    .enabled(if: Provider.current == provider, reason)
+  }
+}
+#endif
