@@ -4,6 +4,8 @@ import Keyring
 import KeyringTesting
 import Testing
 
+@testable import KeyringSecretService
+
 /// What differs on KWallet: a collection is a wallet, and one with an empty password is unlocked
 /// without a question, but for a caller who allows questions.
 @Suite(.inPrivateSession, .only(on: .kwallet, "needs Scripts/test --provider kwallet"))
@@ -49,6 +51,27 @@ struct KWalletTests {
       }
     }
     #expect(try second.remove(key))
+  }
+
+  /// KWallet 5.103 cannot work with the keys of one session in about a hundred.
+  @Test func everySessionWorks() throws {
+    let storage = SecretServiceStorage()
+    let service = PrivateSession.newService()
+    let key = ItemKey.password(service: service, account: "account")
+    for number in 0..<300 {
+      let deadline = Deadline(after: .seconds(25))
+      SessionPool.shared.forget(
+        try SessionPool.shared.session(at: nil, until: deadline), at: nil)
+      switch number % 3 {
+      case 0: try storage.setPassword("\(number / 3)", for: key, .add)
+      case 1: #expect(try storage.password(for: key) == "\(number / 3)")
+      default:
+        try storage.setPassword("changed", for: key, .update)
+        #expect(try storage.password(for: key) == "changed")
+        #expect(try storage.removeItems(matching: .service(service)) == 1)
+      }
+    }
+    try storage.removeItems(matching: .service(service))
   }
 }
 #endif

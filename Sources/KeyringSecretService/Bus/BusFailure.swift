@@ -78,7 +78,9 @@ extension BusFailure {
     switch remoteName {
     // The session was opened with a provider that has been restarted since.
     case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected",
-      "org.freedesktop.Secret.Error.NoSession":
+      "org.freedesktop.Secret.Error.NoSession",
+      // KWallet 5.103, of a session with a key that it has computed otherwise: one in 256.
+      "org.qtproject.QtDBus.Error.InvalidObjectPath":
       return .connectionLost
     case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed":
       return .accessDenied
@@ -109,10 +111,13 @@ extension BusFailure {
     if message.isForService {
       // KWallet 5.103 reads no secret at all when one of the items is gone. A service that knows no
       // such method is at fault.
-      return message.readsSecrets && remoteName == "org.freedesktop.DBus.Error.InvalidArgs"
+      return message.readsSecrets && isInvalidArgument
     }
     return isUnknownObject
   }
+
+  /// Whether the provider did not take what it was given.
+  var isInvalidArgument: Bool { remoteName == "org.freedesktop.DBus.Error.InvalidArgs" }
 
   /// Whether the object that the message was for does not exist (any more).
   private var isUnknownObject: Bool {

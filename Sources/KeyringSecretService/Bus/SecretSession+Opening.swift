@@ -38,7 +38,7 @@ extension SecretSession {
         throw OpeningFailure(code: error.codeWhileConnecting, cause: error)
       }
       do throws(BusFailure) {
-        let service = try openService(on: connection, context, deadline)
+        let service = try openServiceWithAnyKey(on: connection, context, deadline)
         if let session = SecretSession(connection: connection, service: service) { return session }
         throw BusFailure(domain: "secret", code: 0, text: "the provider left during the opening")
       } catch {
@@ -74,6 +74,20 @@ extension SecretSession {
       let connection = g_dbus_connection_new_for_address_finish(result.pointer, &error)
     else { throw BusFailure(adopting: error) }
     return .object(adopting: connection)
+  }
+
+  /// KWallet 5.103 refuses the key of one session in 256, because it begins with a zero.
+  private static func openServiceWithAnyKey(
+    on connection: GLibReference, _ context: PrivateMainContext, _ deadline: Deadline
+  ) throws(BusFailure) -> GLibReference {
+    for _ in 0..<3 {
+      do throws(BusFailure) {
+        return try openService(on: connection, context, deadline)
+      } catch {
+        guard error.isInvalidArgument else { throw error }
+      }
+    }
+    return try openService(on: connection, context, deadline)
   }
 
   private static func openService(

@@ -8,6 +8,7 @@ extension Call {
   /// one is there. When attributes change with it (a credential's login), the new item is created
   /// before the old one is deleted, and carries a higher revision: whoever meets both takes it.
   func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    var vanished: Set<ObjectPath> = []
     while true {
       let stored = try storedItems(toBeReplacedBy: item.key, mode)
       guard let valid = stored.first else {
@@ -18,7 +19,9 @@ extension Call {
       if try replace(valid, by: item) {
         return try remove(stored.dropFirst().map(\.path))
       }
-      // The item vanished before it was replaced.
+      // The item vanished before it was replaced. KWallet 5.103 says so, too, when it has computed
+      // another key for the session; a new session will do.
+      if !vanished.insert(valid.path).inserted { throw failure(.connectionLost) }
       try checkDeadline()
     }
   }
@@ -38,9 +41,17 @@ extension Call {
 
   private func create(_ item: SecureItem) throws(SecureStorageError) {
     let secret = try storage.secretOfNewItem(item)
-    try createItem(
-      attributes: item.key.newAttributes.merging(item.attributes ?? [:]) { $1 },
-      label: item.label ?? item.key.defaultLabel, secret: secret)
+    do throws(SecureStorageError) {
+      try createItem(
+        attributes: item.key.newAttributes.merging(item.attributes ?? [:]) { $1 },
+        label: item.label ?? item.key.defaultLabel, secret: secret)
+    } catch {
+      guard error.code == .connectionLost else { throw error }
+      // KWallet 5.103 has made an item without the secret, if it could not decrypt that.
+      try remove(storedItems(with: item.key.ownAttributes).map(\.path))
+      hasWritten = false
+      throw error
+    }
     // Without attributes of its own another process's item was replaced, not joined.
     if item.attributes?.isEmpty == false { try removeOlder(item.key) }
   }
@@ -137,13 +148,16 @@ extension Call {
     }
   }
 
-  /// Sends messages that change an item; `false` when it does not exist any more, or was locked.
+  /// Sends messages that change an item; `false` when it does not exist any more.
   private func write(_ messages: [Message]) throws(SecureStorageError) -> Bool {
     if messages.isEmpty { return true }
     hasWritten = true
     guard try send(messages).allSatisfy({ $0 != nil }) else { return false }
     // KWallet 5.103 loses without a word what is written while it is locked.
-    return try !isLocked(existingCollection())
+    let collection = try existingCollection()
+    guard try isLocked(collection) else { return true }
+    try unlock([collection])
+    return try write(messages)
   }
 
   private func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {

@@ -24,9 +24,12 @@ struct PythonKeyring: OtherProgram {
   private func run(
     _ command: String, _ service: String, _ username: String, input: String = ""
   ) throws -> (status: Int32, output: Data) {
+    let script =
+      PythonSecretStorage.prelude
+      + "import runpy; runpy.run_module('keyring', run_name='__main__', alter_sys=True)"
     let backend = "keyring.backends.SecretService.Keyring"
     return try Program(
-      "/usr/bin/python3", ["-I", "-m", "keyring", "-b", backend, command, service, username]
+      "/usr/bin/python3", ["-I", "-c", script, "-b", backend, command, service, username]
     ).finish(input: Data(input.utf8))
   }
 }

@@ -35,6 +35,13 @@ struct PythonSecretStorage: OtherProgram {
     var collection = Provider.current.defaultCollection
   }
 
+  /// Makes what another program sees not depend on luck: KWallet 5.103 cannot work with the keys of
+  /// one session in about a hundred, and secretstorage 3.3.3 does not notice. Without a method of
+  /// encryption that KWallet knows it uses none.
+  static let prelude =
+    Provider.current == .kwallet
+    ? "import secretstorage.util; secretstorage.util.ALGORITHM_DH = 'none'\n" : ""
+
   private static let script = """
     import base64, json, sys
     import secretstorage
@@ -59,7 +66,7 @@ struct PythonSecretStorage: OtherProgram {
 
   @discardableResult
   private static func perform(_ request: Request) throws -> [Item] {
-    let (status, output) = try Program("/usr/bin/python3", ["-I", "-c", script])
+    let (status, output) = try Program("/usr/bin/python3", ["-I", "-c", prelude + script])
       .finish(input: JSONEncoder().encode(request))
     try #require(status == 0)
     return try JSONDecoder().decode([Item].self, from: output)

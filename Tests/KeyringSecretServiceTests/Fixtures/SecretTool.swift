@@ -21,8 +21,13 @@ struct SecretTool: OtherProgram {
   private static func run(
     _ command: [String], _ attributes: [String: String], input: String = ""
   ) throws -> (status: Int32, output: Data) {
-    try Program("secret-tool", command + attributes.flatMap { [$0.key, $0.value] })
-      .finish(input: Data(input.utf8))
+    func run() throws -> (status: Int32, output: Data) {
+      try Program("secret-tool", command + attributes.flatMap { [$0.key, $0.value] })
+        .finish(input: Data(input.utf8))
+    }
+    let result = try run()
+    // KWallet 5.103 cannot work with the keys of one session in about a hundred.
+    return Provider.current == .kwallet && result.status != 0 ? try run() : result
   }
 
   func set(_ password: String, service: String, username: String) throws {
