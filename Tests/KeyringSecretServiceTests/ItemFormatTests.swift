@@ -103,7 +103,8 @@ import Testing
   @Test func bytesOfAnotherProgramAreRead() throws {
     let bytes: [UInt8] = [0xFF, 0x00, 0x80, 0x0A]
     try PythonSecretStorage.create(
-      Data(bytes), type: "application/octet-stream", label: "Theirs", ["service": service, "username": "bytes"])
+      Data(bytes), type: "application/octet-stream", label: "Theirs",
+      ["service": service, "username": "bytes"])
     let key = ItemKey.value(service: service, account: "bytes")
     #expect(try storage.value([UInt8].self, for: key) == bytes)
     // As a password it is something that cannot be read, not something that is absent.

@@ -79,8 +79,7 @@ extension BusFailure {
     // The session was opened with a provider that has been restarted since.
     case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected",
       "org.freedesktop.Secret.Error.NoSession",
-      // KWallet 5.103, of a session with a key that it has computed otherwise: one in 256.
-      "org.qtproject.QtDBus.Error.InvalidObjectPath":
+      Self.noSessionOfKWallet:
       return .connectionLost
     case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed":
       return .accessDenied
@@ -99,6 +98,9 @@ extension BusFailure {
       return .backend
     }
   }
+
+  /// What KWallet 5.103 says of a session with a key that it has computed otherwise: one in 256.
+  static let noSessionOfKWallet = "org.qtproject.QtDBus.Error.InvalidObjectPath"
 
   /// Whether nobody was there to be sent the message.
   var isWithoutReceiver: Bool {

@@ -46,8 +46,8 @@ extension Call {
         attributes: item.key.newAttributes.merging(item.attributes ?? [:]) { $1 },
         label: item.label ?? item.key.defaultLabel, secret: secret)
     } catch {
-      guard error.code == .connectionLost else { throw error }
-      // KWallet 5.103 has made an item without the secret, if it could not decrypt that.
+      guard error.underlying?.domain == BusFailure.noSessionOfKWallet else { throw error }
+      // It has made an item all the same, without the secret, which it could not decrypt.
       try remove(storedItems(with: item.key.ownAttributes).map(\.path))
       hasWritten = false
       throw error

@@ -98,7 +98,9 @@ extension ContractTrial {
   }
 
   /// Waits until somebody has tried twice more, or nobody does so any more.
-  private static func wait(for tries: borrowing Atomic<Int>, while isGoingOn: borrowing Atomic<Bool>) {
+  private static func wait(
+    for tries: borrowing Atomic<Int>, while isGoingOn: borrowing Atomic<Bool>
+  ) {
     let enough = tries.load(ordering: .acquiring) + 2
     while isGoingOn.load(ordering: .acquiring), tries.load(ordering: .acquiring) < enough {
       sched_yield()

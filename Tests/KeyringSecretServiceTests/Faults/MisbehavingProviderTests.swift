@@ -138,7 +138,7 @@ import Testing
     try service.mend()
     // One that is always there to be found, and never to be changed, must not keep a call for ever.
     try service.fault("SetSecret", gone)
-    Use.save.expectFailure(.timedOut, bus.storage(serviceTimeout: .milliseconds(300)))
+    Use.save.expectFailure(.connectionLost, storage)
     try service.mend()
     try service.fault("CreateItem", gone)
     Use.add.expectFailure(.noDefaultCollection, storage)

@@ -35,6 +35,9 @@ struct KnownLimit {
       reason: "It has none, and says so: `.collectionNotFound`."),
   ]
 
+  /// The line of the article that tells of the limit.
+  var line: String { "| \(provider.rawValue) | \(promise) | \(reason) |" }
+
   /// What keeps the provider of the private session from keeping a promise, if anything does.
   static func of(_ promise: Promise) -> KnownLimit? {
     all.first { $0.provider == .current && $0.promise == promise }

@@ -35,9 +35,10 @@ struct PythonSecretStorage: OtherProgram {
     var collection = Provider.current.defaultCollection
   }
 
-  /// Makes what another program sees not depend on luck: KWallet 5.103 cannot work with the keys of
-  /// one session in about a hundred, and secretstorage 3.3.3 does not notice. Without a method of
-  /// encryption that KWallet knows it uses none.
+  /// Makes secretstorage open its sessions without encryption, where those depend on luck.
+  ///
+  /// KWallet 5.103 cannot work with the keys of one session in about a hundred, and secretstorage
+  /// 3.3.3 does not notice. With a method of encryption that KWallet does not know it uses none.
   static let prelude =
     Provider.current == .kwallet
     ? "import secretstorage.util; secretstorage.util.ALGORITHM_DH = 'none'\n" : ""
