@@ -99,7 +99,7 @@ extension BusFailure {
     }
   }
 
-  /// What KWallet 5.103 says of a session with a key that it has computed otherwise: one in 256.
+  /// What KWallet 5.103 says of a session whose key it has computed otherwise: about one in 200.
   static let noSessionOfKWallet = "org.qtproject.QtDBus.Error.InvalidObjectPath"
 
   /// Whether nobody was there to be sent the message.

@@ -170,7 +170,7 @@ extension Call {
     var secrets: [ObjectPath: Secret] = [:]
     for entry in answers.flatMap({ $0?.child(0).children ?? [] }) {
       guard let secret = session.decode(entry.child(1)) else {
-        // KWallet 5.103 has computed another key for one session in 256; a new session will do.
+        // KWallet 5.103 has computed another key for about one session in 200; a new one will do.
         throw failure(
           .connectionLost, "The keyring's secrets are not encrypted for this session.")
       }

@@ -9,11 +9,14 @@ struct KnownLimit {
   enum Promise: Equatable, CustomStringConvertible {
     case rule(StorageContract)
     case sessionCollection
+    /// A rule that nothing tests, because it takes a crash of the keyring.
+    case crashSafety
 
     var description: String {
       switch self {
       case .rule(let rule): "rule \(rule.rule), `\(rule.rawValue)`"
       case .sessionCollection: "a collection that is forgotten at log-out"
+      case .crashSafety: "rule 3 after a crash of the keyring"
       }
     }
   }
@@ -33,6 +36,9 @@ struct KnownLimit {
     KnownLimit(
       provider: .kwallet, promise: .sessionCollection,
       reason: "It has none, and says so: `.collectionNotFound`."),
+    KnownLimit(
+      provider: .kwallet, promise: .crashSafety,
+      reason: "It writes secrets up to five seconds late, and their attributes at once."),
   ]
 
   /// The line of the article that tells of the limit.
