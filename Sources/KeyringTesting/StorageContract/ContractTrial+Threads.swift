@@ -34,6 +34,33 @@ extension ContractTrial {
       }
     }
     try additionHappensOnce(threads)
+    try passingItemsHideNoOthers()
+  }
+
+  private func passingItemsHideNoOthers() throws {
+    let kept = ["one", "two", "three"]
+    @Sendable func key(_ account: String) -> ItemKey {
+      .password(service: otherService, account: account)
+    }
+    for account in kept { try save(account, key(account)) }
+    let passing = Atomic(3)
+    let pass = { @Sendable (number: Int) throws in
+      defer { passing.subtract(1, ordering: .releasing) }
+      for _ in 0..<20 {
+        try save("passing", key("passing \(number)"))
+        try storage.remove(key("passing \(number)"))
+      }
+    }
+    try Self.concurrently([
+      { try pass(1) }, { try pass(2) }, { try pass(3) },
+      {
+        repeat {
+          let items = try storage.items(matching: .service(otherService, details: .secret))
+          let found = Set(items.compactMap(\.secret?.text)).subtracting(["passing"])
+          try expect(found == Set(kept), "beside items that came and went there were \(found)")
+        } while passing.load(ordering: .acquiring) > 0
+      },
+    ])
   }
 
   private func additionHappensOnce(_ threads: Int) throws {
