@@ -124,7 +124,7 @@ import Testing
   private struct Settings {
     @Password var password: String?
     @Credentials var account: Credential?
-    @SecureValue var token: Token?
+    @SecureValue<Token, Token?> var token: Token?
     @InternetPassword var gitPassword: String?
 
     init(service: String, storage: SecretServiceStorage) {
