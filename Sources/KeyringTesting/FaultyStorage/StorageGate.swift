@@ -1,5 +1,5 @@
 internal import Dispatch
-public import KeyringStorage
+internal import KeyringStorage
 internal import Synchronization
 
 /// Where the calls of a ``FaultyStorage`` wait until they are let go.
