@@ -122,6 +122,10 @@ extension Message {
     property("Label", of: collection, collectionInterface)
   }
 
+  static func label(ofItem item: ObjectPath) -> Message {
+    property("Label", of: item, itemInterface)
+  }
+
   static func isLocked(_ collection: ObjectPath) -> Message {
     property("Locked", of: collection, collectionInterface)
   }

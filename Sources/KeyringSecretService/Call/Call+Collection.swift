@@ -120,6 +120,11 @@ extension Call {
   /// Whether a collection is locked; `nil` when it does not exist (any more).
   func lockState(of collection: ObjectPath) throws(SecureStorageError) -> Bool? {
     guard let answer = try send(.isLocked(collection)) else { return nil }
+    return try isLocked(answer)
+  }
+
+  /// Reads the answer to the question whether a collection is locked.
+  func isLocked(_ answer: Variant) throws(SecureStorageError) -> Bool {
     let value = answer.child(0).child(0)
     guard value.isOfType("b") else { throw unexpectedAnswer("no state of the lock") }
     return value.bool

@@ -81,10 +81,16 @@ extension Call {
     if stored.isOwn, let label = item.label, !label.isExactly(stored.label) {
       // The one message that changes both at once.
       let path = try createItem(attributes: attributes, label: label, secret: secret)
-      // KWallet 5.103 keeps the label of what it replaces.
-      if path == stored.path { return try write([.setLabel(label, of: path)]) }
-      try removeOlder(item.key)
-      return true
+      if path != stored.path {
+        try removeOlder(item.key)
+        return true
+      }
+      // KWallet 5.103 keeps the label of what it replaces. Any other is left alone: gnome-keyring
+      // 42.1 crashes now and then when an item is changed right after it was replaced.
+      guard let answer = try send(.label(ofItem: path)) else { return false }
+      let label = answer.child(0).child(0)
+      guard label.isOfType("s"), label.text.isExactly(stored.label) else { return true }
+      return try changeMetadata(of: stored, attributes, item.label)
     }
     // In place, so that another program finds its item as it left it, and because KeePassXC 2.7.4
     // asks the user about every replacement.
@@ -152,10 +158,11 @@ extension Call {
   private func write(_ messages: [Message]) throws(SecureStorageError) -> Bool {
     if messages.isEmpty { return true }
     hasWritten = true
-    guard try send(messages).allSatisfy({ $0 != nil }) else { return false }
-    // KWallet 5.103 loses without a word what is written while it is locked.
     let collection = try existingCollection()
-    guard try isLocked(collection) else { return true }
+    let answers = try send(messages + [.isLocked(collection)])
+    guard answers.dropLast().allSatisfy({ $0 != nil }) else { return false }
+    // KWallet 5.103 loses without a word what is written while it is locked.
+    guard let state = answers.last ?? nil, try isLocked(state) else { return true }
     try unlock([collection])
     return try write(messages)
   }
