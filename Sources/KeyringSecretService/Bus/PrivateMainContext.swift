@@ -51,10 +51,13 @@ struct PrivateMainContext {
     return completions.compactMap(\.result)
   }
 
+  /// The context, for what outlives it.
+  var shared: GLibReference { .context(context) }
+
   /// Iterates the context for as long as there is something to wait for.
   func iterate(until deadline: Deadline, while isWaiting: () -> Bool) throws(BusFailure) {
     // The handler may be at work while this call ends, and needs a context that is still there.
-    let shared = GLibReference.context(context)
+    let shared = shared
     let wake: @Sendable () -> Void = { g_main_context_wakeup(shared.pointer) }
     try deadline.waking(by: wake) { () throws(BusFailure) in
       while isWaiting() {

@@ -93,7 +93,7 @@ extension SecretSession {
   private static func openService(
     on connection: GLibReference, _ context: PrivateMainContext, _ deadline: Deadline
   ) throws(BusFailure) -> GLibReference {
-    guard let service = newService(on: connection) else {
+    guard let service = newService(on: connection, context) else {
       throw BusFailure(domain: "glib", code: 0, text: "libsecret made no service object")
     }
     let results = try context.results(
@@ -110,7 +110,9 @@ extension SecretSession {
     return service
   }
 
-  private static func newService(on connection: GLibReference) -> GLibReference? {
+  private static func newService(
+    on connection: GLibReference, _ context: PrivateMainContext
+  ) -> GLibReference? {
     var values = [GValue(), GValue()]
     g_value_init(&values[0], g_dbus_connection_get_type())
     g_value_set_object(&values[0], gpointer(connection.pointer))
@@ -123,7 +125,7 @@ extension SecretSession {
         return g_object_new_with_properties(
           SecretServiceClass.type, guint(values.count), &names, &values)
       }
-    }.map { .object(adopting: OpaquePointer($0)) }
+    }.map { .object(adopting: OpaquePointer($0), madeIn: context.shared) }
   }
 }
 #endif

@@ -17,8 +17,18 @@ final class GLibReference: @unchecked Sendable {
   deinit { release(pointer) }
 
   /// Takes over a reference to a GObject that the caller was given.
-  static func object(adopting pointer: OpaquePointer) -> GLibReference {
-    GLibReference(pointer) { g_object_unref(gpointer($0)) }
+  ///
+  /// - Parameters:
+  ///   - pointer: The object.
+  ///   - context: The main context in which it leaves something to be freed; GDBusProxy 2.74 does.
+  /// - Returns: The reference.
+  static func object(
+    adopting pointer: OpaquePointer, madeIn context: GLibReference? = nil
+  ) -> GLibReference {
+    GLibReference(pointer) {
+      g_object_unref(gpointer($0))
+      if let context { while g_main_context_iteration(context.pointer, 0) != 0 {} }
+    }
   }
 
   /// Adds a reference to a main context.
