@@ -34,11 +34,11 @@ final class Listener: Sendable {
   }
 
   deinit {
-    close()
+    Glibc.close(descriptor)
     unlink(path)
   }
 
-  /// From now on the socket refuses connections.
-  func close() { Glibc.close(descriptor) }
+  /// From now on the socket refuses connections; its descriptor is others' only at the end.
+  func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }
 #endif
