@@ -86,7 +86,7 @@ extension Call {
         return true
       }
       // KWallet 5.103 keeps the label of what it replaces. Any other is left alone: gnome-keyring
-      // 42.1 crashes now and then when an item is changed right after it was replaced.
+      // 42.1 crashes when a label is set while other programs replace and remove the item.
       guard let answer = try send(.label(ofItem: path)) else { return false }
       let label = answer.child(0).child(0)
       guard label.isOfType("s"), label.text.isExactly(stored.label) else { return true }
