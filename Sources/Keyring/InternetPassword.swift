@@ -73,4 +73,17 @@ extension InternetPassword where Value == String {
   ) {
     self.init(server, account, storage, .isDefault(`default`))
   }
+
+  /// Declares the password of an account on a server, with a value even when none is stored.
+  ///
+  /// - Parameters:
+  ///   - server: The name or address of the host.
+  ///   - default: The value when there is no item, or when it cannot be read; never stored.
+  ///   - account: The account on that server, if it has several.
+  ///   - storage: Where it is kept; by default the storage in force when the property is used.
+  public init(
+    server: String, default: String, account: String? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(InternetServer(server), default: `default`, account: account, storage: storage)
+  }
 }

@@ -59,14 +59,12 @@ extension SecretServiceStorage: CollectionStorage {
   /// - Throws: Whatever kept it from being deleted.
   @discardableResult
   public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
-    var wasThere = false
-    try perform(.deleteCollection) { (call) throws(SecureStorageError) in
-      guard let collection = try call.collection(labeled: label) else { return }
-      // A second try does not find again what the first has deleted before its session was lost.
-      wasThere = true
+    // Not tried twice: another collection may have the same label.
+    try perform(.deleteCollection, mayRepeatWrites: false) { (call) throws(SecureStorageError) in
+      guard let collection = try call.collection(labeled: label) else { return false }
       try call.delete(collection)
+      return true
     }
-    return wasThere
   }
 
   /// Tells whether every program uses this collection: the default one, or the session's.

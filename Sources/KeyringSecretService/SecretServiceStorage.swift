@@ -67,8 +67,8 @@ public struct SecretServiceStorage: LockableStorage {
     }
   }
 
-  /// Finds the items stored under keys: one message for each key, all side by side, and one for all
-  /// secrets.
+  /// Finds the items stored under keys: one message for each key, all side by side, and then one for
+  /// every 15 secrets.
   ///
   /// - Parameters:
   ///   - keys: The keys to look for.
@@ -92,14 +92,18 @@ public struct SecretServiceStorage: LockableStorage {
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
-    var count = 0
+    var selected: [[StoredItem]]?
     try perform(.remove) { (call) throws(SecureStorageError) in
-      let items = try call.itemsToRemove(matching: query)
-      // A second try does not find again what the first has removed before its session was lost.
-      count = max(count, items.count)
+      // A second try must not take what comes next where the first has removed something before its
+      // session was lost.
+      let items =
+        if let selected { try call.remaining(selected) } else {
+          try call.itemsToRemove(matching: query)
+        }
+      selected = selected ?? items
       try call.remove(items, of: query.key)
     }
-    return count
+    return selected?.count ?? 0
   }
 
   /// Locks the collection, for every program.

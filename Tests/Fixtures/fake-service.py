@@ -12,6 +12,8 @@ its standard input does. Each method called prints "called METHOD". Lines of inp
   fault METHOD prompt OUTCOME    answers with a prompt: accept, dismiss, mute or type
   mend                           no faults any more
   lock                           locks everything
+  alias none                     has no default collection, until one is made
+  alias stale                    has an alias for one that does not exist, until one is made
 
 Each line is answered with "ok".
 """
@@ -43,6 +45,7 @@ class Service:
         self.items = {}
         self.count = 0
         self.locked = False
+        self.default = COLLECTION
         self.pending = None
 
     # What is sent
@@ -120,7 +123,7 @@ class Service:
         return "vo", (("s", ""), SESSION)
 
     def ReadAlias(self, path, name):
-        return "o", (COLLECTION if name == "default" else "/",)
+        return "o", (self.default if name == "default" else "/",)
 
     def SearchItems(self, path, attributes):
         found = [item for item, (_, own, _) in self.items.items()
@@ -140,7 +143,15 @@ class Service:
         self.locked = True
         return "aoo", (objects, "/")
 
+    def CreateCollection(self, path, properties, alias):
+        self.default = COLLECTION
+        return "oo", (COLLECTION, "/")
+
     def CreateItem(self, path, properties, secret, replace):
+        if path == SERVICE + "/aliases/default":
+            path = self.default
+        if path != COLLECTION:
+            raise Failure(INTERFACE + "Error.NoSuchObject")
         if self.locked:
             raise Failure(INTERFACE + "Error.IsLocked")
         label = properties[INTERFACE + "Item.Label"][1]
@@ -198,6 +209,8 @@ class Service:
                 self.faults = {}
             elif words[0] == "lock":
                 self.locked = True
+            elif words[0] == "alias":
+                self.default = {"none": "/", "stale": SERVICE + "/collection/gone"}[words[1]]
             print("ok", flush=True)
         os._exit(0)
 

@@ -46,7 +46,8 @@ import Testing
   }
 
   private static func newService() throws -> ServiceScope {
-    let service = SecretServiceStorage(collection: .session).service(PrivateSession.newService())
+    let service = SecretServiceStorage(collection: Provider.current.fastestCollection).service(
+      PrivateSession.newService())
     try service.setPassword("s3cret", for: "account")
     try service.setCredential(Credential(login: "ada", password: "s3cret"), labeled: "label")
     return service

@@ -16,7 +16,7 @@ import Testing
 
   @Test(.inPrivateSession) func nothingIsLeftOfASecretInTheKeyring() async {
     await #expect(processExitsWith: .success) {
-      let storage = SecretServiceStorage(collection: .session)
+      let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
       try await MemoryTrial(of: storage, copiesKept: 0).everyWay()
     }
   }
@@ -25,7 +25,7 @@ import Testing
   @Test(.inPrivateSession) func nothingIsLeftWhereNothingMayBeLocked() async {
     await #expect(processExitsWith: .success) {
       try LockedMemory.forbid()
-      let storage = SecretServiceStorage(collection: .session)
+      let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
       try await MemoryTrial(of: storage, copiesKept: 0).everyWay()
     }
   }

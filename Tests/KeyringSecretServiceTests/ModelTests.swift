@@ -6,7 +6,10 @@ import Testing
 /// The same random operations on a storage in memory and on the keyring: both must always agree.
 ///
 /// A run is repeated with `KEYRING_TEST_SEED`, and is longer with `KEYRING_TEST_STEPS`.
-@Suite(.inPrivateSession) struct ModelTests {
+@Suite(
+  .inPrivateSession,
+  .only(on: .gnomeKeyring, "locks and unlocks a collection as only gnome-keyring's own tools can"))
+struct ModelTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let seed =
     environment["KEYRING_TEST_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)

@@ -67,7 +67,7 @@ import Testing
   }
 
   private static func useTheKeyring() async throws {
-    let storage = SecretServiceStorage(collection: .session)
+    let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = storage.service(PrivateSession.newService())
     let settings = Settings(service: service.service, storage: storage)
     for secret in [marker, marker + marker] {

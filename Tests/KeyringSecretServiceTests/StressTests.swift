@@ -9,9 +9,10 @@ import Testing
 
   @Test func eightThreadsLoseNothing() throws {
     // In memory: the default collection's file would be written some ten thousand times.
+    let collection = Provider.current.fastestCollection
     try expectNothingLost(
-      [Program.worker("mix", "session", service, "worker", "8", "2000")],
-      SecretServiceStorage(collection: .session))
+      [Program.worker("mix", "\(collection)", service, "worker", "8", "2000")],
+      SecretServiceStorage(collection: collection))
   }
 
   @Test func fourProcessesLoseNothing() throws {

@@ -3,7 +3,8 @@ import Keyring
 import Testing
 
 /// A collection without a password, which gnome-keyring keeps in a text file.
-@Suite(.inPrivateSession) struct TextFileTests {
+@Suite(.inPrivateSession, .only(on: .gnomeKeyring, "is about the files of gnome-keyring"))
+struct TextFileTests {
   @Test func encodedValueIsReadFromTheFile() throws {
     let collection = try PasswordCollection(password: "")
     let storage = SecretServiceStorage(collection: .named(collection.label), interaction: .never)

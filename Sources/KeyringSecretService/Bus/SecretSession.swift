@@ -102,16 +102,7 @@ final class SecretSession: Sendable {
 extension SecretSession {
   /// Encrypts a secret for the provider.
   func encode(_ secret: Secret) -> Variant? {
-    let value = secret.withUnsafeBytes { bytes in
-      let address = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-      // KWallet and KeePassXC corrupt what is called text and is not, or has a NUL; KWallet 5.103
-      // also takes a byte order mark off.
-      let isText =
-        bytes.isEmpty
-        || g_utf8_validate_len(address, gsize(bytes.count), nil) != 0
-          && !bytes.starts(with: [0xEF, 0xBB, 0xBF])
-      return WipedCopy.secretValue(bytes, isText ? "text/plain" : "application/octet-stream")
-    }
+    guard let value = LentSecret.value(of: secret) else { return nil }
     defer { secret_value_unref(gpointer(value)) }
     return secret_service_encode_dbus_secret(UnsafeMutablePointer(service.pointer), value)
       .map { Variant(adopting: $0) }
@@ -129,30 +120,6 @@ extension SecretSession {
     // libsecret 0.20.5 wipes only what it could lock in memory, and where it cannot uses malloc.
     defer { if let address = bytes.baseAddress { explicit_bzero(address, bytes.count) } }
     return Secret(copying: UnsafeRawBufferPointer(bytes))
-  }
-}
-
-/// A copy of a secret that libsecret holds as long as it likes, in a plain session until the message
-/// is gone, and that is wiped then.
-///
-/// libsecret 0.20.5 wipes copies of its own only where it could lock them in memory.
-private enum WipedCopy {
-  /// In front of the bytes, to know how many there are.
-  private static let header = MemoryLayout<Int>.stride
-
-  static func secretValue(
-    _ bytes: UnsafeRawBufferPointer, _ contentType: String
-  ) -> OpaquePointer? {
-    guard let memory = malloc(header + bytes.count) else { return nil }
-    memory.storeBytes(of: bytes.count, as: Int.self)
-    let copy = memory + header
-    UnsafeMutableRawBufferPointer(start: copy, count: bytes.count).copyMemory(from: bytes)
-    let characters = copy.assumingMemoryBound(to: CChar.self)
-    return secret_value_new_full(characters, gssize(bytes.count), contentType) { copy in
-      guard let memory = copy.map({ $0 - WipedCopy.header }) else { return }
-      explicit_bzero(memory, WipedCopy.header + memory.load(as: Int.self))
-      free(memory)
-    }
   }
 }
 

@@ -32,16 +32,25 @@ extension Call {
     if !prompt.isNone { _ = try self.answer(to: prompt) }
   }
 
-  /// Finds the collection that a new item belongs to; the default one is made where there is none.
-  func collectionForNewItem() throws(SecureStorageError) -> ObjectPath {
-    if let collection = try collection() { return collection }
+  /// Makes the default collection, where there is none and the user may be asked.
+  ///
+  /// - Parameter stale: What the alias of the default collection stands for, though it does not exist.
+  /// - Returns: The collection, which another thread may have made.
+  /// - Throws: That there is none, or what kept it from being made.
+  func newDefaultCollection(
+    insteadOf stale: ObjectPath? = nil
+  ) throws(SecureStorageError) -> ObjectPath {
     guard options.collection == .default, options.interaction == .allowed else {
       throw noCollection()
     }
     // Threads that meet here must not ask the user for one collection each.
     let label = "Default keyring"
+    let pause = Deadline.Pause()
     return try storage.withLock(on: .collection(label), .save) { () throws(SecureStorageError) in
-      if let collection = try collection() { return collection }
+      // Another thread may have waited for the user.
+      addToDeadline(pause)
+      knownCollection = nil
+      if let collection = try collection(), collection != stale { return collection }
       let new = try createCollection(labeled: label, aliased: "default")
       knownCollection = new
       return new
@@ -50,9 +59,9 @@ extension Call {
 }
 
 extension ItemKey {
-  /// Stands for a collection where two threads must not make the same.
+  /// Stands for a collection where two threads must not make the same; no item has such a kind.
   static func collection(_ label: String) -> ItemKey {
-    ItemKey(kind: ItemKind(rawValue: "collection"), attributes: [AttributeName.label: label])
+    ItemKey(kind: ItemKind(rawValue: "collection:"), attributes: [AttributeName.label: label])
   }
 }
 #endif

@@ -10,6 +10,20 @@ extension Call {
     return try storedItems(matching: query).map(\.items)
   }
 
+  /// Finds those of the items that are still there, under whatever paths: the provider may have been
+  /// restarted.
+  func remaining(_ selected: [[StoredItem]]) throws(SecureStorageError) -> [[StoredItem]] {
+    var remaining: [[StoredItem]] = []
+    for item in selected.joined() {
+      let attributes = item.attributes.filter { $0.key != AttributeName.schema }
+      let same = try storedItems(with: attributes).filter { other in
+        other.attributes.isExactly(item.attributes)
+      }
+      if !same.isEmpty { remaining.append(same) }
+    }
+    return remaining
+  }
+
   /// Removes the items that were selected, by their key or in another way.
   func remove(_ selected: [[StoredItem]], of key: ItemKey?) throws(SecureStorageError) {
     // The valid item last, or a reader would for a moment find the one that it has replaced.

@@ -130,11 +130,18 @@ extension Call {
   private func createItem(
     attributes: [String: String], label: String, secret: Secret
   ) throws(SecureStorageError) -> ObjectPath {
-    let collection = try collectionForNewItem()
-    let message = Message.createItem(
-      in: collection, attributes: attributes, label: label, secret: try encode(secret))
-    hasWritten = true
-    guard let answer = try sendUnlocking(collection, message) else { throw noCollection() }
+    let secret = try encode(secret)
+    func send(to collection: ObjectPath) throws(SecureStorageError) -> Variant? {
+      hasWritten = true
+      return try sendUnlocking(
+        collection,
+        .createItem(in: collection, attributes: attributes, label: label, secret: secret))
+    }
+    let collection = if let found = try collection() { found } else { try newDefaultCollection() }
+    var answer = try send(to: collection)
+    // gnome-keyring's alias may stand for a collection that does not exist.
+    if answer == nil { answer = try send(to: newDefaultCollection(insteadOf: collection)) }
+    guard let answer else { throw noCollection() }
     let path = ObjectPath(answer.child(0).text)
     guard path.isNone else { return path }
     let result = try self.answer(to: ObjectPath(answer.child(1).text))

@@ -65,6 +65,9 @@ final class Call {
     if let failure = deadline.failure { throw self.failure(failure) }
   }
 
+  /// Leaves out of the time for the keyring's answers what a person has taken.
+  func addToDeadline(_ pause: Deadline.Pause) { deadline.add(pause) }
+
   /// Shows a prompt and waits for the user's answer, if asking is allowed at all.
   ///
   /// - Parameter prompt: The prompt that a method has answered with.

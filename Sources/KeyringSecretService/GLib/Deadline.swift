@@ -19,7 +19,7 @@ struct Deadline {
     end = Self.now + seconds * 1_000_000 + attoseconds / 1_000_000_000_000
   }
 
-  private static var now: Int64 { Int64(g_get_monotonic_time()) }
+  fileprivate static var now: Int64 { Int64(g_get_monotonic_time()) }
 
   /// Why the operation must end now, if it must.
   var failure: BusFailure? {
@@ -44,9 +44,17 @@ struct Deadline {
   mutating func pausing<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let start = Self.now
-    defer { end += Self.now - start }
+    let pause = Pause()
+    defer { add(pause) }
     return try body()
+  }
+
+  /// Moves the deadline by as long as a pause has taken.
+  mutating func add(_ pause: Pause) { end += Self.now - pause.start }
+
+  /// A time that does not count, from now on.
+  struct Pause {
+    fileprivate let start = Deadline.now
   }
 }
 #endif

@@ -1,4 +1,5 @@
 #if SecretService && os(Linux)
+import Foundation
 import Keyring
 import Testing
 
@@ -180,6 +181,62 @@ import Testing
     try service.fault("Delete", .lost)
     #expect(try storage.removeItems(matching: .service("service")) == 1)
     #expect(try count() == 0)
+  }
+
+  @Test func removalWhoseAnswerIsLostTakesNothingElse() throws {
+    let storage = bus.storage()
+    let service = storage.service("service")
+    for account in ["first", "second", "third"] {
+      try service.setPassword("s3cret", for: account)
+    }
+    // What is the next to be found was not meant.
+    try self.service.fault("Delete", .lost)
+    #expect(
+      try storage.removeItems(matching: ItemQuery(attributes: ["service": "service"], limit: 1))
+        == 1)
+    #expect(try service.accounts().count == 2)
+    // Neither was another program's item, which a key fits where there is none of ours any more.
+    let key = ItemKey.password(service: "theirs", account: "account")
+    try storage.setPassword("ours", for: key)
+    let theirs = ["service": "theirs", "username": "account", "theirs": "yes"]
+    let stored = try Program(
+      "secret-tool", ["store", "--label", "Theirs"] + theirs.flatMap { [$0.key, $0.value] },
+      environment: bus.environment
+    ).finish(input: Data("theirs".utf8))
+    try #require(stored.status == 0)
+    try self.service.fault("Delete", .lost)
+    #expect(try storage.remove(key))
+    #expect(try storage.password(for: key) == "theirs")
+  }
+
+  @Test func staleAliasIsNoCollection() throws {
+    for alias in [FakeService.Alias.none, .stale] {
+      try service.alias(alias)
+      for use in [Use.save, .add] {
+        use.expectFailure(.noDefaultCollection, bus.storage(.never), advice: "Create one")
+      }
+      try Use.save(bus.storage())
+      try expectHealth()
+    }
+  }
+
+  @Test func whoWaitsForTheUserWithAnotherThreadIsInTime() throws {
+    try service.alias(.none)
+    try service.fault("CreateCollection", .prompt(.accept))
+    // As long as a person takes, which is longer than the keyring may.
+    try service.fault("Prompt", .late(1))
+    let storage = bus.storage(serviceTimeout: .milliseconds(500))
+    let group = DispatchGroup()
+    for number in 0..<4 {
+      DispatchQueue(label: "\(number)").async(group: group) {
+        #expect(throws: Never.self) {
+          try storage.setPassword(
+            "s3cret", for: .password(service: "service", account: "\(number)"))
+        }
+      }
+    }
+    group.wait()
+    #expect(try storage.items(matching: .service("service")).count == 4)
   }
 
   @Test(arguments: Method.allCases) func leavesTheBus(method: Method) throws {

@@ -82,6 +82,10 @@ import Testing
         }
       }
     }
+    defer {
+      isOver.store(true, ordering: .relaxed)
+      group.wait()
+    }
     for _ in 0..<20 {
       // At any moment of any of their calls.
       let moment = written.load(ordering: .relaxed) + Int.random(in: 1...40)

@@ -62,6 +62,11 @@ final class FakeService {
 
   func lock() throws { try order("lock") }
 
+  enum Alias: String { case none, stale }
+
+  /// What the alias of the default collection stands for, until one is made.
+  func alias(_ alias: Alias) throws { try order("alias \(alias.rawValue)") }
+
   private func order(_ line: String) throws {
     try program.writeLine(line)
     while true {

@@ -45,10 +45,10 @@ final class GnomeKeyring {
     guard unlocked else { return }
     // It owns its name before its login collection can be used.
     let storage = bus.storage(.never)
-    for _ in 0..<1000 where (try? storage.isLocked()) == false {
-      return
+    let deadline = ContinuousClock.now + .seconds(20)
+    while (try? storage.isLocked()) != false {
+      try #require(ContinuousClock.now < deadline, "the keyring has no default collection")
     }
-    Issue.record("the keyring has no default collection")
   }
 
   func kill() throws {
