@@ -71,6 +71,17 @@ extension SecureStorage {
   }
 }
 
+extension SecureItem {
+  /// The item without what only its storage may give it: the label and the attributes of another
+  /// program's item may be such as ``SecureStorage/validate(_:)`` refuses.
+  package var withoutForeignMetadata: SecureItem {
+    var item = self
+    if let label, label.isEmpty || label.utf8.contains(UInt8(ascii: "/")) { item.label = nil }
+    item.attributes = attributes?.filter { !AttributeName.isReserved($0.key) && !$0.key.isEmpty }
+    return item
+  }
+}
+
 /// The checks of one call, all of which throw the same error but for the argument.
 private struct ArgumentCheck {
   let operation: SecureStorageError.Operation

@@ -103,6 +103,22 @@ import Testing
     #expect(error?.code == .itemAlreadyExists)
   }
 
+  @Test func copiesItemsOfOtherProgramsWithoutWhatOnlyTheyMayName() throws {
+    // Two properties with one key, whose item another program has labelled.
+    let key = settings.account.$refreshToken.key
+    let labels = ["https://example.org/", ""]
+    for label in labels {
+      let foreign = ForeignStorage(SecureItem(key: key, secret: Secret("theirs"), label: label))
+      let other = InMemoryStorage()
+      let properties = SecureProperties(of: [settings.account, Account()])
+      let count = try withSecureStorage(foreign) { () throws(SecureStorageError) in
+        try properties.copy(to: other, .add)
+      }
+      #expect(count == 1)
+      #expect(try other.password(for: key) == "theirs")
+    }
+  }
+
   @Test func propertyWithAStorageOfItsOwnKeepsIt() throws {
     struct Mixed {
       @Password("common") var common: String?
@@ -160,4 +176,15 @@ import Testing
     }
     #expect(storage.count(of: .save) == 0)
   }
+}
+
+/// A storage that has one item, which this package has not made.
+private struct ForeignStorage: SecureStorage {
+  let item: SecureItem
+
+  init(_ item: SecureItem) { self.item = item }
+
+  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func items(matching query: ItemQuery) -> [SecureItem] { query.key == item.key ? [item] : [] }
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
 }

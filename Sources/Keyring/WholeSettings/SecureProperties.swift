@@ -89,12 +89,11 @@ public struct SecureProperties: Sendable {
   public func copy(
     to storage: any SecureStorage, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) -> Int {
-    var items: [SecureItem] = []
+    var items: [ItemKey: SecureItem] = [:]
     for (source, members) in membersByStorage {
-      let found = try source.items(for: members.map(\.key), details: .all)
-      items += members.compactMap { found[$0.key] }
+      items.merge(try source.items(for: members.map(\.key), details: .all)) { first, _ in first }
     }
-    for item in items { try storage.save(item, mode) }
+    for item in items.values { try storage.save(item.withoutForeignMetadata, mode) }
     return items.count
   }
 

@@ -41,17 +41,9 @@ extension Call {
 
   private func create(_ item: SecureItem) throws(SecureStorageError) {
     let secret = try storage.secretOfNewItem(item)
-    do throws(SecureStorageError) {
-      try createItem(
-        attributes: item.key.newAttributes.merging(item.attributes ?? [:]) { $1 },
-        label: item.label ?? item.key.defaultLabel, secret: secret)
-    } catch {
-      guard error.underlying?.domain == BusFailure.noSessionOfKWallet else { throw error }
-      // It has made an item all the same, without the secret, which it could not decrypt.
-      try remove(storedItems(with: item.key.ownAttributes).map(\.path))
-      hasWritten = false
-      throw error
-    }
+    try createAnotherItem(
+      attributes: item.key.newAttributes.merging(item.attributes ?? [:]) { $1 },
+      label: item.label ?? item.key.defaultLabel, secret: secret)
     // Without attributes of its own another process's item was replaced, not joined.
     if item.attributes?.isEmpty == false { try removeOlder(item.key) }
   }
@@ -104,7 +96,7 @@ extension Call {
   ) throws(SecureStorageError) {
     var attributes = attributes.merging(item.key.ownAttributes) { $1 }
     attributes[AttributeName.revision] = String(stored.revision + 1)
-    let path = try createItem(
+    let path = try createAnotherItem(
       attributes: attributes, label: item.label ?? stored.label, secret: secret)
     if path != stored.path { try remove([stored.path]) }
     try removeOlder(item.key)
@@ -126,7 +118,24 @@ extension Call {
 
   // MARK: Messages that write
 
+  /// Creates an item whose attributes no other has.
   @discardableResult
+  private func createAnotherItem(
+    attributes: [String: String], label: String, secret: Secret
+  ) throws(SecureStorageError) -> ObjectPath {
+    do throws(SecureStorageError) {
+      return try createItem(attributes: attributes, label: label, secret: secret)
+    } catch {
+      guard error.underlying?.domain == BusFailure.noSessionOfKWallet else { throw error }
+      // It has made an item all the same, without the secret, which it could not decrypt.
+      let made = try storedItems(with: attributes.filter { $0.key != AttributeName.schema })
+        .filter { $0.attributes.isExactly(attributes) }
+      try remove(made.map(\.path))
+      hasWritten = false
+      throw error
+    }
+  }
+
   private func createItem(
     attributes: [String: String], label: String, secret: Secret
   ) throws(SecureStorageError) -> ObjectPath {

@@ -9,6 +9,8 @@ struct KnownLimit {
   enum Promise: Equatable, CustomStringConvertible {
     case rule(StorageContract)
     case sessionCollection
+    /// That an item is found at every moment while several threads or programs rewrite it.
+    case rewrittenItemsAreFound
     /// A rule that nothing tests, because it takes a crash of the keyring.
     case crashSafety
 
@@ -16,6 +18,7 @@ struct KnownLimit {
       switch self {
       case .rule(let rule): "rule \(rule.rule), `\(rule.rawValue)`"
       case .sessionCollection: "a collection that is forgotten at log-out"
+      case .rewrittenItemsAreFound: "rule 9 for readers of one item that many rewrite at once"
       case .crashSafety: "rule 3 after a crash of the keyring"
       }
     }
@@ -36,6 +39,9 @@ struct KnownLimit {
     KnownLimit(
       provider: .kwallet, promise: .sessionCollection,
       reason: "It has none, and says so: `.collectionNotFound`."),
+    KnownLimit(
+      provider: .kwallet, promise: .rewrittenItemsAreFound,
+      reason: "Now and then a search finds nothing for a moment; what was written is there."),
     KnownLimit(
       provider: .kwallet, promise: .crashSafety,
       reason: "It writes secrets up to five seconds late, and their attributes at once."),
