@@ -247,14 +247,6 @@ public struct InMemoryStorage: CollectionStorage {
   }
 }
 
-extension SecureItem {
-  fileprivate func limited(to details: ItemQuery.Details) -> SecureItem {
-    var item = details.contains(.metadata) ? self : SecureItem(key: key)
-    item.secret = details.contains(.secret) ? secret : nil
-    return item
-  }
-}
-
 extension InMemoryStorage: CustomStringConvertible, CustomReflectable {
   /// The name of the type; never what is stored.
   public var description: String { backendName }

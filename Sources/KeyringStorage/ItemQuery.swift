@@ -137,11 +137,13 @@ public struct ItemQuery: Sendable, Equatable {
 }
 
 extension ItemQuery {
-  /// Tells whether an item is one that the query asks for.
+  /// Tells whether an item is one that the query asks for, byte by byte as every storage compares.
+  ///
+  /// This is how a storage that cannot search by itself finds items: it goes through all of them.
   ///
   /// - Parameter item: The item, with all its metadata.
   /// - Returns: Whether it agrees with every condition.
-  package func matches(_ item: SecureItem) -> Bool {
+  public func matches(_ item: SecureItem) -> Bool {
     if let key, key != item.key { return false }
     if let kind, kind != item.key.kind { return false }
     if let label, !isSame(label, item.label) { return false }

@@ -73,9 +73,21 @@ public struct SecureItem: Sendable, Equatable {
   }
 }
 
+extension SecureItem {
+  /// The item with nothing but what a query asks for, as a storage hands it out.
+  ///
+  /// - Parameter details: What is asked for; the key is always there.
+  /// - Returns: The item without the rest.
+  public func limited(to details: ItemQuery.Details) -> SecureItem {
+    var item = details.contains(.metadata) ? self : SecureItem(key: key)
+    item.secret = details.contains(.secret) ? secret : nil
+    return item
+  }
+}
+
 extension ItemKey {
-  /// The label of an item that was saved without one: the service and what the item is within it.
-  package var defaultLabel: String {
+  /// The label of a new item that was saved without one: the service and what the item is within it.
+  public var defaultLabel: String {
     let service = attributes[AttributeName.service]
     let others = attributes.filter { $0.key != AttributeName.service }
       .sorted { $0.key < $1.key }.map(\.value)

@@ -1,0 +1,42 @@
+import FoundationEssentials
+import KeyringStorage
+import Testing
+
+/// What a storage of another maker is given, so that it answers as every storage does.
+@Suite struct OwnStorageTests {
+  private let item = SecureItem(
+    key: .password(service: "service/path", account: "account"), secret: Secret("s3cret"),
+    label: "label", attributes: ["environment": "test"], created: Date(timeIntervalSince1970: 10.5),
+    modified: Date(timeIntervalSince1970: 20.5), isLocked: false)
+
+  @Test func itemAgreesWithEveryCondition() {
+    let time = Date(timeIntervalSince1970: 10)...Date(timeIntervalSince1970: 10)
+    #expect(ItemQuery().matches(item))
+    #expect(ItemQuery(key: item.key, kind: .password, created: time).matches(item))
+    #expect(ItemQuery(attributes: ["service": "service/path"], label: "label").matches(item))
+    #expect(ItemQuery(attributes: ["environment": "TEST"], ignoresCase: true).matches(item))
+  }
+
+  @Test func itemDisagreesWithOneCondition() {
+    let time = Date(timeIntervalSince1970: 11)...Date(timeIntervalSince1970: 12)
+    #expect(!ItemQuery(key: .value(service: "service/path", account: "account")).matches(item))
+    #expect(!ItemQuery(kind: .value, label: "label").matches(item))
+    #expect(!ItemQuery(attributes: ["environment": "TEST"]).matches(item))
+    #expect(!ItemQuery(modified: time).matches(item))
+    // What Swift takes for the same text, but a keyring does not.
+    #expect(!ItemQuery(label: "e\u{301}").matches(SecureItem(key: item.key, label: "\u{E9}")))
+  }
+
+  @Test func itemIsLimitedToWhatIsAskedFor() {
+    #expect(item.limited(to: .all) == item)
+    #expect(item.limited(to: []) == SecureItem(key: item.key))
+    #expect(item.limited(to: .secret) == SecureItem(key: item.key, secret: Secret("s3cret")))
+    var metadata = item
+    metadata.secret = nil
+    #expect(item.limited(to: .metadata) == metadata)
+  }
+
+  @Test func defaultLabelTellsTheItemWithoutASlash() {
+    #expect(item.key.defaultLabel == "service-path: account")
+  }
+}
