@@ -1,0 +1,57 @@
+internal import KeyringStorage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The file that items are kept in: what of an item is stored, as JSON.
+enum ItemFile {
+  private struct Record: Codable {
+    var kind: String
+    var key: [String: String]
+    var secret: Data
+    var label: String?
+    var attributes: [String: String]?
+    var created: Date?
+    var modified: Date?
+  }
+
+  static func read(_ url: URL) throws -> [SecureItem] {
+    // A file that is not there is empty; one that cannot be read is an error.
+    guard FileManager.default.fileExists(atPath: url.path) else { return [] }
+    return try JSONDecoder().decode([Record].self, from: Data(contentsOf: url)).map { record in
+      SecureItem(
+        key: ItemKey(kind: ItemKind(rawValue: record.kind), attributes: record.key),
+        secret: Secret(bytes: record.secret), label: record.label, attributes: record.attributes,
+        created: record.created, modified: record.modified, isLocked: false)
+    }
+  }
+
+  static func write(_ items: [SecureItem], to url: URL) throws {
+    let records = items.map { item in
+      Record(
+        kind: item.key.kind.rawValue, key: item.key.attributes,
+        secret: item.secret?.withUnsafeBytes { Data($0) } ?? Data(), label: item.label,
+        attributes: item.attributes, created: item.created, modified: item.modified)
+    }
+    // A new file for nobody but its owner takes the old one's place, so that a reader finds all of
+    // the old items or all of the new ones.
+    let new = url.appendingPathExtension("new")
+    guard
+      FileManager.default.createFile(
+        atPath: new.path, contents: try JSONEncoder().encode(records),
+        attributes: [.posixPermissions: 0o600]),
+      rename(new.path, url.path) == 0
+    else { throw CocoaError(.fileWriteUnknown) }
+  }
+}

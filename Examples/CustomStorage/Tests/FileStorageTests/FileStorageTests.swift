@@ -1,0 +1,39 @@
+import FileStorage
+import FoundationEssentials
+import Keyring
+import KeyringTesting
+import Testing
+
+/// The storage, with Swift Testing.
+@Suite struct FileStorageTests {
+  private let file = TemporaryFile()
+  private var storage: FileStorage { FileStorage(at: file.url) }
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  @Test(arguments: StorageContract.allCases.filter { !$0.needsLocking && !$0.needsCollections })
+  func contract(rule: StorageContract) throws {
+    try rule.verify(storage)
+  }
+
+  @Test func itemsOutliveTheStorage() throws {
+    try FileStorage(at: file.url).setPassword("s3cret", for: key)
+    #expect(try FileStorage(at: file.url).password(for: key) == "s3cret")
+  }
+
+  @Test func damagedFileIsAnErrorAndStays() throws {
+    let damaged = Data("no JSON".utf8)
+    try damaged.write(to: file.url)
+    let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
+    #expect(error?.code == .backend)
+    #expect(throws: SecureStorageError.self) { try storage.setPassword("s3cret", for: key) }
+    #expect(try Data(contentsOf: file.url) == damaged)
+  }
+
+  @Test func fileIsItsOwnersOnly() throws {
+    for password in ["old", "new"] {
+      try storage.setPassword(password, for: key)
+      let attributes = try FileManager.default.attributesOfItem(atPath: file.url.path)
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+  }
+}

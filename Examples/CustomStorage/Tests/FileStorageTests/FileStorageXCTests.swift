@@ -1,0 +1,47 @@
+import FileStorage
+import Keyring
+import KeyringTesting
+import XCTest
+
+/// The same with XCTest, which has no traits: the closure of `withSecureStorage` is the test.
+final class FileStorageXCTests: XCTestCase {
+  func testContract() throws {
+    for rule in StorageContract.allCases where !rule.needsLocking && !rule.needsCollections {
+      let file = TemporaryFile()
+      do {
+        try rule.verify(FileStorage(at: file.url))
+      } catch {
+        XCTFail("\(error)")
+      }
+    }
+  }
+
+  func testSettingIsStored() {
+    withSecureStorage(TemporaryStorage()) {
+      let settings = AccountSettings()
+      settings.authToken = "s3cret"
+      XCTAssertEqual(AccountSettings().authToken, "s3cret")
+    }
+  }
+
+  func testLogInSurvivesAwait() async {
+    await withSecureStorage(TemporaryStorage()) {
+      let session = SessionActor()
+      await session.start(token: "s3cret")
+      let isRunning = await session.isRunning
+      XCTAssertTrue(isRunning)
+    }
+  }
+
+  @MainActor func testFailedLogInIsShown() async {
+    let storage = FaultyStorage(TemporaryStorage())
+    storage.fail(.save, with: .locked)
+    await withSecureStorage(storage) {
+      let model = AccountModel()
+      await model.logIn("ada", "pa55")
+      XCTAssertEqual(model.message, "The keyring is locked.")
+      XCTAssertNil(model.login)
+    }
+    XCTAssertEqual(storage.count(of: .save), 1)
+  }
+}
