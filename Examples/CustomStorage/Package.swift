@@ -19,6 +19,12 @@ let package = Package(
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringTesting", package: "swift-keyring"),
       ]),
+    .testTarget(
+      name: "PublicInterfaceTests",
+      dependencies: [
+        .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringTesting", package: "swift-keyring"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,57 @@
+import Keyring
+import KeyringTesting
+import Testing
+
+/// The contract, as the maker of another storage runs it.
+@Suite struct ContractTests {
+  @Test(arguments: StorageContract.allCases)
+  func forwardingStorageKeepsTheContract(rule: StorageContract) throws {
+    try rule.verify(ForwardingStorage(base: InMemoryStorage()))
+  }
+
+  @Test func lockedStorageIsUnlockedAsToldTo() throws {
+    try StorageContract.lockedIsNotMissing.verify(
+      ForwardingStorage(base: InMemoryStorage()), unlock: { try $0.unlock() })
+  }
+
+  @Test func violationTellsTheRuleAndWhatWasFound() throws {
+    let storage = FaultyStorage()
+    storage.fail(.read, with: .timedOut)
+    let violation = #expect(throws: ContractViolation.self) {
+      try StorageContract.missingIsEmpty.verify(storage)
+    }
+    let rule = try #require(violation?.rule)
+    #expect(rule == StorageContract(rawValue: "missingIsEmpty"))
+    #expect(rule.testDescription == "rule 1: missingIsEmpty")
+    #expect(violation?.description == "rule 1: missingIsEmpty: \(violation?.finding ?? "")")
+  }
+
+  /// The rules that each kind of storage is to keep; without a `default`, so that a new one is seen.
+  @Test(arguments: StorageContract.allCases) func everyRuleIsNamed(rule: StorageContract) {
+    let number =
+      switch rule {
+      case .missingIsEmpty, .keysAreReadAtOnce, .undecodableIsNotMissing, .lockedIsNotMissing,
+        .lockedItemsAreListed:
+        1
+      case .savingReplacesOne, .addRefusesPresent, .updateRefusesAbsent, .keysNeverCollide,
+        .invalidArgumentsAreRefused, .internetPasswordsNeverCollide, .accessGroupsAreApart,
+        .typedSavingKeepsTheMode, .collectionsAreApart:
+        2
+      case .credentialsAreNeverMixed, .newLoginLeavesOneItem: 3
+      case .bytesComeBack, .valuesComeBack, .emptyIsNotMissing, .textIsNotNormalized,
+        .byteOrderMarksAreKept:
+        4
+      case .removingAbsentSaysZero, .removingLockedFails: 5
+      case .removingServiceLeavesOthers, .removingEverythingIsRefused: 6
+      case .metadataReadsBack, .labelChangesAlone, .attributesAreSearchable, .queriesNarrowDown,
+        .commentsAndLocksAreMetadata, .newestComesFirst:
+        7
+      case .secretsAreNotShown: 8
+      case .threadsLoseNothing, .lockingLosesNothing: 9
+      case .canceledCallsAreNotMade: 10
+      }
+    #expect(rule.rule == number)
+    #expect(rule.needsLocking || rule != .lockedIsNotMissing)
+    #expect(rule.needsCollections == (rule == .collectionsAreApart))
+  }
+}

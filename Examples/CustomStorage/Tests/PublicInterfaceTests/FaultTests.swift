@@ -1,0 +1,54 @@
+import Keyring
+import KeyringTesting
+import Testing
+
+/// Storages that fail, and the trait.
+@Suite struct FaultTests {
+  private let storage = FaultyStorage(InMemoryStorage())
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  @Test func faults() throws {
+    try storage.save(SecureItem(key: key, secret: Secret("s3cret")), .add)
+    #expect(try storage.items(matching: .key(key)).count == 1)
+    #expect(try storage.items(for: [key], details: .secret).count == 1)
+    #expect(try storage.removeItems(matching: .key(key)) == 1)
+    let call: StorageCall = try #require(storage.calls.first)
+    #expect(call.operation == .save && call.keys == [key] && call.mode == .add)
+    #expect(call.query == nil && storage.count(of: .read) == 2)
+    #expect(storage.backendName == "InMemoryStorage")
+
+    storage.forgetCalls()
+    storage.fail(.read, with: .timedOut, onCall: 1)
+    storage.failAfterwards(.save, with: .connectionLost)
+    storage.fail { $0.operation == .remove ? error : nil }
+    storage.delay(.unlock, by: .seconds(1))
+    #expect(throws: SecureStorageError.self) { try storage.exists(key) }
+    #expect(throws: SecureStorageError.self) { try storage.setPassword("s3cret", for: key) }
+    #expect(throws: SecureStorageError.self) { try storage.remove(key) }
+    storage.mend()
+    #expect(try storage.exists(key))
+  }
+
+  private var error: SecureStorageError {
+    SecureStorageError(.userCanceled, operation: .remove, backend: storage.backendName)
+  }
+
+  @Test func callWaitsAtAGate() async throws {
+    let gate: StorageGate = storage.hold(.save)
+    async let saving: Void = storage.setPassword("s3cret", for: key)
+    await gate.waitForCall()
+    #expect(try await !storage.exists(key))
+    gate.open()
+    try await saving
+    #expect(try await storage.exists(key))
+  }
+
+  @Test func traitIsForSuitesAndTests() async throws {
+    let trait: SecureStorageTrait = .secureStorage(FaultyStorage())
+    #expect(trait.isRecursive)
+    let test = try #require(Test.current)
+    try await trait.provideScope(for: test, testCase: Test.Case.current) {
+      #expect(SecureStorageDefaults.storageInForce is FaultyStorage)
+    }
+  }
+}

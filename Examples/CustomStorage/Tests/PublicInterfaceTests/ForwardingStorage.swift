@@ -1,0 +1,44 @@
+import Keyring
+
+/// A storage of another maker that can do all that a storage can: it hands each call on.
+struct ForwardingStorage<Base: CollectionStorage>: CollectionStorage {
+  let base: Base
+
+  var backendName: String { "Forwarding to \(base.backendName)" }
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try base.items(matching: query)
+  }
+
+  func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try base.items(for: keys, details: details)
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try base.removeItems(matching: query)
+  }
+
+  func lock() throws(SecureStorageError) { try base.lock() }
+  func unlock() throws(SecureStorageError) { try base.unlock() }
+  func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
+
+  func collections() throws(SecureStorageError) -> [ItemCollection] { try base.collections() }
+
+  func collection(labeled label: String) -> Self { Self(base: base.collection(labeled: label)) }
+
+  func createCollection(labeled label: String) throws(SecureStorageError) -> Self {
+    Self(base: try base.createCollection(labeled: label))
+  }
+
+  func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
+    try base.deleteCollection(labeled: label)
+  }
+
+  func isCommonCollection() throws(SecureStorageError) -> Bool { try base.isCommonCollection() }
+}

@@ -1,0 +1,154 @@
+import FoundationEssentials
+import Keyring
+import Testing
+
+/// Items, what names them and what finds them.
+@Suite struct ItemTests {
+  @Test func keys() {
+    let keys: Set<ItemKey> = [
+      .password(service: "service", account: "account"),
+      .value(service: "service", account: "account"),
+      .credentials(service: "service", label: "label"),
+      .internetPassword(server: InternetServer("git.example.org"), account: "ada"),
+      ItemKey(kind: ItemKind(rawValue: "note"), attributes: ["title": "a note"]),
+    ]
+    #expect(keys.count == 5)
+    let kinds: [ItemKind] = [.password, .value, .credentials, .internetPassword]
+    #expect(kinds.map(\.rawValue) == kinds.map(\.description))
+    for key in keys { #expect(kinds.contains(key.kind) == (key.attributes["title"] == nil)) }
+    let note = ItemKey(kind: ItemKind(rawValue: "note"), attributes: ["title": "a note"])
+    #expect(note.description == "note (title: a note)")
+    #expect(keys.contains(note))
+    var hasher = Hasher()
+    note.hash(into: &hasher)
+    #expect(ItemKind.password != ItemKind.value && note != .credentials(service: "a", label: "b"))
+  }
+
+  @Test func items() {
+    var item = SecureItem(
+      key: .password(service: "service", account: "account"), secret: nil, label: nil,
+      attributes: nil, created: nil, modified: nil, isLocked: nil)
+    item.key = .value(service: "service", account: "account")
+    item.secret = Secret("s3cret")
+    item.label = "label"
+    item.attributes = ["environment": "test"]
+    item.created = Date(timeIntervalSince1970: 0)
+    item.modified = Date(timeIntervalSince1970: 1)
+    item.isLocked = false
+    item.comment = "comment"
+    #expect(item.comment == "comment" && item.attributes?.count == 2)
+    #expect(item.limited(to: .all).secret == Secret("s3cret"))
+    #expect(item.limited(to: .metadata).secret == nil)
+    #expect(item.key.defaultLabel == "service: account")
+  }
+
+  @Test func queries() {
+    let key = ItemKey.password(service: "service", account: "account")
+    let time = Date(timeIntervalSince1970: 0)...Date(timeIntervalSince1970: 1)
+    var query = ItemQuery(
+      key: nil, kind: nil, attributes: [:], label: nil, created: nil, modified: nil,
+      ignoresCase: false, details: [], limit: nil, unlocks: true)
+    #expect(query.namesNothing)
+    #expect(query.matches(SecureItem(key: key)))
+    query.key = key
+    query.kind = .password
+    query.attributes = ["environment": "test"]
+    query.label = "label"
+    query.created = time
+    query.modified = time
+    query.ignoresCase = true
+    query.details = ItemQuery.Details(rawValue: ItemQuery.Details.all.rawValue)
+    query.limit = 1
+    query.unlocks = false
+    #expect(query.details == [.secret, .metadata])
+    #expect(!query.matches(SecureItem(key: key)))
+    #expect(
+      query.matches(
+        SecureItem(
+          key: key, label: "LABEL", attributes: ["environment": "TEST"], created: time.lowerBound,
+          modified: time.upperBound)))
+    #expect(ItemQuery.key(key, details: .secret).key == key)
+    #expect(ItemQuery.service("service", kind: .value).attributes == ["service": "service"])
+    #expect(ItemLimits.secretBytes > ItemLimits.attributeBytes)
+    #expect([SaveMode.add, .update, .addOrReplace].count == 3)
+  }
+
+  @Test func servers() {
+    var server = InternetServer(
+      "git.example.org", port: nil, path: nil, securityDomain: nil, protocol: nil,
+      authenticationType: nil)
+    server.host = "example.org"
+    server.port = 8443
+    server.path = "/git"
+    server.securityDomain = "realm"
+    server.protocol = .https
+    server.authenticationType = .httpBasic
+    #expect(server.protocol?.rawValue == "https")
+    #expect(server.authenticationType?.rawValue == "http-basic")
+    #expect(InternetProtocol(rawValue: "gopher") == InternetProtocol(stringLiteral: "gopher"))
+    #expect(AuthenticationType(rawValue: "oauth") == AuthenticationType(stringLiteral: "oauth"))
+    let protocols: Set<InternetProtocol> = [
+      .afp, .ftp, .ftps, .http, .https, .imap, .imaps, .ipp, .irc, .ircs, .ldap, .ldaps, .nntp,
+      .nntps, .pop3, .pop3s, .rtsp, .smb, .smbs, .smtp, .smtps, .socks, .ssh, .telnet, .telnets,
+    ]
+    #expect(protocols.count == 25)
+    let types: Set<AuthenticationType> = [
+      .default, .dpa, .htmlForm, .httpBasic, .httpDigest, .msn, .ntlm, .rpa,
+    ]
+    #expect(types.count == 8)
+  }
+
+  @Test func secrets() {
+    let secret = Secret("s3cret")
+    #expect(secret == Secret(bytes: Array("s3cret".utf8)))
+    #expect(secret == secret.withUnsafeBytes { Secret(copying: $0) })
+    #expect(secret.count == 6 && secret.text == "s3cret")
+    #expect(secret.description == secret.debugDescription)
+    #expect(secret.customMirror.children.isEmpty)
+    var credential = Credential(login: "ada", password: "pa55")
+    credential.login = "grace"
+    credential.password = "s3cret"
+    #expect(credential == Credential(login: "grace", password: "s3cret"))
+    #expect(credential.description == credential.debugDescription)
+    #expect(credential.customMirror.children.count == 1)
+  }
+
+  @Test func errors() {
+    typealias Code = SecureStorageError.Code
+    typealias Operation = SecureStorageError.Operation
+    let codes: Set<Code> = [
+      .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
+      .noDefaultCollection, .collectionNotFound, .collectionAlreadyExists, .accessDenied,
+      .timedOut, .canceled, .connectionLost, .ambiguous, .invalidArgument, .undecodable,
+      .noStorage, .backend,
+    ]
+    #expect(codes.count == 18)
+    let operations: Set<Operation> = [
+      .read, .save, .remove, .lock, .unlock, .createCollection, .deleteCollection,
+    ]
+    #expect(Set(operations.map(\.rawValue)) == Set(operations.map(\.description)))
+
+    var cause = SecureStorageError.Underlying(domain: "domain", code: 1, text: "text")
+    cause.domain = "disk"
+    cause.code = 28
+    cause.text = "full"
+    #expect(cause.description == "disk 28: full")
+    var error = SecureStorageError(
+      .backend, operation: .save, backend: "Test", message: nil, advice: nil, argument: nil,
+      underlying: nil)
+    error.code = Code(rawValue: "full")
+    error.operation = Operation(rawValue: "compact")
+    error.backend = "FileStorage"
+    error.message = "It is full."
+    error.advice = "Empty it."
+    error.argument = "item"
+    error.underlying = cause
+    #expect(error.code.rawValue == error.code.description)
+    #expect(
+      error.description
+        == "FileStorage: compact failed (full). It is full. Empty it. [disk 28: full]")
+    #expect(error.errorDescription == "It is full.")
+    #expect(error.recoverySuggestion == "Empty it.")
+    #expect(error.failureReason == "full")
+  }
+}

@@ -1,0 +1,48 @@
+#if os(Linux)
+import Keyring
+import Testing
+
+/// The Secret Service, which the tests here never call.
+@Suite struct SecretServiceTests {
+  @Test func options() {
+    typealias Options = SecretServiceStorage.Options
+    var options = Options(
+      collection: .default, interaction: .allowed, serviceTimeout: .seconds(25),
+      promptTimeout: .seconds(300), busAddress: nil)
+    #expect(options == SecretServiceStorage().options)
+    options.collection = SecretServiceStorage.Collection.named("work")
+    options.interaction = SecretServiceStorage.Interaction.never
+    #expect(
+      SecretServiceStorage(collection: .named("work"), interaction: .never).options == options)
+    options.collection = .session
+    options.serviceTimeout = .seconds(1)
+    options.promptTimeout = .seconds(2)
+    options.busAddress = "unix:path=/nonexistent"
+    #expect(SecretServiceStorage(options: options).options == options)
+    #expect(SecretServiceStorage().collection(labeled: "work").options.collection == .named("work"))
+  }
+
+  /// Nobody is at the address, so that every operation is an error.
+  @Test func operationsWithoutABus() throws {
+    let storage = SecretServiceStorage(
+      options: SecretServiceStorage.Options(busAddress: "unix:path=/nonexistent"))
+    let key = ItemKey.password(service: "service", account: "account")
+    for body: () throws -> Void in [
+      { try storage.save(SecureItem(key: key, secret: Secret("s3cret")), .add) },
+      { _ = try storage.items(matching: .key(key)) },
+      { _ = try storage.items(for: [key], details: .all) },
+      { try storage.removeItems(matching: .key(key)) },
+      { try storage.lock() },
+      { try storage.unlock() },
+      { _ = try storage.isLocked() },
+      { _ = try storage.collections() },
+      { try storage.createCollection(labeled: "work") },
+      { try storage.deleteCollection(labeled: "work") },
+    ] {
+      let error = #expect(throws: SecureStorageError.self) { try body() }
+      #expect(error?.code == .noSessionBus)
+    }
+    #expect(try storage.isCommonCollection())
+  }
+}
+#endif
