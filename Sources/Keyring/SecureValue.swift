@@ -10,6 +10,9 @@ public import KeyringStorage
 /// }
 /// ```
 ///
+/// One that is declared without arguments, to get them in `init`, names the type of what is stored
+/// and that of the property: `@SecureValue<OAuthSession, OAuthSession?> var session: OAuthSession?`.
+///
 /// A getter and a setter cannot throw; what went wrong is in `$session.failure`. A stored value of
 /// another type is such a failure, and stays as it is.
 @propertyWrapper
