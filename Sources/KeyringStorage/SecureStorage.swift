@@ -3,7 +3,9 @@
 /// The protocol is small on purpose: everything an app calls is an extension over these three
 /// operations. Whoever writes a storage keeps the rules that `StorageContract` of the module
 /// `KeyringTesting` checks one by one; the first of them is that a missing item is an empty result,
-/// and every other reason for not having it is an error.
+/// and every other reason for not having it is an error. What such a storage needs for them:
+/// ``validate(_:)``, ``secretOfNewItem(_:)``, ``ItemQuery/matches(_:)``, ``SecureItem/limited(to:)``,
+/// ``ItemKey/defaultLabel`` and ``CancellationSignal``.
 ///
 /// ```swift
 /// let storage: any SecureStorage = InMemoryStorage()
