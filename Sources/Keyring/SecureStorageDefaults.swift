@@ -10,9 +10,9 @@ internal import Synchronization
 /// ```
 ///
 /// It is looked up at every access, in this order: the argument of the property, the override of
-/// the current task (``withSecureStorage(_:operation:)``), what is set here, and at last the
-/// platform's own: on Linux the Secret Service, but in a test process a storage that refuses, so
-/// that no test reaches the developer's own keyring.
+/// the current task (`withSecureStorage`), what is set here, and at last the platform's own: on Linux
+/// the Secret Service, but in a test process a storage that refuses, so that no test reaches the
+/// developer's own keyring.
 public enum SecureStorageDefaults {
   private struct State: Sendable {
     var storage: (any SecureStorage)?

@@ -46,7 +46,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case accessGroupsAreApart
   /// Typed values are added, updated and replaced as asked.
   case typedSavingKeepsTheMode
-  /// Collections have items of their own. Needs a ``KeyringStorage/CollectionStorage``.
+  /// Collections have items of their own. Needs a ``/KeyringStorage/CollectionStorage``.
   case collectionsAreApart
 
   // Rule 3: saving is atomic.
