@@ -1,0 +1,131 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// What the uses of a property cost in messages: the table of the article `CostOfAccess.md`.
+@Suite(
+  .inPrivateSession,
+  .only(on: .gnomeKeyring, "the article gives the numbers of gnome-keyring"))
+struct MessageCountTests {
+  @Test(arguments: CountedUse.allCases)
+  func documentedMessagesAreSent(use: CountedUse) throws {
+    try withSecureStorage(SecretServiceStorage()) {
+      let settings = CountedSettings(service: PrivateSession.newService())
+      try use.prepare(settings)
+      let monitor = try BusMonitor()
+      try use.perform(settings)
+      let messages = try monitor.finish()
+      #expect(settings.passwords.$token.failure == nil)
+      #expect(settings.$account.failure == nil)
+      try SecureProperties(of: settings).removeAll()
+      let documented = try Self.documentedMessages()[use.rawValue]
+      let sent = Self.row(messages)
+      #expect(documented == sent)
+    }
+  }
+
+  @Test func everyDocumentedUseIsCounted() throws {
+    let documented = try Set(Self.documentedMessages().keys)
+    #expect(documented == Set(CountedUse.allCases.map(\.rawValue)))
+  }
+
+  /// The rows of the article's table by their first cell.
+  private static func documentedMessages() throws -> [String: [String]] {
+    let repository = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let article = repository.appending(path: "Sources/Keyring/Documentation.docc/CostOfAccess.md")
+    let rows = try String(contentsOf: article, encoding: .utf8).split(separator: "\n")
+      .filter { $0.hasPrefix("|") }
+      .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+    return Dictionary(uniqueKeysWithValues: rows.dropFirst(2).map { ($0[0], Array($0[1...])) })
+  }
+
+  /// How many messages there were, and which.
+  private static func row(_ messages: [String]) -> [String] {
+    var runs: [(name: String, count: Int)] = []
+    for name in messages {
+      if runs.last?.name == name {
+        runs[runs.count - 1].count += 1
+      } else {
+        runs.append((name, 1))
+      }
+    }
+    let names = runs.map { $0.count == 1 ? "`\($0.name)`" : "\($0.count) `\($0.name)`" }
+    return ["\(messages.count)", names.joined(separator: ", ")]
+  }
+}
+
+/// A row of the table.
+enum CountedUse: String, CaseIterable {
+  case readAtStart = "a program's first read, where there is no value"
+  case read = "reading a value"
+  case readAbsent = "reading where there is no value"
+  case exists = "`exists()`"
+  case create = "assigning the first value"
+  case replace = "assigning another value"
+  case repeatValue = "assigning an equal value again"
+  case newLogin = "assigning a `Credential` with a new login"
+  case remove = "assigning `nil`"
+  case removeAbsent = "assigning `nil` where there is no value"
+  case readAll = "`readAll()` of three passwords"
+  case readAllAbsent = "`readAll()` of three passwords, none of them there"
+
+  func prepare(_ settings: CountedSettings) throws {
+    // Whatever else, the connection is open then.
+    _ = try settings.passwords.$token.exists()
+    switch self {
+    case .read, .exists, .replace, .repeatValue, .remove:
+      try settings.passwords.$token.write("old")
+    case .newLogin: try settings.$account.write(Credential(login: "ada", password: "pa55"))
+    case .readAll: try settings.passwords.write("old")
+    case .readAtStart, .readAbsent, .create, .removeAbsent, .readAllAbsent: break
+    }
+  }
+
+  func perform(_ settings: CountedSettings) throws {
+    let passwords = settings.passwords
+    switch self {
+    case .readAtStart: #expect(try Program.worker("start", "1").finish().status == 0)
+    case .read: #expect(passwords.token == "old")
+    case .readAbsent: #expect(passwords.token == nil)
+    case .exists: #expect(try passwords.$token.exists())
+    case .create, .replace: passwords.token = "new"
+    case .repeatValue: passwords.token = "old"
+    case .newLogin: settings.account = Credential(login: "lovelace", password: "pa55")
+    case .remove, .removeAbsent: passwords.token = nil
+    case .readAll: #expect(try passwords.readThird() == "old")
+    case .readAllAbsent: #expect(try passwords.readThird() == nil)
+    }
+  }
+}
+
+/// Settings of one test's own service.
+struct CountedSettings {
+  let passwords: CountedPasswords
+  @Credentials<Credential?> var account: Credential?
+
+  init(service: String) {
+    passwords = CountedPasswords(service: service)
+    _account = Credentials("account", service: service)
+  }
+}
+
+struct CountedPasswords {
+  @Password<String?> var token: String?
+  @Password<String?> var second: String?
+  @Password<String?> var third: String?
+
+  init(service: String) {
+    _token = Password("token", service: service)
+    _second = Password("second", service: service)
+    _third = Password("third", service: service)
+  }
+
+  func write(_ value: String) throws {
+    for property in [$token, $second, $third] { try property.write(value) }
+  }
+
+  func readThird() throws -> String? { try SecureProperties(of: self).readAll()[$third] }
+}
+#endif
