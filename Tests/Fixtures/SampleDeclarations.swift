@@ -18,9 +18,11 @@ struct OAuthSession: Codable, Sendable {
 
 let settings = SecureSettings()
 let storage = InMemoryStorage()
+let myStorage: any SecureStorage = InMemoryStorage()
 let key = ItemKey.password(service: "org.example.app", account: "me")
 
 let now = Date.now
 let yesterday = now - 86_400
 
 func unlock(with bytes: UnsafeRawBufferPointer) {}
+func showAlert(_ text: String) {}
