@@ -14,6 +14,8 @@ package struct ItemCoding<Value: Sendable>: Sendable {
   let encode: @Sendable (Value, inout SecureItem) throws -> Void
   /// Answers `nil` when the item holds something else.
   let decode: @Sendable (SecureItem) -> Value?
+  /// Makes an item of a plaintext value; answers `false` when that is of another type.
+  let adopt: @Sendable (PlaintextValue, inout SecureItem) -> Bool
 }
 
 extension ItemCoding {
@@ -37,7 +39,11 @@ extension ItemCoding<Secret> {
   package static let secret = ItemCoding(
     details: .secret,
     encode: { $1.secret = $0 },
-    decode: { $0.secret })
+    decode: { $0.secret },
+    adopt: { value, item in
+      item.secret = value.text
+      return item.secret != nil
+    })
 }
 
 extension ItemCoding<String> {
@@ -45,7 +51,8 @@ extension ItemCoding<String> {
   package static let text = ItemCoding(
     details: .secret,
     encode: { $1.secret = Secret($0) },
-    decode: { $0.secret?.text })
+    decode: { $0.secret?.text },
+    adopt: ItemCoding<Secret>.secret.adopt)
 }
 
 extension ItemCoding<Credential> {
@@ -59,6 +66,12 @@ extension ItemCoding<Credential> {
     decode: { item in
       guard let secret = item.secret else { return nil }
       return Credential(login: item.attributes?[AttributeName.username] ?? "", secret: secret)
+    },
+    adopt: { value, item in
+      guard let found = value.json(as: PlaintextCredential.self)?.value else { return false }
+      item.secret = Secret(found.password)
+      item.attributes = [AttributeName.username: found.login]
+      return true
     })
 }
 
@@ -71,12 +84,20 @@ extension ItemCoding where Value: Codable {
       ItemCoding(
         details: .secret,
         encode: { $1.secret = ($0 as? Data).map { Secret(bytes: $0) } },
-        decode: { $0.secret?.withUnsafeBytes { Data($0) as? Value } })
+        decode: { $0.secret?.withUnsafeBytes { Data($0) as? Value } },
+        adopt: { value, item in
+          item.secret = value.bytes { (data: Data) in Secret(bytes: data) }
+          return item.secret != nil
+        })
     case is [UInt8].Type:
       ItemCoding(
         details: .secret,
         encode: { $1.secret = ($0 as? [UInt8]).map { Secret(bytes: $0) } },
-        decode: { $0.secret?.withUnsafeBytes { Array($0) as? Value } })
+        decode: { $0.secret?.withUnsafeBytes { Array($0) as? Value } },
+        adopt: { value, item in
+          item.secret = value.bytes { (bytes: [UInt8]) in Secret(bytes: bytes) }
+          return item.secret != nil
+        })
     default: json
     }
   }
@@ -86,16 +107,20 @@ extension ItemCoding where Value: Codable {
       details: .secret,
       encode: { value, item in
         var data = try JSONEncoder().encode(value)
-        var json = data.withNumericEscapes()
-        item.secret = Secret(bytes: json)
-        data.resetBytes(in: data.indices)
-        json.resetBytes(in: json.indices)
+        item.secret = data.takenAsJSON()
       },
       decode: { item in
         guard var data = item.secret?.withUnsafeBytes({ Data($0) }) else { return nil }
         defer { data.resetBytes(in: data.indices) }
         // What the decoder says could quote the secret; that it failed is all there is to tell.
         return try? JSONDecoder().decode(Value.self, from: data)
+      },
+      adopt: { value, item in
+        // As it is: encoded anew it would be other bytes each time, and less than was there.
+        guard let json = value.json(as: Value.self)?.json else { return false }
+        var data = json.withUnsafeBytes { Data($0) }
+        item.secret = data.takenAsJSON()
+        return true
       })
   }
 }
@@ -144,7 +169,25 @@ extension SecureStorage {
   }
 }
 
+extension PlaintextValue {
+  /// Bytes as they are, or what JSON has for them.
+  fileprivate func bytes<Bytes: Decodable>(_ secret: (Bytes) -> Secret) -> Secret? {
+    if case .bytes(let bytes) = self { return bytes }
+    return (json(as: Bytes.self)?.value).map(secret)
+  }
+}
+
 extension Data {
+  /// The secret that the JSON is kept as; what it was made from is overwritten.
+  fileprivate mutating func takenAsJSON() -> Secret {
+    var json = withNumericEscapes()
+    defer {
+      resetBytes(in: indices)
+      json.resetBytes(in: json.indices)
+    }
+    return Secret(bytes: json)
+  }
+
   /// The same JSON with `\u000a` for `\n`, and so on.
   ///
   /// gnome-keyring (42 to 50) keeps a collection without a password in a text file, and takes these

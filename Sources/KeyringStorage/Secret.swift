@@ -42,6 +42,22 @@ public struct Secret: Sendable {
     self.bytes = WipedBytes(copying: bytes)
   }
 
+  /// Makes a secret in place, of bytes that were never elsewhere.
+  ///
+  /// - Parameters:
+  ///   - capacity: How many bytes there may be.
+  ///   - fill: Writes the bytes, and answers how many they are.
+  /// - Throws: What the closure threw.
+  init<Failure: Error>(
+    capacity: Int, filledBy fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+  ) throws(Failure) {
+    let room = WipedBytes(count: capacity)
+    let count = try fill(room.buffer)
+    bytes =
+      count == capacity
+      ? room : WipedBytes(copying: UnsafeRawBufferPointer(rebasing: room.buffer[..<count]))
+  }
+
   /// The number of bytes.
   public var count: Int { bytes.buffer.count }
 

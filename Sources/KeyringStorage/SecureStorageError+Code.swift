@@ -48,6 +48,10 @@ extension SecureStorageError {
     public static let invalidArgument = Code(rawValue: "invalidArgument")
     /// What is stored is not what was asked for: not UTF-8, not that type.
     public static let undecodable = Code(rawValue: "undecodable")
+    /// What was stored does not read back.
+    public static let verificationFailed = Code(rawValue: "verificationFailed")
+    /// What was migrated was changed before it could be removed from the source.
+    public static let sourceChanged = Code(rawValue: "sourceChanged")
     /// No storage was chosen, and there is none to fall back on.
     public static let noStorage = Code(rawValue: "noStorage")
     /// Anything else; look at the underlying error.
@@ -113,6 +117,13 @@ extension SecureStorageError.Code {
     .undecodable: (
       "The stored bytes are not of the type asked for.",
       "Read them as bytes, or store a new value."
+    ),
+    .verificationFailed: (
+      "What was stored does not read back.", "Nothing was removed; look at what is stored."
+    ),
+    .sourceChanged: (
+      "The source was changed during the migration.",
+      "Nothing was removed. Decide which value is right, remove the other, and run it again."
     ),
     .noStorage: (
       "No storage was chosen.", "Set SecureStorageDefaults.storage when the program starts."

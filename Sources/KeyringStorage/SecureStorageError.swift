@@ -31,7 +31,8 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     public static let lock = Operation(rawValue: "lock")
     /// Unlocking the storage.
     public static let unlock = Operation(rawValue: "unlock")
-
+    /// Moving items from one place to another.
+    public static let migrate = Operation(rawValue: "migrate")
     /// Making a collection.
     public static let createCollection = Operation(rawValue: "createCollection")
     /// Deleting a collection.

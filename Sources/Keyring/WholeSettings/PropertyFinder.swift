@@ -13,12 +13,17 @@ protocol SecurePropertyMember: Sendable {
 
   func exists() throws(SecureStorageError) -> Bool
   func remove() throws(SecureStorageError) -> Bool
+  func plaintextItem(at path: [String]) -> PlaintextItem
 }
 
 extension SecureProperty: SecurePropertyMember {
   var hasExplicitStorage: Bool { explicitStorage != nil }
   var details: ItemQuery.Details { coding.details }
   var resolvedMember: any SecurePropertyMember { resolved }
+
+  func plaintextItem(at path: [String]) -> PlaintextItem {
+    PlaintextItem(path: path, as: key, coding: coding)
+  }
 }
 
 /// A property wrapper that a secure property is declared with.

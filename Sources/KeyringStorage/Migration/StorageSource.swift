@@ -1,0 +1,62 @@
+/// Items of another storage.
+struct StorageSource: MigrationSource {
+  enum Selection: Sendable {
+    case query(ItemQuery)
+    case keys([ItemKey])
+  }
+
+  private let base: any SecureStorage
+  private let selection: Selection
+
+  init(storage: any SecureStorage, selection: Selection) {
+    (base, self.selection) = (storage, selection)
+  }
+
+  var storage: (any SecureStorage)? { base }
+
+  func items() throws(SecureStorageError) -> [SecureItem] {
+    var items: [SecureItem] = []
+    switch selection {
+    case .query(var query):
+      query.details = .all
+      query.unlocks = true
+      items = try base.items(matching: query)
+    case .keys(let keys):
+      let found = try base.items(for: keys, details: .all)
+      var seen: Set<ItemKey> = []
+      items = keys.filter { seen.insert($0).inserted }.compactMap { found[$0] }
+    }
+    for item in items where item.secret == nil {
+      throw SecureStorageError(
+        .locked, operation: .read, backend: base.backendName,
+        message: "The secret of \(item.key) cannot be read: it is locked.")
+    }
+    return items.map(\.withAcceptableLabel)
+  }
+
+  func remove(_ items: [SecureItem], _ done: () -> Void) throws(SecureStorageError) {
+    for batch in items.batches {
+      let found = try base.items(for: batch.map(\.key), details: .all)
+      for item in batch {
+        guard let now = found[item.key] else { continue }
+        let isSame =
+          now.secret == item.secret && (now.attributes ?? [:]).isExactly(item.attributes ?? [:])
+        guard isSame else { throw .sourceChanged("\(item.key)", base.backendName) }
+      }
+    }
+    for item in items {
+      try base.remove(item.key)
+      done()
+    }
+  }
+}
+
+extension SecureItem {
+  /// The same with a label that every storage takes: other programs' may have a "/", or be empty.
+  fileprivate var withAcceptableLabel: SecureItem {
+    var item = self
+    let scalars = (label ?? "").unicodeScalars.map { $0 == "/" ? "-" : $0 }
+    item.label = scalars.isEmpty ? nil : String(String.UnicodeScalarView(scalars))
+    return item
+  }
+}
