@@ -57,7 +57,9 @@ public struct Plaintext: Sendable {
   }
 }
 
-/// What reads and removes plaintext values. A path is the names on the way to a value.
+/// What reads and removes plaintext values.
+///
+/// A path is the names on the way to a value.
 protocol PlaintextStore: Sendable {
   /// What errors call it.
   var name: String { get }

@@ -47,12 +47,13 @@ struct ReplaceableFile: Sendable {
     let folder = try folder(of: target)
     var name = Array("\(folder)/.swift-keyring-XXXXXX".utf8CString)
     let descriptor = mkstemp(&name)
-    guard descriptor >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw failure(.remove, "cannot be replaced") }
+    guard descriptor >= 0 else { throw failure(.remove, "cannot be replaced") }
     var isReplaced = false
     defer {
       close(descriptor)
       if !isReplaced { unlink(name) }
     }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     try giveAttributes(of: target, to: descriptor)
     try write(new, to: descriptor)
     guard fsync(descriptor) == 0 else { throw failure(.remove, "cannot be written anew") }

@@ -1,0 +1,94 @@
+#if SecretService && os(Linux)
+import FoundationEssentials
+import Keyring
+import KeyringTesting
+import Testing
+
+/// Moving secrets into the keyring, and out of it.
+@Suite struct KeyringMigrationTests {
+  private let keyring = SecretServiceStorage(collection: Provider.current.fastestCollection)
+  private let service = PrivateSession.newService()
+
+  @Test(.inPrivateSession) func itemsGoThereAndBack() throws {
+    let (old, new) = (InMemoryStorage(), InMemoryStorage())
+    let items = (0..<20).map { number in
+      SecureItem(
+        key: .password(service: service, account: "\(number)"), secret: Secret("s3cret \(number)"),
+        label: "label \(number)", attributes: ["comment": "of \(number)"])
+    }
+    for item in items { try old.save(item, .add) }
+    try old.setCredential(
+      Credential(login: "ada", password: "pa55"), for: .credentials(service: service, label: "l"))
+    try old.setSecret(Secret(bytes: [0, 0xFF]), for: .value(service: service, account: "bytes"))
+    let query = ItemQuery.service(service)
+    #expect(try Migration(of: query, from: old, to: keyring).run() == 22)
+    #expect(try old.items(matching: query).isEmpty)
+    #expect(try Migration(of: query, from: keyring, to: new).run() == 22)
+    #expect(try keyring.items(matching: query).isEmpty)
+    for item in items {
+      let found = try #require(try new.item(for: item.key))
+      #expect(found.secret == item.secret && found.label == item.label)
+      #expect(found.attributes == item.attributes)
+    }
+  }
+
+  @Test(.inPrivateSession) func goesOnAfterAnAnswerThatWasLost() throws {
+    let old = InMemoryStorage()
+    for number in 0..<3 {
+      try old.setPassword("\(number)", for: .password(service: service, account: "\(number)"))
+    }
+    for operation in [SecureStorageError.Operation.save, .read] {
+      let storage = FaultyStorage(keyring)
+      storage.failAfterwards(operation, with: .connectionLost, onCall: 2)
+      #expect(throws: SecureStorageError.self) {
+        try Migration(of: .service(service), from: old, to: storage).run()
+      }
+    }
+    let source = FaultyStorage(old)
+    source.fail(.remove, with: .locked, onCall: 2)
+    #expect(throws: SecureStorageError.self) {
+      try Migration(of: .service(service), from: source, to: keyring).run()
+    }
+    #expect(try Migration(of: .service(service), from: old, to: keyring).run() == 2)
+    #expect(try keyring.service(service).accounts() == ["0", "1", "2"])
+    #expect(try keyring.items(matching: .service("swift-keyring migration")).isEmpty)
+    try keyring.service(service).removeAll()
+  }
+
+  @Test(.inPrivateSession) func theKeyringIsNotMigratedToItself() throws {
+    try keyring.service(service).setPassword("s3cret", for: "account")
+    let same = SecretServiceStorage(collection: Provider.current.fastestCollection)
+    let error = #expect(throws: SecureStorageError.self) {
+      try Migration(of: .service(service), from: keyring, to: same).run()
+    }
+    #expect(error?.argument == "destination")
+    #expect(try keyring.service(service).password(for: "account") == "s3cret")
+    #expect(try keyring.service(service).removeAll() == 1)
+  }
+
+  @Test(.inPrivateSession) func settingsTakeTheirSecretsFromAFile() async throws {
+    struct Settings {
+      @Password("AUTH_TOKEN") var authToken: String?
+      @SecureValue("SESSION") var session: [String: Int]?
+
+      init(_ service: String) {
+        _authToken = Password("AUTH_TOKEN", service: service)
+        _session = SecureValue("SESSION", service: service)
+      }
+    }
+    let path = FileManager.default.temporaryDirectory.path + "/" + service
+    try Data("A=1\nexport AUTH_TOKEN=\"s3cret\"\nSESSION={\"id\": 7}\n".utf8)
+      .write(to: URL(filePath: path))
+    let settings = Settings(service)
+    try await withSecureStorage(keyring) { () async throws in
+      let properties = SecureProperties(of: settings)
+      #expect(try await properties.migrate(from: .environmentFile(path)) == 2)
+      #expect(settings.authToken == "s3cret")
+      #expect(settings.session == ["id": 7])
+      #expect(try await properties.removeAll() == 2)
+    }
+    #expect(try Data(contentsOf: URL(filePath: path)) == Data("A=1\n".utf8))
+    try FileManager.default.removeItem(atPath: path)
+  }
+}
+#endif
