@@ -67,6 +67,7 @@ private struct MemoryTrial {
     try await values()
     try await scopes()
     try await properties()
+    try await migrations()
     try await decoding()
   }
 
@@ -218,6 +219,42 @@ private struct MemoryTrial {
       try await $credential.write($0)
     } read: {
       try await $credential.read()
+    }
+  }
+
+  private func migrations() async throws {
+    try await expectNothingLeft(Secret.self) { secret in
+      // It would not be overwritten.
+      _ = try storage.remove(password)
+      guard let secret else { return }
+      let source = InMemoryStorage()
+      try source.setSecret(secret, for: password)
+      try Migration(of: [password], from: source, to: storage).run()
+    } read: {
+      try storage.secret(for: password)
+    }
+    let path = FileManager.default.temporaryDirectory.path + "/" + service.service
+    try await expectNothingLeft([UInt8].self) { bytes in
+      _ = try storage.remove(value)
+      guard let bytes else { return }
+      try writeFile(path, "A=1\nTOKEN=\"", bytes, "\" # the token\n")
+      let plan = PlaintextItem.password("TOKEN", as: value)
+      try Migration(of: [plan], from: .environmentFile(path), to: storage).run()
+    } read: {
+      try storage.value([UInt8].self, for: value)
+    }
+    try FileManager.default.removeItem(atPath: path)
+  }
+
+  /// Writes a file without making a copy of the secret in it.
+  private func writeFile(
+    _ path: String, _ before: String, _ secret: [UInt8], _ after: String
+  ) throws {
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    try #require(file >= 0)
+    defer { close(file) }
+    for part in [Array(before.utf8), secret, Array(after.utf8)] {
+      try #require(write(file, part, part.count) == part.count)
     }
   }
 

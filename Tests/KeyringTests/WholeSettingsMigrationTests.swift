@@ -113,6 +113,24 @@ import Testing
     #expect(defaults.names.count == 7)
   }
 
+  @Test func twoPropertiesOfOneNameDoNotShareAValue() throws {
+    struct Two {
+      @Password("authToken") var common: String?
+      @Password("authToken", service: "other") var own: String?
+
+      init(own storage: (any SecureStorage)?) {
+        _own = Password("authToken", service: "other", storage: storage)
+      }
+    }
+    for storage in [nil, vault] {
+      let error = #expect(throws: SecureStorageError.self) {
+        try SecureProperties(of: Two(own: storage)).migrate(from: defaults.plaintext)
+      }
+      #expect(error?.code == .ambiguous)
+    }
+    #expect(defaults.names.count == 7)
+  }
+
   @Test func aPathForNoPropertyIsRefused() throws {
     let error = #expect(throws: SecureStorageError.self) {
       try properties.migrate(from: defaults.plaintext, at: ["authTokn": ["authToken"]])

@@ -70,9 +70,12 @@ public struct Migration: Sendable {
     _ parts: [(items: [PlaintextItem], destination: any SecureStorage)], from source: Plaintext,
     progress: @escaping @Sendable (Progress) -> Void
   ) {
-    let legs = parts.map { part in
-      MigrationLeg(
-        from: PlaintextSource(store: source.store, plans: part.items), to: part.destination)
+    let legs = parts.indices.map { index in
+      let others = parts.indices.filter { $0 != index }.flatMap { parts[$0].items.map(\.path) }
+      return MigrationLeg(
+        from: PlaintextSource(
+          store: source.store, plans: parts[index].items, otherPaths: Set(others)),
+        to: parts[index].destination)
     }
     self.init(legs, progress)
   }

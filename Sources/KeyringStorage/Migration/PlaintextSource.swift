@@ -2,13 +2,15 @@
 struct PlaintextSource: MigrationSource {
   let store: any PlaintextStore
   let plans: [PlaintextItem]
+  /// The paths of values that go elsewhere.
+  let otherPaths: Set<[String]>
 
   var storage: (any SecureStorage)? { nil }
 
   func items() throws(SecureStorageError) -> [SecureItem] {
     let values = try store.values(at: plans.map(\.path))
     var result: [SecureItem] = []
-    var seen: Set<[String]> = []
+    var seen = otherPaths
     for (plan, value) in zip(plans, values) {
       guard let value else { continue }
       guard seen.insert(plan.path).inserted else {
