@@ -350,6 +350,25 @@ import Darwin
     #expect(defaults.names == ["other"])
   }
 
+  // A dictionary has its members in another order in every process.
+  @Test func dictionaryIsTheSameValueInWhateverOrder() throws {
+    let members = (0..<20).map { ("member \($0)", $0) }
+    var larger = [String: Int](minimumCapacity: 1000)
+    for (name, value) in members.reversed() { larger[name] = value }
+    let smaller = Dictionary(uniqueKeysWithValues: members)
+    try #require(Array(larger.keys) != Array(smaller.keys))
+    let plan = PlaintextItem.value("numbers", of: [String: Int].self, as: session)
+    let faulty = FaultyStorage(storage)
+    faulty.failAfterwards(.save, with: .connectionLost)
+    let defaults = Defaults(["numbers": smaller])
+    #expect(
+      failure { try Migration(of: [plan], from: defaults.plaintext, to: faulty).run() }?.code
+        == .connectionLost)
+    defaults.values.withLock { $0["numbers"] = larger }
+    #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).run() == 1)
+    #expect(try storage.value([String: Int].self, for: session) == smaller)
+  }
+
   @Test func wrongTypesOfTheAppAreRefused() throws {
     struct Opaque {}
     for value in [1, true, ["s3cret"], Opaque()] as [any Sendable] {
