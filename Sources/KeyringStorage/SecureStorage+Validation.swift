@@ -72,11 +72,12 @@ extension SecureStorage {
 }
 
 extension SecureItem {
-  /// The item without what only its storage may give it: the label and the attributes of another
-  /// program's item may be such as ``SecureStorage/validate(_:)`` refuses.
-  package var withoutForeignMetadata: SecureItem {
+  /// The same with a label and attributes that every storage takes: another program's item may have a
+  /// "/" in its label, or none, and attributes that only a storage may give.
+  package var acceptable: SecureItem {
     var item = self
-    if let label, label.isEmpty || label.utf8.contains(UInt8(ascii: "/")) { item.label = nil }
+    let scalars = (label ?? "").unicodeScalars.map { $0 == "/" ? "-" : $0 }
+    item.label = scalars.isEmpty ? nil : String(String.UnicodeScalarView(scalars))
     item.attributes = attributes?.filter { !AttributeName.isReserved($0.key) && !$0.key.isEmpty }
     return item
   }

@@ -19,6 +19,8 @@ struct OAuthSession: Codable, Sendable {
 let settings = SecureSettings()
 let storage = InMemoryStorage()
 let myStorage: any SecureStorage = InMemoryStorage()
+let oldStorage = InMemoryStorage()
+let path = "settings.json"
 let key = ItemKey.password(service: "org.example.app", account: "me")
 
 let now = Date.now

@@ -93,7 +93,7 @@ public struct SecureProperties: Sendable {
     for (source, members) in membersByStorage {
       items.merge(try source.items(for: members.map(\.key), details: .all)) { first, _ in first }
     }
-    for item in items.values { try storage.save(item.withoutForeignMetadata, mode) }
+    for item in items.values { try storage.save(item.acceptable, mode) }
     return items.count
   }
 

@@ -31,7 +31,7 @@ struct StorageSource: MigrationSource {
         .locked, operation: .read, backend: base.backendName,
         message: "The secret of \(item.key) cannot be read: it is locked.")
     }
-    return items.map(\.withAcceptableLabel)
+    return items.map(\.acceptable)
   }
 
   func remove(_ items: [SecureItem], _ done: () -> Void) throws(SecureStorageError) {
@@ -48,15 +48,5 @@ struct StorageSource: MigrationSource {
       try base.remove(item.key)
       done()
     }
-  }
-}
-
-extension SecureItem {
-  /// The same with a label that every storage takes: other programs' may have a "/", or be empty.
-  fileprivate var withAcceptableLabel: SecureItem {
-    var item = self
-    let scalars = (label ?? "").unicodeScalars.map { $0 == "/" ? "-" : $0 }
-    item.label = scalars.isEmpty ? nil : String(String.UnicodeScalarView(scalars))
-    return item
   }
 }
