@@ -65,6 +65,9 @@ public struct ItemQuery: Sendable, Equatable {
   /// tells of them; gnome-keyring tells nothing before it was first unlocked since log-in.
   public var unlocks: Bool
 
+  /// Whether a removal leaves what another program has put beside an item, which nobody has read.
+  package var leavesOthers = false
+
   /// Makes a query.
   ///
   /// - Parameters:

@@ -40,7 +40,7 @@ import Darwin
     ("TOKEN=# none\n", "# none", ""),
     ("TOKEN= # none\n", "", "# none\n"),
     ("TOKEN='a\\n#\"$x' # 'c'\n", "a\\n#\"$x", "# 'c'\n"),
-    ("TOKEN=\"a\\n\\t\\r\\\"\\\\\\$\\`\\q'#\"#c", "a\n\t\r\"\\$`\\q'#", "#c"),
+    ("TOKEN=\"a\\n\\t\\r\\\"\\\\\\$\\`\\q'#\" #c", "a\n\t\r\"\\$`\\q'#", "#c"),
     ("TOKEN=\"one\r\ntwo=2\r\n\"  \r\n", "one\r\ntwo=2\r\n", ""),
     ("TOKEN='one\nAFTER=no\n'\n", "one\nAFTER=no\n", ""),
     ("TOKEN=it's $HOME=\"x\"\n", "it's $HOME=\"x\"", ""),
@@ -72,6 +72,8 @@ import Darwin
     ("TOKEN=\"s3cret\nA=1\n", SecureStorageError.Code.undecodable),
     ("TOKEN='s3cret'more\n", .undecodable),
     ("TOKEN=`s3cret`\n", .undecodable),
+    ("TOKEN=s3cret\\\nmore\n", .undecodable),
+    ("TOKEN=\"s3cret\"#more\n", .undecodable),
     ("TOKEN=s3cret\nexport TOKEN=s3cret\n", .ambiguous),
   ])
   func whatCouldBeReadInSeveralWaysIsRefused(
@@ -160,6 +162,10 @@ import Darwin
     ("{\"session\": {\"name\": \"s3cret\"}}", .undecodable),
     ("{\"accounts\": {\"ada\": \"s3cret\"}}", .undecodable),
     ("{\"accounts\": {\"ada\": {\"password\": \"s3cret\"}}}", .undecodable),
+    (
+      "{\"accounts\": {\"ada\": {\"login\": \"a\", \"password\": \"s3cret\", \"code\": \"1\"}}}",
+      .undecodable
+    ),
     ("{\"accounts\": [{\"ada\": \"s3cret\"}]}", .undecodable),
   ])
   func wrongTypesAreRefused(content: String, code: SecureStorageError.Code) throws {

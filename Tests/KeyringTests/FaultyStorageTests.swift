@@ -98,6 +98,16 @@ import Testing
     try await saving
   }
 
+  @Test func callThatIsToFailWaitsFirst() async throws {
+    storage.fail(.save, with: .locked)
+    let gate = storage.hold(.save)
+    let saving = Task { [storage, key] in try await storage.setPassword("s3cret", for: key) }
+    await gate.waitForCall()
+    gate.open()
+    let error = await #expect(throws: SecureStorageError.self) { try await saving.value }
+    #expect(error?.code == .locked)
+  }
+
   @Test func slowCallsTakeTheirTime() throws {
     storage.delay(.read, by: .milliseconds(30))
     let start = ContinuousClock.now

@@ -1,4 +1,5 @@
 import Keyring
+import KeyringTesting
 import Synchronization
 import Testing
 
@@ -30,12 +31,18 @@ import Testing
     await #expect(processExitsWith: .success) {
       let failures = Mutex<[SecurePropertyFailure]>([])
       SecureStorageDefaults.failureHandler = { failure in failures.withLock { $0.append(failure) } }
-      let storage = InMemoryStorage()
-      try withSecureStorage(storage) {
-        try storage.lock()
+      let storage = FaultyStorage()
+      withSecureStorage(storage) {
         let settings = Settings()
-        settings.authToken = "s3cret"
+        settings.authToken = "old"
+        storage.fail(.save, with: .locked, onCall: 1)
+        storage.fail(.read, with: .timedOut, onCall: 1)
+        settings.authToken = "new"
         #expect(settings.authToken == nil, "a failed read is not reported, only remembered")
+        #expect(settings.authToken == "old")
+        #expect(settings.$authToken.failure?.operation == .save, "a read does not clear it")
+        settings.authToken = "newer"
+        #expect(settings.authToken == "newer" && settings.$authToken.failure == nil)
       }
       let seen = failures.withLock { $0 }
       #expect(seen.count == 1)

@@ -27,6 +27,10 @@ struct EnvironmentParser {
     else {
       let (end, comment) = plainEnd(from: valueStart)
       let range = start..<(comment ?? next)
+      // Some readers go on with the next line.
+      if end > valueStart, bytes[end - 1] == UInt8(ascii: "\\") {
+        return (EnvironmentLine(name: name, value: .malformed, range: start..<next), next)
+      }
       return (EnvironmentLine(name: name, value: .literal(valueStart..<end), range: range), next)
     }
     // A backtick is a quote to some readers, and part of the value to others.
@@ -82,6 +86,8 @@ struct EnvironmentParser {
   /// Behind a closing quote: where a comment begins or the next line; `nil` if there is more.
   private func blankRest(from start: Int) -> Int? {
     let position = pastBlanks(from: start)
+    // Right behind the quote it is part of the value to some readers.
+    if position == start, byte(at: position) == UInt8(ascii: "#") { return nil }
     switch byte(at: position) {
     case nil, UInt8(ascii: "#"), UInt8(ascii: "\n"):
       return byte(at: position) == UInt8(ascii: "\n") ? position + 1 : position

@@ -17,7 +17,7 @@ public struct Plaintext: Sendable {
     Plaintext(store: PlaintextFile(file: ReplaceableFile(path: path), format: JSONFormat()))
   }
 
-  /// A file of lines `NAME=value`, as `.env` files and systemd's environment files have.
+  /// A file of lines `NAME=value`, as `.env` files have.
   ///
   /// - A line may begin with `export`.
   /// - Between single quotes everything is literal.

@@ -38,10 +38,20 @@ package enum PlaintextValue: Sendable {
   }
 }
 
-/// A credential in JSON.
+/// A credential in JSON: nothing but a login and a password, as whatever else is there would be lost.
 struct PlaintextCredential: Decodable {
   let login: String
   let password: String
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.singleValueContainer().decode([String: String].self)
+    guard members.count == 2, let login = members["login"], let password = members["password"]
+    else {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: [], debugDescription: "not a login and a password"))
+    }
+    (self.login, self.password) = (login, password)
+  }
 }
 
 extension Secret {

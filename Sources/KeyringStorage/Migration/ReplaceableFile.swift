@@ -141,7 +141,8 @@ struct ReplaceableFile: Sendable {
   }
 
   private func folder(of target: String) throws(SecureStorageError) -> String {
-    target.lastIndex(of: "/").map { String(target[..<$0]) } ?? "."
+    guard let slash = target.lastIndex(of: "/") else { return "." }
+    return slash == target.startIndex ? "/" : String(target[..<slash])
   }
 
   private func failure(

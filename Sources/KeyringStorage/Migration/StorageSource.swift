@@ -38,14 +38,16 @@ struct StorageSource: MigrationSource {
     for batch in items.batches {
       let found = try base.items(for: batch.map(\.key), details: .all)
       for item in batch {
-        guard let now = found[item.key] else { continue }
+        guard let now = found[item.key]?.acceptable else { continue }
         let isSame =
           now.secret == item.secret && (now.attributes ?? [:]).isExactly(item.attributes ?? [:])
         guard isSame else { throw .sourceChanged("\(item.key)", base.backendName) }
       }
     }
     for item in items {
-      try base.remove(item.key)
+      var query = ItemQuery.key(item.key)
+      query.leavesOthers = true
+      try base.removeItems(matching: query)
       done()
     }
   }

@@ -196,16 +196,19 @@ public final class FaultyStorage: SecureStorage {
       state.calls.append(call)
       return state.faults.indices.compactMap { state.faults[$0].effect(on: call) }
     }
-    var failure: SecureStorageError?
     for effect in effects {
       switch effect {
       case .hold(let gate): try gate.pass(call.operation, backendName)
       case .delay(let duration):
         try StorageGate().pass(call.operation, backendName, after: duration)
-      case .fail(let rule, afterwards: false):
-        if let error = rule(call) { throw error }
-      case .fail(let rule, afterwards: true): failure = failure ?? rule(call)
+      case .fail: break
       }
+    }
+    var failure: SecureStorageError?
+    for case .fail(let rule, let afterwards) in effects {
+      guard let error = rule(call) else { continue }
+      if !afterwards { throw error }
+      failure = failure ?? error
     }
     let result = try body()
     if let failure { throw failure }
