@@ -25,6 +25,7 @@ final class SecretPage: @unchecked Sendable {
 
   private init(byteCount: Int, halvings: Int) {
     let address = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+    // Where no memory is left Swift's own allocations end the process too.
     guard let address, address != MAP_FAILED else { fatalError("There is no memory for a secret.") }
     // Fails where the limit is reached. The secret is kept all the same, and may be swapped out.
     _ = mlock(address, byteCount)

@@ -89,11 +89,14 @@ public struct SecureProperties: Sendable {
   public func copy(
     to storage: any SecureStorage, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) -> Int {
-    var items: [ItemKey: SecureItem] = [:]
+    // Two properties may have the same key.
+    var seen: Set<ItemKey> = []
+    var items: [SecureItem] = []
     for (source, members) in membersByStorage {
-      items.merge(try source.items(for: members.map(\.key), details: .all)) { first, _ in first }
+      let found = try source.items(for: members.map(\.key), details: .all)
+      items += members.map(\.key).filter { seen.insert($0).inserted }.compactMap { found[$0] }
     }
-    for item in items.values { try storage.save(item.acceptable, mode) }
+    for item in items { try storage.save(item.acceptable, mode) }
     return items.count
   }
 
