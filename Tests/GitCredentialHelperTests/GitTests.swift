@@ -128,11 +128,14 @@ import Testing
   }
 
   @Test func itemOfAnotherHelperIsFoundAndErased() throws {
-    let stored = try git.run(
-      [
-        "secret-tool", "store", "--label=Git: https://\(host):8443/", "user", "ada",
-        "protocol", "https", "port", "8443", "server", host,
-      ], input: "theirs\noauth_refresh_token=xyzzy")
+    let store = [
+      "secret-tool", "store", "--label=Git: https://\(host):8443/", "user", "ada",
+      "protocol", "https", "port", "8443", "server", host,
+    ]
+    let input = "theirs\noauth_refresh_token=xyzzy"
+    var stored = try git.run(store, input: input)
+    // KWallet 5.103 cannot work with the keys of one session in about a hundred.
+    if PrivateSession.isOnKWallet, stored.status != 0 { stored = try git.run(store, input: input) }
     #expect(stored == Git.Outcome())
     #expect(try fill("url=https://\(host):8443") == ["username=ada", "password=theirs"])
     #expect(try fill("url=https://\(host)") == [])

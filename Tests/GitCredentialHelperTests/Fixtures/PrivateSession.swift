@@ -2,6 +2,12 @@
 import FoundationEssentials
 import Testing
 
+/// The D-Bus session that `Scripts/test` starts.
+enum PrivateSession {
+  static let isOnKWallet =
+    ProcessInfo.processInfo.environment["KEYRING_TEST_PROVIDER"] == "kwallet"
+}
+
 extension Trait where Self == ConditionTrait {
   /// Skips the test, and says why, outside the D-Bus session that `Scripts/test` starts.
   static var inPrivateSession: Self {
