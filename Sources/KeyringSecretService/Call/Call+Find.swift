@@ -4,11 +4,14 @@ internal import KeyringStorage
 extension Call {
   /// Finds items, newest first.
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    if let key = query.key, query.asksForKeyOnly, !query.details.contains(.metadata), query.unlocks,
-      let item = try plainItem(key, query.details)
-    {
-      return [item]
+    if let key = query.key, query.asksForKeyOnly, query.unlocks {
+      return try items(for: [key], query.details).map(\.value)
     }
+    return try selectedItems(matching: query)
+  }
+
+  /// Finds items by whatever a query asks for, even while others change them.
+  func selectedItems(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     var gone: Set<ObjectPath> = []
     while true {
       let selected = try storedItems(matching: query).map { (key: $0, item: $1[0]) }
@@ -29,21 +32,6 @@ extension Call {
       }
       try checkDeadline()
     }
-  }
-
-  /// The usual read: the secret, or the mere presence, of our own item with a key.
-  ///
-  /// - Returns: The item; `nil` when the answer takes more than that.
-  private func plainItem(
-    _ key: ItemKey, _ details: ItemQuery.Details
-  ) throws(SecureStorageError) -> SecureItem? {
-    let found = try search(key.ownAttributes)
-    if found.isEmpty { return nil }
-    if details.isEmpty { return SecureItem(key: key) }
-    try unlock(found.locked)
-    let paths = found.unlocked + found.locked
-    guard paths.count == 1, let secret = try secrets(of: paths)[paths[0]] else { return nil }
-    return SecureItem(key: key, secret: secret)
   }
 
   // MARK: What a query selects

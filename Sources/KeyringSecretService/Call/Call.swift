@@ -60,7 +60,8 @@ final class Call {
     try send([message])[0]
   }
 
-  /// Throws once the deadline has passed or the task was cancelled; for loops that have always something to do.
+  /// Throws once the deadline has passed or the task was cancelled; for loops that have always
+  /// something to do.
   func checkDeadline() throws(SecureStorageError) {
     if let failure = deadline.failure { throw self.failure(failure) }
   }

@@ -2,7 +2,7 @@
 internal import KeyringStorage
 
 extension Call {
-  /// Finds the items with these keys, in as many steps as it takes to find one.
+  /// Finds the items with these keys, in as many steps as it takes to find one: the usual read.
   func items(
     for keys: [ItemKey], _ details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -16,7 +16,7 @@ extension Call {
     let absent = Set(zip(unknown, foreign).filter { $1.isEmpty }.map { $0.0 })
     // What takes a closer look: several items, another program's, one that has just vanished.
     for key in keys where items[key] == nil && !absent.contains(key) {
-      items[key] = try self.items(matching: .key(key, details: details)).first
+      items[key] = try selectedItems(matching: .key(key, details: details)).first
     }
     return items
   }
