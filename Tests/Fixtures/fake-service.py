@@ -179,6 +179,8 @@ class Service:
             return "v", (("ao", [COLLECTION]),)
         if path == COLLECTION:
             return "v", ({"Label": ("s", "Only"), "Locked": ("b", self.locked)}[name],)
+        if path in self.items and name == "Label":
+            return "v", (("s", self.items[path][0]),)
         raise Failure("org.freedesktop.DBus.Error.UnknownObject")
 
     def GetAll(self, path, interface):

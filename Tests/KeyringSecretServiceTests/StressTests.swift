@@ -50,12 +50,7 @@ import Testing
         let isMiss = !event.isWrite && event.value == nil
         return !isMiss || KnownLimit.of(.rewrittenItemsAreFound) == nil
       }
-      // Every contradiction fails but a read: why one is now and then stale is not understood yet.
-      let reads = contradictions.filter { !$0.isWrite }
-      #expect(contradictions.count == reads.count, "\(key) of \(histories.count) keys")
-      withKnownIssue("a read of a shared key is stale now and then", isIntermittent: true) {
-        #expect(reads.isEmpty, "\(key) of \(histories.count) keys")
-      }
+      #expect(contradictions.isEmpty, "\(key) of \(histories.count) keys")
     }
     #expect(try countStoredItems(["service": service]) == items.count, "there are duplicates")
     #expect(try storage.removeItems(matching: .service(service)) == items.count)

@@ -58,7 +58,10 @@ extension Call {
 
   // MARK: Items that are there
 
-  /// Replaces an item; `false` when it vanished.
+  /// Replaces an item; `false` when it vanished before that.
+  ///
+  /// Whoever removes it once its secret was written comes after, and leaves the writer a success: an
+  /// update that said "not found" would deny a value that readers have seen.
   private func replace(
     _ stored: StoredItem, by item: SecureItem
   ) throws(SecureStorageError) -> Bool {
@@ -79,15 +82,18 @@ extension Call {
       }
       // KWallet 5.103 keeps the label of what it replaces. Any other is left alone: gnome-keyring
       // 42.1 crashes when a label is set while other programs replace and remove the item.
-      guard let answer = try send(.label(ofItem: path)) else { return false }
-      let label = answer.child(0).child(0)
-      guard label.isOfType("s"), label.text.isExactly(stored.label) else { return true }
-      return try changeMetadata(of: stored, attributes, item.label)
+      let answer = try send(.label(ofItem: path))?.child(0).child(0)
+      guard let answer, answer.isOfType("s"), answer.text.isExactly(stored.label) else {
+        return true
+      }
+      _ = try changeMetadata(of: stored, attributes, item.label)
+      return true
     }
     // In place, so that another program finds its item as it left it, and because KeePassXC 2.7.4
     // asks the user about every replacement.
     guard try write([.setSecret(try encode(secret), of: stored.path)]) else { return false }
-    return try changeMetadata(of: stored, attributes, item.label)
+    _ = try changeMetadata(of: stored, attributes, item.label)
+    return true
   }
 
   /// Replaces an item by one with other attributes, never having none or a mixture of both.

@@ -46,11 +46,11 @@ import Testing
   }
 
   /// Whether everything works as if nothing had been.
-  private func expectHealth() throws {
+  private func expectHealth(password: String = "s3cret") throws {
     try service.mend()
     let storage = bus.storage()
     try storage.unlock()
-    #expect(try storage.password(for: Use.key) == "s3cret")
+    #expect(try storage.password(for: Use.key) == password)
     #expect(try storage.items(matching: .service("service")).count == 1)
   }
 
@@ -147,6 +147,30 @@ import Testing
     try service.fault("Get", gone)
     Use.unlock.expectFailure(.noDefaultCollection, storage)
     try expectHealth()
+  }
+
+  @Test func updateOfWhatIsRemovedAtOnceAfterwardsIsNoFailure() throws {
+    let storage = bus.storage()
+    let gone = FakeService.Fault.error("org.freedesktop.Secret.Error.NoSuchObject")
+    try storage.setPassword("s3cret", for: Use.key)
+    // Once the secret was written, what is missing was removed later.
+    try service.fault("Get", gone)
+    try service.fault("Set", gone)
+    let item = SecureItem(key: Use.key, secret: Secret("another"), label: "Another label")
+    try storage.save(item, .update)
+    #expect(try storage.password(for: Use.key) == "another")
+
+    let theirs = ItemKey.password(service: "theirs", account: "account")
+    let attributes = ["service", "theirs", "username", "account"]
+    let stored = try Program(
+      "secret-tool", ["store", "--label", "Theirs"] + attributes, environment: bus.environment
+    ).finish(input: Data("theirs".utf8))
+    try #require(stored.status == 0)
+    try storage.save(
+      SecureItem(key: theirs, secret: Secret("ours"), label: "Another label"), .update)
+    #expect(try storage.password(for: theirs) == "ours")
+    try service.mend()
+    try expectHealth(password: "another")
   }
 
   @Test func lateAnswersAreWaitedForAndDisturbNobodyWhenTheyAreNot() throws {
