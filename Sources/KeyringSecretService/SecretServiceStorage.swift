@@ -111,7 +111,7 @@ public struct SecretServiceStorage: LockableStorage {
   /// - Throws: What kept it from being locked.
   public func lock() throws(SecureStorageError) {
     try perform(.lock) { (call) throws(SecureStorageError) in
-      try call.lock(call.existingCollection())
+      try call.lock(call.lockableCollection())
     }
   }
 
@@ -120,7 +120,7 @@ public struct SecretServiceStorage: LockableStorage {
   /// - Throws: `.locked` when nobody may be asked, `.userCanceled` when the user declined.
   public func unlock() throws(SecureStorageError) {
     try perform(.unlock) { (call) throws(SecureStorageError) in
-      let collection = try call.existingCollection()
+      let collection = try call.lockableCollection()
       if try call.isLocked(collection) { try call.unlock([collection]) }
     }
   }

@@ -12,14 +12,14 @@ struct StoredItem {
   private let modified: UInt64
 
   /// Reads the answer to a request for all properties of an item; `nil` if it is no such answer.
-  init?(path: ObjectPath, isLocked: Bool, properties answer: Variant) {
+  init?(path: ObjectPath, properties answer: Variant) {
     let properties = answer.child(0).properties
     func property(_ name: String, _ type: String) -> Variant? {
       properties[name].flatMap { $0.isOfType(type) ? $0 : nil }
     }
     guard let attributes = property("Attributes", "a{ss}") else { return nil }
     self.path = path
-    self.isLocked = isLocked
+    isLocked = property("Locked", "b")?.bool ?? false
     self.attributes = attributes.strings.withoutAdditions
     label = property("Label", "s")?.text ?? ""
     created = property("Created", "t")?.unsigned ?? 0

@@ -126,9 +126,9 @@ class Service:
         return "o", (self.default if name == "default" else "/",)
 
     def SearchItems(self, path, attributes):
-        found = [item for item, (_, own, _) in self.items.items()
-                 if attributes.items() <= own.items()]
-        return "aoao", ([], found) if self.locked else (found, [])
+        self.collection(path)
+        return "ao", ([item for item, (_, own, _) in self.items.items()
+                       if attributes.items() <= own.items()],)
 
     def GetSecrets(self, path, items, session):
         return "a{o(oayays)}", ({} if self.locked else {
@@ -148,10 +148,7 @@ class Service:
         return "oo", (COLLECTION, "/")
 
     def CreateItem(self, path, properties, secret, replace):
-        if path == SERVICE + "/aliases/default":
-            path = self.default
-        if path != COLLECTION:
-            raise Failure(INTERFACE + "Error.NoSuchObject")
+        self.collection(path)
         if self.locked:
             raise Failure(INTERFACE + "Error.IsLocked")
         label = properties[INTERFACE + "Item.Label"][1]
@@ -177,11 +174,10 @@ class Service:
     def Get(self, path, interface, name):
         if path == SERVICE and name == "Collections":
             return "v", (("ao", [COLLECTION]),)
-        if path == COLLECTION:
+        if path not in self.items:
+            self.collection(path)
             return "v", ({"Label": ("s", "Only"), "Locked": ("b", self.locked)}[name],)
-        if path in self.items and name == "Label":
-            return "v", (("s", self.items[path][0]),)
-        raise Failure("org.freedesktop.DBus.Error.UnknownObject")
+        return "v", ({"Label": ("s", self.items[path][0])}[name],)
 
     def GetAll(self, path, interface):
         label, attributes, _ = self.item(path)
@@ -194,6 +190,12 @@ class Service:
         self.items[path] = (value[1] if name == "Label" else label,
                             value[1] if name == "Attributes" else attributes, secret)
         return "", ()
+
+    def collection(self, path):
+        if path == SERVICE + "/aliases/default":
+            path = self.default
+        if path != COLLECTION:
+            raise Failure(INTERFACE + "Error.NoSuchObject")
 
     def item(self, path):
         if path not in self.items:

@@ -64,7 +64,7 @@ enum CountedUse: String, CaseIterable {
   case exists = "`exists()`"
   case create = "assigning the first value"
   case replace = "assigning another value"
-  case repeatValue = "assigning an equal value again"
+  case rewrite = "assigning another value within a second"
   case newLogin = "assigning a `Credential` with a new login"
   case remove = "assigning `nil`"
   case removeAbsent = "assigning `nil` where there is no value"
@@ -75,8 +75,10 @@ enum CountedUse: String, CaseIterable {
     // Whatever else, the connection is open then.
     _ = try settings.passwords.$token.exists()
     switch self {
-    case .read, .exists, .replace, .repeatValue, .remove:
-      try settings.passwords.$token.write("old")
+    case .read, .exists, .rewrite, .remove: try settings.passwords.$token.write("old")
+    case .replace:
+      let service = settings.passwords.service
+      #expect(try Program.worker("save", service, "token", "old").finish().status == 0)
     case .newLogin: try settings.$account.write(Credential(login: "ada", password: "pa55"))
     case .readAll: try settings.passwords.write("old")
     case .readAtStart, .readAbsent, .create, .removeAbsent, .readAllAbsent: break
@@ -90,8 +92,7 @@ enum CountedUse: String, CaseIterable {
     case .read: #expect(passwords.token == "old")
     case .readAbsent: #expect(passwords.token == nil)
     case .exists: #expect(try passwords.$token.exists())
-    case .create, .replace: passwords.token = "new"
-    case .repeatValue: passwords.token = "old"
+    case .create, .replace, .rewrite: passwords.token = "new"
     case .newLogin: settings.account = Credential(login: "lovelace", password: "pa55")
     case .remove, .removeAbsent: passwords.token = nil
     case .readAll: #expect(try passwords.readThird() == "old")
@@ -112,11 +113,13 @@ struct CountedSettings {
 }
 
 struct CountedPasswords {
+  let service: String
   @Password<String?> var token: String?
   @Password<String?> var second: String?
   @Password<String?> var third: String?
 
   init(service: String) {
+    self.service = service
     _token = Password("token", service: service)
     _second = Password("second", service: service)
     _third = Password("third", service: service)

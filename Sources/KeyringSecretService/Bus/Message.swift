@@ -41,12 +41,6 @@ extension Message {
   private static let serviceInterface = "org.freedesktop.Secret.Service"
   private static let getSecrets = "GetSecrets"
 
-  /// Answers with the unlocked and the locked items that have all these attributes.
-  static func searchItems(_ attributes: [String: String]) -> Message {
-    Message(
-      service, serviceInterface, "SearchItems", [.strings(attributes)], answer: "(aoao)")
-  }
-
   /// Answers with the secrets of the items that are there and unlocked.
   static func getSecrets(_ items: [ObjectPath], session: ObjectPath) -> Message {
     Message(
@@ -87,6 +81,14 @@ extension Message {
 extension Message {
   private static let collectionInterface = "org.freedesktop.Secret.Collection"
   private static let itemInterface = "org.freedesktop.Secret.Item"
+
+  /// Answers with the items of a collection, locked or not, that have all these attributes.
+  static func searchItems(
+    in collection: ObjectPath, _ attributes: [String: String]
+  ) -> Message {
+    Message(
+      collection, collectionInterface, "SearchItems", [.strings(attributes)], answer: "(ao)")
+  }
 
   /// Answers with the new item, or "/" and a prompt.
   ///

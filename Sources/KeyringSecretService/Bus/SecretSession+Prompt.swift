@@ -51,11 +51,8 @@ extension SecretSession {
   /// gnome-keyring leaves its prompts to another program; where that is missing, cannot be started
   /// or has died, it dismisses them itself.
   func lacksPrompter(until deadline: Deadline) throws(BusFailure) -> Bool {
-    let names = ["org.gnome.keyring", "org.gnome.keyring.SystemPrompter"]
-    let owners = try send(names.map { .owner(of: $0) }, until: deadline).map { answer in
-      try? answer.get().child(0).text
-    }
-    return owners[0] == provider && owners[1] == nil
+    guard try isGnomeKeyring(until: deadline) else { return false }
+    return try owner(of: "org.gnome.keyring.SystemPrompter", until: deadline) == nil
   }
 }
 

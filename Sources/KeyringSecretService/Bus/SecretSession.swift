@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 internal import CLibSecret
 internal import KeyringStorage
+internal import Synchronization
 
 /// A connection to the bus and a session with the provider on it, in which secrets are encrypted.
 ///
@@ -14,6 +15,10 @@ final class SecretSession: Sendable {
   let provider: String
   /// The session's object, which says how a secret is encrypted.
   let path: ObjectPath
+  /// Where the items are that were met in this session.
+  let knownItems = KnownItems()
+  /// Whether gnome-keyring is the provider, once that was asked.
+  private let isKnownAsGnomeKeyring = Mutex<Bool?>(nil)
 
   init?(connection: GLibReference, service: GLibReference) {
     guard let owner = g_dbus_proxy_get_name_owner(UnsafeMutablePointer(service.pointer)) else {
@@ -94,6 +99,24 @@ final class SecretSession: Sendable {
       signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE, SignalHandler.callback, data,
       SignalHandler.release)
     return { [connection] in g_dbus_connection_signal_unsubscribe(connection.pointer, id) }
+  }
+}
+
+// MARK: - Names on the bus
+
+extension SecretSession {
+  /// Whether gnome-keyring is the provider.
+  func isGnomeKeyring(until deadline: Deadline) throws(BusFailure) -> Bool {
+    if let isGnomeKeyring = isKnownAsGnomeKeyring.withLock({ $0 }) { return isGnomeKeyring }
+    let isGnomeKeyring = try owner(of: "org.gnome.keyring", until: deadline) == provider
+    isKnownAsGnomeKeyring.withLock { $0 = isGnomeKeyring }
+    return isGnomeKeyring
+  }
+
+  /// The unique name of who owns a name on the bus; `nil` when nobody does.
+  func owner(of name: String, until deadline: Deadline) throws(BusFailure) -> String? {
+    let result = try send([.owner(of: name)], until: deadline)[0]
+    return try? result.get().child(0).text
   }
 }
 

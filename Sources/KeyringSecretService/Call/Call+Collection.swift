@@ -2,23 +2,31 @@
 internal import KeyringStorage
 
 extension Call {
-  /// Finds the collection of the storage.
+  /// The object that messages about the storage's collection go to.
   ///
-  /// - Returns: The collection, or `nil` when there is none, so that it cannot have items either.
+  /// - Returns: The collection or its alias, which need not stand for one; `nil` when there is none
+  ///   with the label.
   /// - Throws: Any reason for not knowing the answer.
   func collection() throws(SecureStorageError) -> ObjectPath? {
     if let knownCollection { return knownCollection }
-    if case .named(let label) = options.collection {
-      knownCollection = try collection(labeled: label)
-    } else if let alias = options.collection.alias {
-      knownCollection = try collection(aliased: alias)
-    }
+    knownCollection =
+      switch options.collection {
+      case .default, .session: options.collection.alias.map { .collection(aliased: $0) }
+      case .named(let label): try collection(labeled: label)
+      }
     return knownCollection
   }
 
-  /// Finds the collection of the storage, for what cannot do without one.
+  /// The object that messages about the storage's collection go to, for what cannot do without one.
   func existingCollection() throws(SecureStorageError) -> ObjectPath {
     if let collection = try collection() { return collection }
+    throw noCollection()
+  }
+
+  /// The collection itself, whose lock may be asked for: an alias is no object that has one.
+  func lockableCollection() throws(SecureStorageError) -> ObjectPath {
+    guard let alias = options.collection.alias else { return try existingCollection() }
+    if let collection = try collection(aliased: alias) { return collection }
     throw noCollection()
   }
 
@@ -52,10 +60,7 @@ extension Call {
 
   /// The collection that an alias stands for.
   func collection(aliased name: String) throws(SecureStorageError) -> ObjectPath? {
-    try send(.readAlias(name)).flatMap(path(inAlias:))
-  }
-
-  private func path(inAlias answer: Variant) -> ObjectPath? {
+    guard let answer = try send(.readAlias(name)) else { return nil }
     let path = ObjectPath(answer.child(0).text)
     return path.isNone ? nil : path
   }
@@ -75,37 +80,30 @@ extension SecretServiceStorage.Collection {
 // MARK: - Searching
 
 extension Call {
-  /// What a search found in the storage's collection.
-  struct Found {
-    var unlocked: [ObjectPath] = []
-    var locked: [ObjectPath] = []
-
-    var isEmpty: Bool { unlocked.isEmpty && locked.isEmpty }
-  }
-
-  /// Finds the items of the storage's collection that have all these attributes.
-  func search(_ attributes: [String: String]) throws(SecureStorageError) -> Found {
-    try search([attributes])[0]
+  /// Finds the items of the storage's collection, locked or not, that have all these attributes.
+  func search(_ attributes: [String: String]) throws(SecureStorageError) -> [ObjectPath] {
+    try search([attributes]).found[0]
   }
 
   /// Finds the items of the storage's collection, for each set of attributes those that have them all.
-  func search(_ attributeSets: [[String: String]]) throws(SecureStorageError) -> [Found] {
-    let searches = attributeSets.map { Message.searchItems($0) }
-    var answers: [Variant?] = []
-    if knownCollection == nil, let alias = options.collection.alias {
-      // None needs the other's answer, so all travel together.
-      answers = try send([.readAlias(alias)] + searches)
-      knownCollection = answers.removeFirst().flatMap(path(inAlias:))
-    } else if try collection() != nil {
-      answers = try send(searches)
+  ///
+  /// - Parameters:
+  ///   - attributeSets: The sets of attributes.
+  ///   - others: Messages that travel with the searches, and arrive after them.
+  /// - Returns: What was found for each set, and the answers to the other messages.
+  /// - Throws: What any of them failed with.
+  func search(
+    _ attributeSets: [[String: String]], with others: [Message] = []
+  ) throws(SecureStorageError) -> (found: [[ObjectPath]], answers: [Variant?]) {
+    guard let collection = try collection() else {
+      return (attributeSets.map { _ in [] }, try send(others))
     }
-    guard let knownCollection else { return attributeSets.map { _ in Found() } }
-    return answers.map { answer in
-      guard let answer else { return Found() }
-      return Found(
-        unlocked: answer.child(0).paths.filter { $0.isInside(knownCollection) },
-        locked: answer.child(1).paths.filter { $0.isInside(knownCollection) })
-    }
+    let searches = attributeSets.map { Message.searchItems(in: collection, $0) }
+    let answers = try send(searches + others)
+    return (
+      answers.prefix(searches.count).map { $0?.child(0).paths ?? [] },
+      Array(answers.dropFirst(searches.count))
+    )
   }
 }
 

@@ -34,12 +34,9 @@ extension Call {
 
   /// Makes the default collection, where there is none and the user may be asked.
   ///
-  /// - Parameter stale: What the alias of the default collection stands for, though it does not exist.
   /// - Returns: The collection, which another thread may have made.
   /// - Throws: That there is none, or what kept it from being made.
-  func newDefaultCollection(
-    insteadOf stale: ObjectPath? = nil
-  ) throws(SecureStorageError) -> ObjectPath {
+  func newDefaultCollection() throws(SecureStorageError) -> ObjectPath {
     guard options.collection == .default, options.interaction == .allowed else {
       throw noCollection()
     }
@@ -49,12 +46,18 @@ extension Call {
     return try storage.withLock(on: .collection(label), .save) { () throws(SecureStorageError) in
       // Another thread may have waited for the user.
       addToDeadline(pause)
-      knownCollection = nil
-      if let collection = try collection(), collection != stale { return collection }
-      let new = try createCollection(labeled: label, aliased: "default")
-      knownCollection = new
-      return new
+      // gnome-keyring's alias may stand for a collection that does not exist.
+      if let collection = try collection(aliased: "default"), try exists(collection) {
+        return collection
+      }
+      return try createCollection(labeled: label, aliased: "default")
     }
+  }
+}
+
+extension Call {
+  private func exists(_ collection: ObjectPath) throws(SecureStorageError) -> Bool {
+    try send(.label(ofCollection: collection)) != nil
   }
 }
 

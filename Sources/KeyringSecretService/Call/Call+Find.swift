@@ -15,9 +15,10 @@ extension Call {
     var gone: Set<ObjectPath> = []
     while true {
       let selected = try storedItems(matching: query).map { (key: $0, item: $1[0]) }
-      let paths = query.details.contains(.secret) ? selected.map(\.item).readablePaths : []
-      let secrets = try secrets(of: paths)
-      let missing = paths.filter { secrets[$0] == nil }
+      let paths = selected.map(\.item).readablePaths
+      let details = query.details.intersection(.secret)
+      let secrets = try contents(of: ItemRequest(paths, details, in: session)).secrets
+      let missing = details.isEmpty ? [] : paths.filter { secrets[$0] == nil }
       if missing.isEmpty {
         return selected.map { key, stored in
           stored.item(key, secret: secrets[stored.path], details: query.details)
@@ -118,53 +119,23 @@ extension Call {
     // What a search lists may be gone before it is looked at. Then something may have taken its
     // place, and only another search tells; what is listed again and again is a provider's ghost.
     var gone: Set<ObjectPath> = []
+    var unlocked: Set<ObjectPath> = []
     while true {
-      let found = try search(attributes)
-      if unlocking { try unlock(found.locked) }
-      let locked = unlocking ? [] : Set(found.locked)
-      let paths = (found.unlocked + found.locked).filter { !gone.contains($0) }
+      let paths = try search(attributes).filter { !gone.contains($0) }
       let answers = try send(paths.map { .properties(of: $0) })
       let stored = zip(paths, answers).compactMap { path, answer in
-        answer.flatMap { StoredItem(path: path, isLocked: locked.contains(path), properties: $0) }
+        answer.flatMap { StoredItem(path: path, properties: $0) }
+      }
+      let locked = stored.filter { $0.isLocked && !unlocked.contains($0.path) }.map(\.path)
+      if unlocking, !locked.isEmpty {
+        try unlock(locked)
+        unlocked.formUnion(locked)
+        continue
       }
       if stored.count == paths.count { return stored.sorted { $0.replaces($1) } }
       gone.formUnion(Set(paths).subtracting(stored.map(\.path)))
       try checkDeadline()
     }
-  }
-
-  /// Fetches the secrets of items; those that are gone, or were locked meanwhile, are left out.
-  func secrets(
-    of items: [ObjectPath]
-  ) throws(SecureStorageError) -> [ObjectPath: Secret] {
-    let secrets = try unverifiedSecrets(of: items)
-    // KWallet 5.103 says that every secret of a locked collection is empty.
-    guard secrets.values.contains(where: { $0.count == 0 }), try isLocked(existingCollection())
-    else { return secrets }
-    return secrets.filter { $0.value.count > 0 }
-  }
-
-  private func unverifiedSecrets(
-    of items: [ObjectPath]
-  ) throws(SecureStorageError) -> [ObjectPath: Secret] {
-    // An answer above 64 MiB ends the keyring's connection, and with it gnome-keyring 42. So none
-    // may hold more secrets than stay below that when each is as large as one can be.
-    let size = (60 << 20) / ItemLimits.secretBytes
-    let groups = stride(from: 0, to: items.count, by: size).map { items[$0...].prefix(size) }
-    var answers = try send(groups.map { .getSecrets(Array($0), session: session.path) })
-    // One that is gone makes KWallet 5.103 answer for none of its group.
-    let refused = zip(groups, answers).filter { $0.count > 1 && $1 == nil }.flatMap(\.0)
-    answers += try send(refused.map { .getSecrets([$0], session: session.path) })
-    var secrets: [ObjectPath: Secret] = [:]
-    for entry in answers.flatMap({ $0?.child(0).children ?? [] }) {
-      guard let secret = session.decode(entry.child(1)) else {
-        // KWallet 5.103 has computed another key for about one session in 200; a new one will do.
-        throw failure(
-          .connectionLost, "The keyring's secrets are not encrypted for this session.")
-      }
-      secrets[ObjectPath(entry.child(0).text)] = secret
-    }
-    return secrets
   }
 }
 

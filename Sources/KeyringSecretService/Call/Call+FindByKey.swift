@@ -3,58 +3,73 @@ internal import KeyringStorage
 
 extension Call {
   /// Finds the items with these keys, in as many steps as it takes to find one: the usual read.
+  ///
+  /// What was read before takes one step: the search for an item and the request for its secret, at
+  /// the path that it had then, travel side by side. The secret is used only if the search has found
+  /// just that path.
   func items(
     for keys: [ItemKey], _ details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let keys = Array(Set(keys))
     if keys.isEmpty { return [:] }
-    let found = Dictionary(uniqueKeysWithValues: zip(keys, try search(keys.map(\.ownAttributes))))
-    var items = try plainItems(found.compactMapValues(\.onlyItem), details)
+    let known = session.knownItems.places(of: keys, in: options.collection)
+    let knownPaths = keys.compactMap { known[$0]?.path }
+    let missing = keys.filter { known[$0] == .nowhere }
+    let first = ItemRequest(knownPaths, details, in: session)
+    let (found, answers) = try search(
+      keys.map(\.ownAttributes) + missing.map(\.attributes), with: first.messages)
+    let own = Dictionary(uniqueKeysWithValues: zip(keys, found))
+    var foreign = Dictionary(uniqueKeysWithValues: zip(missing, found.dropFirst(keys.count)))
 
-    let unknown = keys.filter { items[$0] == nil && found[$0]?.isEmpty == true }
-    let foreign = try unknown.isEmpty ? [] : search(unknown.map(\.attributes))
-    let absent = Set(zip(unknown, foreign).filter { $1.isEmpty }.map { $0.0 })
-    // What takes a closer look: several items, another program's, one that has just vanished.
-    for key in keys where items[key] == nil && !absent.contains(key) {
+    let paths = own.compactMapValues { $0.count == 1 ? $0[0] : nil }
+    var items = try self.items(
+      at: paths.filter { known[$0.key]?.path == $0.value }, details, first, answers)
+
+    // The second step: what was elsewhere, or is not ours.
+    let moved = paths.filter { known[$0.key]?.path != $0.value }
+    let unknown = keys.filter { own[$0] == [] && foreign[$0] == nil }
+    let second = ItemRequest(Array(moved.values), details, in: session)
+    if !unknown.isEmpty || !second.messages.isEmpty {
+      let (found, answers) = try search(unknown.map(\.attributes), with: second.messages)
+      foreign.merge(zip(unknown, found)) { $1 }
+      items.merge(try self.items(at: moved, details, second, answers)) { $1 }
+    } else {
+      items.merge(try self.items(at: moved, details, second, [])) { $1 }
+    }
+
+    for key in keys {
+      let isAbsent = own[key] == [] && foreign[key] == []
+      let place: KnownItems.Place? = isAbsent ? .nowhere : paths[key].map { .at($0) }
+      if place != known[key] { note(place, of: key) }
+      if isAbsent || items[key] != nil { continue }
+      // A closer look: several items, another program's, one that is locked or has just vanished.
       items[key] = try selectedItems(matching: .key(key, details: details)).first
     }
     return items
   }
 
-  /// Fetches what is wanted of items of ours; what has vanished is left out.
-  private func plainItems(
-    _ found: [ItemKey: (path: ObjectPath, isLocked: Bool)], _ details: ItemQuery.Details
+  /// The items at these paths, as far as the answers have what is wanted of them.
+  private func items(
+    at paths: [ItemKey: ObjectPath], _ details: ItemQuery.Details,
+    _ request: ItemRequest, _ answers: [Variant?]
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    if details.isEmpty {
-      return Dictionary(uniqueKeysWithValues: found.keys.map { ($0, SecureItem(key: $0)) })
-    }
-    try unlock(found.values.filter(\.isLocked).map(\.path))
-    let (keys, paths) = (Array(found.keys), found.values.map(\.path))
-    var stored: [ObjectPath: StoredItem] = [:]
-    if details.contains(.metadata) {
-      for (path, answer) in zip(paths, try send(paths.map { .properties(of: $0) })) {
-        stored[path] = answer.flatMap { StoredItem(path: path, isLocked: false, properties: $0) }
-      }
-    }
-    let secrets = details.contains(.secret) ? try secrets(of: paths) : [:]
+    let contents = try contents(of: Set(paths.values), request, answers)
     var items: [ItemKey: SecureItem] = [:]
-    for (key, path) in zip(keys, paths) {
-      if details.contains(.secret), secrets[path] == nil { continue }
-      if !details.contains(.metadata) {
-        items[key] = SecureItem(key: key, secret: secrets[path])
-      } else {
-        items[key] = stored[path]?.item(key, secret: secrets[path], details: details)
-      }
-    }
+    for (key, path) in paths { items[key] = contents.item(key, at: path, details) }
     return items
   }
 }
 
-extension Call.Found {
-  /// The item, if there is just one.
-  fileprivate var onlyItem: (path: ObjectPath, isLocked: Bool)? {
-    guard unlocked.count + locked.count == 1 else { return nil }
-    return unlocked.first.map { ($0, false) } ?? locked.first.map { ($0, true) }
+extension Call {
+  /// Remembers where the item with a key is.
+  func note(_ place: KnownItems.Place?, of key: ItemKey) {
+    session.knownItems.note(place, of: key, in: options.collection)
+  }
+}
+
+extension KnownItems.Place {
+  fileprivate var path: ObjectPath? {
+    if case .at(let path) = self { path } else { nil }
   }
 }
 #endif

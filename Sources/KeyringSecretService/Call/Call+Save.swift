@@ -8,6 +8,8 @@ extension Call {
   /// one is there. When attributes change with it (a credential's login), the new item is created
   /// before the old one is deleted, and carries a higher revision: whoever meets both takes it.
   func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    if mode == .addOrReplace, try replaceWritten(by: item) { return }
+    session.knownItems.noteWritten(nil, of: item.key)
     var vanished: Set<ObjectPath> = []
     while true {
       let stored = try storedItems(toBeReplacedBy: item.key, mode)
@@ -41,11 +43,12 @@ extension Call {
 
   private func create(_ item: SecureItem) throws(SecureStorageError) {
     let secret = try storage.secretOfNewItem(item)
-    try createAnotherItem(
-      attributes: item.key.newAttributes.merging(item.attributes ?? [:]) { $1 },
-      label: item.label ?? item.key.defaultLabel, secret: secret)
+    let attributes = item.key.newAttributes.merging(item.attributes ?? [:]) { $1 }
+    let label = item.label ?? item.key.defaultLabel
+    let path = try createAnotherItem(attributes: attributes, label: label, secret: secret)
     // Without attributes of its own another process's item was replaced, not joined.
-    if item.attributes?.isEmpty == false { try removeOlder(item.key) }
+    if item.attributes?.isEmpty == false { return try removeOlder(item.key) }
+    noteWritten(item.key, at: path, attributes: attributes, label: label)
   }
 
   /// Removes what another process, saving under the same key at the same time, has made older.
@@ -93,6 +96,8 @@ extension Call {
     // asks the user about every replacement.
     guard try write([.setSecret(try encode(secret), of: stored.path)]) else { return false }
     _ = try changeMetadata(of: stored, attributes, item.label)
+    noteWritten(
+      item.key, at: stored.path, attributes: attributes, label: item.label ?? stored.label)
     return true
   }
 
@@ -142,20 +147,17 @@ extension Call {
     }
   }
 
-  private func createItem(
+  func createItem(
     attributes: [String: String], label: String, secret: Secret
   ) throws(SecureStorageError) -> ObjectPath {
     let secret = try encode(secret)
     func send(to collection: ObjectPath) throws(SecureStorageError) -> Variant? {
       hasWritten = true
       return try sendUnlocking(
-        collection,
         .createItem(in: collection, attributes: attributes, label: label, secret: secret))
     }
-    let collection = if let found = try collection() { found } else { try newDefaultCollection() }
-    var answer = try send(to: collection)
-    // gnome-keyring's alias may stand for a collection that does not exist.
-    if answer == nil { answer = try send(to: newDefaultCollection(insteadOf: collection)) }
+    var answer = try send(to: existingCollection())
+    if answer == nil { answer = try send(to: newDefaultCollection()) }
     guard let answer else { throw noCollection() }
     let path = ObjectPath(answer.child(0).text)
     guard path.isNone else { return path }
@@ -164,32 +166,32 @@ extension Call {
     return ObjectPath(result.text)
   }
 
-  private func sendUnlocking(
-    _ collection: ObjectPath, _ message: Message
-  ) throws(SecureStorageError) -> Variant? {
+  private func sendUnlocking(_ message: Message) throws(SecureStorageError) -> Variant? {
     do throws(SecureStorageError) {
       return try send(message)
     } catch {
       guard error.code == .locked else { throw error }
-      try unlock([collection])
+      try unlock([lockableCollection()])
       return try send(message)
     }
   }
 
   /// Sends messages that change an item; `false` when it does not exist any more.
-  private func write(_ messages: [Message]) throws(SecureStorageError) -> Bool {
+  func write(_ messages: [Message]) throws(SecureStorageError) -> Bool {
     if messages.isEmpty { return true }
     hasWritten = true
-    let collection = try existingCollection()
-    let answers = try send(messages + [.isLocked(collection)])
-    guard answers.dropLast().allSatisfy({ $0 != nil }) else { return false }
     // KWallet 5.103 loses without a word what is written while it is locked.
-    guard let state = answers.last ?? nil, try isLocked(state) else { return true }
-    try unlock([collection])
+    let questions = try isGnomeKeyring() ? [] : [Message.isLocked(try existingCollection())]
+    let answers = try send(messages + questions)
+    guard answers.prefix(messages.count).allSatisfy({ $0 != nil }) else { return false }
+    guard let state = answers.dropFirst(messages.count).first ?? nil, try isLocked(state) else {
+      return true
+    }
+    try unlock([lockableCollection()])
     return try write(messages)
   }
 
-  private func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {
+  func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {
     if let encoded = session.encode(secret) { return encoded }
     throw failure(.backend, "The secret could not be encrypted.")
   }

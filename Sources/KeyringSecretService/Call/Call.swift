@@ -66,6 +66,15 @@ final class Call {
     if let failure = deadline.failure { throw self.failure(failure) }
   }
 
+  /// Whether gnome-keyring is the provider, which needs fewer precautions than others.
+  func isGnomeKeyring() throws(SecureStorageError) -> Bool {
+    do throws(BusFailure) {
+      return try session.isGnomeKeyring(until: deadline)
+    } catch {
+      throw failure(error)
+    }
+  }
+
   /// Leaves out of the time for the keyring's answers what a person has taken.
   func addToDeadline(_ pause: Deadline.Pause) { deadline.add(pause) }
 

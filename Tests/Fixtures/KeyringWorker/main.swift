@@ -6,6 +6,7 @@ import Keyring
 //   KeyringWorker rewrite SERVICE
 //   KeyringWorker mix COLLECTION SERVICE NAME THREADS OPERATIONS
 //   KeyringWorker start THREADS
+//   KeyringWorker save SERVICE ACCOUNT PASSWORD
 //
 // It ends with 0 if all went well.
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -22,6 +23,9 @@ case ("start", 2):
   try concurrently(Int(arguments[1]) ?? 0) { _ in
     _ = try SecretServiceStorage().password(for: .password(service: "none", account: "none"))
   }
+case ("save", 4):
+  let key = ItemKey.password(service: arguments[1], account: arguments[2])
+  try SecretServiceStorage().setPassword(arguments[3], for: key)
 default: throw WorkerFailure("there is no such task")
 }
 #endif

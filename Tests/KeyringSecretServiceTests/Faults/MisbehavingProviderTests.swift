@@ -21,7 +21,8 @@ import Testing
 
     var uses: [Use] {
       switch self {
-      case .openSession, .readAlias: Use.allCases
+      case .openSession: Use.allCases
+      case .readAlias: [.lock, .unlock]
       case .searchItems: [.read, .find, .save, .add, .remove, .propertyRead, .propertyWrite]
       case .getSecrets: [.read, .propertyRead]
       case .getAll: [.find, .save, .remove, .propertyWrite]
@@ -118,7 +119,8 @@ import Testing
     ]
     for (name, code) in codes {
       // Of an item or a collection this says only that it is gone.
-      let isAboutAnObject = [.getAll, .setSecret, .createItem, .delete, .get].contains(method)
+      let isAboutAnObject = ![.openSession, .readAlias, .getSecrets, .lock, .unlock]
+        .contains(method)
       if name.hasSuffix("NoSuchObject"), isAboutAnObject { continue }
       // libsecret, which opens the session, does not hand on the names of all errors.
       let isLost = method == .openSession && name.hasSuffix("NoSession")

@@ -16,8 +16,10 @@ extension Program {
 /// Counts the items in the keyring that have these attributes, those that readers pass over too.
 func countStoredItems(_ attributes: [String: String]) throws -> Int {
   let session = try SessionPool.shared.session(at: nil, until: Deadline(after: .seconds(25)))
-  let results = try session.send(
-    [.searchItems(attributes)], until: Deadline(after: .seconds(25)))
+  let search = Message(
+    ObjectPath("/org/freedesktop/secrets"), "org.freedesktop.Secret.Service", "SearchItems",
+    [.strings(attributes)], answer: "(aoao)")
+  let results = try session.send([search], until: Deadline(after: .seconds(25)))
   let answer = try #require(results.first).get()
   return answer.child(0).paths.count + answer.child(1).paths.count
 }

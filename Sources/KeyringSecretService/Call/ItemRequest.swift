@@ -1,0 +1,82 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// The messages that ask for what is wanted of items; all of them travel side by side.
+struct ItemRequest {
+  let paths: [ObjectPath]
+  let messages: [Message]
+  fileprivate let details: ItemQuery.Details
+  /// Which items' secrets each of the last messages asks for.
+  fileprivate let groups: [ArraySlice<ObjectPath>]
+
+  init(_ paths: [ObjectPath], _ details: ItemQuery.Details, in session: SecretSession) {
+    self.paths = paths
+    self.details = details
+    // An answer above 64 MiB ends the keyring's connection, and with it gnome-keyring 42. So none
+    // may hold more secrets than stay below that when each is as large as one can be.
+    let size = (60 << 20) / ItemLimits.secretBytes
+    groups =
+      details.contains(.secret)
+      ? stride(from: 0, to: paths.count, by: size).map { paths[$0...].prefix(size) } : []
+    let properties = details.contains(.metadata) ? paths.map { Message.properties(of: $0) } : []
+    messages = properties + groups.map { .getSecrets(Array($0), session: session.path) }
+  }
+}
+
+/// What is wanted of items, by their paths.
+struct ItemContents {
+  fileprivate(set) var properties: [ObjectPath: StoredItem] = [:]
+  fileprivate(set) var secrets: [ObjectPath: Secret] = [:]
+
+  /// The item at a path with as much as was asked for; `nil` when that was not to be had, because
+  /// the item is gone or locked.
+  func item(_ key: ItemKey, at path: ObjectPath, _ details: ItemQuery.Details) -> SecureItem? {
+    if details.contains(.secret), secrets[path] == nil { return nil }
+    guard details.contains(.metadata) else { return SecureItem(key: key, secret: secrets[path]) }
+    guard let stored = properties[path], !stored.isLocked else { return nil }
+    return stored.item(key, secret: secrets[path], details: details)
+  }
+}
+
+extension Call {
+  /// Fetches what is wanted of items; those that are gone are left out, and the secrets of those
+  /// that are locked.
+  func contents(of request: ItemRequest) throws(SecureStorageError) -> ItemContents {
+    try contents(of: Set(request.paths), request, try send(request.messages))
+  }
+
+  /// Reads the answers to a request, and no secret of an item that is not wanted any more.
+  func contents(
+    of wanted: Set<ObjectPath>, _ request: ItemRequest, _ answers: [Variant?]
+  ) throws(SecureStorageError) -> ItemContents {
+    var contents = ItemContents()
+    if wanted.isEmpty { return contents }
+    let groups = request.groups
+    for (path, answer) in zip(request.paths, answers.dropLast(groups.count)) {
+      contents.properties[path] = answer.flatMap { StoredItem(path: path, properties: $0) }
+    }
+    var secrets = Array(answers.suffix(groups.count))
+    // One that is gone makes KWallet 5.103 answer for none of its group.
+    let refused = zip(groups, secrets).filter { $0.count > 1 && $1 == nil }.flatMap(\.0)
+    secrets += try send(
+      refused.filter(wanted.contains).map { .getSecrets([$0], session: session.path) })
+    for entry in secrets.flatMap({ $0?.child(0).children ?? [] }) {
+      let path = ObjectPath(entry.child(0).text)
+      guard wanted.contains(path) else { continue }
+      guard let secret = session.decode(entry.child(1)) else {
+        // KWallet 5.103 has computed another key for about one session in 200; a new one will do.
+        throw failure(
+          .connectionLost, "The keyring's secrets are not encrypted for this session.")
+      }
+      contents.secrets[path] = secret
+    }
+    // KWallet 5.103 says that every secret of a locked collection is empty.
+    if contents.secrets.values.contains(where: { $0.count == 0 }),
+      try isLocked(existingCollection())
+    {
+      contents.secrets = contents.secrets.filter { $0.value.count > 0 }
+    }
+    return contents
+  }
+}
+#endif
