@@ -60,9 +60,9 @@ import Testing
     let service = try FakeService(on: bus)
     let storage = bus.storage()
     try Use.save(storage)
-    try service.fault("ReadAlias", .mute)
+    try service.fault("SearchItems", .mute)
     let call = Task.detached { use.expectFailure(.connectionLost, storage) }
-    try await service.waitForCall(of: "ReadAlias")
+    try await service.waitForCall(of: "SearchItems")
     try bus.kill()
     _ = await call.value
   }
