@@ -1,0 +1,267 @@
+// libsecret as a contender: the calls that a C programmer would write.
+//
+//   contender WORK [COUNT]
+//
+// Every line of input is a number of operations to perform. They are answered with a line: the
+// nanoseconds that each of them took.
+
+#include <libsecret/secret.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SERVICE "swift-keyring-benchmark"
+
+static const SecretSchema schema = {
+    "org.freedesktop.Secret.Generic",
+    SECRET_SCHEMA_DONT_MATCH_NAME,
+    {{"service", SECRET_SCHEMA_ATTRIBUTE_STRING}, {"username", SECRET_SCHEMA_ATTRIBUTE_STRING}}};
+
+// What a work does: `prepare` and `check` are not timed. An operation that did not do what it was
+// to do is an error, and not a time.
+typedef struct {
+  const char *name;
+  void (*prepare)(void);
+  void (*perform)(void);
+  void (*check)(void);
+  int uses;  // of libsecret in one operation; 0 for COUNT of them. The time is that of one.
+} Work;
+
+static int count = 1;
+static SecretService *service;
+static GHashTable *attributes;
+
+static void must(gboolean done, GError *error, const char *what) {
+  if (done) return;
+  g_printerr("contender: %s: %s\n", what, error ? error->message : "not as it should be");
+  exit(1);
+}
+
+static GHashTable *attributes_of(const char *account) {
+  GHashTable *table = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+  g_hash_table_insert(table, "service", g_strdup(SERVICE));
+  if (account) g_hash_table_insert(table, "username", g_strdup(account));
+  return table;
+}
+
+static GHashTable *attributes_of_number(int number) {
+  g_autofree gchar *account = g_strdup_printf("account-%d", number);
+  return attributes_of(account);
+}
+
+static void nothing(void) {}
+
+// One password
+
+static gchar *password;
+static SecretValue *value;
+
+static void read_with_password(void) {
+  GError *error = NULL;
+  password = secret_password_lookupv_sync(&schema, attributes, NULL, &error);
+  must(password != NULL, error, "lookup");
+}
+
+static void check_password(void) {
+  must(strcmp(password, "the secret of account-0") == 0, NULL, "the password");
+  secret_password_free(password);
+}
+
+static void read_with_service(void) {
+  GError *error = NULL;
+  value = secret_service_lookup_sync(service, &schema, attributes, NULL, &error);
+  must(value != NULL, error, "lookup");
+}
+
+static void check_value(void) {
+  must(strcmp(secret_value_get_text(value), "the secret of account-0") == 0, NULL, "the password");
+  secret_value_unref(value);
+}
+
+// Writing and removing, of an item that is there
+
+static const char *own_account;
+static char fresh[32];
+
+static void store(const char *secret) {
+  GError *error = NULL;
+  must(secret_password_storev_sync(
+           &schema, attributes, SECRET_COLLECTION_DEFAULT, own_account, secret, NULL, &error),
+       error, "store");
+}
+
+static void prepare_write(void) {
+  static int number;
+  if (number == 0) store("the first");
+  g_snprintf(fresh, sizeof fresh, "the secret %d", ++number);
+}
+
+static void write_with_password(void) { store(fresh); }
+
+static void write_with_service(void) {
+  GError *error = NULL;
+  SecretValue *secret = secret_value_new(fresh, -1, "text/plain");
+  must(secret_service_store_sync(service, &schema, attributes, SECRET_COLLECTION_DEFAULT,
+                                 own_account, secret, NULL, &error),
+       error, "store");
+  secret_value_unref(secret);
+}
+
+static void check_written(void) {
+  read_with_password();
+  must(strcmp(password, fresh) == 0, NULL, "the password written");
+  secret_password_free(password);
+}
+
+static gboolean was_there;
+
+static void prepare_removal(void) { store("to be removed"); }
+
+static void remove_with_password(void) {
+  was_there = secret_password_clearv_sync(&schema, attributes, NULL, NULL);
+}
+
+static void remove_with_service(void) {
+  was_there = secret_service_clear_sync(service, &schema, attributes, NULL, NULL);
+}
+
+static void check_removed(void) {
+  must(was_there, NULL, "the password to remove");
+  password = secret_password_lookupv_sync(&schema, attributes, NULL, NULL);
+  must(password == NULL, NULL, "the removal");
+}
+
+// Many items
+
+static GHashTable *tables[64];
+static gchar *passwords[64];
+static GList *items;
+
+static void read_one_by_one(void) {
+  GError *error = NULL;
+  for (int i = 0; i < count; i++) {
+    passwords[i] = secret_password_lookupv_sync(&schema, tables[i], NULL, &error);
+    must(passwords[i] != NULL, error, "lookup");
+  }
+}
+
+static void check_secret(int number, const char *secret) {
+  g_autofree gchar *expected = g_strdup_printf("the secret of account-%d", number);
+  must(strcmp(secret, expected) == 0, NULL, "the password");
+}
+
+static void check_one_by_one(void) {
+  for (int i = 0; i < count; i++) {
+    check_secret(i, passwords[i]);
+    secret_password_free(passwords[i]);
+  }
+}
+
+static void search(void) {
+  GError *error = NULL;
+  items = secret_service_search_sync(
+      service, &schema, attributes,
+      SECRET_SEARCH_ALL | SECRET_SEARCH_UNLOCK | SECRET_SEARCH_LOAD_SECRETS, NULL, &error);
+  must(items != NULL, error, "search");
+}
+
+static void check_items(void) {
+  must((int)g_list_length(items) == count, NULL, "as many items as expected");
+  for (GList *link = items; link; link = link->next) {
+    GHashTable *found = secret_item_get_attributes(link->data);
+    g_autofree gchar *label = secret_item_get_label(link->data);
+    SecretValue *secret = secret_item_get_secret(link->data);
+    must(secret != NULL && *label, NULL, "secret and label of an item");
+    const char *account = g_hash_table_lookup(found, "username");
+    check_secret(atoi(account + strlen("account-")), secret_value_get_text(secret));
+    secret_value_unref(secret);
+    g_hash_table_unref(found);
+  }
+  g_list_free_full(items, g_object_unref);
+}
+
+// Threads
+
+enum { READS_PER_THREAD = 25 };
+
+static gpointer read_in_thread(gpointer number) {
+  GError *error = NULL;
+  for (int i = 0; i < READS_PER_THREAD; i++) {
+    gchar *secret = secret_password_lookupv_sync(
+        &schema, tables[GPOINTER_TO_INT(number)], NULL, &error);
+    must(secret != NULL, error, "lookup");
+    check_secret(GPOINTER_TO_INT(number), secret);
+    secret_password_free(secret);
+  }
+  return NULL;
+}
+
+static void read_in_threads(void) {
+  GThread *threads[64];
+  for (int i = 0; i < count; i++)
+    threads[i] = g_thread_new("contender", read_in_thread, GINT_TO_POINTER(i));
+  for (int i = 0; i < count; i++) g_thread_join(threads[i]);
+}
+
+static const Work works[] = {
+    {"read-password", nothing, read_with_password, check_password, 1},
+    {"read-service", nothing, read_with_service, check_value, 1},
+    {"write-password", prepare_write, write_with_password, check_written, 1},
+    {"write-service", prepare_write, write_with_service, check_written, 1},
+    {"remove-password", prepare_removal, remove_with_password, check_removed, 1},
+    {"remove-service", prepare_removal, remove_with_service, check_removed, 1},
+    {"reads", nothing, read_one_by_one, check_one_by_one, 1},
+    {"search", nothing, search, check_items, 1},
+    {"threads", nothing, read_in_threads, nothing, 0},
+};
+
+static const Work *work_named(const char *name) {
+  for (size_t i = 0; i < G_N_ELEMENTS(works); i++)
+    if (strcmp(works[i].name, name) == 0) return &works[i];
+  must(FALSE, NULL, name);
+  return NULL;
+}
+
+static gint64 nanoseconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * G_GINT64_CONSTANT(1000000000) + time.tv_nsec;
+}
+
+static double measure(const Work *work) {
+  work->prepare();
+  gint64 start = nanoseconds();
+  work->perform();
+  gint64 end = nanoseconds();
+  work->check();
+  return (double)(end - start) / (work->uses ? work->uses : count * READS_PER_THREAD);
+}
+
+static void set_up(const Work *work) {
+  GError *error = NULL;
+  service = secret_service_get_sync(SECRET_SERVICE_OPEN_SESSION, NULL, &error);
+  must(service != NULL, error, "the service");
+  if (g_str_has_prefix(work->name, "write") || g_str_has_prefix(work->name, "remove")) {
+    own_account = g_strconcat("c-", work->name, NULL);
+    attributes = attributes_of(own_account);
+  } else {
+    attributes = work->perform == search ? attributes_of(NULL) : attributes_of_number(0);
+  }
+  must(count <= (int)G_N_ELEMENTS(tables), NULL, "room for so many");
+  for (int i = 0; i < count; i++) tables[i] = attributes_of_number(i);
+}
+
+int main(int argument_count, char **arguments) {
+  must(argument_count > 1, NULL, "WORK [COUNT]");
+  const Work *work = work_named(arguments[1]);
+  if (argument_count > 2) count = atoi(arguments[2]);
+  set_up(work);
+  int operations;
+  while (scanf("%d", &operations) == 1) {
+    for (int i = 0; i < operations; i++) g_print("%s%.0f", i ? " " : "", measure(work));
+    g_print("\n");
+    fflush(stdout);
+  }
+  return 0;
+}

@@ -1,0 +1,73 @@
+"""The driver of Scripts/benchmark, which says what it is for.
+
+  Driver works                             the names of all works
+  Driver measure WORK FILE [--quick]       in a private session: one work, its times into a file
+  Driver report FOLDER WORK ... [--quick]  the tables of works that were measured
+  Driver write FOLDER LOAD                 those of all, into the report and its chart
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import chart
+import instructions
+import machine
+import measuring
+import report
+from contenders import Failure
+from works import REPOSITORY, WORKS
+
+NAMES = [*WORKS, "instructions"]
+
+
+def measure(name, file, *options):
+    quick = "--quick" in options
+    if name == "instructions":
+        result = instructions.counted(quick)
+    else:
+        result = measuring.measured(WORKS[name], quick)
+    pathlib.Path(file).write_text(json.dumps(result))
+
+
+def results(folder, names):
+    return {name: json.loads((pathlib.Path(folder) / f"{name}.json").read_text()) for name in names}
+
+
+def show(folder, *names):
+    quick = "--quick" in names
+    measured = results(folder, [name for name in names if name != "--quick"])
+    # After a round or two a figure is none to judge by.
+    lines = [] if quick else report.of_targets(measured)
+    print("\n".join(lines + report.tables(measured)))
+
+
+def write(folder, load):
+    measured = results(folder, NAMES)
+    benchmarks = REPOSITORY / "Benchmarks"
+    (benchmarks / "REPORT.md").write_text(report.report(measured, machine.description(load)))
+    (benchmarks / "REPORT.svg").write_text(chart.chart(measured))
+
+
+def keyring_is_there():
+    call = ["gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
+            "/org/freedesktop/DBus", "--method", "org.freedesktop.DBus.NameHasOwner",
+            "org.freedesktop.secrets"]
+    return "true" in subprocess.run(call, text=True, capture_output=True).stdout
+
+
+def main(command, *arguments):
+    match command:
+        case "works": print(*NAMES)
+        case "measure": measure(*arguments)
+        case "report": show(*arguments)
+        case "write": write(*arguments)
+
+
+try:
+    main(*sys.argv[1:])
+except Failure as failure:
+    print(f"benchmark: {failure}", file=sys.stderr)
+    sys.exit(1 if keyring_is_there() else os.EX_TEMPFAIL)

@@ -1,0 +1,73 @@
+"""The ratios as a picture: what is faster than C goes to the left, what is slower to the right."""
+
+import math
+from xml.sax.saxutils import escape
+
+import figures
+from report import digits
+from targets import TARGETS
+from works import WORKS
+
+SHOWN = ["read", "write", "remove", "items", "settings", "cold-start"]
+LABELS, BARS, ROW, MARGIN = 290, 470, 20, 16
+LOWEST, HIGHEST = 0.05, 50.0
+OURS, THEIRS, TARGET, TEXT = "#d9480f", "#868e96", "#1864ab", "#212529"
+
+
+def x(ratio):
+    position = math.log(min(max(ratio, LOWEST), HIGHEST) / LOWEST) / math.log(HIGHEST / LOWEST)
+    return LABELS + BARS * position
+
+
+def text(left, top, content, anchor="start", weight="normal"):
+    return (f'<text x="{left:.1f}" y="{top:.1f}" text-anchor="{anchor}" font-weight="{weight}">'
+            f"{escape(content)}</text>")
+
+
+def line(left, top, right, bottom, color, width=1.0):
+    return (f'<line x1="{left:.1f}" y1="{top:.1f}" x2="{right:.1f}" y2="{bottom:.1f}" '
+            f'stroke="{color}" stroke-width="{width}"/>')
+
+
+def bar(top, name, case, work):
+    ratio = figures.ratio(case, name, case["reference"])
+    left, right = sorted((x(1), x(ratio.median)))
+    middle = top + ROW / 2
+    color = OURS if name in case["ours"] else THEIRS
+    parts = [
+        text(LABELS - 8, middle + 4, name, "end"),
+        f'<rect x="{left:.1f}" y="{top + 3}" width="{right - left:.1f}" height="{ROW - 6}" '
+        f'fill="{color}"/>',
+        line(x(ratio.lower), middle, x(ratio.upper), middle, TEXT),
+        text(max(right, x(ratio.upper)) + 5, middle + 4, digits(ratio.median)),
+    ]
+    for target in TARGETS:
+        if (target.work, target.contender, target.reference) == (work, name, case["reference"]):
+            parts.append(line(x(target.most), top, x(target.most), top + ROW, TARGET, 2.5))
+    return parts
+
+
+def chart(results):
+    bars, top = [], 58
+    for work in SHOWN:
+        [case] = results[work]
+        others = [name for name in case["times"] if name != case["reference"]]
+        bars.append(text(MARGIN, top + 14, WORKS[work].title, weight="bold"))
+        bars.append(text(LABELS + BARS + 60, top + 14, f"1 = {case['reference']}", "end"))
+        top += ROW
+        for name in others:
+            bars += bar(top, name, case, work)
+            top += ROW
+        top += 10
+    grid = []
+    for ratio in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50):
+        grid.append(line(x(ratio), 50, x(ratio), top, TEXT if ratio == 1 else "#dee2e6"))
+        grid.append(text(x(ratio), 44, f"{ratio:g}", "middle"))
+    width, height = LABELS + BARS + 60 + MARGIN, top + MARGIN
+    title = "Time of an operation as a multiple of C's. Orange: this library; blue: its target"
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'font-family="sans-serif" font-size="12" fill="{TEXT}">',
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        text(MARGIN, 22, title, weight="bold"), *grid, *bars, "</svg>", "",
+    ])

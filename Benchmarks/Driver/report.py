@@ -1,0 +1,124 @@
+"""The tables, as Markdown that can be read in a terminal too."""
+
+import figures
+from targets import TARGETS
+from works import WORKS
+
+
+def amount(nanoseconds):
+    """Three digits, in the unit that fits."""
+    for unit, size in [("ns", 1), ("µs", 1e3), ("ms", 1e6)]:
+        if nanoseconds < 999.5 * size or unit == "ms":
+            return f"{digits(nanoseconds / size)} {unit}"
+
+
+def digits(value):
+    if value >= 99.95:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}"
+
+
+def spread(figure, shown=digits):
+    return f"{shown(figure.median)} ({shown(figure.lower)} – {shown(figure.upper)})"
+
+
+def table(rows):
+    """Rows of Markdown, the first one being the head."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |"
+        for row in rows
+    ]
+    return [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:], ""]
+
+
+def of_work(name, cases):
+    work = WORKS[name]
+    lines = [f"## {work.title}", ""]
+    if work.note:
+        lines += [work.note, ""]
+    for case in cases:
+        if case["title"]:
+            lines += [f"### {case['title']}", ""]
+        figure = "per second" if work.shows == "rate" else "time"
+        rows = [["contender", figure, f"ratio to {case['reference']}"]]
+        for contender in case["times"]:
+            time = figures.time(case, contender)
+            shown = spread(time.inverse(1e9)) if work.shows == "rate" else spread(time, amount)
+            ratio = figures.ratio(case, contender, case["reference"])
+            if work.shows == "rate":
+                ratio = ratio.inverse(1)
+            is_reference = contender == case["reference"]
+            rows.append([contender, shown, "1" if is_reference else spread(ratio)])
+        lines += table(rows)
+    return lines
+
+
+def of_instructions(counted):
+    lines = ["## Instructions of one read", "", (
+        "Counted by callgrind, by whose code they are in; allocations by who asks the C library for "
+        "memory."), ""]
+    for kind, title in enumerate(["instructions", "allocations"]):
+        rows = [[title, *counted]]
+        for owner in next(iter(counted.values())):
+            counts = [by_owner[owner][kind] for by_owner in counted.values()]
+            rows.append([owner, *(f"{count:,.0f}" for count in counts)])
+        totals = [sum(count[kind] for count in by.values()) for by in counted.values()]
+        rows.append(["all", *(f"{total:,.0f}" for total in totals)])
+        lines += table(rows)
+    return lines
+
+
+def of_targets(results):
+    rows = [["what", "contender", "against", "at most", "measured", "reached"]]
+    explanations = []
+    for target in TARGETS:
+        if target.work not in results and len(results) < len(WORKS):
+            continue  # it was not asked for
+        figure = target.reached(results)
+        shown = digits if target.reference else amount
+        if figure is None:
+            verdict = "not measured"
+        elif figure.median <= target.most:
+            verdict = "yes"
+        else:
+            verdict = "**no**"
+            explanations.append(
+                f"- {target.title}, {against(target)}: {target.bound or 'not explained yet.'}")
+        rows.append([
+            target.title, target.contender, target.reference or "–", shown(target.most),
+            spread(figure, shown) if figure else "–", verdict,
+        ])
+    if len(rows) == 1:
+        return []
+    lines = ["## What was to be reached", "", *table(rows)]
+    if explanations:
+        lines += ["What bounds the figures that were not reached:", "", *explanations, ""]
+    return lines
+
+
+def against(target):
+    return f"against {target.reference}" if target.reference else amount(target.most)
+
+
+def tables(results):
+    lines = []
+    for name, cases in results.items():
+        lines += of_instructions(cases) if name == "instructions" else of_work(name, cases)
+    return lines
+
+
+def report(results, machine):
+    head = f"""# Benchmarks
+
+Made by `Scripts/benchmark`, not by hand. The keyring is a gnome-keyring in a session of its own. In
+each round every contender takes its turn, in an order that changes; each checks that what it read
+or wrote is right. A figure is the median over all rounds, with the quartiles in brackets; a ratio is
+taken within each round, so that what else the machine did meanwhile falls on both sides of it.
+Times tell something about this machine only. How many messages each use sends is in the article
+[What access costs](../Sources/Keyring/Documentation.docc/CostOfAccess.md), and counted by tests.
+
+![The ratios as a chart](REPORT.svg)
+"""
+    rows = [["on", ""], *([what, which or "unknown"] for what, which in machine)]
+    return "\n".join([head, *of_targets(results), *tables(results), "## Machine and versions", "", *table(rows)])

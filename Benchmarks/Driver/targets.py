@@ -1,0 +1,44 @@
+"""What is to be reached, and what bounds it where it is not."""
+
+import dataclasses
+
+import figures
+from works import (
+    C_PROGRAM, DICTIONARY, LOOKUP, ONE_QUERY, PROPERTY, READ_ALL, SEARCH, SERVICE_LOOKUP,
+    SERVICE_STORE, STATIC_PROGRAM, SWIFT_PROGRAM)
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    title: str
+    work: str
+    contender: str
+    most: float
+    reference: str = ""  # without one, `most` is in nanoseconds
+    case: str = ""
+    # Where the time goes and what bounds it, for the report of a figure that was not reached.
+    bound: str = ""
+
+    def reached(self, results):
+        """What was measured, a ratio or nanoseconds; nothing if it was not measured."""
+        for case in results.get(self.work, []):
+            if case["title"] == self.case and self.contender in case["times"]:
+                if self.reference:
+                    return figures.ratio(case, self.contender, self.reference)
+                return figures.time(case, self.contender)
+        return None
+
+
+TARGETS = [
+    Target("warm read", "read", PROPERTY, 0.75, LOOKUP),
+    Target("warm read", "read", PROPERTY, 0.80, SERVICE_LOOKUP),
+    Target("warm replace", "write", PROPERTY, 1.05, SERVICE_STORE),
+    Target("50 items in one query", "items", ONE_QUERY, 0.25, f"50 × {LOOKUP}"),
+    Target("50 items in one query", "items", ONE_QUERY, 0.25, SEARCH),
+    Target("whole settings of 20 properties", "settings", READ_ALL, 0.30, f"20 × {LOOKUP}"),
+    Target("property read in memory", "memory", PROPERTY, 150, case="read"),
+    Target("property read in memory", "memory", PROPERTY, 3, DICTIONARY, case="read"),
+    Target("cached read", "cached", "storage.cached()", 1_000),
+    Target("cold start, dynamic", "cold-start", SWIFT_PROGRAM, 1.35, C_PROGRAM),
+    Target("cold start, static", "cold-start", STATIC_PROGRAM, 1.15, C_PROGRAM),
+]

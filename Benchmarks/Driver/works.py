@@ -1,0 +1,210 @@
+"""The catalogue: which works there are, and who contends in each.
+
+A work runs in a private session of its own. It has one or more cases; the contenders of a case take
+turns, round by round, and one of them is what the others are compared to.
+"""
+
+import dataclasses
+import json
+import pathlib
+import shutil
+import subprocess
+
+from contenders import Program, Worker
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+SWIFT = REPOSITORY / ".build/benchmarks/release"
+STATIC = REPOSITORY / ".build/benchmarks-static/release"
+C = REPOSITORY / ".build/benchmarks/C"
+PYTHON = "/usr/bin/python3"  # the system's own, which has Debian's modules
+
+SERVICE = "swift-keyring-benchmark"
+PASSWORD = "the secret of account-0"
+
+# So many calls in a round by python3-keyring, which opens a connection for each: gnome-keyring 42.1
+# aborted 3 times in some 10,000 of them, while items were stored and removed.
+FEW = 2
+
+# Names that the targets refer to.
+PROPERTY = "@Password"
+STORAGE = "SecretServiceStorage"
+LOOKUP = "C: secret_password_lookupv_sync"
+SERVICE_LOOKUP = "C: secret_service_lookup_sync"
+STORE = "C: secret_password_storev_sync"
+SERVICE_STORE = "C: secret_service_store_sync"
+CLEAR = "C: secret_password_clearv_sync"
+SERVICE_CLEAR = "C: secret_service_clear_sync"
+SEARCH = "C: secret_service_search_sync"
+ONE_QUERY = "items(matching:)"
+BY_KEYS = "items(for:)"
+READ_ALL = "SecureProperties.readAll()"
+C_PROGRAM = "C program"
+SWIFT_PROGRAM = "Swift program, dynamic"
+STATIC_PROGRAM = "Swift program, static"
+DICTIONARY = "Mutex<Dictionary>"
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    title: str
+    contenders: list
+    reference: str
+    operations: int  # by each contender in each round
+    # Stores what the contenders look for, once, before any of them starts.
+    prepare: object = lambda: None
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    title: str
+    cases: object  # a function: is this a quick run? -> the cases
+    rounds: int = 40
+    shows: str = "time"  # or "rate": operations per second
+    note: str = ""
+
+
+def swift(name, *arguments):
+    return Worker(name, [SWIFT / "contender", *map(str, arguments)])
+
+
+def c(name, *arguments):
+    return Worker(name, [C / "contender", *map(str, arguments)])
+
+
+def python(name, *arguments, most=1_000):
+    script = REPOSITORY / "Benchmarks/Python/contender.py"
+    return Worker(name, [PYTHON, "-I", script, *map(str, arguments)], most)
+
+
+def fill(start, end, collection="default", service=SERVICE):
+    """Stores the passwords of the accounts from one number to before the other."""
+    subprocess.run(
+        [SWIFT / "contender", "fill", service, str(start), str(end), collection], check=True)
+
+
+def read(quick):
+    contenders = [
+        swift(PROPERTY, "read-property"),
+        swift(STORAGE, "read-storage"),
+        c(LOOKUP, "read-password"),
+        c(SERVICE_LOOKUP, "read-service"),
+        python("python3-secretstorage", "read-secretstorage"),
+        python("python3-keyring", "read-keyring", most=FEW),
+    ]
+    yield Case("", contenders, LOOKUP, 20, lambda: fill(0, 1))
+
+
+def write(quick):
+    contenders = [
+        swift(PROPERTY, "write-property"),
+        swift(STORAGE, "write-storage"),
+        c(STORE, "write-password"),
+        c(SERVICE_STORE, "write-service"),
+        python("python3-secretstorage", "write-secretstorage"),
+        python("python3-keyring", "write-keyring", most=FEW),
+    ]
+    yield Case("", contenders, SERVICE_STORE, 10)
+
+
+def remove(quick):
+    contenders = [
+        swift(PROPERTY, "remove-property"),
+        swift(STORAGE, "remove-storage"),
+        c(CLEAR, "remove-password"),
+        c(SERVICE_CLEAR, "remove-service"),
+        python("python3-secretstorage", "remove-secretstorage"),
+        python("python3-keyring", "remove-keyring", most=FEW),
+    ]
+    yield Case("", contenders, CLEAR, 10)
+
+
+def items(quick):
+    contenders = [
+        swift(ONE_QUERY, "query", 50),
+        swift(BY_KEYS, "keys", 50),
+        swift("50 reads from the storage", "reads", 50),
+        c(f"50 × {LOOKUP}", "reads", 50),
+        c(SEARCH, "search", 50),
+        python("python3-secretstorage", "search-secretstorage", 50),
+    ]
+    yield Case("", contenders, f"50 × {LOOKUP}", 2, lambda: fill(0, 50))
+
+
+def settings(quick):
+    contenders = [
+        swift(READ_ALL, "settings"),
+        swift("20 × read() of a property", "properties"),
+        c(f"20 × {LOOKUP}", "reads", 20),
+    ]
+    yield Case("", contenders, f"20 × {LOOKUP}", 4, lambda: fill(0, 20))
+
+
+def growth(quick):
+    """Ten items are looked for, in a collection in memory, while there are more and more others."""
+    stored = 0
+    for size in [10, 100] if quick else [10, 100, 1_000, 5_000]:
+        def prepare(start=stored, size=size):
+            if start == 0:
+                fill(0, 10, "session")
+            fill(max(start - 10, 0), size - 10, "session", "swift-keyring-benchmark-others")
+
+        contenders = [swift(STORAGE, "read-storage", "session"), c(LOOKUP, "read-password")]
+        yield Case(f"one read of {size:,} items", contenders, LOOKUP, 10, prepare)
+        contenders = [swift(ONE_QUERY, "query", 10, "session"), c(SEARCH, "search", 10)]
+        yield Case(f"one query for 10 of {size:,} items", contenders, SEARCH, 3)
+        stored = size
+
+
+def memory(quick):
+    contenders = [swift(PROPERTY, "memory-read"), swift(DICTIONARY, "dictionary-read")]
+    yield Case("read", contenders, DICTIONARY, 20)
+    contenders = [swift(PROPERTY, "memory-write"), swift(DICTIONARY, "dictionary-write")]
+    yield Case("write", contenders, DICTIONARY, 20)
+
+
+def cold_start(quick):
+    docker_server = "https://registry.example.org"
+    docker = shutil.which("docker-credential-secretservice")
+    login = {"ServerURL": docker_server, "Username": "account-0", "Secret": PASSWORD}
+
+    def prepare():
+        fill(0, 1)
+        subprocess.run([docker, "store"], input=json.dumps(login), text=True, check=True)
+
+    found = json.dumps(login, separators=(",", ":"))
+    tool = [shutil.which("secret-tool"), "lookup", "service", SERVICE, "username", "account-0"]
+    keyring = [PYTHON, "-m", "keyring", "get", SERVICE, "account-0"]
+    contenders = [
+        Program(SWIFT_PROGRAM, [str(SWIFT / "cold-start")], PASSWORD),
+        Program(STATIC_PROGRAM, [str(STATIC / "cold-start")], PASSWORD),
+        Program(C_PROGRAM, [str(C / "cold-start")], PASSWORD),
+        Program("secret-tool lookup", tool, PASSWORD),
+        Program("python3 -m keyring get", keyring, PASSWORD),
+        Program("docker-credential-secretservice get", [docker, "get"], found, docker_server),
+    ]
+    yield Case("", contenders, C_PROGRAM, 2, prepare)
+
+
+def threads(quick):
+    for count in [1, 2, 4, 8, 16]:
+        contenders = [swift(STORAGE, "threads", count), c(LOOKUP, "threads", count)]
+        prepare = (lambda: fill(0, 16)) if count == 1 else (lambda: None)
+        yield Case(f"{count} thread{'s'[:count > 1]}", contenders, LOOKUP, 2, prepare)
+
+
+# The cached read has its place after `memory`: a function `cached` that yields a case with the
+# contender `swift("storage.cached()", "cached-read")`, and the work of that name in Works.swift.
+WORKS = {
+    "read": Work("Read, warm", read, note=(
+        "python3-secretstorage opens a session, with a new key, for each item that it has found.")),
+    "write": Work("Write in place of another value, warm", write),
+    "remove": Work("Remove, warm", remove),
+    "items": Work("50 items of one service, all secrets", items, note=(
+        "With metadata, but for the reads one by one, which fetch the secrets only.")),
+    "settings": Work("Whole settings of 20 properties", settings),
+    "growth": Work("Growth of the collection", growth, rounds=20),
+    "memory": Work("In memory", memory),
+    "cold-start": Work("Cold start: a process that reads one password and exits", cold_start),
+    "threads": Work("Threads reading at the same time", threads, rounds=20, shows="rate", note=(
+        "Here more is better, and a ratio is one of rates.")),
+}

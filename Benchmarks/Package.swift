@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// A package of its own, so that the library gets no target and no dependency for being measured.
+let package = Package(
+  name: "Benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "swift-keyring", path: "..")],
+  targets: [
+    .executableTarget(
+      name: "contender", dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
+    .executableTarget(
+      name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+  ]
+}

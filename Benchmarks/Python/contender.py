@@ -1,0 +1,121 @@
+"""Python's two libraries as contenders.
+
+  contender.py WORK
+
+Every line of input is a number of operations to perform. They are answered with a line: the
+nanoseconds that each of them took. An operation that did not do what it was to do is an error, and
+not a time.
+"""
+
+import sys
+import time
+
+import keyring
+import secretstorage
+
+SERVICE = "swift-keyring-benchmark"
+
+
+def attributes(account):
+    return {"service": SERVICE, "username": account}
+
+
+def check(is_right, what):
+    if not is_right:
+        sys.exit(f"contender.py: {what}")
+
+
+class SecretStorage:
+    """A connection and a collection that are kept, as a long-lived program would keep them."""
+
+    def __init__(self, account):
+        self.attributes = attributes(account)
+        self.collection = secretstorage.get_default_collection(secretstorage.dbus_init())
+
+    def items(self):
+        return self.collection.search_items(self.attributes)
+
+    def read(self):
+        item = next(self.items(), None)
+        return item and item.get_secret().decode()
+
+    def write(self, password):
+        self.collection.create_item("benchmark", self.attributes, password.encode(), replace=True)
+
+    def remove(self):
+        next(self.items()).delete()
+
+
+class Keyring:
+    """The functions of the package keyring, which open a connection for each call."""
+
+    def __init__(self, account):
+        self.account = account
+
+    def read(self):
+        return keyring.get_password(SERVICE, self.account)
+
+    def write(self, password):
+        keyring.set_password(SERVICE, self.account, password)
+
+    def remove(self):
+        keyring.delete_password(SERVICE, self.account)
+
+
+def timed(function, *arguments):
+    start = time.monotonic_ns()
+    result = function(*arguments)
+    return time.monotonic_ns() - start, result
+
+
+def read(client):
+    taken, password = timed(client.read)
+    check(password == "the secret of account-0", "another password was read")
+    return taken
+
+
+number = 0
+
+
+def write(client):
+    global number
+    if number == 0:
+        client.write("the first")
+    number += 1
+    taken, _ = timed(client.write, f"the secret {number}")
+    check(client.read() == f"the secret {number}", "the password was not written")
+    return taken
+
+
+def remove(client):
+    client.write("to be removed")
+    taken, _ = timed(client.remove)
+    check(client.read() is None, "the password was not removed")
+    return taken
+
+
+def search(client):
+    def load():
+        return [
+            (item.get_label(), item.get_attributes(), item.get_secret().decode())
+            for item in client.items()
+        ]
+
+    client.attributes = {"service": SERVICE}
+    taken, items = timed(load)
+    secrets = {attributes["username"]: secret for label, attributes, secret in items if label}
+    accounts = [f"account-{index}" for index in range(int(sys.argv[2]))]
+    check(secrets == {account: f"the secret of {account}" for account in accounts}, "other items")
+    return taken
+
+
+def main():
+    work_name, client_name = sys.argv[1].split("-", 1)
+    work = {"read": read, "write": write, "remove": remove, "search": search}[work_name]
+    account = "account-0" if work is read else f"python-{sys.argv[1]}"
+    client = {"secretstorage": SecretStorage, "keyring": Keyring}[client_name](account)
+    for line in sys.stdin:
+        print(*[work(client) for _ in range(int(line))], flush=True)
+
+
+main()

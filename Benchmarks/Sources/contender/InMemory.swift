@@ -1,0 +1,80 @@
+import Keyring
+import Synchronization
+
+// Uses of a few hundred nanoseconds are timed a thousand at a time.
+private let uses = 1_000
+
+/// Reads through a property whose storage is in memory.
+struct PropertyInMemoryRead: Work {
+  @Password("account-0") private var password: String?
+  private var found: String?
+
+  init() throws {
+    let storage = InMemoryStorage()
+    for number in 0..<20 {
+      try storage.setPassword(Sample.password(number), for: Sample.key(number))
+    }
+    SecureStorageDefaults.storage = storage
+  }
+
+  var usesPerOperation: Int { uses }
+  mutating func perform() { for _ in 0..<uses { found = password } }
+  func check() throws { try Sample.check([found], count: 1) }
+}
+
+/// Assignments to a property whose storage is in memory.
+struct PropertyInMemoryWrite: Work {
+  @Password("account-0") private var password: String?
+  private let values = ["the secret in one place", "the secret in the other"]
+  private var number = 0
+
+  init() { SecureStorageDefaults.storage = InMemoryStorage() }
+
+  var usesPerOperation: Int { uses }
+
+  mutating func perform() {
+    for _ in 0..<uses {
+      number += 1
+      password = values[number & 1]
+    }
+  }
+
+  func check() throws {
+    guard password == values[number & 1] else { throw Failure("not written") }
+  }
+}
+
+/// What any storage in memory comes down to: reads of a dictionary that threads share.
+final class DictionaryRead: Work {
+  private let passwords = Mutex(
+    Dictionary(uniqueKeysWithValues: (0..<20).map { (Sample.account($0), Sample.password($0)) }))
+  private let account = Sample.account(0)
+  private var found: String?
+
+  var usesPerOperation: Int { uses }
+  func perform() { for _ in 0..<uses { found = passwords.withLock { $0[account] } } }
+  func check() throws { try Sample.check([found], count: 1) }
+}
+
+/// What any storage in memory comes down to: writes to a dictionary that threads share.
+final class DictionaryWrite: Work {
+  private let passwords = Mutex<[String: String]>([:])
+  private let account = Sample.account(0)
+  private let values = ["the secret in one place", "the secret in the other"]
+  private var number = 0
+
+  var usesPerOperation: Int { uses }
+
+  func perform() {
+    for _ in 0..<uses {
+      number += 1
+      passwords.withLock { $0[account] = values[number & 1] }
+    }
+  }
+
+  func check() throws {
+    guard passwords.withLock({ $0[account] }) == values[number & 1] else {
+      throw Failure("not written")
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import Keyring
+
+/// A property is assigned nil; it has a value each time.
+struct PropertyRemoval: Work {
+  @Password("remove-property") private var password: String?
+
+  func prepare() throws { try $password.write("to be removed") }
+  func perform() { password = nil }
+
+  func check() throws {
+    if let failure = $password.failure { throw failure }
+    if try $password.exists() { throw Failure("not removed") }
+  }
+}
+
+/// An item that is there is removed from the storage.
+struct StorageRemoval: Work {
+  private let storage = Sample.storage()
+  private let key = ItemKey.password(service: Sample.service, account: "remove-storage")
+  private var wasThere = false
+
+  func prepare() throws { try storage.setPassword("to be removed", for: key) }
+  mutating func perform() throws { wasThere = try storage.remove(key) }
+
+  func check() throws {
+    if try !wasThere || storage.password(for: key) != nil { throw Failure("not removed") }
+  }
+}

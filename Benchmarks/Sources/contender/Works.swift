@@ -1,0 +1,23 @@
+/// The work with a name, as the driver's catalogue has it.
+func work(named name: String, _ arguments: ArraySlice<String>) throws -> any Work {
+  let count = arguments.first.flatMap(Int.init) ?? 1
+  return switch name {
+  case "read-property": PropertyRead()
+  case "read-storage": StorageRead(storage: Sample.storage(inCollection: arguments.first))
+  case "write-property": PropertyWrite()
+  case "write-storage": StorageWrite()
+  case "remove-property": PropertyRemoval()
+  case "remove-storage": StorageRemoval()
+  case "query": Query(count: count, storage: Sample.storage(inCollection: arguments.last))
+  case "keys": ReadsByKeys(count: count)
+  case "reads": SingleReads(count: count)
+  case "settings": WholeSettings()
+  case "properties": PropertyByProperty()
+  case "memory-read": try PropertyInMemoryRead()
+  case "memory-write": PropertyInMemoryWrite()
+  case "dictionary-read": DictionaryRead()
+  case "dictionary-write": DictionaryWrite()
+  case "threads": ThreadsReading(threads: count)
+  default: throw Failure("there is no work \"\(name)\"")
+  }
+}

@@ -1,0 +1,39 @@
+import Keyring
+
+/// A password is assigned in place of another one.
+struct PropertyWrite: Work {
+  @Password("write-property") private var password: String?
+  private var number = 0
+
+  mutating func prepare() throws {
+    if number == 0 { try $password.write("the first") }
+    number += 1
+  }
+
+  func perform() { password = "the secret \(number)" }
+
+  func check() throws {
+    if let failure = $password.failure { throw failure }
+    guard try $password.read() == "the secret \(number)" else { throw Failure("not written") }
+  }
+}
+
+/// A password is stored in place of another one.
+struct StorageWrite: Work {
+  private let storage = Sample.storage()
+  private let key = ItemKey.password(service: Sample.service, account: "write-storage")
+  private var number = 0
+
+  mutating func prepare() throws {
+    if number == 0 { try storage.setPassword("the first", for: key) }
+    number += 1
+  }
+
+  func perform() throws { try storage.setPassword("the secret \(number)", for: key) }
+
+  func check() throws {
+    guard try storage.password(for: key) == "the secret \(number)" else {
+      throw Failure("not written")
+    }
+  }
+}
