@@ -15,7 +15,7 @@ internal import Foundation
 ///   settings.authToken = "s3cret"
 /// }
 /// ```
-public struct InMemoryStorage: CollectionStorage {
+public struct InMemoryStorage: CollectionStorage, ObservableStorage {
   private struct Entry {
     var secret: Secret
     var label: String
@@ -50,6 +50,17 @@ public struct InMemoryStorage: CollectionStorage {
   /// What several storages share: the collections, by label, in the order in which they were made.
   private final class Collections: Sendable {
     let state = Mutex<[(label: String, items: Items)]>([(defaultLabel, Items())])
+    /// Those who observe a collection, by the bytes of its label, whether or not there is one.
+    private let observers = Mutex<[[UInt8]: StorageObservers]>([:])
+
+    func observers(of label: String) -> StorageObservers {
+      observers.withLock { observers in
+        let key = Array(label.utf8)
+        let found = observers[key] ?? StorageObservers()
+        observers[key] = found
+        return found
+      }
+    }
   }
 
   private static let defaultLabel = "default"
@@ -91,6 +102,7 @@ public struct InMemoryStorage: CollectionStorage {
         created: old?.created ?? now,
         modified: now,
         revision: stored.revision)
+      observers.report(.changed(old == nil ? .created(item.key) : .replaced(item.key)))
     }
     if isSaved == nil { throw failure(.collectionNotFound, .save) }
   }
@@ -118,7 +130,10 @@ public struct InMemoryStorage: CollectionStorage {
     try validate(query, for: .remove)
     return try withUnlockedItems(.remove) { stored in
       let items = stored.items(matching: query)
-      for item in items { stored.entries[item.key] = nil }
+      for item in items {
+        stored.entries[item.key] = nil
+        observers.report(.changed(.removed(item.key)))
+      }
       return items.count
     } ?? 0
   }
@@ -129,7 +144,10 @@ public struct InMemoryStorage: CollectionStorage {
   ///
   /// - Throws: `.collectionNotFound`.
   public func lock() throws(SecureStorageError) {
-    try withExistingItems(.lock) { $0.isLocked = true }
+    try withExistingItems(.lock) { items in
+      items.isLocked = true
+      observers.report(.locked)
+    }
   }
 
   /// Unlocks the collection, without asking anybody.
@@ -195,9 +213,14 @@ public struct InMemoryStorage: CollectionStorage {
   @discardableResult
   public func deleteCollection(labeled label: String) -> Bool {
     shared.state.withLock { collections in
-      let count = collections.count
-      collections.removeAll { $0.label.isExactly(label) }
-      return collections.count < count
+      guard let index = collections.firstIndex(where: { $0.label.isExactly(label) }) else {
+        return false
+      }
+      let observers = shared.observers(of: label)
+      for key in collections.remove(at: index).items.entries.keys {
+        observers.report(.changed(.removed(key)))
+      }
+      return true
     }
   }
 
@@ -205,6 +228,22 @@ public struct InMemoryStorage: CollectionStorage {
   ///
   /// - Returns: Whether it is.
   public func isCommonCollection() -> Bool { label == Self.defaultLabel }
+
+  // MARK: - Observation
+
+  /// Has a closure called with every change of the collection, before the call that makes it returns.
+  ///
+  /// - Parameters:
+  ///   - query: Not looked at: every change is named.
+  ///   - observer: What to call.
+  /// - Returns: The observation.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageObservation {
+    observers.add(observer)
+  }
+
+  private var observers: StorageObservers { shared.observers(of: label) }
 
   // MARK: - State
 

@@ -54,6 +54,8 @@ extension SecureStorageError {
     public static let sourceChanged = Code(rawValue: "sourceChanged")
     /// No storage was chosen, and there is none to fall back on.
     public static let noStorage = Code(rawValue: "noStorage")
+    /// The storage cannot tell when its items change.
+    public static let notObservable = Code(rawValue: "notObservable")
     /// Anything else; look at the underlying error.
     public static let backend = Code(rawValue: "backend")
   }
@@ -124,6 +126,10 @@ extension SecureStorageError.Code {
     .sourceChanged: (
       "The source was changed during the migration.",
       "Nothing was removed. Decide which value is right, remove the other, and run it again."
+    ),
+    .notObservable: (
+      "The storage cannot tell when its items change.",
+      "Read again when the value is needed, or choose an ObservableStorage."
     ),
     .noStorage: (
       "No storage was chosen.", "Set SecureStorageDefaults.storage when the program starts."

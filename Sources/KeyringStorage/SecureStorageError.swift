@@ -31,6 +31,8 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     public static let lock = Operation(rawValue: "lock")
     /// Unlocking the storage.
     public static let unlock = Operation(rawValue: "unlock")
+    /// Waiting for changes.
+    public static let observe = Operation(rawValue: "observe")
     /// Moving items from one place to another.
     public static let migrate = Operation(rawValue: "migrate")
     /// Making a collection.

@@ -37,6 +37,7 @@ extension SecureStorageError.Code {
     .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
     .noDefaultCollection, .collectionNotFound, .collectionAlreadyExists, .accessDenied, .timedOut,
     .canceled,
-    .connectionLost, .ambiguous, .invalidArgument, .undecodable, .noStorage, .backend,
+    .connectionLost, .ambiguous, .invalidArgument, .undecodable, .noStorage, .notObservable,
+    .backend,
   ]
 }

@@ -41,6 +41,7 @@ enum Fault: CaseIterable {
     dropsComments
   case hidesLockedItems, ignoresCancellation
   case keepsLabelsOfNewSecrets, dropsByteOrderMarks, locksOnlyOnce, dropsWhatIsWrittenWhileLocked
+  case reportsTwice, reportsReplacedAsCreated, reportsToThoseWhoHaveLeft
 
   var brokenRule: StorageContract {
     switch self {
@@ -80,6 +81,8 @@ enum Fault: CaseIterable {
     case .dropsByteOrderMarks: .byteOrderMarksAreKept
     case .locksOnlyOnce: .lockedIsNotMissing
     case .dropsWhatIsWrittenWhileLocked: .lockingLosesNothing
+    case .reportsTwice, .reportsReplacedAsCreated: .changesAreReportedOnce
+    case .reportsToThoseWhoHaveLeft: .endedObservationsAreSilent
     }
   }
 }
@@ -91,7 +94,7 @@ private struct UnlockableStorage: SecureStorage {
 }
 
 /// A storage that is right but for one fault.
-private struct RuleBreakingStorage: LockableStorage, CustomStringConvertible {
+private struct RuleBreakingStorage: LockableStorage, ObservableStorage, CustomStringConvertible {
   let fault: Fault
   private let base = InMemoryStorage()
   /// Every item that was ever saved, as a fault may need it.
@@ -232,6 +235,24 @@ private struct RuleBreakingStorage: LockableStorage, CustomStringConvertible {
     }
   }
 
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageObservation {
+    let observation = base.observe(query) { event in
+      switch (fault, event) {
+      case (.reportsTwice, .changed(.replaced)):
+        observer(event)
+        observer(event)
+      case (.reportsReplacedAsCreated, .changed(.replaced(let key))):
+        observer(.changed(.created(key)))
+      default: observer(event)
+      }
+    }
+    guard fault == .reportsToThoseWhoHaveLeft else { return observation }
+    saved.keep(observation)
+    return StorageObservation {}
+  }
+
   private func without(_ part: String, _ key: ItemKey) -> ItemKey {
     ItemKey(kind: key.kind, attributes: key.attributes.filter { $0.key != part })
   }
@@ -245,6 +266,9 @@ private final class Log: Sendable {
   private let state = Mutex<[SecureItem]>([])
   var items: [SecureItem] { state.withLock { $0 } }
   func append(_ item: SecureItem) { state.withLock { $0.append(item) } }
+
+  private let observations = Mutex<[StorageObservation]>([])
+  func keep(_ observation: StorageObservation) { observations.withLock { $0.append(observation) } }
 
   private let reads = Atomic(0)
   func countRead() { reads.add(1, ordering: .relaxed) }

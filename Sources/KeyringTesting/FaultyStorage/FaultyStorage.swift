@@ -18,7 +18,7 @@ internal import Synchronization
 ///
 /// Faults apply to the calls that come after them; where several fit, all that wait do so, and the
 /// first that fails decides. What is recorded of a call never holds a secret.
-public final class FaultyStorage: SecureStorage {
+public final class FaultyStorage: ObservableStorage {
   private struct State: Sendable {
     var calls: [StorageCall] = []
     var faults: [Fault] = []
@@ -186,6 +186,25 @@ public final class FaultyStorage: SecureStorage {
     try pass(StorageCall(.remove, keys: query.keys, query: query)) {
       () throws(SecureStorageError) in
       try storage.removeItems(matching: query)
+    }
+  }
+
+  /// Observes the storage behind, unless a fault keeps it from being observed.
+  ///
+  /// - Parameters:
+  ///   - query: Whose changes are to be named.
+  ///   - observer: What to call with every event.
+  /// - Returns: What ends it.
+  /// - Throws: What a fault or the storage behind throws; `.notObservable` when that cannot tell.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageObservation {
+    try pass(StorageCall(.observe, keys: query?.keys ?? [], query: query)) {
+      () throws(SecureStorageError) in
+      guard let storage = storage as? any ObservableStorage else {
+        throw SecureStorageError(.notObservable, operation: .observe, backend: backendName)
+      }
+      return try storage.observe(query, observer)
     }
   }
 

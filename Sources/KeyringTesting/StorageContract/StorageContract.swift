@@ -107,6 +107,14 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// A call that is cancelled before it begins does nothing.
   case canceledCallsAreNotMade
 
+  // Rule 11: a change is reported once, for what it is, to those who observe.
+  /// What is created, replaced and removed is reported so, once, and nothing else is. Needs an
+  /// ``/KeyringStorage/ObservableStorage``.
+  case changesAreReportedOnce
+  /// Who has ended an observation hears no more, and others do. Needs an
+  /// ``/KeyringStorage/ObservableStorage``.
+  case endedObservationsAreSilent
+
   /// The number of the rule that the case belongs to.
   public var rule: Int {
     switch self {
@@ -129,6 +137,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
     case .secretsAreNotShown: 8
     case .threadsLoseNothing, .lockingLosesNothing: 9
     case .canceledCallsAreNotMade: 10
+    case .changesAreReportedOnce, .endedObservationsAreSilent: 11
     }
   }
 
@@ -140,6 +149,11 @@ public enum StorageContract: String, CaseIterable, Sendable {
 
   /// Whether the case makes and deletes a collection, and so applies to a `CollectionStorage` only.
   public var needsCollections: Bool { self == .collectionsAreApart }
+
+  /// Whether the case observes the storage, and so applies to an `ObservableStorage` only.
+  public var needsObservation: Bool {
+    self == .changesAreReportedOnce || self == .endedObservationsAreSilent
+  }
 
   /// Puts a storage through the case.
   ///
@@ -181,6 +195,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
     case .queriesNarrowDown: try trial.queriesNarrowDown()
     case .commentsAndLocksAreMetadata: try trial.commentsAndLocksAreMetadata()
     case .canceledCallsAreNotMade: try trial.canceledCallsAreNotMade()
+    case .changesAreReportedOnce: try trial.changesAreReportedOnce()
+    case .endedObservationsAreSilent: try trial.endedObservationsAreSilent()
     case .savingReplacesOne: try trial.savingReplacesOne()
     case .addRefusesPresent: try trial.addRefusesPresent()
     case .updateRefusesAbsent: try trial.updateRefusesAbsent()

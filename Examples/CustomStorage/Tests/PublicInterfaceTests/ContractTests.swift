@@ -49,9 +49,11 @@ import Testing
       case .secretsAreNotShown: 8
       case .threadsLoseNothing, .lockingLosesNothing: 9
       case .canceledCallsAreNotMade: 10
+      case .changesAreReportedOnce, .endedObservationsAreSilent: 11
       }
     #expect(rule.rule == number)
     #expect(rule.needsLocking || rule != .lockedIsNotMissing)
     #expect(rule.needsCollections == (rule == .collectionsAreApart))
+    #expect(rule.needsObservation == (rule.rule == 11))
   }
 }

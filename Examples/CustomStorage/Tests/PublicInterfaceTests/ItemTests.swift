@@ -120,11 +120,11 @@ import Testing
       .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
       .noDefaultCollection, .collectionNotFound, .collectionAlreadyExists, .accessDenied,
       .timedOut, .canceled, .connectionLost, .ambiguous, .invalidArgument, .undecodable,
-      .noStorage, .backend,
+      .noStorage, .notObservable, .backend,
     ]
-    #expect(codes.count == 18)
+    #expect(codes.count == 19)
     let operations: Set<Operation> = [
-      .read, .save, .remove, .lock, .unlock, .createCollection, .deleteCollection,
+      .read, .save, .remove, .lock, .unlock, .createCollection, .deleteCollection, .observe,
     ]
     #expect(Set(operations.map(\.rawValue)) == Set(operations.map(\.description)))
 

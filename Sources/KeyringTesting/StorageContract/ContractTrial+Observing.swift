@@ -1,0 +1,127 @@
+internal import Dispatch
+internal import KeyringStorage
+internal import Synchronization
+
+// Rule 11: a change is reported once, for what it is.
+extension ContractTrial {
+  func changesAreReportedOnce() throws {
+    let key = password()
+    try save("there before", password("old"))
+    let log = try observe(.service(service))
+    try log.expect([], self)
+
+    try save("first", key, .add)
+    try log.expect([.created(key)], self)
+    for text in ["second", "second"] {
+      try save(text, key)
+      try log.expect([.replaced(key)], self)
+    }
+    try storage.save(SecureItem(key: key, label: "Another label"), .update)
+    try log.expect([.replaced(key)], self)
+    try storage.save(SecureItem(key: key, attributes: ["environment": "test"]), .update)
+    try log.expect([.replaced(key)], self)
+    try save("replaced", password("old"))
+    try log.expect([.replaced(password("old"))], self)
+
+    try save("of another service", .password(service: otherService, account: "account"))
+    _ = try secret(key)
+    _ = try expect(.itemAlreadyExists, of: "adding a present item") { try save("x", key, .add) }
+    _ = try expect(.itemNotFound, of: "updating an absent item") {
+      try save("x", password("absent"), .update)
+    }
+    try storage.remove(password("absent"))
+    try log.expect([], self)
+
+    try storage.remove(key)
+    try log.expect([.removed(key)], self)
+    try storage.removeItems(matching: .service(service))
+    try log.expect([.removed(password("old"))], self)
+    try newLoginsAreReplacements(log)
+  }
+
+  /// A storage may have to make another item for another login, and delete the old one.
+  private func newLoginsAreReplacements(_ log: ChangeLog) throws {
+    let key = ItemKey.credentials(service: service, label: "label")
+    try storage.setCredential(Credential(login: "first", password: "s3cret"), for: key)
+    try log.expect([.created(key)], self)
+    try storage.setCredential(Credential(login: "second", password: "s3cret"), for: key)
+    try log.expect([.replaced(key)], self)
+    try storage.remove(key)
+    try log.expect([.removed(key)], self)
+  }
+
+  func endedObservationsAreSilent() throws {
+    let ended = try observe(.service(service))
+    let released = try observe(.service(service))
+    let log = try observe(.service(service))
+    try save("s3cret", password())
+    for log in [ended, released, log] { _ = try log.wait(for: [.created(password())], self) }
+
+    ended.observation.withLock { $0?.cancel() }
+    released.observation.withLock { $0 = nil }
+    try storage.remove(password())
+    try log.expect([.removed(password())], self)
+    for log in [ended, released] {
+      try expect(log.takeAll().isEmpty, "a change is reported after the observation has ended")
+    }
+  }
+
+  private func observe(_ query: ItemQuery) throws -> ChangeLog {
+    guard let storage = storage as? any ObservableStorage else {
+      throw violation("the case is for an ObservableStorage")
+    }
+    let log = ChangeLog(of: service)
+    let observation = try storage.observe(query) { log.append($0) }
+    log.observation.withLock { $0 = observation }
+    return log
+  }
+}
+
+/// The changes of a service's items that were reported.
+private final class ChangeLog: Sendable {
+  let observation = Mutex<StorageObservation?>(nil)
+  private let service: String
+  private let changes = Mutex<[ItemChange]>([])
+  private let arrival = DispatchSemaphore(value: 0)
+
+  init(of service: String) { self.service = service }
+
+  func append(_ event: StorageEvent) {
+    guard case .changed(let change) = event, change.key.attributes["service"] == service
+    else { return }
+    changes.withLock { $0.append(change) }
+    arrival.signal()
+  }
+
+  func takeAll() -> [ItemChange] {
+    changes.withLock { changes in
+      defer { changes = [] }
+      return changes
+    }
+  }
+
+  /// Expects changes, and no others: what comes late comes before a change that is made now.
+  func expect(_ expected: [ItemChange], _ trial: ContractTrial) throws {
+    var found = try wait(for: expected, trial)
+    let last = trial.password("last")
+    try trial.save("last", last)
+    found += try wait(for: [.created(last)], trial)
+    try trial.storage.remove(last)
+    found += try wait(for: [.removed(last)], trial)
+    let all = expected + [.created(last), .removed(last)]
+    try trial.expect(found == all, "instead of \(all) there were reported \(found)")
+  }
+
+  /// Waits until as many changes were reported, and takes them.
+  func wait(for expected: [ItemChange], _ trial: ContractTrial) throws -> [ItemChange] {
+    var found = takeAll()
+    let end = DispatchTime.now() + 10
+    while found.count < expected.count {
+      if arrival.wait(timeout: end) == .timedOut {
+        throw trial.violation("instead of \(expected) there were reported only \(found)")
+      }
+      found += takeAll()
+    }
+    return found
+  }
+}

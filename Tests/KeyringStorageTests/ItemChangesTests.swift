@@ -1,0 +1,147 @@
+import FoundationEssentials
+import KeyringStorage
+import Synchronization
+import Testing
+
+/// The stream of changes, over a storage that reports them at once.
+@Suite(.timeLimit(.minutes(1))) struct ItemChangesTests {
+  private let storage = InMemoryStorage()
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  @Test func whatHappensBeforeTheLoopIsThere() async throws {
+    let changes = try await storage.changes()
+    try await storage.setPassword("s3cret", for: key)
+    var iterator = changes.makeAsyncIterator()
+    #expect(await iterator.next() == .created(key))
+    try await storage.setPassword("another", for: key)
+    #expect(await iterator.next() == .replaced(key))
+    try await storage.remove(key)
+    #expect(await iterator.next() == .removed(key))
+  }
+
+  @Test func aReaderIsWokenByAChange() async throws {
+    let changes = try await storage.changes(matching: .key(key))
+    let reader = Task { await changes.first { _ in true } }
+    await Task.yield()
+    try await storage.setPassword("s3cret", for: key)
+    #expect(await reader.value == .created(key))
+  }
+
+  @Test func onlyWhatTheQueryAsksForIsThere() async throws {
+    let value = ItemKey.value(service: "service", account: "account")
+    var ofService = try await storage.changes(matching: .service("service")).makeAsyncIterator()
+    var ofKind = try await storage.changes(matching: ItemQuery(kind: .value)).makeAsyncIterator()
+    try await storage.setPassword("s3cret", for: .password(service: "other", account: "account"))
+    try await storage.setPassword("s3cret", for: key)
+    try await storage.setValue(1, for: value)
+    #expect(await ofService.next() == .created(key))
+    #expect(await ofService.next() == .created(value))
+    #expect(await ofKind.next() == .created(value))
+  }
+
+  @Test func aKeyCannotAnswerEveryQuery() async {
+    let queries = [
+      ItemQuery(label: "label"), ItemQuery(key: key, limit: 1),
+      ItemQuery(created: .distantPast ... .distantFuture),
+      ItemQuery(modified: .distantPast ... .distantFuture), ItemQuery(attributes: ["": ""]),
+    ]
+    for query in queries {
+      let error = await #expect(throws: SecureStorageError.self) {
+        _ = try await storage.changes(matching: query)
+      }
+      #expect(error?.code == .invalidArgument)
+      #expect(error?.operation == .observe)
+    }
+  }
+
+  @Test func aSlowReaderGetsOneChangeForEachItem() async throws {
+    let other = ItemKey.password(service: "service", account: "other")
+    let passing = ItemKey.password(service: "service", account: "passing")
+    try await storage.setPassword("old", for: other)
+    var iterator = try await storage.changes().makeAsyncIterator()
+    for number in 0..<1000 {
+      try await storage.setPassword("\(number)", for: key)
+      try await storage.setPassword("passing", for: passing)
+      try await storage.remove(passing)
+    }
+    try await storage.remove(other)
+    try await storage.setPassword("new", for: other)
+    #expect(await iterator.next() == .created(key))
+    #expect(await iterator.next() == .replaced(other))
+    try await storage.remove(other)
+    #expect(await iterator.next() == .removed(other))
+    #expect(try await storage.password(for: key) == "999")
+  }
+
+  @Test func cancellingEndsTheStream() async throws {
+    let observers = StorageObservers()
+    let storage = CountingStorage(observers)
+    let changes = try await storage.changes()
+    #expect(!observers.isEmpty)
+    let reader = Task {
+      var count = 0
+      for await _ in changes { count += 1 }
+      return count
+    }
+    observers.report(.changed(.created(key)))
+    reader.cancel()
+    #expect(await reader.value <= 1)
+    #expect(observers.isEmpty)
+    // And stays at its end.
+    var iterator = changes.makeAsyncIterator()
+    #expect(await iterator.next() == nil)
+  }
+
+  @Test func nobodyIsObservedForAReleasedStream() async throws {
+    let observers = StorageObservers()
+    var changes: ItemChanges? = try await CountingStorage(observers).changes()
+    var iterator = changes?.makeAsyncIterator()
+    changes = nil
+    #expect(!observers.isEmpty)
+    observers.report(.changed(.created(key)))
+    #expect(await iterator?.next() == .created(key))
+    iterator = nil
+    #expect(observers.isEmpty)
+  }
+
+  @Test func anEndedObservationIsEndedOnce() {
+    let count = Mutex(0)
+    let observation = StorageObservation { count.withLock { $0 += 1 } }
+    observation.cancel()
+    observation.cancel()
+    #expect(count.withLock { $0 } == 1)
+  }
+
+  @Test func everyEventOfALockIsReported() throws {
+    let events = Mutex<[StorageEvent]>([])
+    let observation = storage.observe(nil) { event in events.withLock { $0.append(event) } }
+    try storage.setPassword("s3cret", for: key)
+    try storage.lock()
+    let vault = try storage.createCollection(labeled: "vault")
+    try vault.setPassword("s3cret", for: key)
+    #expect(events.withLock { $0 } == [.changed(.created(key)), .locked])
+    let removed = Mutex<[StorageEvent]>([])
+    let another = vault.observe(nil) { event in removed.withLock { $0.append(event) } }
+    #expect(storage.deleteCollection(labeled: "vault"))
+    #expect(removed.withLock { $0 } == [.changed(.removed(key))])
+    another.cancel()
+    observation.cancel()
+  }
+}
+
+/// A storage that reports what a test tells it to.
+private struct CountingStorage: ObservableStorage {
+  let observers: StorageObservers
+
+  init(_ observers: StorageObservers) { self.observers = observers }
+
+  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func items(matching query: ItemQuery) -> [SecureItem] { [] }
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageObservation {
+    observers.add(observer)
+  }
+}
