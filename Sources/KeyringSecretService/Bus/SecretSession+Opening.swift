@@ -30,10 +30,9 @@ extension SecretSession {
     address: String?, until deadline: Deadline
   ) throws(OpeningFailure) -> SecretSession {
     try PrivateMainContext.run { (context) throws(OpeningFailure) in
-      let connection: GLibReference
+      let connection: BusConnection
       do throws(BusFailure) {
-        let address = if let address { address } else { try sessionBusAddress() }
-        connection = try connect(to: address, context, deadline)
+        connection = try .open(address: address, in: context, until: deadline)
       } catch {
         throw OpeningFailure(code: error.codeWhileConnecting, cause: error)
       }
@@ -47,38 +46,9 @@ extension SecretSession {
     }
   }
 
-  private static func sessionBusAddress() throws(BusFailure) -> String {
-    var error: UnsafeMutablePointer<GError>?
-    guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, &error) else {
-      throw BusFailure(adopting: error)
-    }
-    defer { g_free(address) }
-    return String(cString: address)
-  }
-
-  /// A connection of our own: the shared one belongs to the app, and once lost stays closed.
-  private static func connect(
-    to address: String, _ context: PrivateMainContext, _ deadline: Deadline
-  ) throws(BusFailure) -> GLibReference {
-    let flags = GDBusConnectionFlags(
-      G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
-        | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
-    let results = try context.results(
-      of: [
-        { cancellable, callback, data in
-          g_dbus_connection_new_for_address(address, flags, nil, cancellable, callback, data)
-        }
-      ], until: deadline)
-    var error: UnsafeMutablePointer<GError>?
-    guard let result = results.first,
-      let connection = g_dbus_connection_new_for_address_finish(result.pointer, &error)
-    else { throw BusFailure(adopting: error) }
-    return .object(adopting: connection)
-  }
-
   /// KWallet 5.103 refuses the key of one session in 256, because it begins with a zero.
   private static func openServiceWithAnyKey(
-    on connection: GLibReference, _ context: PrivateMainContext, _ deadline: Deadline
+    on connection: BusConnection, _ context: PrivateMainContext, _ deadline: Deadline
   ) throws(BusFailure) -> GLibReference {
     for _ in 0..<3 {
       do throws(BusFailure) {
@@ -91,7 +61,7 @@ extension SecretSession {
   }
 
   private static func openService(
-    on connection: GLibReference, _ context: PrivateMainContext, _ deadline: Deadline
+    on connection: BusConnection, _ context: PrivateMainContext, _ deadline: Deadline
   ) throws(BusFailure) -> GLibReference {
     guard let service = newService(on: connection, context) else {
       throw BusFailure(domain: "glib", code: 0, text: "libsecret made no service object")
@@ -111,11 +81,11 @@ extension SecretSession {
   }
 
   private static func newService(
-    on connection: GLibReference, _ context: PrivateMainContext
+    on connection: BusConnection, _ context: PrivateMainContext
   ) -> GLibReference? {
     var values = [GValue(), GValue()]
     g_value_init(&values[0], g_dbus_connection_get_type())
-    g_value_set_object(&values[0], gpointer(connection.pointer))
+    g_value_set_object(&values[0], gpointer(connection.reference.pointer))
     g_value_init(&values[1], secret_service_flags_get_type())
     g_value_set_flags(&values[1], SECRET_SERVICE_OPEN_SESSION.rawValue)
     defer { for index in values.indices { g_value_unset(&values[index]) } }

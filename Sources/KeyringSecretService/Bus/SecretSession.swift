@@ -9,7 +9,7 @@ internal import Synchronization
 /// fails; a new one is opened then. Messages go to the provider's unique name, so that none ever
 /// reaches a provider that has taken over the name since and does not know the session.
 final class SecretSession: Sendable {
-  private let connection: GLibReference
+  private let connection: BusConnection
   private let service: GLibReference
   /// The unique name that the provider has on the bus.
   let provider: String
@@ -20,7 +20,7 @@ final class SecretSession: Sendable {
   /// Whether gnome-keyring is the provider, once that was asked.
   private let isKnownAsGnomeKeyring = Mutex<Bool?>(nil)
 
-  init?(connection: GLibReference, service: GLibReference) {
+  init?(connection: BusConnection, service: GLibReference) {
     guard let owner = g_dbus_proxy_get_name_owner(UnsafeMutablePointer(service.pointer)) else {
       return nil
     }
@@ -41,51 +41,18 @@ final class SecretSession: Sendable {
     _ messages: [Message], until deadline: Deadline
   ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
     try PrivateMainContext.run { (context) throws(BusFailure) in
-      var results: [Result<Variant, BusFailure>] = []
-      while results.count < messages.count {
-        let next = messages.dropFirst(results.count).prefix(Self.flight)
-        results += try send(Array(next), in: context, until: deadline)
-      }
-      return results
+      try send(messages, in: context, until: deadline)
     }
   }
-
-  /// How many messages travel side by side: a bus limits the answers that a connection waits for,
-  /// to 128 where its configuration does not say otherwise.
-  private static let flight = 64
 
   func send(
     _ messages: [Message], in context: PrivateMainContext, until deadline: Deadline
   ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
-    let starts = messages.map { message in
-      { (cancellable, callback, data) in self.start(message, cancellable, callback, data) }
-        as PrivateMainContext.Start
-    }
-    return try context.results(of: starts, until: deadline).map { result in
-      var error: UnsafeMutablePointer<GError>?
-      if let answer = g_dbus_connection_call_finish(connection.pointer, result.pointer, &error) {
-        return .success(Variant(adopting: answer))
-      }
-      return .failure(BusFailure(adopting: error))
-    }
-  }
-
-  private func start(
-    _ message: Message, _ cancellable: UnsafeMutablePointer<GCancellable>?,
-    _ callback: GAsyncReadyCallback, _ data: gpointer
-  ) {
-    let type = g_variant_type_new(message.answer)
-    defer { g_variant_type_free(type) }
-    // The deadline ends the wait, so GDBus needs no timer of its own.
-    g_dbus_connection_call(
-      connection.pointer, message.receiver ?? provider, message.object.text, message.interface,
-      message.method,
-      message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START, gint(Int32.max),
-      cancellable, callback, data)
+    try connection.send(messages, to: provider, in: context, until: deadline)
   }
 
   /// Whether the bus has ended the connection; its signal would go to a context nobody iterates.
-  var isClosed: Bool { g_dbus_connection_is_closed(connection.pointer) != 0 }
+  var isClosed: Bool { connection.isClosed }
 
   /// Calls a closure when a signal of the provider, or about it, arrives in the context.
   ///
@@ -93,12 +60,7 @@ final class SecretSession: Sendable {
   func subscribe(
     to signal: BusSignal, _ handler: @escaping (Variant) -> Void
   ) -> () -> Void {
-    let data = Unmanaged.passRetained(SignalHandler(handler)).toOpaque()
-    let id = g_dbus_connection_signal_subscribe(
-      connection.pointer, signal.sender, signal.interface, signal.member, signal.object?.text,
-      signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE, SignalHandler.callback, data,
-      SignalHandler.release)
-    return { [connection] in g_dbus_connection_signal_unsubscribe(connection.pointer, id) }
+    connection.subscribe(to: signal) { handler($0.arguments) }
   }
 }
 
@@ -143,34 +105,6 @@ extension SecretSession {
     // libsecret 0.20.5 wipes only what it could lock in memory, and where it cannot uses malloc.
     defer { if let address = bytes.baseAddress { explicit_bzero(address, bytes.count) } }
     return Secret(copying: UnsafeRawBufferPointer(bytes))
-  }
-}
-
-// MARK: - Signals
-
-/// Which signals to be told about.
-struct BusSignal {
-  let sender: String
-  let interface: String
-  let member: String
-  var object: ObjectPath?
-  var firstArgument: String?
-}
-
-private final class SignalHandler {
-  let handler: (Variant) -> Void
-
-  init(_ handler: @escaping (Variant) -> Void) { self.handler = handler }
-
-  static let callback: GDBusSignalCallback = { _, _, _, _, _, arguments, data in
-    guard let arguments, let data else { return }
-    g_variant_ref(arguments)
-    Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
-      .handler(Variant(adopting: arguments))
-  }
-
-  static let release: GDestroyNotify = { data in
-    if let data { Unmanaged<SignalHandler>.fromOpaque(data).release() }
   }
 }
 #endif

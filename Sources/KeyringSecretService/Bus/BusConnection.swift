@@ -1,0 +1,170 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+
+/// A connection of our own to a message bus: the shared one belongs to the app, and once lost stays
+/// closed.
+final class BusConnection: Sendable {
+  let reference: GLibReference
+
+  private init(_ reference: GLibReference) { self.reference = reference }
+
+  /// Connects to a bus.
+  ///
+  /// - Parameters:
+  ///   - address: The address of the bus; `nil` for the session bus.
+  ///   - context: Where the connection is made; one that is iterated is woken when it closes.
+  ///   - deadline: When to give up.
+  /// - Returns: The connection.
+  /// - Throws: Why there is none.
+  static func open(
+    address: String?, in context: PrivateMainContext, until deadline: Deadline
+  ) throws(BusFailure) -> BusConnection {
+    let address = if let address { address } else { try sessionBusAddress() }
+    let flags = GDBusConnectionFlags(
+      G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
+        | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
+    let results = try context.results(
+      of: [
+        { cancellable, callback, data in
+          g_dbus_connection_new_for_address(address, flags, nil, cancellable, callback, data)
+        }
+      ], until: deadline)
+    var error: UnsafeMutablePointer<GError>?
+    guard let result = results.first,
+      let connection = g_dbus_connection_new_for_address_finish(result.pointer, &error)
+    else { throw BusFailure(adopting: error) }
+    return BusConnection(.object(adopting: connection))
+  }
+
+  private static func sessionBusAddress() throws(BusFailure) -> String {
+    var error: UnsafeMutablePointer<GError>?
+    guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, &error) else {
+      throw BusFailure(adopting: error)
+    }
+    defer { g_free(address) }
+    return String(cString: address)
+  }
+
+  /// Whether the bus has ended the connection.
+  var isClosed: Bool { g_dbus_connection_is_closed(reference.pointer) != 0 }
+
+  /// Sends messages side by side and waits for all the answers.
+  ///
+  /// - Parameters:
+  ///   - messages: The messages.
+  ///   - provider: The unique name of the provider, for the messages that name no receiver.
+  ///   - context: Where the answers arrive.
+  ///   - deadline: When to give up.
+  /// - Returns: For each message its answer, or what it failed with.
+  /// - Throws: Only when the deadline passed or the task was cancelled.
+  func send(
+    _ messages: [Message], to provider: String, in context: PrivateMainContext,
+    until deadline: Deadline
+  ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
+    var results: [Result<Variant, BusFailure>] = []
+    while results.count < messages.count {
+      let next = messages.dropFirst(results.count).prefix(Self.flight)
+      results += try sendAtOnce(next, to: provider, in: context, until: deadline)
+    }
+    return results
+  }
+
+  /// How many messages travel side by side: a bus limits the answers that a connection waits for,
+  /// to 128 where its configuration does not say otherwise.
+  private static let flight = 64
+
+  private func sendAtOnce(
+    _ messages: ArraySlice<Message>, to provider: String, in context: PrivateMainContext,
+    until deadline: Deadline
+  ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
+    let starts = messages.map { message in
+      { (cancellable, callback, data) in
+        self.start(message, to: provider, cancellable, callback, data)
+      } as PrivateMainContext.Start
+    }
+    return try context.results(of: starts, until: deadline).map { result in
+      var error: UnsafeMutablePointer<GError>?
+      if let answer = g_dbus_connection_call_finish(reference.pointer, result.pointer, &error) {
+        return .success(Variant(adopting: answer))
+      }
+      return .failure(BusFailure(adopting: error))
+    }
+  }
+
+  private func start(
+    _ message: Message, to provider: String, _ cancellable: UnsafeMutablePointer<GCancellable>?,
+    _ callback: GAsyncReadyCallback, _ data: gpointer
+  ) {
+    let type = g_variant_type_new(message.answer)
+    defer { g_variant_type_free(type) }
+    // The deadline ends the wait, so GDBus needs no timer of its own.
+    g_dbus_connection_call(
+      reference.pointer, message.receiver ?? provider, message.object.text, message.interface,
+      message.method,
+      message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START, gint(Int32.max),
+      cancellable, callback, data)
+  }
+}
+
+// MARK: - Signals
+
+/// Which signals to be told about.
+struct BusSignal {
+  /// The name of who sends them; `nil` for anybody.
+  var sender: String?
+  let interface: String
+  /// The name of the signals; `nil` for all of the interface.
+  var member: String?
+  var object: ObjectPath?
+  var firstArgument: String?
+
+  /// One that has arrived.
+  struct Arrival {
+    let object: ObjectPath
+    let member: String
+    let arguments: Variant
+  }
+}
+
+extension BusConnection {
+  /// Calls a closure when a signal arrives in the context that is this thread's default.
+  ///
+  /// - Returns: What ends the subscription.
+  func subscribe(
+    to signal: BusSignal, _ handler: @escaping (BusSignal.Arrival) -> Void
+  ) -> () -> Void {
+    let data = Unmanaged.passRetained(SignalHandler(handler)).toOpaque()
+    let id = g_dbus_connection_signal_subscribe(
+      reference.pointer, signal.sender, signal.interface, signal.member, signal.object?.text,
+      signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE, SignalHandler.callback, data,
+      SignalHandler.release)
+    return { [reference] in g_dbus_connection_signal_unsubscribe(reference.pointer, id) }
+  }
+
+  /// Sends a signal without arguments to everybody who has asked for such; nobody answers.
+  func broadcast(_ member: String, of interface: String, from object: ObjectPath) {
+    g_dbus_connection_emit_signal(
+      reference.pointer, nil, object.text, interface, member, nil, nil)
+  }
+}
+
+private final class SignalHandler {
+  let handler: (BusSignal.Arrival) -> Void
+
+  init(_ handler: @escaping (BusSignal.Arrival) -> Void) { self.handler = handler }
+
+  static let callback: GDBusSignalCallback = { _, _, object, _, member, arguments, data in
+    guard let object, let member, let arguments, let data else { return }
+    g_variant_ref(arguments)
+    Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
+      .handler(
+        BusSignal.Arrival(
+          object: ObjectPath(String(cString: object)), member: String(cString: member),
+          arguments: Variant(adopting: arguments)))
+  }
+
+  static let release: GDestroyNotify = { data in
+    if let data { Unmanaged<SignalHandler>.fromOpaque(data).release() }
+  }
+}
+#endif
