@@ -16,7 +16,7 @@ final class SecretSession: Sendable {
   /// The session's object, which says how a secret is encrypted.
   let path: ObjectPath
   /// Where the items are that were met in this session.
-  let knownItems = KnownItems()
+  let itemPlaces = ItemPlaces()
   /// Whether gnome-keyring is the provider, once that was asked.
   private let isKnownAsGnomeKeyring = Mutex<Bool?>(nil)
 

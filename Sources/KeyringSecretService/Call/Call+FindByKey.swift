@@ -12,7 +12,7 @@ extension Call {
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let keys = Array(Set(keys))
     if keys.isEmpty { return [:] }
-    let known = session.knownItems.places(of: keys, in: options.collection)
+    let known = session.itemPlaces.places(of: keys, in: options.collection)
     let knownPaths = keys.compactMap { known[$0]?.path }
     let missing = keys.filter { known[$0] == .nowhere }
     let first = ItemRequest(knownPaths, details, in: session)
@@ -39,7 +39,7 @@ extension Call {
 
     for key in keys {
       let isAbsent = own[key] == [] && foreign[key] == []
-      let place: KnownItems.Place? = isAbsent ? .nowhere : paths[key].map { .at($0) }
+      let place: ItemPlaces.Place? = isAbsent ? .nowhere : paths[key].map { .at($0) }
       if place != known[key] { note(place, of: key) }
       if isAbsent || items[key] != nil { continue }
       // A closer look: several items, another program's, one that is locked or has just vanished.
@@ -62,12 +62,12 @@ extension Call {
 
 extension Call {
   /// Remembers where the item with a key is.
-  func note(_ place: KnownItems.Place?, of key: ItemKey) {
-    session.knownItems.note(place, of: key, in: options.collection)
+  func note(_ place: ItemPlaces.Place?, of key: ItemKey) {
+    session.itemPlaces.note(place, of: key, in: options.collection)
   }
 }
 
-extension KnownItems.Place {
+extension ItemPlaces.Place {
   fileprivate var path: ObjectPath? {
     if case .at(let path) = self { path } else { nil }
   }

@@ -30,7 +30,7 @@ extension Call {
     for item in selected.joined() {
       // A new one begins with a label of its own.
       if let key = ItemKey(itemAttributes: item.attributes) {
-        session.knownItems.noteWritten(nil, of: key)
+        session.itemPlaces.noteWritten(nil, of: key)
       }
     }
     try remove(selected.flatMap { $0.reversed().map(\.path) })

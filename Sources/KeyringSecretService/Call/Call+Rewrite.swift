@@ -11,11 +11,11 @@ extension Call {
   /// - Throws: What kept it from being stored.
   func replaceWritten(by item: SecureItem) throws(SecureStorageError) -> Bool {
     guard let secret = item.secret, item.attributes?.isEmpty ?? true,
-      let written = session.knownItems.written(item.key, in: options.collection),
+      let written = session.itemPlaces.written(item.key, in: options.collection),
       // KeePassXC 2.7.4 asks the user about a replacement, and KWallet 5.103 keeps the old label.
       try isGnomeKeyring()
     else { return false }
-    session.knownItems.noteWritten(nil, of: item.key)
+    session.itemPlaces.noteWritten(nil, of: item.key)
     let (attributes, label) = (item.key.newAttributes, item.label ?? written.label)
     let path = try createItem(attributes: attributes, label: label, secret: secret)
     if path == written.path {
@@ -36,8 +36,8 @@ extension Call {
   ) {
     note(.at(path), of: key)
     if !attributes.isExactly(key.newAttributes) { return }
-    session.knownItems.noteWritten(
-      KnownItems.Written(collection: options.collection, path: path, label: label), of: key)
+    session.itemPlaces.noteWritten(
+      ItemPlaces.Written(collection: options.collection, path: path, label: label), of: key)
   }
 }
 #endif

@@ -7,7 +7,7 @@ internal import Synchronization
 /// A read of the same key can so ask for the secret before it knows that the item is still there; it
 /// uses nothing from here that the keyring does not confirm in the same moment. A write that follows
 /// another one within a second need not look first what there is to be replaced.
-final class KnownItems: Sendable {
+final class ItemPlaces: Sendable {
   enum Place: Hashable, Sendable {
     case at(ObjectPath)
     /// Neither an item of ours nor another program's.
