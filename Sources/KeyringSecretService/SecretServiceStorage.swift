@@ -45,8 +45,10 @@ public struct SecretServiceStorage: LockableStorage {
   public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
     try withLock(on: item.key, .save) { () throws(SecureStorageError) in
-      try perform(.save, mayRepeatWrites: mode != .add) { (call) throws(SecureStorageError) in
-        try call.save(item, mode)
+      try noting(item.key) { () throws(SecureStorageError) in
+        try perform(.save, mayRepeatWrites: mode != .add) { (call) throws(SecureStorageError) in
+          try call.save(item, mode)
+        }
       }
     }
   }
@@ -92,6 +94,10 @@ public struct SecretServiceStorage: LockableStorage {
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
+    return try noting(query.key) { () throws(SecureStorageError) in try remove(query) }
+  }
+
+  private func remove(_ query: ItemQuery) throws(SecureStorageError) -> Int {
     var selected: [[StoredItem]]?
     try perform(.remove) { (call) throws(SecureStorageError) in
       // A second try must not take what comes next where the first has removed something before its

@@ -13,7 +13,7 @@ struct KWalletTests {
   /// The wallet that `Scripts/private-session` has made beside the default one.
   let second = SecretServiceStorage(collection: .named("second"))
 
-  @Test(arguments: StorageContract.allCases.filter { !$0.needsCollections && !$0.needsObservation })
+  @Test(arguments: StorageContract.allCases.filter { !$0.needsCollections })
   func secondWallet(rule: StorageContract) throws {
     try second.unlock()
     let storage = SecretServiceStorage(collection: .named("second"), interaction: .never)

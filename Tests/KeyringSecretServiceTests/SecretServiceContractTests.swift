@@ -6,7 +6,7 @@ import Testing
 /// The contract on a real keyring, collection by collection.
 @Suite(.inPrivateSession) struct SecretServiceContractTests {
   static let unattended = StorageContract.allCases.filter {
-    !$0.needsLocking && !$0.needsCollections && !$0.needsObservation
+    !$0.needsLocking && !$0.needsCollections
   }
 
   @Test(arguments: unattended)
@@ -21,7 +21,7 @@ import Testing
 
   @Test(
     .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"),
-    arguments: StorageContract.allCases.filter { !$0.needsCollections && !$0.needsObservation })
+    arguments: StorageContract.allCases.filter { !$0.needsCollections })
   func namedCollection(rule: StorageContract) throws {
     let collection = try PasswordCollection()
     let storage = SecretServiceStorage(

@@ -55,16 +55,21 @@ final class BusConnection: Sendable {
   ///   - provider: The unique name of the provider, for the messages that name no receiver.
   ///   - context: Where the answers arrive.
   ///   - deadline: When to give up.
+  ///   - onAnswer: Called with the index of each message when its answer arrives, between the signals
+  ///     that arrive before and after it.
   /// - Returns: For each message its answer, or what it failed with.
   /// - Throws: Only when the deadline passed or the task was cancelled.
   func send(
     _ messages: [Message], to provider: String, in context: PrivateMainContext,
-    until deadline: Deadline
+    until deadline: Deadline, onAnswer: @escaping (Int) -> Void = { _ in }
   ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
     var results: [Result<Variant, BusFailure>] = []
     while results.count < messages.count {
       let next = messages.dropFirst(results.count).prefix(Self.flight)
-      results += try sendAtOnce(next, to: provider, in: context, until: deadline)
+      let first = next.startIndex
+      results += try sendAtOnce(next, to: provider, in: context, until: deadline) {
+        onAnswer(first + $0)
+      }
     }
     return results
   }
@@ -75,14 +80,15 @@ final class BusConnection: Sendable {
 
   private func sendAtOnce(
     _ messages: ArraySlice<Message>, to provider: String, in context: PrivateMainContext,
-    until deadline: Deadline
+    until deadline: Deadline, onAnswer: @escaping (Int) -> Void
   ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
     let starts = messages.map { message in
       { (cancellable, callback, data) in
         self.start(message, to: provider, cancellable, callback, data)
       } as PrivateMainContext.Start
     }
-    return try context.results(of: starts, until: deadline).map { result in
+    let results = try context.results(of: starts, until: deadline, onResult: onAnswer)
+    return results.map { result in
       var error: UnsafeMutablePointer<GError>?
       if let answer = g_dbus_connection_call_finish(reference.pointer, result.pointer, &error) {
         return .success(Variant(adopting: answer))

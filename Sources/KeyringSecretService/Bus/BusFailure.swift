@@ -38,6 +38,8 @@ struct BusFailure: Error {
   static let timedOut = BusFailure(G_IO_ERROR_TIMED_OUT, "no answer before the deadline")
   static let canceled = BusFailure(G_IO_ERROR_CANCELLED, "the task was cancelled")
 
+  static let noConnection = BusFailure(G_IO_ERROR_CLOSED, "there is no connection to the bus")
+
   private init(_ code: GIOErrorEnum, _ text: String) {
     self.init(
       domain: String(cString: g_quark_to_string(g_io_error_quark())), code: Int(code.rawValue),

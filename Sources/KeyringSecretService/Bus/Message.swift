@@ -38,7 +38,7 @@ extension Message {
 
 extension Message {
   private static let service = ObjectPath("/org/freedesktop/secrets")
-  private static let serviceInterface = "org.freedesktop.Secret.Service"
+  static let serviceInterface = "org.freedesktop.Secret.Service"
   private static let getSecrets = "GetSecrets"
 
   /// Answers with the secrets of the items that are there and unlocked.
@@ -79,8 +79,10 @@ extension Message {
 // MARK: - Collection and item
 
 extension Message {
-  private static let collectionInterface = "org.freedesktop.Secret.Collection"
+  static let collectionInterface = "org.freedesktop.Secret.Collection"
   private static let itemInterface = "org.freedesktop.Secret.Item"
+  private static let setSecret = "SetSecret"
+  private static let attributes = "Attributes"
 
   /// Answers with the items of a collection, locked or not, that have all these attributes.
   static func searchItems(
@@ -107,7 +109,7 @@ extension Message {
 
   /// Replaces the secret of an item and leaves the rest of it alone.
   static func setSecret(_ secret: Variant, of item: ObjectPath) -> Message {
-    Message(item, itemInterface, "SetSecret", [secret], answer: "()")
+    Message(item, itemInterface, setSecret, [secret], answer: "()")
   }
 
   /// Answers with a prompt, or "/" when the item is gone already.
@@ -118,6 +120,11 @@ extension Message {
   /// Answers with a prompt, or "/" when the collection is gone already.
   static func delete(collection: ObjectPath) -> Message {
     Message(collection, collectionInterface, "Delete", [], answer: "(o)")
+  }
+
+  /// Answers with the paths of all items.
+  static func items(of collection: ObjectPath) -> Message {
+    property("Items", of: collection, collectionInterface)
   }
 
   static func label(ofCollection collection: ObjectPath) -> Message {
@@ -141,8 +148,15 @@ extension Message {
     setProperty("Label", to: .string(label), of: item)
   }
 
+  /// The signal of ours that tells of the change, where a provider keeps silent about it.
+  var silentChange: String? {
+    if interface == Self.itemInterface, method == Self.setSecret { return Silence.secretSet }
+    guard interface == Self.propertiesInterface, method == Self.set else { return nil }
+    return arguments.child(1).text == Self.attributes ? Silence.attributesSet : nil
+  }
+
   static func setAttributes(_ attributes: [String: String], of item: ObjectPath) -> Message {
-    setProperty("Attributes", to: .strings(attributes), of: item)
+    setProperty(Self.attributes, to: .strings(attributes), of: item)
   }
 }
 
@@ -162,10 +176,22 @@ extension Message {
 extension Message {
   static let bus = "org.freedesktop.DBus"
 
+  /// The name that a provider owns on the bus.
+  static let secrets = "org.freedesktop.secrets"
+
   /// Answers with the unique name of who owns a name on the bus.
   static func owner(of name: String) -> Message {
     var message = Message(
       ObjectPath("/org/freedesktop/DBus"), bus, "GetNameOwner", [.string(name)], answer: "(s)")
+    message.receiver = bus
+    return message
+  }
+
+  /// Has the bus start the program that provides a name, if it knows one.
+  static func start(_ name: String) -> Message {
+    var message = Message(
+      ObjectPath("/org/freedesktop/DBus"), bus, "StartServiceByName",
+      [.string(name), .unsigned32(0)], answer: "(u)")
     message.receiver = bus
     return message
   }
@@ -175,6 +201,7 @@ extension Message {
 
 extension Message {
   private static let propertiesInterface = "org.freedesktop.DBus.Properties"
+  private static let set = "Set"
 
   private static func property(
     _ name: String, of object: ObjectPath, _ interface: String
@@ -187,7 +214,7 @@ extension Message {
     _ name: String, to value: Variant, of item: ObjectPath
   ) -> Message {
     Message(
-      item, propertiesInterface, "Set", [.string(itemInterface), .string(name), value.boxed],
+      item, propertiesInterface, set, [.string(itemInterface), .string(name), value.boxed],
       answer: "()")
   }
 }

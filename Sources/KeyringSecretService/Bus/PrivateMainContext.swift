@@ -31,13 +31,18 @@ struct PrivateMainContext {
 
   /// Starts calls side by side and waits until every one of them has ended.
   ///
+  /// - Parameters:
+  ///   - starts: What starts the calls.
+  ///   - deadline: When to give up.
+  ///   - onResult: Called with the index of each as it ends: signals that came before are handled, and
+  ///     those that come after are not.
   /// - Returns: Their results, in the same order, for the functions that finish such a call.
   /// - Throws: Only when the deadline passed or the task was cancelled; so are the calls then.
   func results(
-    of starts: [Start], until deadline: Deadline
+    of starts: [Start], until deadline: Deadline, onResult: @escaping (Int) -> Void = { _ in }
   ) throws(BusFailure) -> [GLibReference] {
-    let completions = starts.map { start in
-      let completion = Completion()
+    let completions = starts.enumerated().map { index, start in
+      let completion = Completion { onResult(index) }
       let data = Unmanaged.passRetained(completion).toOpaque()
       start(cancellable, Completion.callback, data)
       return completion
@@ -68,6 +73,17 @@ struct PrivateMainContext {
     }
   }
 
+  /// Iterates the context once: until something has happened in it, it was woken, or time is up.
+  ///
+  /// - Parameter milliseconds: The time; without a limit if it is `nil`.
+  func iterate(atMost milliseconds: Int?) {
+    guard let milliseconds else {
+      g_main_context_iteration(context, 1)
+      return
+    }
+    iterate(milliseconds: guint(clamping: milliseconds))
+  }
+
   private func iterate(milliseconds: guint) {
     let timer = g_timeout_source_new(milliseconds)
     // The timer has nothing to do but end the iteration that is blocked when it fires.
@@ -85,13 +101,17 @@ struct PrivateMainContext {
 }
 
 private final class Completion {
-  var result: GLibReference?
+  private(set) var result: GLibReference?
+  private let onResult: () -> Void
+
+  init(_ onResult: @escaping () -> Void) { self.onResult = onResult }
 
   static let callback: GAsyncReadyCallback = { _, result, data in
     guard let result, let data else { return }
     let completion = Unmanaged<Completion>.fromOpaque(data).takeRetainedValue()
     g_object_ref(gpointer(result))
     completion.result = .object(adopting: result)
+    completion.onResult()
   }
 }
 #endif

@@ -75,7 +75,7 @@ extension BusSignal {
       sender: sender, interface: Message.promptInterface, member: "Completed", object: prompt)
   }
 
-  fileprivate static func ownerChanged(of name: String) -> BusSignal {
+  static func ownerChanged(of name: String) -> BusSignal {
     BusSignal(
       sender: Message.bus, interface: Message.bus, member: "NameOwnerChanged", firstArgument: name)
   }

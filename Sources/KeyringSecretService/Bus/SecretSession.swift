@@ -9,7 +9,7 @@ internal import Synchronization
 /// fails; a new one is opened then. Messages go to the provider's unique name, so that none ever
 /// reaches a provider that has taken over the name since and does not know the session.
 final class SecretSession: Sendable {
-  private let connection: BusConnection
+  let connection: BusConnection
   private let service: GLibReference
   /// The unique name that the provider has on the bus.
   let provider: String

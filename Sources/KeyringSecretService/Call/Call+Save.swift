@@ -185,6 +185,7 @@ extension Call {
     let answers = try send(messages + questions)
     guard answers.prefix(messages.count).allSatisfy({ $0 != nil }) else { return false }
     guard let state = answers.dropFirst(messages.count).first ?? nil, try isLocked(state) else {
+      if messages.count == 1 { session.announce(messages[0]) }
       return true
     }
     try unlock([lockableCollection()])

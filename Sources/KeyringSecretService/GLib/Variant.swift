@@ -30,6 +30,10 @@ extension Variant {
     Variant(adopting: g_variant_new_boolean(value ? 1 : 0))
   }
 
+  static func unsigned32(_ value: UInt32) -> Variant {
+    Variant(adopting: g_variant_new_uint32(value))
+  }
+
   static func tuple(_ members: [Variant]) -> Variant {
     build("r", members.map(\.pointer))
   }

@@ -7,6 +7,7 @@ import Keyring
 //   KeyringWorker mix COLLECTION SERVICE NAME THREADS OPERATIONS
 //   KeyringWorker start THREADS
 //   KeyringWorker save SERVICE ACCOUNT PASSWORD
+//   KeyringWorker change SERVICE COUNT
 //
 // It ends with 0 if all went well.
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -26,6 +27,9 @@ case ("start", 2):
 case ("save", 4):
   let key = ItemKey.password(service: arguments[1], account: arguments[2])
   try SecretServiceStorage().setPassword(arguments[3], for: key)
+case ("change", 3):
+  let password = Password("account", service: arguments[1], storage: SecretServiceStorage())
+  for number in 1...(Int(arguments[2]) ?? 1) { try password.projectedValue.write("\(number)") }
 default: throw WorkerFailure("there is no such task")
 }
 #endif

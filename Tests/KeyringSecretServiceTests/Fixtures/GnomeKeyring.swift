@@ -51,6 +51,17 @@ final class GnomeKeyring {
     }
   }
 
+  /// Copies the files as they are now.
+  func keepFiles() throws {
+    try FileManager.default.copyItem(atPath: home + "/keyrings", toPath: home + "/kept")
+  }
+
+  /// Puts the copies in place of the files; the keyring must not be running.
+  func bringBackFiles() throws {
+    try FileManager.default.removeItem(atPath: home + "/keyrings")
+    try FileManager.default.moveItem(atPath: home + "/kept", toPath: home + "/keyrings")
+  }
+
   func kill() throws {
     try program?.end()
     program = nil

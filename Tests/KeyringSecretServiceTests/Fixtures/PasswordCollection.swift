@@ -15,9 +15,9 @@ struct PasswordCollection {
   private static let interface = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
 
   /// Makes the collection; without a password gnome-keyring keeps it in a text file.
-  init(password: String = Self.password) throws {
+  init(label: String = PrivateSession.newService(), password: String = Self.password) throws {
     self.password = password
-    label = PrivateSession.newService()
+    self.label = label
     let properties: Variant = .properties([
       "org.freedesktop.Secret.Collection.Label": .string(label)
     ])

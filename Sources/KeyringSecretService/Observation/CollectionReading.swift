@@ -1,0 +1,74 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// Reads what there is to know of a collection without unlocking it or asking anybody.
+struct CollectionReading {
+  private let collection: SecretServiceStorage.Collection
+  private let query: ItemQuery?
+  private let send: ([Message]) throws(BusFailure) -> [Variant?]
+
+  /// - Parameters:
+  ///   - collection: The collection.
+  ///   - query: Which items.
+  ///   - send: Sends messages, and answers `nil` for an object that does not exist.
+  init(
+    _ collection: SecretServiceStorage.Collection, _ query: ItemQuery?,
+    _ send: @escaping ([Message]) throws(BusFailure) -> [Variant?]
+  ) {
+    (self.collection, self.query, self.send) = (collection, query, send)
+  }
+
+  /// Where the collection is and whether it is locked; `nil` when there is none.
+  func state() throws(BusFailure) -> ObservedCollection.State? {
+    guard let path = try path(), let isLocked = try property(.isLocked(path), "b")?.bool else {
+      return nil
+    }
+    return ObservedCollection.State(path: path, isLocked: isLocked)
+  }
+
+  /// The properties of the items, locked or not, that the query may be about.
+  func items(of path: ObjectPath) throws(BusFailure) -> [ObjectPath: Variant] {
+    var attributes = query?.key?.attributes ?? [:]
+    // A provider compares letter by letter.
+    if let query, query.key == nil, !query.ignoresCase { attributes = query.attributes }
+    let paths =
+      if !attributes.isEmpty {
+        try found(with: attributes).filter { $0.isInside(path) }
+      } else {
+        // KeePassXC answers a search that names nothing with nothing.
+        try property(.items(of: path), "ao")?.paths ?? []
+      }
+    var items: [ObjectPath: Variant] = [:]
+    for (path, answer) in zip(paths, try send(paths.map { .properties(of: $0) })) {
+      items[path] = answer
+    }
+    return items
+  }
+
+  private func found(with attributes: [String: String]) throws(BusFailure) -> [ObjectPath] {
+    guard let answer = try send([.searchItems(attributes)])[0] else { return [] }
+    return answer.child(0).paths + answer.child(1).paths
+  }
+
+  private func path() throws(BusFailure) -> ObjectPath? {
+    guard case .named(let label) = collection else {
+      let answer = try send([.readAlias(collection == .session ? "session" : "default")])[0]
+      let path = answer.map { ObjectPath($0.child(0).text) }
+      return path?.isNone == true ? nil : path
+    }
+    let paths = try property(.collections(), "ao")?.paths ?? []
+    let labels = try send(paths.map { .label(ofCollection: $0) })
+    return zip(paths, labels).first { _, answer in
+      guard let found = answer?.child(0).child(0), found.isOfType("s") else { return false }
+      return found.text.isExactly(label)
+    }?.0
+  }
+
+  private func property(_ message: Message, _ type: String) throws(BusFailure) -> Variant? {
+    guard let value = try send([message])[0]?.child(0).child(0), value.isOfType(type) else {
+      return nil
+    }
+    return value
+  }
+}
+#endif

@@ -1,0 +1,263 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// The part of a ``ChangeReporter`` that belongs to its thread: the connection, what its signals were
+/// about, and what the provider says when it is asked.
+final class SignalReader {
+  private let reporter: ChangeReporter
+  private let address: String?
+  private let context: PrivateMainContext
+
+  private var connection: BusConnection?
+  private var subscriptions: [() -> Void] = []
+  /// The unique name of the provider, if there is one.
+  private var provider: String?
+  private var observed: [Int: ObservedCollection] = [:]
+  private var signals = ItemSignals()
+  /// How long to wait before the next try to reach bus or provider.
+  private var pause = Pause()
+
+  init(of reporter: ChangeReporter, at address: String?, in context: PrivateMainContext) {
+    (self.reporter, self.address, self.context) = (reporter, address, context)
+  }
+
+  /// Does what there is to do, or waits until there is something.
+  func turn(_ work: (requests: [ChangeReporter.Request], observers: Set<Int>)) {
+    observed = observed.filter { work.observers.contains($0.key) }
+    if connection?.isClosed == true { disconnect() }
+    for request in work.requests { answer(request) }
+    var isIdle = work.requests.isEmpty
+    if pause.isOver, !observed.isEmpty {
+      if bridge() { isIdle = false }
+    }
+    if !signals.isEmpty, provider != nil {
+      lookAtItems()
+      isIdle = false
+    }
+    if isIdle { context.iterate(atMost: isBroken ? pause.milliseconds : nil) }
+  }
+
+  /// Ends all that has to do with the bus.
+  func close() { disconnect() }
+
+  /// Whether there is something to be tried again after a while; a provider announces itself.
+  private var isBroken: Bool {
+    !observed.isEmpty
+      && (connection == nil || provider != nil && observed.values.contains(where: \.needsReading))
+  }
+
+  // MARK: - Connection
+
+  private func connect(until deadline: Deadline) throws(SecretSession.OpeningFailure) {
+    if let connection, !connection.isClosed { return }
+    disconnect()
+    do throws(BusFailure) {
+      let new = try BusConnection.open(address: address, in: context, until: deadline)
+      connection = new
+      subscriptions = [
+        new.subscribe(to: .ownerChanged(of: Message.secrets)) { [unowned self] _ in
+          forgetProvider()
+          // Whether there is another is asked at once.
+          pause = Pause()
+        },
+        new.subscribe(to: .ofCollections) { [unowned self] in itemSignal($0) },
+        new.subscribe(to: .ofService) { [unowned self] in collectionSignal($0) },
+        new.subscribe(to: .unheard) { [unowned self] in unheardChange($0) },
+      ]
+    } catch {
+      throw .init(code: error.codeWhileConnecting, cause: error)
+    }
+  }
+
+  private func disconnect() {
+    for unsubscribe in subscriptions { unsubscribe() }
+    subscriptions = []
+    connection = nil
+    forgetProvider()
+  }
+
+  /// Finds who provides the service.
+  private func findProvider(
+    startingIt: Bool, until deadline: Deadline
+  ) throws(SecretSession.OpeningFailure) {
+    if provider != nil { return }
+    do throws(BusFailure) {
+      if startingIt { _ = try? send(.start(Message.secrets), to: Message.bus, deadline).get() }
+      provider = try send(.owner(of: Message.secrets), to: Message.bus, deadline).get()
+        .child(0).text
+      silence = try Silence(of: owners(of: Silence.names, deadline), provider)
+    } catch {
+      throw .init(code: error.codeWhileOpening, cause: error)
+    }
+  }
+
+  private func owners(
+    of names: [String], _ deadline: Deadline
+  ) throws(BusFailure) -> [String: String] {
+    guard let connection else { throw .noConnection }
+    let answers = try connection.send(
+      names.map { .owner(of: $0) }, to: Message.bus, in: context, until: deadline)
+    var owners: [String: String] = [:]
+    for (name, answer) in zip(names, answers) { owners[name] = try? answer.get().child(0).text }
+    return owners
+  }
+
+  // MARK: - Signals
+
+  /// What the provider does not signal, and we do.
+  private var silence = Silence.nothing
+
+  private func forgetProvider() {
+    provider = nil
+    signals.removeAll()
+    for collection in observed.values { collection.interrupt() }
+  }
+
+  private func itemSignal(_ signal: BusSignal.Arrival) {
+    guard signal.arguments.isOfType("(o)") else { return }
+    let isDeleted = signal.member == "ItemDeleted"
+    itemChanged(
+      ObjectPath(signal.arguments.child(0).text), isDeleted: isDeleted,
+      isCertain: isDeleted || signal.member == "ItemCreated" || !silence.isOfLocks)
+  }
+
+  private func unheardChange(_ signal: BusSignal.Arrival) {
+    guard signal.member == silence.member else { return }
+    itemChanged(signal.object, isDeleted: false, isCertain: true)
+  }
+
+  private func itemChanged(_ item: ObjectPath, isDeleted: Bool, isCertain: Bool) {
+    signals.add(item, isDeleted: isDeleted, isCertain: isCertain)
+    for collection in observed.values { collection.itemMayHaveChanged(item) }
+  }
+
+  private func collectionSignal(_ signal: BusSignal.Arrival) {
+    guard signal.arguments.isOfType("(o)") else { return }
+    // One that comes or goes may be what the name of another stands for.
+    let path = ObjectPath(signal.arguments.child(0).text)
+    for collection in observed.values {
+      collection.collectionMayHaveChanged(signal.member == "CollectionChanged" ? path : nil)
+    }
+  }
+
+  // MARK: - Looking
+
+  private func answer(_ request: ChangeReporter.Request) {
+    do throws(SecretSession.OpeningFailure) {
+      try connect(until: request.deadline)
+      try findProvider(startingIt: true, until: request.deadline)
+      let id = request.id
+      let new = ObservedCollection(request.collection, request.query) { [reporter] event in
+        reporter.report(event, to: id)
+      }
+      // Known from here on, so that no signal is lost while the items are listed.
+      observed[id] = new
+      do throws(BusFailure) {
+        _ = try read(new, isFirst: true, request.deadline)
+      } catch {
+        observed[id] = nil
+        throw .init(error)
+      }
+      reporter.answer(request, .success(()))
+    } catch {
+      reporter.answer(request, .failure(error))
+    }
+  }
+
+  /// Reads anew what signals do not tell.
+  ///
+  /// - Returns: Whether there was something to read.
+  private func bridge() -> Bool {
+    let waiting = observed.values.filter(\.needsReading)
+    if waiting.isEmpty { return false }
+    let deadline = Deadline(after: .seconds(25))
+    do throws(SecretSession.OpeningFailure) {
+      try connect(until: deadline)
+      try findProvider(startingIt: false, until: deadline)
+      var isComplete = true
+      for collection in waiting {
+        collection.needsReading = false
+        do throws(BusFailure) {
+          if try read(collection, isFirst: false, deadline) { continue }
+        } catch {
+          collection.needsReading = true
+          throw .init(error)
+        }
+        collection.needsReading = true
+        isComplete = false
+      }
+      if isComplete { pause = Pause() } else { pause.lengthen() }
+      return isComplete
+    } catch {
+      pause.lengthen()
+      return false
+    }
+  }
+
+  private func read(
+    _ collection: ObservedCollection, isFirst: Bool, _ deadline: Deadline
+  ) throws(BusFailure) -> Bool {
+    let reading = CollectionReading(collection.collection, collection.query) {
+      (messages) throws(BusFailure) in
+      try self.send(messages, deadline) { index in
+        collection.wasListed(messages[index].object, after: self.signals.count)
+      }
+    }
+    var state = try reading.state()
+    if let found = state, collection.needsItems(found, isFirst: isFirst) {
+      state?.items = try reading.items(of: found.path)
+    }
+    return collection.take(state, signals, isFirst: isFirst)
+  }
+
+  /// Asks what became of the items that signals were about.
+  private func lookAtItems() {
+    let deadline = Deadline(after: .seconds(25))
+    var looked = signals
+    let present = looked.paths.filter { !looked.isDeleted($0) }
+    let messages = present.map { Message.properties(of: $0) }
+    signals.removeAll()
+    do throws(BusFailure) {
+      let answers = try send(messages, deadline) { index in
+        // KWallet 5.103 sends up to four signals for one change, one right after the other.
+        self.signals.move(present[index], to: &looked)
+      }
+      let found = Dictionary(uniqueKeysWithValues: zip(present, answers))
+      for collection in observed.values where !collection.isInterrupted {
+        collection.update(looked, found)
+      }
+    } catch {
+      // The provider has gone, which is signaled as well, or hangs. Everything is read anew then.
+      for collection in observed.values { collection.interrupt() }
+      pause.lengthen()
+    }
+  }
+
+  // MARK: - Messages
+
+  /// Sends messages to the provider; `nil` is the answer for an object that does not exist.
+  private func send(
+    _ messages: [Message], _ deadline: Deadline, onAnswer: @escaping (Int) -> Void
+  ) throws(BusFailure) -> [Variant?] {
+    guard let connection, let provider else { throw .noConnection }
+    let results = try connection.send(
+      messages, to: provider, in: context, until: deadline, onAnswer: onAnswer)
+    var answers: [Variant?] = []
+    for (message, result) in zip(messages, results) {
+      switch result {
+      case .success(let answer): answers.append(answer)
+      case .failure(let failure) where failure.isUnknownObject(of: message): answers.append(nil)
+      case .failure(let failure): throw failure
+      }
+    }
+    return answers
+  }
+
+  private func send(
+    _ message: Message, to receiver: String, _ deadline: Deadline
+  ) throws(BusFailure) -> Result<Variant, BusFailure> {
+    guard let connection else { throw .noConnection }
+    return try connection.send([message], to: receiver, in: context, until: deadline)[0]
+  }
+}
+#endif

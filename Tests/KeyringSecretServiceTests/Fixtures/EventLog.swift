@@ -1,0 +1,48 @@
+#if SecretService && os(Linux)
+import Dispatch
+import Keyring
+import Synchronization
+import Testing
+
+/// What an observer was told.
+final class EventLog: Sendable {
+  private let events = Mutex<[StorageEvent]>([])
+  /// How many events were waited for, so that each is met once.
+  private let seen = Mutex(0)
+  private let arrival = DispatchSemaphore(value: 0)
+
+  /// The observer.
+  var append: @Sendable (StorageEvent) -> Void {
+    { event in
+      self.events.withLock { $0.append(event) }
+      self.arrival.signal()
+    }
+  }
+
+  var changes: [ItemChange] {
+    events.withLock { events in
+      events.compactMap { if case .changed(let change) = $0 { change } else { nil } }
+    }
+  }
+
+  /// Waits until there is such an event after the last one that was waited for.
+  func wait(for event: StorageEvent, sourceLocation: SourceLocation = #_sourceLocation) {
+    let end = DispatchTime.now() + 20
+    while true {
+      let found = events.withLock { events in
+        seen.withLock { seen in
+          guard let index = events[seen...].firstIndex(of: event) else { return false }
+          seen = index + 1
+          return true
+        }
+      }
+      if found { return }
+      if arrival.wait(timeout: end) == .timedOut {
+        let all = events.withLock { $0 }
+        Issue.record("there was no \(event) in \(all)", sourceLocation: sourceLocation)
+        return
+      }
+    }
+  }
+}
+#endif

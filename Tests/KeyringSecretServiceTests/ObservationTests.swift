@@ -1,0 +1,194 @@
+#if SecretService && os(Linux)
+import Keyring
+import Synchronization
+import Testing
+
+@testable import KeyringSecretService
+
+/// What is reported of a keyring, whoever changes it.
+@Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct ObservationTests {
+  private let storage = SecretServiceStorage(interaction: .never)
+  private let service = PrivateSession.newService()
+  private var key: ItemKey { .password(service: service, account: "account") }
+
+  @Test(arguments: [any OtherProgram].all)
+  func anotherProgramsChangesAreReported(program: any OtherProgram) async throws {
+    var changes = try await storage.changes(matching: .service(service)).makeAsyncIterator()
+    try program.set("first", service: service, username: "account")
+    #expect(await changes.next() == .created(key))
+    try program.set("second", service: service, username: "account")
+    #expect(await changes.next() == .replaced(key))
+    try program.remove(service: service, username: "account")
+    #expect(await changes.next() == .removed(key))
+  }
+
+  /// What another program has stored is found under keys of several kinds.
+  @Test func aKeyIsReportedAsItWasAskedFor() async throws {
+    let value = ItemKey.value(service: service, account: "account")
+    var changes = try await storage.changes(matching: .key(value)).makeAsyncIterator()
+    try SecretTool().set("1", service: service, username: "account")
+    #expect(await changes.next() == .created(value))
+    try await storage.remove(value)
+    #expect(await changes.next() == .removed(value))
+  }
+
+  @Test func quickChangesEndInTheLastValue() async throws {
+    var changes = try await storage.changes(matching: .key(key)).makeAsyncIterator()
+    let worker = try Program.worker("change", service, "1000")
+    #expect(await changes.next() == .created(key))
+    var last: String?
+    while last != "1000" {
+      #expect(await changes.next() == .replaced(key))
+      last = try await storage.password(for: key)
+    }
+    #expect(try worker.finish().status == 0)
+    try await storage.remove(key)
+    // However many were reported before: the last is the last.
+    var next = await changes.next()
+    while next == .replaced(key) { next = await changes.next() }
+    #expect(next == .removed(key))
+  }
+
+  @Test func whoEndsLastEndsTheConnection() async throws {
+    let before = try await numberOfConnections()
+    var first: ItemChanges? = try await storage.changes(matching: .service(service))
+    let one = try await numberOfConnections()
+    #expect(one == before + 1)
+    var second: ItemChanges? = try await storage.changes(matching: .service(service))
+    #expect(try await numberOfConnections() == one)
+    first = nil
+    try await storage.setPassword("s3cret", for: key)
+    #expect(await second?.first { _ in true } == .created(key))
+    second = nil
+    while try await numberOfConnections() > before {}
+    try await storage.remove(key)
+    _ = (first, second)
+  }
+
+  private func numberOfConnections() async throws -> Int {
+    let deadline = Deadline(after: .seconds(25))
+    let session = try SessionPool.shared.session(at: nil, until: deadline)
+    var message = Message(
+      ObjectPath("/org/freedesktop/DBus"), Message.bus, "ListNames", [], answer: "(as)")
+    message.receiver = Message.bus
+    let answer = try #require(session.send([message], until: deadline).first).get()
+    return answer.child(0).children.count { $0.text.hasPrefix(":") }
+  }
+
+  @Test func withoutABusThereIsAnError() async {
+    let storage = SecretServiceStorage(options: .init(busAddress: "unix:path=/nonexistent"))
+    let error = await #expect(throws: SecureStorageError.self) { _ = try await storage.changes() }
+    #expect(error?.code == .noSessionBus)
+    #expect(error?.operation == .observe)
+  }
+}
+
+/// What is reported of a collection that is locked, unlocked, made and deleted.
+@Suite(
+  .inPrivateSession, .timeLimit(.minutes(2)),
+  .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"))
+struct CollectionObservationTests {
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  @Test func locksAreReportedAndNothingIsUnlocked() throws {
+    let collection = try PasswordCollection()
+    defer { #expect(throws: Never.self) { try collection.delete() } }
+    let storage = SecretServiceStorage(
+      collection: .named(collection.label), interaction: .never)
+    try storage.setPassword("s3cret", for: key)
+    try storage.setPassword("s3cret", for: .password(service: "service", account: "kept"))
+    let log = EventLog()
+    let observation = try storage.observe(.service("service"), log.append)
+    defer { observation.cancel() }
+    for _ in 0..<3 {
+      try storage.lock()
+      log.wait(for: .locked)
+      #expect(try storage.isLocked())
+      // Observed from a locked state on.
+      let another = EventLog()
+      let late = try storage.observe(.service("service"), another.append)
+      #expect(try storage.isLocked())
+      try collection.unlock()
+      try storage.setPassword("another", for: key)
+      log.wait(for: .changed(.replaced(key)))
+      another.wait(for: .changed(.replaced(key)))
+      #expect(another.changes == [.replaced(key)])
+      late.cancel()
+    }
+    #expect(log.changes == Array(repeating: .replaced(key), count: 3))
+  }
+
+  @Test func collectionsComeAndGo() throws {
+    let first = try PasswordCollection()
+    let storage = SecretServiceStorage(collection: .named(first.label), interaction: .never)
+    try storage.setPassword("s3cret", for: key)
+    let log = EventLog()
+    let observation = try storage.observe(ItemQuery(), log.append)
+    try first.delete()
+    log.wait(for: .changed(.removed(key)))
+    let second = try PasswordCollection(label: first.label)
+    try storage.setPassword("s3cret", for: key)
+    log.wait(for: .changed(.created(key)))
+    #expect(log.changes == [.removed(key), .created(key)])
+    observation.cancel()
+    try second.delete()
+  }
+}
+
+/// The bus or the provider dies and comes back while somebody observes.
+@Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct ObservationRestartTests {
+  private let key = ItemKey.password(service: "service", account: "account")
+  private let kept = ItemKey.password(service: "service", account: "kept")
+
+  @Test(arguments: [false, true]) func restartsAreBridged(ofTheBus: Bool) throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: kept)
+    let log = EventLog()
+    let observation = try storage.observe(.service("service"), log.append)
+    for _ in 0..<3 {
+      if ofTheBus { try bus.kill() } else { try keyring.kill() }
+      log.wait(for: .interrupted)
+      if ofTheBus {
+        try bus.start()
+        // It has ended with its bus.
+        try keyring.kill()
+      }
+      try keyring.start()
+      // Perhaps before the observer has found its way back.
+      try storage.setPassword("s3cret", for: key)
+      log.wait(for: .changed(.created(key)))
+      try storage.remove(key)
+      log.wait(for: .changed(.removed(key)))
+    }
+    #expect(log.changes == (0..<3).flatMap { _ in [.created(key), .removed(key)] })
+    observation.cancel()
+  }
+
+  /// What was changed while nobody listened: the keyring has another file when it comes back.
+  @Test func differencesAreReported() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let storage = bus.storage()
+    let replaced = ItemKey.credentials(service: "service", label: "replaced")
+    try storage.setPassword("s3cret", for: kept)
+    try storage.setCredential(Credential(login: "old", password: "s3cret"), for: replaced)
+    try storage.setPassword("s3cret", for: key)
+    try keyring.keepFiles()
+    try storage.remove(key)
+    try storage.setCredential(Credential(login: "new", password: "s3cret"), for: replaced)
+    let created = ItemKey.password(service: "service", account: "created")
+    try storage.setPassword("s3cret", for: created)
+    let log = EventLog()
+    let observation = try storage.observe(.service("service"), log.append)
+    try keyring.kill()
+    try keyring.bringBackFiles()
+    try keyring.start()
+    log.wait(for: .resumed)
+    #expect(Set(log.changes) == [.created(key), .replaced(replaced), .removed(created)])
+    #expect(log.changes.count == 3)
+    observation.cancel()
+  }
+}
+#endif
