@@ -27,10 +27,10 @@ extension ItemCoding {
   /// - Returns: The value.
   /// - Throws: `.undecodable` when the item holds something else.
   package func value(
-    of item: SecureItem, from backendName: String
+    of item: SecureItem, from backendName: @autoclosure () -> String
   ) throws(SecureStorageError) -> Value {
     if let value = decode(item) { return value }
-    throw SecureStorageError(.undecodable, operation: .read, backend: backendName)
+    throw SecureStorageError(.undecodable, operation: .read, backend: backendName())
   }
 }
 

@@ -94,10 +94,15 @@ extension ItemKey {
   /// - Parameter hasher: What to feed them to.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(kind)
-    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
-      hasher.combine(name)
-      for byte in value.utf8 { hasher.combine(byte) }
+    // A sum, because a dictionary has no order, and sorting takes longer than hashing.
+    var sum = 0
+    for (name, var value) in attributes {
+      var part = Hasher()
+      part.combine(name)
+      value.withUTF8 { part.combine(bytes: UnsafeRawBufferPointer($0)) }
+      sum &+= part.finalize()
     }
+    hasher.combine(sum)
   }
 }
 
