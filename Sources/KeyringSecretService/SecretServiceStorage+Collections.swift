@@ -60,10 +60,12 @@ extension SecretServiceStorage: CollectionStorage {
   @discardableResult
   public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
     // Not tried twice: another collection may have the same label.
-    try perform(.deleteCollection, mayRepeatWrites: false) { (call) throws(SecureStorageError) in
-      guard let collection = try call.collection(labeled: label) else { return false }
-      try call.delete(collection)
-      return true
+    try noting(nil) { () throws(SecureStorageError) in
+      try perform(.deleteCollection, mayRepeatWrites: false) { (call) throws(SecureStorageError) in
+        guard let collection = try call.collection(labeled: label) else { return false }
+        try call.delete(collection)
+        return true
+      }
     }
   }
 

@@ -116,8 +116,10 @@ public struct SecretServiceStorage: LockableStorage {
   ///
   /// - Throws: What kept it from being locked.
   public func lock() throws(SecureStorageError) {
-    try perform(.lock) { (call) throws(SecureStorageError) in
-      try call.lock(call.lockableCollection())
+    try noting(nil) { () throws(SecureStorageError) in
+      try perform(.lock) { (call) throws(SecureStorageError) in
+        try call.lock(call.lockableCollection())
+      }
     }
   }
 

@@ -27,7 +27,7 @@ public final class StorageObservation: Sendable {
 public final class StorageObservers: Sendable {
   private struct State: Sendable {
     var nextID = 0
-    var observers: [Int: @Sendable (StorageEvent) -> Void] = [:]
+    var observers: [(id: Int, call: @Sendable (StorageEvent) -> Void)] = []
   }
 
   private let state = Mutex(State())
@@ -45,22 +45,24 @@ public final class StorageObservers: Sendable {
   public func add(_ observer: @escaping @Sendable (StorageEvent) -> Void) -> StorageObservation {
     let id = state.withLock { state in
       state.nextID += 1
-      state.observers[state.nextID] = observer
+      state.observers.append((state.nextID, observer))
       return state.nextID
     }
     return StorageObservation { [weak self] in
       // What the observer holds may end another observation when it goes.
-      let observer = self?.state.withLock { $0.observers.removeValue(forKey: id) }
+      let observer = self?.state.withLock { state in
+        state.observers.firstIndex { $0.id == id }.map { state.observers.remove(at: $0) }
+      }
       _ = observer
     }
   }
 
-  /// Calls every observer.
+  /// Calls every observer, who came first first.
   ///
   /// Call it in the order of the events, from one thread at a time.
   ///
   /// - Parameter event: What has happened.
   public func report(_ event: StorageEvent) {
-    for observer in state.withLock({ Array($0.observers.values) }) { observer(event) }
+    for observer in state.withLock({ $0.observers }) { observer.call(event) }
   }
 }

@@ -1,0 +1,212 @@
+internal import Synchronization
+
+/// A storage in front of another that keeps what reads by key have found, or not found, so that the
+/// next read costs next to nothing.
+///
+/// What it keeps is never older than what the storage behind has told of: a write through this
+/// process is seen by every read that begins after it, another process's when the storage learns of
+/// it. A lock or a lost connection empties the cache, and until the connection is back every read goes
+/// through. Errors are not kept, and queries by anything but the key go through as well.
+///
+/// Copies are the same cache; make one, and share it:
+///
+/// ```swift
+/// SecureStorageDefaults.storage = SecretServiceStorage().cached()
+/// ```
+///
+/// Secrets are kept as ``Secret``, and stay in memory for as long as they are kept.
+public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
+  private let base: Base
+  private let lifetime: Duration?
+  private let cache: ItemCache
+
+  /// Puts an empty cache in front of a storage.
+  ///
+  /// - Parameters:
+  ///   - base: The storage; it is observed from the first read by key on.
+  ///   - lifetime: How long what was read is kept; `nil` for as long as it holds.
+  public init(_ base: Base, for lifetime: Duration? = nil) {
+    (self.base, self.lifetime) = (base, lifetime)
+    cache = ItemCache(lifetime)
+  }
+
+  /// The name of the storage behind.
+  public var backendName: String { base.backendName }
+
+  /// Forgets everything that was read.
+  public func forgetAll() { cache.forget(nil) }
+
+  /// Stores an item under its key, in the storage behind.
+  ///
+  /// - Parameters:
+  ///   - item: The key and what to store under it.
+  ///   - mode: What to do when an item with that key is there already, or is not.
+  /// - Throws: What the storage behind throws.
+  public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    try cache.whileWriting(item.key) { () throws(SecureStorageError) in
+      try base.save(item, mode)
+    }
+  }
+
+  /// Finds items: by a key alone in the cache, if it was read before, and else in the storage behind.
+  ///
+  /// - Parameter query: Which items, and what of them.
+  /// - Returns: The items found.
+  /// - Throws: What the storage behind throws.
+  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    guard let key = query.key, query.asksForKeyOnly, query.unlocks, query.limit == nil, !isCanceled
+    else { return try base.items(matching: query) }
+    if let known = cache.find(key, query.details) { return known.map { [$0] } ?? [] }
+    cache.observe(base)
+    let details = cache.detailsToFetch(key, query.details)
+    let found = try cache.fetch([key], details) { () throws(SecureStorageError) in
+      try base.items(matching: .key(key, details: details)).first.map { [key: $0] } ?? [:]
+    }
+    return found[key].map { [$0.limited(to: query.details)] } ?? []
+  }
+
+  /// Finds the items stored under keys: those that were read before in the cache, the others at once
+  /// in the storage behind.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys to look for.
+  ///   - details: What of the items to fetch.
+  /// - Returns: The items found, by their keys.
+  /// - Throws: What the storage behind throws.
+  public func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    if isCanceled { return try base.items(for: keys, details: details) }
+    var items: [ItemKey: SecureItem] = [:]
+    var missing: [ItemKey] = []
+    for key in keys {
+      if let known = cache.find(key, details) { items[key] = known } else { missing.append(key) }
+    }
+    if missing.isEmpty { return items }
+    cache.observe(base)
+    let found = try cache.fetch(missing, details) { () throws(SecureStorageError) in
+      try base.items(for: missing, details: details)
+    }
+    return items.merging(found) { $1 }
+  }
+
+  /// Removes items, in the storage behind.
+  ///
+  /// - Parameter query: Which items.
+  /// - Returns: How many items were removed.
+  /// - Throws: What the storage behind throws.
+  @discardableResult
+  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try cache.whileWriting(query.key) { () throws(SecureStorageError) in
+      try base.removeItems(matching: query)
+    }
+  }
+
+  /// Observes the storage behind; whoever is told of a change does not find the old value here.
+  ///
+  /// - Parameters:
+  ///   - query: Whose changes are to be named.
+  ///   - observer: What to call with every event.
+  /// - Returns: What ends it.
+  /// - Throws: What the storage behind throws.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageObservation {
+    try base.observe(query) { [weak cache] event in
+      // Whichever of the two observers is called first.
+      cache?.forget(event)
+      observer(event)
+    }
+  }
+
+  /// A cancelled call is the storage's to refuse.
+  private var isCanceled: Bool { CancellationSignal.current?.isCancelled == true }
+}
+
+extension CachedStorage: LockableStorage where Base: LockableStorage {
+  /// Locks the storage behind, and forgets what was read.
+  ///
+  /// - Throws: What the storage behind throws.
+  public func lock() throws(SecureStorageError) {
+    try cache.whileWriting(nil) { () throws(SecureStorageError) in try base.lock() }
+  }
+
+  /// Unlocks the storage behind.
+  ///
+  /// - Throws: What the storage behind throws.
+  public func unlock() throws(SecureStorageError) { try base.unlock() }
+
+  /// Tells whether the storage behind is locked.
+  ///
+  /// - Returns: Whether it is.
+  /// - Throws: What the storage behind throws.
+  public func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
+}
+
+extension CachedStorage: CollectionStorage where Base: CollectionStorage {
+  /// Lists the collections.
+  ///
+  /// - Returns: The collections.
+  /// - Throws: What the storage behind throws.
+  public func collections() throws(SecureStorageError) -> [ItemCollection] {
+    try base.collections()
+  }
+
+  /// The storage for a collection, with a cache of its own.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage.
+  public func collection(labeled label: String) -> CachedStorage {
+    CachedStorage(base.collection(labeled: label), for: lifetime)
+  }
+
+  /// Makes a collection; the keyring asks the user for its password.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for it, with a cache of its own.
+  /// - Throws: What the storage behind throws.
+  @discardableResult
+  public func createCollection(labeled label: String) throws(SecureStorageError) -> CachedStorage {
+    let new = try cache.whileWriting(nil) { () throws(SecureStorageError) in
+      try base.createCollection(labeled: label)
+    }
+    return CachedStorage(new, for: lifetime)
+  }
+
+  /// Deletes a collection and all its items for good.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: Whether there was one.
+  /// - Throws: What the storage behind throws.
+  @discardableResult
+  public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
+    try cache.whileWriting(nil) { () throws(SecureStorageError) in
+      try base.deleteCollection(labeled: label)
+    }
+  }
+
+  /// Tells whether every program uses this collection: the default one, or the session's.
+  ///
+  /// - Returns: Whether it is.
+  /// - Throws: What the storage behind throws.
+  public func isCommonCollection() throws(SecureStorageError) -> Bool {
+    try base.isCommonCollection()
+  }
+}
+
+extension CachedStorage: CustomStringConvertible, CustomReflectable {
+  /// The name of the storage behind; never what is kept.
+  public var description: String { "CachedStorage(\(backendName))" }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension ObservableStorage {
+  /// The storage with a cache in front of it, for reads by key.
+  ///
+  /// - Parameter lifetime: How long what was read is kept; `nil` for as long as it holds.
+  /// - Returns: The cache; make one, and share it.
+  public func cached(for lifetime: Duration? = nil) -> CachedStorage<Self> {
+    CachedStorage(self, for: lifetime)
+  }
+}

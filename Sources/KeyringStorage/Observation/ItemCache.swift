@@ -1,0 +1,182 @@
+internal import Synchronization
+
+/// What a ``CachedStorage`` keeps: items by key, and that there is none.
+///
+/// What was fetched is kept only if nothing may have changed it since the fetch began: each fetch is
+/// known by its keys until it ends, and what may have changed is taken from them.
+final class ItemCache: Sendable {
+  private struct Entry: Sendable {
+    /// `nil` when there is none.
+    var item: SecureItem?
+    var details: ItemQuery.Details
+    var end: ContinuousClock.Instant?
+  }
+
+  private enum Observation: Sendable {
+    case none(retry: ContinuousClock.Instant?)
+    case starting
+    case active(StorageObservation)
+  }
+
+  private struct State: Sendable {
+    var entries: [ItemKey: Entry] = [:]
+    /// The fetches under way, with the keys whose items may be kept.
+    var fetches: [Int: Set<ItemKey>] = [:]
+    var nextFetch = 0
+    /// The keys that are being written, `nil` for any, each as often as it is.
+    var writes: [ItemKey?] = []
+    var observation = Observation.none(retry: nil)
+    var isConnected = true
+
+    var isObserved: Bool {
+      if case .active = observation { isConnected } else { false }
+    }
+
+    mutating func forget(_ key: ItemKey?) {
+      guard let key else {
+        entries = [:]
+        fetches = [:]
+        return
+      }
+      for other in entries.keys where key.mayShareItem(with: other) { entries[other] = nil }
+      for (fetch, keys) in fetches {
+        fetches[fetch] = keys.filter { !key.mayShareItem(with: $0) }
+      }
+    }
+
+    mutating func forget(_ event: StorageEvent) {
+      switch event {
+      case .changed(let change): forget(change.key)
+      case .mayHaveChanged(let key): forget(key)
+      case .locked, .interrupted, .resumed: forget(nil)
+      }
+    }
+
+    func isWritten(_ key: ItemKey) -> Bool {
+      writes.contains { $0.map(key.mayShareItem) ?? true }
+    }
+  }
+
+  /// More than any app reads again; then all are forgotten.
+  private static let mostEntries = 1000
+
+  private let state = Mutex(State())
+  private let lifetime: Duration?
+
+  init(_ lifetime: Duration?) { self.lifetime = lifetime }
+
+  // MARK: - Reading
+
+  /// What is known of an item.
+  ///
+  /// - Returns: The item, `.some(nil)` when there is none, `nil` when that is not known.
+  func find(_ key: ItemKey, _ details: ItemQuery.Details) -> SecureItem?? {
+    state.withLock { state in
+      guard let entry = state.entries[key] else { return nil }
+      if let end = entry.end, end <= .now {
+        state.entries[key] = nil
+        return nil
+      }
+      guard let item = entry.item else { return .some(nil) }
+      guard details.isSubset(of: entry.details) else { return nil }
+      return details == entry.details ? item : item.limited(to: details)
+    }
+  }
+
+  /// What to fetch of an item: also what is known of it, so that the whole is of one moment.
+  func detailsToFetch(
+    _ key: ItemKey, _ details: ItemQuery.Details
+  ) -> ItemQuery.Details {
+    state.withLock { details.union($0.entries[key]?.details ?? []) }
+  }
+
+  /// Fetches items from the storage, and keeps what may be kept.
+  func fetch(
+    _ keys: [ItemKey], _ details: ItemQuery.Details,
+    _ body: () throws(SecureStorageError) -> [ItemKey: SecureItem]
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    let fetch = state.withLock { state -> Int? in
+      guard state.isObserved else { return nil }
+      state.nextFetch += 1
+      state.fetches[state.nextFetch] = Set(keys.filter { !state.isWritten($0) })
+      return state.nextFetch
+    }
+    guard let fetch else { return try body() }
+    do throws(SecureStorageError) {
+      let found = try body()
+      end(fetch, details, found)
+      return found
+    } catch {
+      state.withLock { $0.fetches[fetch] = nil }
+      throw error
+    }
+  }
+
+  private func end(_ fetch: Int, _ details: ItemQuery.Details, _ found: [ItemKey: SecureItem]) {
+    let end = lifetime.map { ContinuousClock.now + $0 }
+    state.withLock { state in
+      for key in state.fetches.removeValue(forKey: fetch) ?? [] {
+        if state.entries.count >= Self.mostEntries { state.entries = [:] }
+        state.entries[key] = Entry(item: found[key], details: details, end: end)
+      }
+    }
+  }
+
+  // MARK: - Writing
+
+  /// Runs something that writes: what is under way meanwhile is not kept.
+  func whileWriting<Result>(
+    _ key: ItemKey?, _ body: () throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    state.withLock { state in
+      state.writes.append(key)
+      state.forget(key)
+    }
+    defer {
+      state.withLock { state in
+        if let index = state.writes.firstIndex(of: key) { state.writes.remove(at: index) }
+        state.forget(key)
+      }
+    }
+    return try body()
+  }
+
+  // MARK: - Observing
+
+  /// Takes over what the storage tells of.
+  private func receive(_ event: StorageEvent) {
+    state.withLock { state in
+      if event == .interrupted || event == .resumed { state.isConnected = event == .resumed }
+      state.forget(event)
+    }
+  }
+
+  /// Forgets what may not be so any more.
+  func forget(_ event: StorageEvent) { state.withLock { $0.forget(event) } }
+
+  /// Forgets the item with a key, or all.
+  func forget(_ key: ItemKey?) { state.withLock { $0.forget(key) } }
+
+  /// Observes the storage, unless that is done or was just tried in vain: then nothing is kept.
+  func observe(_ storage: some ObservableStorage) {
+    let mustStart = state.withLock { state in
+      guard case .none(let retry) = state.observation, retry.map({ $0 <= .now }) ?? true else {
+        return false
+      }
+      state.observation = .starting
+      return true
+    }
+    guard mustStart else { return }
+    let observation = try? storage.observe(nil) { [weak self] event in self?.receive(event) }
+    state.withLock { state in
+      state.observation = observation.map { .active($0) } ?? .none(retry: .now + .seconds(1))
+    }
+  }
+}
+
+extension ItemKey {
+  /// Whether one item may be found under both keys: another program's is where it has all parts.
+  fileprivate func mayShareItem(with other: ItemKey) -> Bool {
+    attributes.allSatisfy { name, value in other.attributes[name]?.isExactly(value) ?? true }
+  }
+}

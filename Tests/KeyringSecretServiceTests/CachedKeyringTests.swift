@@ -1,0 +1,145 @@
+#if SecretService && os(Linux)
+import Dispatch
+import Keyring
+import KeyringTesting
+import Synchronization
+import Testing
+
+@testable import KeyringSecretService
+
+/// A cache in front of a real keyring.
+@Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct CachedKeyringTests {
+  private let storage = SecretServiceStorage(interaction: .never)
+  private let service = PrivateSession.newService()
+  private var key: ItemKey { .password(service: service, account: "account") }
+
+  @Test(
+    arguments: StorageContract.allCases.filter { !$0.needsLocking && !$0.needsCollections })
+  func contract(rule: StorageContract) throws {
+    try KnownLimit.mind(rule) { try rule.verify(SecretServiceStorage().cached()) }
+  }
+
+  @Test(
+    .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"),
+    arguments: StorageContract.allCases.filter(\.needsLocking))
+  func contractOfALockedCollection(rule: StorageContract) throws {
+    let collection = try PasswordCollection()
+    let storage = SecretServiceStorage(
+      collection: .named(collection.label), interaction: .never)
+    let outcome = Result {
+      try rule.verify(storage.cached()) { _ in try collection.unlock() }
+    }
+    try collection.delete()
+    try outcome.get()
+  }
+
+  @Test func aSecondReadSendsNothing() throws {
+    try storage.setPassword("s3cret", for: key)
+    let cached = storage.cached()
+    // Its own signals are still under way.
+    #expect(try cached.password(for: key) == "s3cret")
+    let isQuiet = try waitUntil {
+      _ = try cached.password(for: key)
+      let monitor = try BusMonitor()
+      for _ in 0..<10 { #expect(try cached.password(for: key) == "s3cret") }
+      return try monitor.finish().isEmpty
+    }
+    #expect(isQuiet)
+    try storage.remove(key)
+  }
+
+  @Test(arguments: [any OtherProgram].all)
+  func anotherProgramsWritesAreSeen(program: any OtherProgram) throws {
+    let cached = storage.cached()
+    #expect(try cached.password(for: key) == nil)
+    try program.set("first", service: service, username: "account")
+    #expect(try waitUntil { try cached.password(for: key) == "first" })
+    try program.set("second", service: service, username: "account")
+    #expect(try waitUntil { try cached.password(for: key) == "second" })
+    try program.remove(service: service, username: "account")
+    #expect(try waitUntil { try cached.password(for: key) == nil })
+  }
+
+  @Test func anotherProcessOfOursIsSeen() throws {
+    let cached = storage.cached()
+    #expect(try cached.password(for: key) == nil)
+    let worker = try Program.worker("change", service, "300")
+    // Numbers never go back.
+    var last = 0
+    while last < 300 {
+      let found = try cached.password(for: key).flatMap { Int($0) } ?? 0
+      #expect(found >= last)
+      last = found
+    }
+    #expect(try worker.finish().status == 0)
+    #expect(try cached.password(for: key) == "300")
+    try cached.remove(key)
+  }
+
+  @Test func writesOfOtherStoragesOfTheProcessAreSeenAtOnce() throws {
+    let cached = storage.cached()
+    for number in 0..<50 {
+      try SecretServiceStorage().setPassword("\(number)", for: key)
+      #expect(try cached.password(for: key) == "\(number)")
+    }
+    try SecretServiceStorage().removeItems(matching: .service(service))
+    #expect(try cached.password(for: key) == nil)
+  }
+
+  /// Each thread has keys of its own and reads back what it has written, while all share a cache.
+  @Test func threadsNeverReadWhatTheyHaveOverwritten() throws {
+    let cached = storage.cached()
+    let shared = ItemKey.password(service: service, account: "shared")
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      #expect(throws: Never.self) {
+        let own = ItemKey.password(service: service, account: "\(thread)")
+        for number in 0..<50 {
+          try cached.setPassword("\(number)", for: own)
+          for _ in 0..<3 { #expect(try cached.password(for: own) == "\(number)") }
+          try cached.setPassword("\(thread)", for: shared)
+          _ = try cached.password(for: shared)
+        }
+      }
+    }
+    #expect(try cached.password(for: shared) == storage.password(for: shared))
+    try cached.removeItems(matching: .service(service))
+  }
+
+  @Test func aLostConnectionEmptiesTheCache() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let cached = bus.storage().cached()
+    try cached.setPassword("s3cret", for: Use.key)
+    for _ in 0..<2 { #expect(try cached.password(for: Use.key) == "s3cret") }
+    try keyring.kill()
+    #expect(
+      waitUntil {
+        do throws(SecureStorageError) {
+          _ = try cached.password(for: Use.key)
+          return false
+        } catch {
+          return error.code == .noProvider
+        }
+      })
+    try keyring.start()
+    #expect(try cached.password(for: Use.key) == "s3cret")
+    try bus.kill()
+    #expect(waitUntil { (try? cached.password(for: Use.key)) == nil })
+    try bus.start()
+    try keyring.kill()
+    try keyring.start()
+    #expect(try waitUntil { try cached.password(for: Use.key) == "s3cret" })
+    try bus.storage().setPassword("another", for: Use.key)
+    #expect(try cached.password(for: Use.key) == "another")
+  }
+
+  /// Waits until a condition holds, at most ten seconds.
+  private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
+    let end = ContinuousClock.now + .seconds(10)
+    repeat {
+      if try condition() { return true }
+    } while ContinuousClock.now < end
+    return false
+  }
+}
+#endif

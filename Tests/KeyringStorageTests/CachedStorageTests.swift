@@ -1,0 +1,221 @@
+import KeyringStorage
+import KeyringTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct CachedStorageTests {
+  private let base = InMemoryStorage()
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  @Test(arguments: StorageContract.allCases)
+  func contract(rule: StorageContract) throws {
+    try rule.verify(InMemoryStorage().cached())
+  }
+
+  @Test(arguments: StorageContract.allCases)
+  func contractWithALifetime(rule: StorageContract) throws {
+    try rule.verify(InMemoryStorage().cached(for: .milliseconds(1)))
+  }
+
+  @Test func aSecondReadAsksNobody() throws {
+    let (storage, faulty) = cached()
+    try base.setPassword("s3cret", for: key)
+    for _ in 0..<3 { #expect(try storage.password(for: key) == "s3cret") }
+    #expect(faulty.count(of: .read) == 1)
+    // Nor whether there is an item at all.
+    let absent = ItemKey.password(service: "service", account: "absent")
+    for _ in 0..<3 { #expect(try storage.password(for: absent) == nil) }
+    #expect(faulty.count(of: .read) == 2)
+    let both = try storage.items(for: [key, absent], details: .secret)
+    #expect(both.keys.sorted { $0.description < $1.description } == [key])
+    #expect(try storage.exists(key))
+    #expect(faulty.count(of: .read) == 2)
+    // More than was read before is read together with that.
+    _ = try storage.item(for: key, details: .metadata)
+    #expect(try storage.item(for: key)?.secret == Secret("s3cret"))
+    #expect(faulty.count(of: .read) == 3)
+    storage.forgetAll()
+    #expect(try storage.password(for: key) == "s3cret")
+    #expect(faulty.count(of: .read) == 4)
+  }
+
+  @Test func otherQueriesAskTheStorage() throws {
+    let (storage, faulty) = cached()
+    for _ in 0..<2 { _ = try storage.items(matching: .service("service")) }
+    for _ in 0..<2 { _ = try storage.items(matching: ItemQuery(key: key, unlocks: false)) }
+    #expect(faulty.count(of: .read) == 4)
+  }
+
+  @Test func everyWriteIsSeenAtOnce() throws {
+    let (storage, _) = cached()
+    let copy = storage
+    for number in 0..<10 {
+      try (number % 2 == 0 ? base.setPassword : copy.setPassword)("\(number)", key, .addOrReplace)
+      #expect(try storage.password(for: key) == "\(number)")
+    }
+    try base.remove(key)
+    #expect(try storage.password(for: key) == nil)
+    try copy.setPassword("again", for: key)
+    #expect(try storage.password(for: key) == "again")
+    try copy.removeItems(matching: .service("service"))
+    #expect(try storage.password(for: key) == nil)
+  }
+
+  @Test func errorsAreNotKept() throws {
+    let (storage, faulty) = cached()
+    faulty.fail(.read, with: .timedOut, onCall: 1)
+    #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
+    #expect(try storage.password(for: key) == nil)
+  }
+
+  @Test func aLockEmptiesTheCache() throws {
+    let (storage, faulty) = cached()
+    try base.setPassword("s3cret", for: key)
+    #expect(try storage.password(for: key) == "s3cret")
+    try base.lock()
+    let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
+    #expect(error?.code == .locked)
+    try base.unlock()
+    #expect(try storage.password(for: key) == "s3cret")
+    #expect(faulty.count(of: .read) == 3)
+  }
+
+  @Test func withoutAConnectionNothingIsKept() throws {
+    let observers = StorageObservers()
+    let base = ReportingStorage(observers)
+    let storage = base.cached()
+    for _ in 0..<2 { _ = try storage.exists(key) }
+    #expect(base.reads.withLock { $0 } == 1)
+    observers.report(.interrupted)
+    for _ in 0..<2 { _ = try storage.exists(key) }
+    #expect(base.reads.withLock { $0 } == 3)
+    observers.report(.resumed)
+    for _ in 0..<2 { _ = try storage.exists(key) }
+    #expect(base.reads.withLock { $0 } == 4)
+    observers.report(.mayHaveChanged(.password(service: "service", account: "another")))
+    _ = try storage.exists(key)
+    #expect(base.reads.withLock { $0 } == 4)
+    // Another program's item can be found under both.
+    observers.report(.mayHaveChanged(.value(service: "service", account: "account")))
+    _ = try storage.exists(key)
+    #expect(base.reads.withLock { $0 } == 5)
+  }
+
+  @Test func whatCannotBeObservedIsNotKept() throws {
+    let (storage, faulty) = cached()
+    faulty.fail(.observe, with: .notObservable)
+    for _ in 0..<3 { #expect(try storage.password(for: key) == nil) }
+    #expect(faulty.count(of: .read) == 3)
+  }
+
+  @Test func itIsKeptForItsTime() throws {
+    let faulty = FaultyStorage(base)
+    let storage = faulty.cached(for: .milliseconds(20))
+    let end = ContinuousClock.now + .milliseconds(20)
+    _ = try storage.password(for: key)
+    while ContinuousClock.now < end + .milliseconds(20) {}
+    _ = try storage.password(for: key)
+    #expect(faulty.count(of: .read) == 2)
+  }
+
+  /// A read is under way while the value is overwritten, and ends after that with the old one.
+  @Test(arguments: [true, false]) func aLateReadIsNotKept(ofThisCache: Bool) async throws {
+    let slow = SlowStorage()
+    let storage = slow.cached()
+    try await slow.base.setPassword("old", for: key)
+    // So that it is observed.
+    #expect(try await storage.password(for: .password(service: "other", account: "none")) == nil)
+    let gate = slow.holdNextRead()
+    async let late = storage.password(for: key)
+    await gate.waitForCall()
+    if ofThisCache {
+      try await storage.setPassword("new", for: key)
+    } else {
+      try await slow.base.setPassword("new", for: key)
+    }
+    gate.open()
+    #expect(try await late == "old")
+    #expect(try await storage.password(for: key) == "new")
+  }
+
+  @Test func streamsOfTheCacheShowNoOldValue() async throws {
+    let storage = base.cached()
+    try await storage.setPassword("0", for: key)
+    var changes = try await storage.changes(matching: .key(key)).makeAsyncIterator()
+    for number in 1...100 {
+      _ = try await storage.password(for: key)
+      try await base.setPassword("\(number)", for: key)
+      #expect(await changes.next() == .replaced(key))
+      #expect(try await storage.password(for: key) == "\(number)")
+    }
+  }
+
+  private func cached() -> (CachedStorage<FaultyStorage>, FaultyStorage) {
+    let faulty = FaultyStorage(base)
+    return (faulty.cached(), faulty)
+  }
+}
+
+/// A storage whose reads take what is there when they begin, and may end much later.
+private struct SlowStorage: ObservableStorage {
+  let base = InMemoryStorage()
+  private let faulty = FaultyStorage()
+  private let isHeld = Flag()
+
+  func holdNextRead() -> StorageGate {
+    isHeld.set(true)
+    return faulty.hold(.read)
+  }
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    let items = try base.items(matching: query)
+    if isHeld.set(false) { _ = try faulty.items(matching: query) }
+    return items
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try base.removeItems(matching: query)
+  }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageObservation {
+    base.observe(query, observer)
+  }
+}
+
+private final class Flag: Sendable {
+  private let value = Mutex(false)
+
+  @discardableResult func set(_ new: Bool) -> Bool {
+    value.withLock { value in
+      defer { value = new }
+      return value
+    }
+  }
+}
+
+/// A storage that has nothing, counts its reads and reports what it is told to.
+private final class ReportingStorage: ObservableStorage {
+  let observers: StorageObservers
+  let reads = Mutex(0)
+
+  init(_ observers: StorageObservers) { self.observers = observers }
+
+  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
+  func items(matching query: ItemQuery) -> [SecureItem] {
+    reads.withLock { $0 += 1 }
+    return []
+  }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageObservation {
+    observers.add(observer)
+  }
+}
