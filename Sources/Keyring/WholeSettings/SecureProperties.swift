@@ -109,7 +109,7 @@ public struct SecureProperties: Sendable {
     self.members = members
   }
 
-  private var membersByStorage: [(any SecureStorage, [any SecurePropertyMember])] {
+  var membersByStorage: [(any SecureStorage, [any SecurePropertyMember])] {
     let common = members.filter { !$0.hasExplicitStorage }
     let own = members.filter(\.hasExplicitStorage).map { ($0.storage, [$0]) }
     return common.first.map { [($0.storage, common)] + own } ?? own

@@ -33,26 +33,46 @@ public struct ItemChanges: AsyncSequence, Sendable {
   /// Ends the observation when nobody has the stream or its iterator any more.
   fileprivate final class Subscription: Sendable {
     private let buffer: ItemChangeBuffer
-    private let observation: StorageObservation
+    private let observations: [StorageObservation]
 
-    init(_ buffer: ItemChangeBuffer, _ observation: StorageObservation) {
+    init(_ buffer: ItemChangeBuffer, _ observations: [StorageObservation]) {
       self.buffer = buffer
-      self.observation = observation
+      self.observations = observations
     }
 
-    deinit { observation.cancel() }
+    deinit { cancel() }
 
     func next() async -> ItemChange? {
       let change = await buffer.next()
-      if change == nil { observation.cancel() }
+      if change == nil { cancel() }
       return change
     }
+
+    private func cancel() { for observation in observations { observation.cancel() } }
   }
 
   private let subscription: Subscription
 
-  init(_ buffer: ItemChangeBuffer, _ observation: StorageObservation) {
-    subscription = Subscription(buffer, observation)
+  /// Observes storages, all in one stream.
+  ///
+  /// - Parameter sources: The storages, and whose changes of each.
+  /// - Throws: `.canceled`, or what keeps a storage from being observed.
+  package init(
+    of sources: [(storage: any ObservableStorage, query: ItemQuery)]
+  ) async throws(SecureStorageError) {
+    let buffer = ItemChangeBuffer()
+    var observations: [StorageObservation] = []
+    for (storage, query) in sources {
+      let observation = try await storage.offThread(.observe) { () throws(SecureStorageError) in
+        try storage.observe(query) { event in
+          guard case .changed(let change) = event, query.matches(SecureItem(key: change.key))
+          else { return }
+          buffer.append(change)
+        }
+      }
+      observations.append(observation)
+    }
+    subscription = Subscription(buffer, observations)
   }
 
   /// Makes what a loop reads the stream with.

@@ -54,14 +54,6 @@ extension ObservableStorage {
         message: "Of an item that changes, only the key is known.",
         advice: "Leave label, created, modified and limit out of the query.", argument: "query")
     }
-    let buffer = ItemChangeBuffer()
-    let observation = try await offThread(.observe) { () throws(SecureStorageError) in
-      try observe(query) { event in
-        guard case .changed(let change) = event, query.matches(SecureItem(key: change.key))
-        else { return }
-        buffer.append(change)
-      }
-    }
-    return ItemChanges(buffer, observation)
+    return try await ItemChanges(of: [(self, query)])
   }
 }

@@ -1,0 +1,79 @@
+import Keyring
+import KeyringTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct PropertyChangesTests {
+  private struct Settings {
+    @Password("authToken", service: "app") var authToken: String?
+    @Credentials("account", service: "app") var account: Credential?
+    @SecureValue("session", service: "app") var session: [Int]?
+    @InternetPassword(server: "example.org", account: "me") var server: String?
+    @Password("again", default: "none", service: "app") var again: String
+  }
+
+  private let settings = Settings()
+
+  @Test(.secureStorage(InMemoryStorage())) func aPropertyTellsOfItsItem() async throws {
+    var changes = try await settings.$authToken.changes.makeAsyncIterator()
+    settings.session = [1]
+    settings.authToken = "first"
+    #expect(await changes.next() == .created(settings.$authToken.key))
+    #expect(settings.authToken == "first")
+    settings.authToken = "second"
+    #expect(await changes.next() == .replaced(settings.$authToken.key))
+    settings.authToken = nil
+    #expect(await changes.next() == .removed(settings.$authToken.key))
+  }
+
+  @Test func theStorageIsTheOneInForceAtTheCall() async throws {
+    let (first, second) = (InMemoryStorage(), InMemoryStorage())
+    let changes = try await withSecureStorage(first) { try await settings.$authToken.changes }
+    try await second.setPassword("second", for: settings.$authToken.key)
+    try await first.setValue("first", for: settings.$session.key)
+    try await first.setPassword("first", for: settings.$authToken.key)
+    #expect(await changes.first { _ in true } == .created(settings.$authToken.key))
+  }
+
+  @Test(.secureStorage(InMemoryStorage())) func settingsTellOfAllTheirItems() async throws {
+    let changes = try await SecureProperties(of: settings).changes
+    try await SecureStorageDefaults.storageInForce.setPassword(
+      "s3cret", for: .password(service: "app", account: "none of them"))
+    settings.account = Credential(login: "me", password: "s3cret")
+    settings.server = "s3cret"
+    settings.session = [1]
+    settings.again = "s3cret"
+    var iterator = changes.makeAsyncIterator()
+    #expect(await iterator.next() == .created(settings.$account.key))
+    #expect(await iterator.next() == .created(settings.$server.key))
+    #expect(await iterator.next() == .created(settings.$session.key))
+    #expect(await iterator.next() == .created(settings.$again.key))
+    try await SecureProperties(of: settings).removeAll()
+    #expect(await iterator.next() == .removed(settings.$account.key))
+  }
+
+  @Test(.secureStorage(InMemoryStorage().cached())) func aCacheIsSwappedInToo() async throws {
+    let changes = try await settings.$authToken.changes
+    settings.authToken = "s3cret"
+    #expect(await changes.first { _ in true } == .created(settings.$authToken.key))
+    #expect(settings.authToken == "s3cret")
+  }
+
+  @Test(.secureStorage(SilentStorage())) func aStorageThatCannotTellSaysSo() async {
+    let error = await #expect(throws: SecureStorageError.self) {
+      _ = try await settings.$authToken.changes
+    }
+    #expect(error?.code == .notObservable)
+    #expect(error?.operation == .observe)
+    #expect(error?.backend == "SilentStorage")
+    let another = await #expect(throws: SecureStorageError.self) {
+      _ = try await SecureProperties(of: settings).changes
+    }
+    #expect(another?.code == .notObservable)
+  }
+}
+
+private struct SilentStorage: SecureStorage {
+  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func items(matching query: ItemQuery) -> [SecureItem] { [] }
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
+}
