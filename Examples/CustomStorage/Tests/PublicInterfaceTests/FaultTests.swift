@@ -25,6 +25,9 @@ import Testing
     #expect(throws: SecureStorageError.self) { try storage.exists(key) }
     #expect(throws: SecureStorageError.self) { try storage.setPassword("s3cret", for: key) }
     #expect(throws: SecureStorageError.self) { try storage.remove(key) }
+    storage.fail(.observe, with: .accessDenied, onCall: 1)
+    #expect(throws: SecureStorageError.self) { try storage.observe(nil) { _ in } }
+    try storage.observe(nil) { _ in }.cancel()
     storage.mend()
     #expect(try storage.exists(key))
   }

@@ -1,7 +1,9 @@
 import Keyring
 
 /// A storage of another maker that can do all that a storage can: it hands each call on.
-struct ForwardingStorage<Base: CollectionStorage>: CollectionStorage {
+struct ForwardingStorage<Base: CollectionStorage & ObservableStorage>: CollectionStorage,
+  ObservableStorage
+{
   let base: Base
 
   var backendName: String { "Forwarding to \(base.backendName)" }
@@ -41,4 +43,10 @@ struct ForwardingStorage<Base: CollectionStorage>: CollectionStorage {
   }
 
   func isCommonCollection() throws(SecureStorageError) -> Bool { try base.isCommonCollection() }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageObservation {
+    try base.observe(query, observer)
+  }
 }

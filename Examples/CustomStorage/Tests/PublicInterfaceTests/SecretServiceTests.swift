@@ -38,6 +38,7 @@ import Testing
       { _ = try storage.collections() },
       { try storage.createCollection(labeled: "work") },
       { try storage.deleteCollection(labeled: "work") },
+      { _ = try storage.observe(nil) { _ in } },
     ] {
       let error = #expect(throws: SecureStorageError.self) { try body() }
       #expect(error?.code == .noSessionBus)
