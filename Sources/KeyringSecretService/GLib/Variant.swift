@@ -123,6 +123,11 @@ struct ObjectPath: Hashable, Sendable {
   /// What D-Bus writes for "no object": no prompt is needed, no such alias.
   var isNone: Bool { text == "/" }
 
+  /// Tells whether this is an item of a collection.
+  func isInside(_ collection: ObjectPath) -> Bool {
+    text.hasPrefix(collection.text + "/")
+  }
+
   /// The object that stands for whatever collection has an alias when a message arrives.
   static func collection(aliased name: String) -> ObjectPath {
     ObjectPath("/org/freedesktop/secrets/aliases/\(name)")

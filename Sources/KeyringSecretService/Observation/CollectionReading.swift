@@ -33,7 +33,7 @@ struct CollectionReading {
     if let query, query.key == nil, !query.ignoresCase { attributes = query.attributes }
     let paths =
       if !attributes.isEmpty {
-        try found(with: attributes).filter { $0.isInside(path) }
+        try send([.searchItems(in: path, attributes)])[0]?.child(0).paths ?? []
       } else {
         // KeePassXC answers a search that names nothing with nothing.
         try property(.items(of: path), "ao")?.paths ?? []
@@ -43,11 +43,6 @@ struct CollectionReading {
       items[path] = answer
     }
     return items
-  }
-
-  private func found(with attributes: [String: String]) throws(BusFailure) -> [ObjectPath] {
-    guard let answer = try send([.searchItems(attributes)])[0] else { return [] }
-    return answer.child(0).paths + answer.child(1).paths
   }
 
   private func path() throws(BusFailure) -> ObjectPath? {

@@ -150,15 +150,11 @@ final class ObservedCollection {
 
   /// Reads the answer to a request for an item's properties; `nil` when it is not one to be observed.
   private func knownItem(_ path: ObjectPath, _ answer: Variant) -> KnownItem? {
-    let lock = answer.child(0).properties["Locked"]
-    let isLocked = lock.map { $0.isOfType("b") && $0.bool } ?? false
-    guard let stored = StoredItem(path: path, isLocked: isLocked, properties: answer) else {
-      return nil
-    }
+    guard let stored = StoredItem(path: path, properties: answer) else { return nil }
     let key = key(of: stored)
-    if key == nil, !isLocked || ItemKey(itemAttributes: stored.attributes) != nil { return nil }
+    if key == nil, !stored.isLocked || ItemKey(itemAttributes: stored.attributes) != nil { return nil }
     return KnownItem(
-      key: key, isOwn: stored.isOwn, isLocked: isLocked, fingerprint: stored.fingerprint)
+      key: key, isOwn: stored.isOwn, isLocked: stored.isLocked, fingerprint: stored.fingerprint)
   }
 
   private func key(of stored: StoredItem) -> ItemKey? {

@@ -60,9 +60,10 @@ import Testing
     let service = try FakeService(on: bus)
     let storage = bus.storage()
     try Use.save(storage)
-    try service.fault("SearchItems", .mute)
+    let method = use == .lock || use == .unlock ? "ReadAlias" : "SearchItems"
+    try service.fault(method, .mute)
     let call = Task.detached { use.expectFailure(.connectionLost, storage) }
-    try await service.waitForCall(of: "SearchItems")
+    try await service.waitForCall(of: method)
     try bus.kill()
     _ = await call.value
   }
