@@ -24,9 +24,9 @@ public struct Credentials<Value: Sendable>: Sendable {
     _ label: String, _ service: String?, _ storage: (any SecureStorage)?,
     _ absence: Absence<Credential, Value>
   ) {
-    projectedValue = SecureProperty(name: label, storage: storage, as: .credential) {
-      .credentials(service: service ?? SecureStorageDefaults.service, label: label)
-    }
+    projectedValue = SecureProperty(
+      name: label, storage: storage, as: .credential,
+      key: PropertyKey(of: service) { .credentials(service: $0, label: label) })
     self.absence = absence
   }
 

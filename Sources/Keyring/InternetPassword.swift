@@ -20,9 +20,9 @@ public struct InternetPassword<Value: Sendable>: Sendable {
     _ absence: Absence<String, Value>
   ) {
     let name = account.map { "\($0)@\(server.host)" } ?? server.host
-    projectedValue = SecureProperty(name: name, storage: storage, as: .text) {
-      .internetPassword(server: server, account: account)
-    }
+    projectedValue = SecureProperty(
+      name: name, storage: storage, as: .text,
+      key: .fixed(.internetPassword(server: server, account: account)))
     self.absence = absence
   }
 

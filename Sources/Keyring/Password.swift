@@ -32,11 +32,11 @@ public struct Password<Value: Sendable>: Sendable {
     _ account: String, _ service: String?, _ accessGroup: String?,
     _ storage: (any SecureStorage)?, _ absence: Absence<String, Value>
   ) {
-    projectedValue = SecureProperty(name: account, storage: storage, as: .text) {
-      .password(
-        service: service ?? SecureStorageDefaults.service, account: account,
-        accessGroup: accessGroup)
-    }
+    projectedValue = SecureProperty(
+      name: account, storage: storage, as: .text,
+      key: PropertyKey(of: service) {
+        .password(service: $0, account: account, accessGroup: accessGroup)
+      })
     self.absence = absence
   }
 

@@ -9,21 +9,21 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   let name: String
   private(set) var explicitStorage: (any SecureStorage)?
   let coding: ItemCoding<Value>
-  private var makeKey: @Sendable () -> ItemKey
+  private var itemKey: PropertyKey
   private let failures = Failures()
 
   init(
     name: String, storage: (any SecureStorage)?, as coding: ItemCoding<Value>,
-    key makeKey: @escaping @Sendable () -> ItemKey
+    key: PropertyKey
   ) {
     self.name = name
     self.explicitStorage = storage
     self.coding = coding
-    self.makeKey = makeKey
+    itemKey = key
   }
 
   /// The key of the item, with the service in force now.
-  public var key: ItemKey { makeKey() }
+  public var key: ItemKey { itemKey.current }
 
   /// The storage that the property uses now: its own, the one in force for this task, the
   /// process's, or the platform's.
@@ -35,7 +35,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   var resolved: Self {
     var property = self
     property.explicitStorage = storage
-    property.makeKey = { [key] in key }
+    property.itemKey = .fixed(key)
     return property
   }
 
@@ -127,14 +127,27 @@ private final class Failures: Sendable {
   }
 
   private let state = Mutex(State())
+  /// Whether there may be any; a success costs nothing where there was no failure before.
+  private let mayBeSet = Atomic(false)
 
   var current: SecureStorageError? { state.withLock { $0.write ?? $0.read } }
 
-  func readFailed(_ error: SecureStorageError) { state.withLock { $0.read = error } }
+  func readFailed(_ error: SecureStorageError) { change { $0.read = error } }
 
-  func writeFailed(_ error: SecureStorageError) { state.withLock { $0.write = error } }
+  func writeFailed(_ error: SecureStorageError) { change { $0.write = error } }
 
-  func readSucceeded() { state.withLock { $0.read = nil } }
+  func readSucceeded() {
+    if mayBeSet.load(ordering: .acquiring) { change { $0.read = nil } }
+  }
 
-  func writeSucceeded() { state.withLock { $0 = State() } }
+  func writeSucceeded() {
+    if mayBeSet.load(ordering: .acquiring) { change { $0 = State() } }
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    state.withLock { state in
+      body(&state)
+      mayBeSet.store(state.read != nil || state.write != nil, ordering: .releasing)
+    }
+  }
 }

@@ -25,11 +25,11 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: Sendable
     _ account: String, _ service: String?, _ accessGroup: String?,
     _ storage: (any SecureStorage)?, _ absence: Absence<Stored, Value>
   ) {
-    projectedValue = SecureProperty(name: account, storage: storage, as: .value) {
-      .value(
-        service: service ?? SecureStorageDefaults.service, account: account,
-        accessGroup: accessGroup)
-    }
+    projectedValue = SecureProperty(
+      name: account, storage: storage, as: .value,
+      key: PropertyKey(of: service) {
+        .value(service: $0, account: account, accessGroup: accessGroup)
+      })
     self.absence = absence
   }
 

@@ -69,6 +69,20 @@ public struct SecretServiceStorage: LockableStorage {
     }
   }
 
+  /// Finds the item stored under a key; in one step where it was read or written before.
+  ///
+  /// - Parameters:
+  ///   - key: The key to look for.
+  ///   - details: What of the item to fetch.
+  /// - Returns: The item, or `nil` when there is none.
+  /// - Throws: Any reason for not knowing the answer; `.ambiguous` when the key fits several items
+  ///   of other programs and none of this package's.
+  public func item(
+    for key: ItemKey, details: ItemQuery.Details
+  ) throws(SecureStorageError) -> SecureItem? {
+    try items(for: [key], details: details)[key]
+  }
+
   /// Finds the items stored under keys: one message for each key, all side by side, and then one for
   /// every 15 secrets.
   ///

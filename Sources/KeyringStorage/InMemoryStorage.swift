@@ -25,6 +25,11 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
     /// Counts the writes: two of them may fall on the same instant of the clock.
     var revision: UInt64
 
+    func item(_ key: ItemKey, _ details: ItemQuery.Details) -> SecureItem {
+      if details == .secret { return SecureItem(key: key, secret: secret) }
+      return item(key, isLocked: false).limited(to: details)
+    }
+
     func item(_ key: ItemKey, isLocked: Bool) -> SecureItem {
       SecureItem(
         key: key, secret: isLocked ? nil : secret, label: label, attributes: attributes,
@@ -120,6 +125,23 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
     } ?? []
   }
 
+  /// Finds the item stored under a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key to look for.
+  ///   - details: What of the item to fetch.
+  /// - Returns: The item, or `nil` when there is none.
+  /// - Throws: `.invalidArgument` or `.locked`.
+  public func item(
+    for key: ItemKey, details: ItemQuery.Details
+  ) throws(SecureStorageError) -> SecureItem? {
+    try validate(key, for: .read)
+    return try withItems(.read) { (items: inout Items) throws(SecureStorageError) in
+      if items.isLocked { throw failure(.locked, .read) }
+      return items.entries[key]?.item(key, details)
+    } ?? nil
+  }
+
   /// Removes items.
   ///
   /// - Parameter query: Which items.
@@ -213,7 +235,8 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
   @discardableResult
   public func deleteCollection(labeled label: String) -> Bool {
     shared.state.withLock { collections in
-      guard let index = collections.firstIndex(where: { $0.label.isExactly(label) }) else {
+      guard let index = collections.indices.first(where: { collections[$0].label.isExactly(label) })
+      else {
         return false
       }
       let observers = shared.observers(of: label)
@@ -272,7 +295,8 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
     if CancellationSignal.current?.isCancelled == true { throw failure(.canceled, operation) }
     return try shared.state.withLock {
       (collections: inout [(label: String, items: Items)]) throws(SecureStorageError) -> Result? in
-      guard let index = collections.firstIndex(where: { $0.label.isExactly(label) }) else {
+      guard let index = collections.indices.first(where: { collections[$0].label.isExactly(label) })
+      else {
         return nil
       }
       return try body(&collections[index].items)

@@ -1,12 +1,16 @@
+internal import Synchronization
+
 /// What makes an item unique: its kind and the attributes that name it.
 ///
 /// Two keys are the same only if kind and every part are; keys of different kinds never collide.
 public struct ItemKey: Hashable, Sendable {
+  private let name: ItemName
+
   /// The kind of item.
-  public let kind: ItemKind
+  public var kind: ItemKind { name.kind }
 
   /// The parts of the key, by the names they have as attributes in the Secret Service.
-  public private(set) var attributes: [String: String]
+  public var attributes: [String: String] { name.attributes }
 
   /// Makes the key of a kind of your own.
   ///
@@ -15,8 +19,7 @@ public struct ItemKey: Hashable, Sendable {
   ///   - attributes: The parts of the key by attribute name; none of them may be empty, and no name
   ///     may contain a colon or a comma.
   public init(kind: ItemKind, attributes: [String: String]) {
-    self.kind = kind
-    self.attributes = attributes
+    name = ItemName(kind, attributes)
   }
 
   /// The key of a password: one for each account of a service.
@@ -48,9 +51,9 @@ public struct ItemKey: Hashable, Sendable {
   }
 
   private init(kind: ItemKind, service: String, account: String, accessGroup: String?) {
-    self.init(
-      kind: kind, attributes: [AttributeName.service: service, AttributeName.username: account])
+    var attributes = [AttributeName.service: service, AttributeName.username: account]
     attributes[AttributeName.accessGroup] = accessGroup
+    self.init(kind: kind, attributes: attributes)
   }
 
   /// The key of an internet password: the server, all that is known of it, and the account.
@@ -79,30 +82,54 @@ public struct ItemKey: Hashable, Sendable {
 }
 
 extension ItemKey {
-  /// Compares two keys byte by byte, as a keyring does.
+  /// Tells whether two keys have the same kind and the same parts, byte for byte.
   ///
   /// - Parameters:
   ///   - lhs: A key.
   ///   - rhs: Another key.
-  /// - Returns: Whether kind and parts are the same.
+  /// - Returns: Whether they have.
   public static func == (lhs: ItemKey, rhs: ItemKey) -> Bool {
-    lhs.kind == rhs.kind && lhs.attributes.isExactly(rhs.attributes)
+    lhs.name === rhs.name || lhs.name.hash == rhs.name.hash && lhs.name.bytes == rhs.name.bytes
   }
 
-  /// Hashes the kind and the bytes of the parts.
+  /// Feeds kind and parts to a hasher.
   ///
-  /// - Parameter hasher: What to feed them to.
+  /// - Parameter hasher: The hasher.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(kind)
-    // A sum, because a dictionary has no order, and sorting takes longer than hashing.
-    var sum = 0
-    for (name, var value) in attributes {
-      var part = Hasher()
-      part.combine(name)
-      value.withUTF8 { part.combine(bytes: UnsafeRawBufferPointer($0)) }
-      sum &+= part.finalize()
+    hasher.combine(name.hash)
+  }
+
+  /// Whether a storage has found nothing wrong with the key, so that no other need look again.
+  var isChecked: Bool {
+    get { name.isChecked.load(ordering: .relaxed) }
+    nonmutating set { name.isChecked.store(newValue, ordering: .relaxed) }
+  }
+}
+
+/// Kind and parts of a key, and what takes longer to make than the item takes to find.
+private final class ItemName: Sendable {
+  let kind: ItemKind
+  let attributes: [String: String]
+  /// All of it in a row; text is written with its length, so that no two keys have the same.
+  let bytes: [UInt8]
+  let hash: Int
+  let isChecked = Atomic(false)
+
+  init(_ kind: ItemKind, _ attributes: [String: String]) {
+    self.kind = kind
+    self.attributes = attributes
+    var bytes: [UInt8] = []
+    func append(_ text: String) {
+      withUnsafeBytes(of: text.utf8.count) { bytes += $0 }
+      bytes += text.utf8
     }
-    hasher.combine(sum)
+    append(kind.rawValue)
+    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+      append(name)
+      append(value)
+    }
+    self.bytes = bytes
+    hash = bytes.hashValue
   }
 }
 

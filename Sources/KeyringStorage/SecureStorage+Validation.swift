@@ -4,7 +4,7 @@ extension SecureStorage {
   /// - Parameter item: The item to be saved.
   /// - Throws: `.invalidArgument`, naming the argument.
   public func validate(_ item: SecureItem) throws(SecureStorageError) {
-    let check = ArgumentCheck(operation: .save, backend: backendName)
+    let check = ArgumentCheck(storage: self, operation: .save)
     try check.key(item.key)
     if let label = item.label {
       try check.text(label, "label")
@@ -33,7 +33,7 @@ extension SecureStorage {
   public func validate(
     _ query: ItemQuery, for operation: SecureStorageError.Operation
   ) throws(SecureStorageError) {
-    let check = ArgumentCheck(operation: operation, backend: backendName)
+    let check = ArgumentCheck(storage: self, operation: operation)
     if operation == .remove, query.namesNothing {
       throw check.refusal("query", "must name a key or an attribute")
     }
@@ -47,6 +47,19 @@ extension SecureStorage {
     if let limit = query.limit, limit < 1 { throw check.refusal("limit", "must be at least 1") }
   }
 
+  /// Refuses a key that could not be kept.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - operation: What it is for.
+  /// - Throws: `.invalidArgument`, naming the argument.
+  func validate(
+    _ key: ItemKey, for operation: SecureStorageError.Operation
+  ) throws(SecureStorageError) {
+    if key.isChecked { return }
+    try ArgumentCheck(storage: self, operation: operation).key(key)
+  }
+
   /// Refuses the label of a collection that could not be kept.
   ///
   /// - Parameters:
@@ -56,7 +69,7 @@ extension SecureStorage {
   public func validate(
     collectionLabel label: String, for operation: SecureStorageError.Operation
   ) throws(SecureStorageError) {
-    try ArgumentCheck(operation: operation, backend: backendName).text(label, "label")
+    try ArgumentCheck(storage: self, operation: operation).text(label, "label")
   }
 
   /// Refuses a new item that has no secret.
@@ -66,7 +79,7 @@ extension SecureStorage {
   /// - Throws: `.invalidArgument`, naming the secret.
   public func secretOfNewItem(_ item: SecureItem) throws(SecureStorageError) -> Secret {
     if let secret = item.secret { return secret }
-    throw ArgumentCheck(operation: .save, backend: backendName)
+    throw ArgumentCheck(storage: self, operation: .save)
       .refusal("secret", "is needed for a new item")
   }
 }
@@ -84,11 +97,12 @@ extension SecureItem {
 }
 
 /// The checks of one call, all of which throw the same error but for the argument.
-private struct ArgumentCheck {
+private struct ArgumentCheck<Storage: SecureStorage> {
+  let storage: Storage
   let operation: SecureStorageError.Operation
-  let backend: String
 
   func key(_ key: ItemKey) throws(SecureStorageError) {
+    if key.isChecked { return }
     try kind(key.kind)
     if key.attributes.isEmpty { throw refusal("key", "must have a part") }
     for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
@@ -96,6 +110,7 @@ private struct ArgumentCheck {
       try word(name, "key")
       try text(value, key.kind.argument(for: name))
     }
+    key.isChecked = true
   }
 
   func kind(_ kind: ItemKind) throws(SecureStorageError) {
@@ -122,7 +137,7 @@ private struct ArgumentCheck {
 
   func refusal(_ argument: String, _ reason: String) -> SecureStorageError {
     SecureStorageError(
-      .invalidArgument, operation: operation, backend: backend,
+      .invalidArgument, operation: operation, backend: storage.backendName,
       message: "The argument \"\(argument)\" \(reason).", argument: argument)
   }
 }

@@ -34,6 +34,19 @@ public protocol SecureStorage: Sendable {
   /// - Throws: Any reason for not knowing the answer: locked, dismissed, unreachable.
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem]
 
+  /// Finds the item stored under a key: what every read of a property comes to.
+  ///
+  /// A storage that has no better way leaves this out; then it is found as any other item.
+  ///
+  /// - Parameters:
+  ///   - key: The key to look for.
+  ///   - details: What of the item to fetch.
+  /// - Returns: The item, or `nil` when there is none.
+  /// - Throws: Any reason for not knowing the answer.
+  func item(
+    for key: ItemKey, details: ItemQuery.Details
+  ) throws(SecureStorageError) -> SecureItem?
+
   /// Finds the items stored under keys, as many as there are, at the cost of little more than one.
   ///
   /// A storage that has no better way leaves this out; then they are found one after the other.
@@ -82,7 +95,7 @@ extension SecureStorage {
   /// - Returns: Whether there is such an item.
   /// - Throws: Any reason for not knowing the answer.
   public func exists(_ key: ItemKey) throws(SecureStorageError) -> Bool {
-    try !items(matching: .key(key)).isEmpty
+    try item(for: key, details: []) != nil
   }
 
   /// Finds the item stored under a key.
@@ -93,9 +106,18 @@ extension SecureStorage {
   /// - Returns: The item, or `nil` when there is none.
   /// - Throws: Any reason for not knowing the answer.
   public func item(
-    for key: ItemKey, details: ItemQuery.Details = .all
+    for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
     try items(matching: .key(key, details: details)).first
+  }
+
+  /// Finds the item stored under a key, with everything there is to know of it.
+  ///
+  /// - Parameter key: The key to look for.
+  /// - Returns: The item, or `nil` when there is none.
+  /// - Throws: Any reason for not knowing the answer.
+  public func item(for key: ItemKey) throws(SecureStorageError) -> SecureItem? {
+    try item(for: key, details: .all)
   }
 
   /// Removes the item stored under a key.

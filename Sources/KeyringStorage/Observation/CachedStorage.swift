@@ -56,13 +56,28 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     guard let key = query.key, query.asksForKeyOnly, query.unlocks, query.limit == nil, !isCanceled
     else { return try base.items(matching: query) }
-    if let known = cache.find(key, query.details) { return known.map { [$0] } ?? [] }
+    return try item(for: key, details: query.details).map { [$0] } ?? []
+  }
+
+  /// Finds the item stored under a key: in the cache, if it was read before, and else in the storage
+  /// behind.
+  ///
+  /// - Parameters:
+  ///   - key: The key to look for.
+  ///   - details: What of the item to fetch.
+  /// - Returns: The item, or `nil` when there is none.
+  /// - Throws: What the storage behind throws.
+  public func item(
+    for key: ItemKey, details: ItemQuery.Details
+  ) throws(SecureStorageError) -> SecureItem? {
+    if isCanceled { return try base.item(for: key, details: details) }
+    if let known = cache.find(key, details) { return known }
     cache.observe(base)
-    let details = cache.detailsToFetch(key, query.details)
-    let found = try cache.fetch([key], details) { () throws(SecureStorageError) in
-      try base.items(matching: .key(key, details: details)).first.map { [key: $0] } ?? [:]
+    let wanted = cache.detailsToFetch(key, details)
+    let found = try cache.fetch([key], wanted) { () throws(SecureStorageError) in
+      try base.item(for: key, details: wanted).map { [key: $0] } ?? [:]
     }
-    return found[key].map { [$0.limited(to: query.details)] } ?? []
+    return found[key]?.limited(to: details)
   }
 
   /// Finds the items stored under keys: those that were read before in the cache, the others at once
