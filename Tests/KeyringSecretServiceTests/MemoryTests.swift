@@ -14,6 +14,13 @@ import Testing
     }
   }
 
+  /// A cache has what the storage has, and not a copy of it.
+  @Test func nothingIsLeftOfASecretKeptInACache() async {
+    await #expect(processExitsWith: .success) {
+      try await MemoryTrial(of: InMemoryStorage().cached(), copiesKept: 1).everyWay()
+    }
+  }
+
   @Test(.inPrivateSession) func nothingIsLeftOfASecretInTheKeyring() async {
     await #expect(processExitsWith: .success) {
       let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)

@@ -24,7 +24,7 @@ func rewriteForever(service: String) throws {
 }
 
 /// Writes a line at once: what stays in a buffer is lost when the process is killed.
-private func tell(_ line: String) {
+func tell(_ line: String) {
   let bytes = Array((line + "\n").utf8)
   _ = write(STDOUT_FILENO, bytes, bytes.count)
 }

@@ -8,6 +8,7 @@ import Keyring
 //   KeyringWorker start THREADS
 //   KeyringWorker save SERVICE ACCOUNT PASSWORD
 //   KeyringWorker change SERVICE COUNT
+//   KeyringWorker serve SERVICE
 //
 // It ends with 0 if all went well.
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -30,6 +31,14 @@ case ("save", 4):
 case ("change", 3):
   let password = Password("account", service: arguments[1], storage: SecretServiceStorage())
   for number in 1...(Int(arguments[2]) ?? 1) { try password.projectedValue.write("\(number)") }
+case ("serve", 2):
+  // Each line names an account and its new password; without one it is removed.
+  let service = SecretServiceStorage(interaction: .never).service(arguments[1])
+  while let line = readLine() {
+    let words = line.split(separator: " ").map(String.init)
+    try service.setPassword(words.count > 1 ? words[1] : nil, for: words[0])
+    tell("ok")
+  }
 default: throw WorkerFailure("there is no such task")
 }
 #endif

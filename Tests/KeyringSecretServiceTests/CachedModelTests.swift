@@ -1,0 +1,60 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// Random operations of two processes on the same items, one of them behind a cache: what the cache
+/// answers is what a read of the keyring finds, as soon as the keyring has told of it.
+@Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct CachedModelTests {
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let seed =
+    environment["KEYRING_TEST_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+
+  @Test func cacheAgreesWithTheKeyring() throws {
+    print("The seed of the cached model test is \(Self.seed).")
+    let storage = SecretServiceStorage(interaction: .never)
+    let cached = storage.cached()
+    let service = PrivateSession.newService()
+    var random = SeededGenerator(seed: Self.seed)
+    let other = try Program.worker("serve", service)
+    for step in 1...600 {
+      let account = "\(Int.random(in: 0..<4, using: &random))"
+      let key = ItemKey.password(service: service, account: account)
+      let place: Comment = "seed \(Self.seed), step \(step), account \(account)"
+      switch Int.random(in: 0..<10, using: &random) {
+      case ..<2:
+        try cached.setPassword("ours \(step)", for: key)
+        #expect(try cached.password(for: key) == "ours \(step)", place)
+      case ..<3:
+        try cached.remove(key)
+        #expect(try cached.password(for: key) == nil, place)
+      case ..<4:
+        try storage.setPassword("beside \(step)", for: key)
+        #expect(try cached.password(for: key) == "beside \(step)", place)
+      case ..<6:
+        // The other process answers when it has written.
+        let value = random.oneIn(4) ? "" : "theirs-\(step)"
+        try other.writeLine("\(account) \(value)")
+        try #require(other.readLine() == "ok", place)
+        let written = value.isEmpty ? nil : value
+        #expect(try eventually(written, cached, key), place)
+      default:
+        #expect(try cached.password(for: key) == storage.password(for: key), place)
+      }
+    }
+    #expect(try other.finish().status == 0)
+    try cached.removeItems(matching: .service(service))
+  }
+
+  /// The signal of another process may be later than its answer, but not much.
+  private func eventually(
+    _ password: String?, _ cached: CachedStorage<SecretServiceStorage>, _ key: ItemKey
+  ) throws -> Bool {
+    let end = ContinuousClock.now + .seconds(10)
+    while try cached.password(for: key) != password {
+      if ContinuousClock.now > end { return false }
+    }
+    return true
+  }
+}
+#endif
