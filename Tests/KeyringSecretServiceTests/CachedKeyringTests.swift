@@ -9,7 +9,7 @@ import Testing
 
 /// A cache in front of a real keyring.
 @Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct CachedKeyringTests {
-  private let storage = SecretServiceStorage(interaction: .never)
+  private let storage = SecretServiceStorage()
   private let service = PrivateSession.newService()
   private var key: ItemKey { .password(service: service, account: "account") }
 

@@ -12,7 +12,7 @@ import Testing
 
   @Test func cacheAgreesWithTheKeyring() throws {
     print("The seed of the cached model test is \(Self.seed).")
-    let storage = SecretServiceStorage(interaction: .never)
+    let storage = SecretServiceStorage()
     let cached = storage.cached()
     let service = PrivateSession.newService()
     var random = SeededGenerator(seed: Self.seed)

@@ -7,7 +7,7 @@ import Testing
 
 /// What is reported of a keyring, whoever changes it.
 @Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct ObservationTests {
-  private let storage = SecretServiceStorage(interaction: .never)
+  private let storage = SecretServiceStorage()
   private let service = PrivateSession.newService()
   private var key: ItemKey { .password(service: service, account: "account") }
 
@@ -50,24 +50,26 @@ import Testing
   }
 
   @Test func whoEndsLastEndsTheConnection() async throws {
-    let before = try await numberOfConnections()
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let storage = bus.storage()
+    let before = try numberOfConnections(to: bus)
     var first: ItemChanges? = try await storage.changes(matching: .service(service))
-    let one = try await numberOfConnections()
-    #expect(one == before + 1)
+    #expect(try numberOfConnections(to: bus) == before + 1)
     var second: ItemChanges? = try await storage.changes(matching: .service(service))
-    #expect(try await numberOfConnections() == one)
+    #expect(try numberOfConnections(to: bus) == before + 1)
     first = nil
     try await storage.setPassword("s3cret", for: key)
     #expect(await second?.first { _ in true } == .created(key))
     second = nil
-    while try await numberOfConnections() > before {}
-    try await storage.remove(key)
+    while try numberOfConnections(to: bus) > before {}
     _ = (first, second)
+    try keyring.kill()
   }
 
-  private func numberOfConnections() async throws -> Int {
+  private func numberOfConnections(to bus: PrivateBus) throws -> Int {
     let deadline = Deadline(after: .seconds(25))
-    let session = try SessionPool.shared.session(at: nil, until: deadline)
+    let session = try SessionPool.shared.session(at: bus.address, until: deadline)
     var message = Message(
       ObjectPath("/org/freedesktop/DBus"), Message.bus, "ListNames", [], answer: "(as)")
     message.receiver = Message.bus

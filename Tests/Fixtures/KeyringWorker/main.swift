@@ -33,7 +33,7 @@ case ("change", 3):
   for number in 1...(Int(arguments[2]) ?? 1) { try password.projectedValue.write("\(number)") }
 case ("serve", 2):
   // Each line names an account and its new password; without one it is removed.
-  let service = SecretServiceStorage(interaction: .never).service(arguments[1])
+  let service = SecretServiceStorage().service(arguments[1])
   while let line = readLine() {
     let words = line.split(separator: " ").map(String.init)
     try service.setPassword(words.count > 1 ? words[1] : nil, for: words[0])
