@@ -22,7 +22,20 @@ public enum SecureStorageDefaults {
 
   private static let state = Mutex(State())
 
-  @TaskLocal static var override: (any SecureStorage)?
+  @TaskLocal private static var taskStorage: (any SecureStorage)?
+  /// Whether any task has ever had a storage of its own; to see that takes no time.
+  private static let mayBeOverridden = Atomic(false)
+
+  /// The storage of this task, if it has one of its own.
+  static var override: (any SecureStorage)? {
+    mayBeOverridden.load(ordering: .relaxed) ? taskStorage : nil
+  }
+
+  /// The storage of a task, for what runs something with it.
+  static var overriding: TaskLocal<(any SecureStorage)?> {
+    mayBeOverridden.store(true, ordering: .relaxed)
+    return $taskStorage
+  }
 
   /// The storage of the process; `nil` for the platform's own.
   public static var storage: (any SecureStorage)? {

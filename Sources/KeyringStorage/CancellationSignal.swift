@@ -17,7 +17,21 @@ public final class CancellationSignal: Sendable {
 
   private let state = Mutex(State())
 
+  /// How many signals there are that were cancelled.
+  private static let cancelled = Atomic(0)
+
   package init() {}
+
+  deinit {
+    if isCancelled { Self.cancelled.subtract(1, ordering: .relaxed) }
+  }
+
+  /// Whether the call that this thread is in was cancelled.
+  ///
+  /// To find a task's own signal takes longer than to see that none was cancelled.
+  package static var isCurrentCancelled: Bool {
+    cancelled.load(ordering: .acquiring) > 0 && current?.isCancelled == true
+  }
 
   /// Whether the call was cancelled.
   public var isCancelled: Bool { state.withLock { $0.isCancelled } }
@@ -57,6 +71,7 @@ public final class CancellationSignal: Sendable {
 
   package func cancel() {
     let handlers = state.withLock { state in
+      if !state.isCancelled { Self.cancelled.add(1, ordering: .releasing) }
       state.isCancelled = true
       defer { state.handlers = [:] }
       return state.handlers

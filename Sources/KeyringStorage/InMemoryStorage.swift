@@ -292,7 +292,7 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
     _ operation: SecureStorageError.Operation,
     _ body: (inout Items) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result? {
-    if CancellationSignal.current?.isCancelled == true { throw failure(.canceled, operation) }
+    if CancellationSignal.isCurrentCancelled { throw failure(.canceled, operation) }
     return try shared.state.withLock {
       (collections: inout [(label: String, items: Items)]) throws(SecureStorageError) -> Result? in
       guard let index = collections.indices.first(where: { collections[$0].label.isExactly(label) })

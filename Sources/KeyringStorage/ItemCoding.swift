@@ -7,13 +7,16 @@ internal import Foundation
 /// How a value is kept in an item: which parts of the item hold it.
 ///
 /// One of these for each kind of value is all that a property wrapper or a typed accessor needs.
+@usableFromInline
 package struct ItemCoding<Value: Sendable>: Sendable {
   /// What of an item to fetch in order to decode it.
+  @usableFromInline
   package let details: ItemQuery.Details
   /// Throws whatever keeps the value from being encoded.
   let encode: @Sendable (Value, inout SecureItem) throws -> Void
   /// Answers `nil` when the item holds something else.
-  let decode: @Sendable (SecureItem) -> Value?
+  @usableFromInline
+  package let decode: @Sendable (SecureItem) -> Value?
   /// Makes an item of a plaintext value; answers `false` when that is of another type.
   let adopt: @Sendable (PlaintextValue, inout SecureItem) -> Bool
 }
@@ -26,6 +29,7 @@ extension ItemCoding {
   ///   - backendName: The storage that it comes from.
   /// - Returns: The value.
   /// - Throws: `.undecodable` when the item holds something else.
+  @inlinable
   package func value(
     of item: SecureItem, from backendName: @autoclosure () -> String
   ) throws(SecureStorageError) -> Value {
@@ -133,6 +137,7 @@ extension SecureStorage {
   ///   - coding: How the value is kept in the item.
   /// - Returns: The value, or `nil` when there is no such item.
   /// - Throws: `.undecodable`, or any reason for not knowing the answer.
+  @inlinable
   package func value<Value>(
     for key: ItemKey, as coding: ItemCoding<Value>
   ) throws(SecureStorageError) -> Value? {

@@ -130,7 +130,7 @@ public struct Migration: Sendable {
     _ phase: Phase, _ legs: inout [MigrationLeg],
     _ step: (inout MigrationLeg, _ done: () -> Void) throws(SecureStorageError) -> Void
   ) throws(SecureStorageError) {
-    if CancellationSignal.current?.isCancelled == true {
+    if CancellationSignal.isCurrentCancelled {
       throw SecureStorageError(.canceled, operation: .migrate, backend: "Migration")
     }
     var state = Progress(phase: phase, completed: 0, total: legs.itemCount)

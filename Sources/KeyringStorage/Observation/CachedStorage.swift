@@ -135,7 +135,7 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
   }
 
   /// A cancelled call is the storage's to refuse.
-  private var isCanceled: Bool { CancellationSignal.current?.isCancelled == true }
+  private var isCanceled: Bool { CancellationSignal.isCurrentCancelled }
 }
 
 extension CachedStorage: LockableStorage where Base: LockableStorage {
