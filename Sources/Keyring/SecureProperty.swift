@@ -28,7 +28,8 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// The storage that the property uses now: its own, the one in force for this task, the
   /// process's, or the platform's.
   public var storage: any SecureStorage {
-    explicitStorage ?? SecureStorageDefaults.storageInForce(forPropertyNamed: name)
+    if let explicitStorage { return explicitStorage }
+    return SecureStorageDefaults.storageInForce(forPropertyNamed: name)
   }
 
   /// The same property, tied to the storage and the key that are in force now.
@@ -46,7 +47,14 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Returns: The value, or `nil` when there is none.
   /// - Throws: Any reason for not knowing the answer.
   public func read() throws(SecureStorageError) -> Value? {
-    let value = try storage.value(for: key, as: coding)
+    // Not in one generic call of the storage's, which would not be compiled for this type.
+    let storage = storage
+    let item = try storage.item(for: key, details: coding.details)
+    guard let item else {
+      failures.readSucceeded()
+      return nil
+    }
+    let value = try coding.value(of: item, from: storage.backendName)
     failures.readSucceeded()
     return value
   }

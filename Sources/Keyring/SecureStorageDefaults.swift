@@ -62,11 +62,14 @@ public enum SecureStorageDefaults {
   ///
   /// For code that needs more than properties, and shall follow the same rules.
   public static var storageInForce: any SecureStorage {
-    override ?? storage ?? PlatformStorage.storage(forPropertyNamed: nil)
+    storageInForce(forPropertyNamed: nil)
   }
 
-  static func storageInForce(forPropertyNamed name: String) -> any SecureStorage {
-    override ?? storage ?? PlatformStorage.storage(forPropertyNamed: name)
+  static func storageInForce(forPropertyNamed name: String?) -> any SecureStorage {
+    // Three steps, as `??` copies what it was given.
+    if let override { return override }
+    if let storage { return storage }
+    return PlatformStorage.storage(forPropertyNamed: name)
   }
 
   static func report(_ failure: SecurePropertyFailure) {

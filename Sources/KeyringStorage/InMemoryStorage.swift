@@ -25,11 +25,6 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
     /// Counts the writes: two of them may fall on the same instant of the clock.
     var revision: UInt64
 
-    func item(_ key: ItemKey, _ details: ItemQuery.Details) -> SecureItem {
-      if details == .secret { return SecureItem(key: key, secret: secret) }
-      return item(key, isLocked: false).limited(to: details)
-    }
-
     func item(_ key: ItemKey, isLocked: Bool) -> SecureItem {
       SecureItem(
         key: key, secret: isLocked ? nil : secret, label: label, attributes: attributes,
@@ -43,7 +38,14 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
     var isLocked = false
 
     func items(matching query: ItemQuery) -> [SecureItem] {
-      entries
+      if let key = query.key {
+        guard let item = entries[key]?.item(key, isLocked: isLocked), query.matches(item) else {
+          return []
+        }
+        return [item]
+      }
+      return
+        entries
         .map { (item: $1.item($0, isLocked: isLocked), revision: $1.revision) }
         .filter { query.matches($0.item) }
         .sorted { $0.revision > $1.revision }
@@ -70,8 +72,19 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
 
   private static let defaultLabel = "default"
 
-  private let shared: Collections
-  private let label: String
+  /// Which collection of which storage: an object, so that a copy of the storage costs little.
+  private final class Place: Sendable {
+    let collections: Collections
+    let label: String
+
+    init(_ collections: Collections, _ label: String) {
+      (self.collections, self.label) = (collections, label)
+    }
+  }
+
+  private let place: Place
+  private var shared: Collections { place.collections }
+  private var label: String { place.label }
 
   /// Makes an empty storage, with nothing but a default collection.
   public init() {
@@ -79,8 +92,7 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
   }
 
   private init(_ shared: Collections, label: String) {
-    self.shared = shared
-    self.label = label
+    place = Place(shared, label)
   }
 
   /// Stores an item under its key.
@@ -135,11 +147,15 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
   public func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
+    guard details == .secret else {
+      return try items(matching: .key(key, details: details)).first
+    }
     try validate(key, for: .read)
-    return try withItems(.read) { (items: inout Items) throws(SecureStorageError) in
+    let secret = try withItems(.read) { (items: inout Items) throws(SecureStorageError) in
       if items.isLocked { throw failure(.locked, .read) }
-      return items.entries[key]?.item(key, details)
-    } ?? nil
+      return items.entries.index(forKey: key).map { items.entries.values[$0].secret }
+    }
+    return secret.flatMap(\.self).map { SecureItem(key: key, secret: $0) }
   }
 
   /// Removes items.

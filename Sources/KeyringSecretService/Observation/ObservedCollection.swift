@@ -152,7 +152,9 @@ final class ObservedCollection {
   private func knownItem(_ path: ObjectPath, _ answer: Variant) -> KnownItem? {
     guard let stored = StoredItem(path: path, properties: answer) else { return nil }
     let key = key(of: stored)
-    if key == nil, !stored.isLocked || ItemKey(itemAttributes: stored.attributes) != nil { return nil }
+    if key == nil, !stored.isLocked || ItemKey(itemAttributes: stored.attributes) != nil {
+      return nil
+    }
     return KnownItem(
       key: key, isOwn: stored.isOwn, isLocked: stored.isLocked, fingerprint: stored.fingerprint)
   }
