@@ -311,11 +311,10 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
     if CancellationSignal.isCurrentCancelled { throw failure(.canceled, operation) }
     return try shared.state.withLock {
       (collections: inout [(label: String, items: Items)]) throws(SecureStorageError) -> Result? in
-      guard let index = collections.indices.first(where: { collections[$0].label.isExactly(label) })
-      else {
-        return nil
+      for index in collections.indices where collections[index].label.isExactly(place.label) {
+        return try body(&collections[index].items)
       }
-      return try body(&collections[index].items)
+      return nil
     }
   }
 

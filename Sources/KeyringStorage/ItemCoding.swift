@@ -16,7 +16,7 @@ package struct ItemCoding<Value: Sendable>: Sendable {
   let encode: @Sendable (Value, inout SecureItem) throws -> Void
   /// Answers `nil` when the item holds something else.
   @usableFromInline
-  package let decode: @Sendable (SecureItem) -> Value?
+  package let decode: @Sendable (borrowing SecureItem) -> Value?
   /// Makes an item of a plaintext value; answers `false` when that is of another type.
   let adopt: @Sendable (PlaintextValue, inout SecureItem) -> Bool
 }
@@ -31,7 +31,7 @@ extension ItemCoding {
   /// - Throws: `.undecodable` when the item holds something else.
   @inlinable
   package func value(
-    of item: SecureItem, from backendName: @autoclosure () -> String
+    of item: borrowing SecureItem, from backendName: @autoclosure () -> String
   ) throws(SecureStorageError) -> Value {
     if let value = decode(item) { return value }
     throw SecureStorageError(.undecodable, operation: .read, backend: backendName())
