@@ -1,5 +1,6 @@
 #if SecretService && os(Linux)
 internal import CLibSecret
+internal import Synchronization
 
 /// A main context that belongs to one call, so that waiting for an answer runs nobody else's code.
 ///
@@ -7,23 +8,35 @@ internal import CLibSecret
 /// ignores a dismissal. Here the asynchronous function is started, and the context is iterated
 /// until its callback or the deadline, whichever comes first; a call that is abandoned leaks a few
 /// bytes and blocks nobody.
-struct PrivateMainContext {
-  private let context: OpaquePointer
-  private let cancellable: UnsafeMutablePointer<GCancellable>?
+final class PrivateMainContext: @unchecked Sendable {
+  private let context: OpaquePointer = g_main_context_new()
+  private let cancellable = g_cancellable_new()
+  /// Whether every call that was started in it has ended, so that another may use it.
+  private var isIdle = true
 
-  /// Runs something with a new context that is this thread's default meanwhile.
+  private init() {}
+
+  deinit {
+    g_main_context_unref(context)
+    g_object_unref(cancellable)
+  }
+
+  /// Contexts that nobody uses: to make one takes longer than much of what is done in it.
+  private static let idle = Mutex<[PrivateMainContext]>([])
+  private static let mostIdle = 8
+
+  /// Runs something with a context of its own that is this thread's default meanwhile.
   static func run<Result, Failure: Error>(
     _ body: (PrivateMainContext) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let new = PrivateMainContext(context: g_main_context_new(), cancellable: g_cancellable_new())
-    g_main_context_push_thread_default(new.context)
+    let own = idle.withLock { $0.popLast() } ?? PrivateMainContext()
+    g_main_context_push_thread_default(own.context)
     defer {
-      new.drain()
-      g_main_context_pop_thread_default(new.context)
-      g_main_context_unref(new.context)
-      g_object_unref(new.cancellable)
+      own.drain()
+      g_main_context_pop_thread_default(own.context)
+      if own.isIdle { idle.withLock { if $0.count < mostIdle { $0.append(own) } } }
     }
-    return try body(new)
+    return try body(own)
   }
 
   /// What starts an asynchronous call: with the cancellable, the callback and its data.
@@ -50,28 +63,46 @@ struct PrivateMainContext {
     do {
       try iterate(until: deadline) { completions.contains { $0.result == nil } }
     } catch {
+      isIdle = false
       g_cancellable_cancel(cancellable)
       throw error
     }
     return completions.compactMap(\.result)
   }
 
-  /// The context, for what outlives it.
-  var shared: GLibReference { .context(context) }
+  /// The context, for what outlives it, so that nobody else is to use it.
+  var shared: GLibReference {
+    isIdle = false
+    return .context(context)
+  }
 
   /// Iterates the context for as long as there is something to wait for.
   func iterate(until deadline: Deadline, while isWaiting: () -> Bool) throws(BusFailure) {
     // The handler may be at work while this call ends, and needs a context that is still there.
-    let shared = shared
-    let wake: @Sendable () -> Void = { g_main_context_wakeup(shared.pointer) }
+    let wake: @Sendable () -> Void = { [self] in g_main_context_wakeup(context) }
+    // Not for ever, as what ends the wait may be something that no source of the context tells.
+    let timer = g_timeout_source_new(min(deadline.milliseconds, Self.longestWait))
+    g_source_set_callback(timer, { _ in 1 }, nil, nil)
+    g_source_attach(timer, context)
+    defer {
+      g_source_destroy(timer)
+      g_source_unref(timer)
+    }
     try deadline.waking(by: wake) { () throws(BusFailure) in
+      var isLast = deadline.milliseconds <= Self.longestWait
       while isWaiting() {
         if let failure = deadline.failure { throw failure }
-        // Not for ever, as what ends the wait may be something that no source of the context tells.
-        iterate(milliseconds: min(deadline.milliseconds, 1000))
+        if !isLast, deadline.milliseconds <= Self.longestWait {
+          isLast = true
+          g_source_set_ready_time(timer, gint64(deadline.end))
+        }
+        g_main_context_iteration(context, 1)
       }
     }
   }
+
+  /// In milliseconds.
+  private static let longestWait: guint = 1000
 
   /// Iterates the context once: until something has happened in it, it was woken, or time is up.
   ///

@@ -71,7 +71,8 @@ extension ContractTrial {
       throw violation("the case is for an ObservableStorage")
     }
     let log = ChangeLog(of: service)
-    let observation = try storage.observe(query) { log.append($0) }
+    // The log holds the observation, which holds what it calls.
+    let observation = try storage.observe(query) { [weak log] in log?.append($0) }
     log.observation.withLock { $0 = observation }
     return log
   }
