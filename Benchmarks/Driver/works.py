@@ -42,6 +42,7 @@ C_PROGRAM = "C program"
 SWIFT_PROGRAM = "Swift program, dynamic"
 STATIC_PROGRAM = "Swift program, static"
 DICTIONARY = "Mutex<Dictionary>"
+CACHED = "storage.cached()"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,6 +163,12 @@ def memory(quick):
     yield Case("write", contenders, DICTIONARY, 20)
 
 
+def cached(quick):
+    """A value that was read before and has not changed since."""
+    contenders = [swift(CACHED, "cached-read"), swift(DICTIONARY, "dictionary-read")]
+    yield Case("", contenders, DICTIONARY, 20, lambda: fill(0, 1))
+
+
 def cold_start(quick):
     docker_server = "https://registry.example.org"
     docker = shutil.which("docker-credential-secretservice")
@@ -192,8 +199,6 @@ def threads(quick):
         yield Case(f"{count} thread{'s'[:count > 1]}", contenders, LOOKUP, 2, prepare)
 
 
-# The cached read has its place after `memory`: a function `cached` that yields a case with the
-# contender `swift("storage.cached()", "cached-read")`, and the work of that name in Works.swift.
 WORKS = {
     "read": Work("Read, warm", read, note=(
         "python3-secretstorage opens a session, with a new key, for each item that it has found.")),
@@ -204,6 +209,7 @@ WORKS = {
     "settings": Work("Whole settings of 20 properties", settings),
     "growth": Work("Growth of the collection", growth, rounds=20),
     "memory": Work("In memory", memory),
+    "cached": Work("Read again through the cache", cached),
     "cold-start": Work("Cold start: a process that reads one password and exits", cold_start),
     "threads": Work("Threads reading at the same time", threads, rounds=20, shows="rate", note=(
         "Here more is better, and a ratio is one of rates.")),

@@ -12,6 +12,7 @@ its standard input does. Each method called prints "called METHOD". Lines of inp
   fault METHOD prompt OUTCOME    answers with a prompt: accept, dismiss, mute or type
   mend                           no faults any more
   lock                           locks everything
+  swap                           the items take each other's paths, the first the last one's
   alias none                     has no default collection, until one is made
   alias stale                    has an alias for one that does not exist, until one is made
 
@@ -211,6 +212,8 @@ class Service:
                 self.faults[words[1]] = (words[2], " ".join(words[3:]))
             elif words[0] == "mend":
                 self.faults = {}
+            elif words[0] == "swap":
+                self.items = dict(zip(self.items, reversed(self.items.values())))
             elif words[0] == "lock":
                 self.locked = True
             elif words[0] == "alias":

@@ -17,6 +17,7 @@ func work(named name: String, _ arguments: ArraySlice<String>) throws -> any Wor
   case "memory-write": PropertyInMemoryWrite()
   case "dictionary-read": DictionaryRead()
   case "dictionary-write": DictionaryWrite()
+  case "cached-read": try CachedRead()
   case "threads": ThreadsReading(threads: count)
   default: throw Failure("there is no work \"\(name)\"")
   }

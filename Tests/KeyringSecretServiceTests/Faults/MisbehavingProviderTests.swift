@@ -175,6 +175,27 @@ import Testing
     try expectHealth(password: "another")
   }
 
+  @Test func itemsThatHaveTakenEachOthersPlaceAreToldApart() throws {
+    let storage = bus.storage()
+    let keys = (0..<3).map { ItemKey.password(service: "service", account: "\($0)") }
+    for (number, key) in keys.enumerated() { try storage.setPassword("\(number)", for: key) }
+    for _ in 0..<3 {
+      for (number, key) in keys.enumerated() {
+        #expect(try storage.password(for: key) == "\(number)")
+      }
+      let found = try storage.items(for: keys, details: .all)
+      #expect(keys.map { found[$0]?.secret?.text } == ["0", "1", "2"])
+      try service.swap()
+    }
+    // Written a moment ago, and elsewhere since.
+    try storage.setPassword("changed", for: keys[0])
+    try service.swap()
+    try storage.setPassword("changed again", for: keys[0])
+    let found = try storage.items(for: keys, details: .all)
+    #expect(keys.map { found[$0]?.secret?.text } == ["changed again", "1", "2"])
+    #expect(try storage.items(matching: .service("service")).count == 3)
+  }
+
   @Test func lateAnswersAreWaitedForAndDisturbNobodyWhenTheyAreNot() throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: Use.key)

@@ -62,6 +62,9 @@ final class FakeService {
 
   func lock() throws { try order("lock") }
 
+  /// The items take each other's paths.
+  func swap() throws { try order("swap") }
+
   enum Alias: String { case none, stale }
 
   /// What the alias of the default collection stands for, until one is made.
