@@ -19,21 +19,23 @@ enum PropertyKey: Sendable {
   var current: ItemKey {
     switch self {
     case .fixed(let key): key
-    case .ofDefaultService(let last): last.key(of: SecureStorageDefaults.service)
+    case .ofDefaultService(let last): last.current
     }
   }
 
   final class LastKey: Sendable {
     private let make: @Sendable (String) -> ItemKey
-    private let last = Mutex<(service: String, key: ItemKey)?>(nil)
+    /// With the number of changes of the service until then.
+    private let last = Mutex<(changes: Int, key: ItemKey)?>(nil)
 
     fileprivate init(_ make: @escaping @Sendable (String) -> ItemKey) { self.make = make }
 
-    fileprivate func key(of service: String) -> ItemKey {
-      last.withLock { last in
-        if let last, last.service.isExactly(service) { return last.key }
-        let key = make(service)
-        last = (service, key)
+    fileprivate var current: ItemKey {
+      let changes = SecureStorageDefaults.serviceChanges
+      return last.withLock { last in
+        if let last, last.changes == changes { return last.key }
+        let key = make(SecureStorageDefaults.service)
+        last = (changes, key)
         return key
       }
     }

@@ -21,6 +21,10 @@ public enum SecureStorageDefaults {
   }
 
   private static let state = Mutex(State())
+  private static let changesOfService = Atomic(0)
+
+  /// How often the service was set, which is known sooner than the service.
+  static var serviceChanges: Int { changesOfService.load(ordering: .acquiring) }
 
   @TaskLocal private static var taskStorage: (any SecureStorage)?
   /// Whether any task has ever had a storage of its own; to see that takes no time.
@@ -46,7 +50,10 @@ public enum SecureStorageDefaults {
   /// The service that items belong to; by default the name of the executable.
   public static var service: String {
     get { state.withLock { $0.service } ?? Executable.name }
-    set { state.withLock { $0.service = newValue } }
+    set {
+      state.withLock { $0.service = newValue }
+      changesOfService.add(1, ordering: .releasing)
+    }
   }
 
   /// Called for every failed assignment to a property, on the thread that assigned.
