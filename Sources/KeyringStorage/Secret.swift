@@ -48,7 +48,7 @@ public struct Secret: Sendable {
   ///   - capacity: How many bytes there may be.
   ///   - fill: Writes the bytes, and answers how many they are.
   /// - Throws: What the closure threw.
-  init<Failure: Error>(
+  package init<Failure: Error>(
     capacity: Int, filledBy fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
   ) throws(Failure) {
     let room = WipedBytes(count: capacity)

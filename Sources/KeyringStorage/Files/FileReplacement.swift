@@ -1,0 +1,66 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A new file that is to take the place of another at once: whoever opens that, and whenever this
+/// process ends, there is the whole old content or the whole new.
+///
+/// A replacement that was not ``commit()``ted leaves nothing behind.
+package final class FileReplacement {
+  /// The new file.
+  package let file: OpenFile
+  private let target: String
+  private let temporary: String
+  private var isCommitted = false
+
+  /// Writes the new content to the disk, under another name.
+  ///
+  /// The new file is nobody else's to read until it has the owner and the permissions of the old.
+  ///
+  /// - Parameters:
+  ///   - target: The path of the file, there or not; no link.
+  ///   - temporary: The path of the new one, in the same folder, where nothing is.
+  ///   - content: The new content.
+  /// - Throws: What the system said.
+  package init(
+    of target: String, through temporary: String, with content: UnsafeRawBufferPointer
+  ) throws(FileFailure) {
+    (self.target, self.temporary) = (target, temporary)
+    do throws(FileFailure) {
+      file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+    } catch {
+      throw FileFailure("cannot be replaced", number: error.number)
+    }
+    // From here on the end of self removes the file.
+    try giveAttributesOfTarget()
+    try file.write(content)
+    try file.sync()
+  }
+
+  deinit {
+    if !isCommitted { unlink(temporary) }
+  }
+
+  private func giveAttributesOfTarget() throws(FileFailure) {
+    var old = stat()
+    if lstat(target, &old) != 0, errno == ENOENT { return }
+    let new = try file.status()
+    guard
+      (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid)
+        || fchown(file.descriptor, old.st_uid, old.st_gid) == 0,
+      fchmod(file.descriptor, old.st_mode & 0o7777) == 0
+    else { throw FileFailure("cannot be replaced by one of the same owner and permissions") }
+  }
+
+  /// Puts the new file in the place of the old.
+  ///
+  /// - Throws: What the system said; then there is the old file still.
+  package func commit() throws(FileFailure) {
+    guard rename(temporary, target) == 0 else { throw FileFailure("cannot be replaced") }
+    isCommitted = true
+  }
+}
