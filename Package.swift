@@ -8,6 +8,7 @@ let package = Package(
   products: [
     .library(name: "Keyring", targets: ["Keyring"]),
     .library(name: "KeyringStorage", targets: ["KeyringStorage"]),
+    .library(name: "KeyringFile", targets: ["KeyringFile"]),
     .library(name: "KeyringTesting", targets: ["KeyringTesting"]),
     // Named so that git finds it on the PATH as the helper "keyring".
     .executable(name: "git-credential-keyring", targets: ["GitCredentialHelper"]),
@@ -17,7 +18,16 @@ let package = Package(
       name: "SecretService",
       description: "Linux: the freedesktop Secret Service is the default storage (needs libsecret)."
     ),
+    .trait(
+      name: "EncryptedFile",
+      description: "The product KeyringFile: secrets in an encrypted file (needs swift-crypto)."
+    ),
     .default(enabledTraits: ["SecretService"]),
+  ],
+  dependencies: [
+    // Every use of it has the condition of the trait: only then SwiftPM does not fetch it for
+    // an app that has the trait off.
+    .package(url: "https://github.com/apple/swift-crypto.git", "3.12.3"..<"5.0.0")
   ],
   targets: [
     .target(name: "KeyringStorage"),
@@ -34,6 +44,17 @@ let package = Package(
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
       ]),
     .target(name: "Keyring", dependencies: ["KeyringStorage", "KeyringSecretService"]),
+    .target(
+      name: "KeyringFile",
+      dependencies: [
+        "KeyringStorage",
+        .product(
+          name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
+        // For scrypt. Versions 3 and 4 both have it under this name.
+        .product(
+          name: "_CryptoExtras", package: "swift-crypto",
+          condition: .when(traits: ["EncryptedFile"])),
+      ]),
     .target(name: "KeyringTesting", dependencies: ["KeyringStorage", "Keyring"]),
 
     .executableTarget(
@@ -46,6 +67,16 @@ let package = Package(
       name: "KeyringWorker", dependencies: ["Keyring"], path: "Tests/Fixtures/KeyringWorker"),
     .testTarget(name: "KeyringStorageTests", dependencies: ["KeyringStorage", "KeyringTesting"]),
     .testTarget(name: "KeyringTests", dependencies: ["Keyring", "KeyringTesting"]),
+    .testTarget(
+      name: "KeyringFileTests",
+      dependencies: [
+        "KeyringFile", "KeyringTesting", "KeyringWorker",
+        .product(
+          name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
+        .product(
+          name: "_CryptoExtras", package: "swift-crypto",
+          condition: .when(traits: ["EncryptedFile"])),
+      ]),
     .testTarget(
       name: "KeyringSecretServiceTests",
       dependencies: [

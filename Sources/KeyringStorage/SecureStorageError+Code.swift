@@ -48,6 +48,12 @@ extension SecureStorageError {
     public static let invalidArgument = Code(rawValue: "invalidArgument")
     /// What is stored is not what was asked for: not UTF-8, not that type.
     public static let undecodable = Code(rawValue: "undecodable")
+    /// What the secrets are encrypted with is not what was given: another passphrase, another key.
+    public static let wrongKey = Code(rawValue: "wrongKey")
+    /// The key that the secrets are encrypted with is not where it should be.
+    public static let keyNotFound = Code(rawValue: "keyNotFound")
+    /// What the storage keeps its items in is not as it was written.
+    public static let damaged = Code(rawValue: "damaged")
     /// What was stored does not read back.
     public static let verificationFailed = Code(rawValue: "verificationFailed")
     /// What was migrated was changed before it could be removed from the source.
@@ -119,6 +125,16 @@ extension SecureStorageError.Code {
     .undecodable: (
       "The stored bytes are not of the type asked for.",
       "Read them as bytes, or store a new value."
+    ),
+    .wrongKey: (
+      "The passphrase or key is not the one that was encrypted with.",
+      "Try again with the right one; nothing was changed."
+    ),
+    .keyNotFound: (
+      "The key is not where it should be.", "Bring it back, or the secrets cannot be read again."
+    ),
+    .damaged: (
+      "The storage is damaged, and was left as it is.", "Restore it from a backup."
     ),
     .verificationFailed: (
       "What was stored does not read back.", "Nothing was removed; look at what is stored."

@@ -11,8 +11,7 @@ internal import Darwin
 ///
 /// A replacement that was not ``commit()``ted leaves nothing behind.
 package final class FileReplacement {
-  /// The new file.
-  package let file: OpenFile
+  private let file: OpenFile
   private let target: String
   private let temporary: String
   private var isCommitted = false

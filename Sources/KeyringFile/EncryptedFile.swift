@@ -1,0 +1,174 @@
+#if EncryptedFile
+internal import Crypto
+internal import KeyringStorage
+internal import Synchronization
+
+/// What the copies of a storage share: the file as it was last read, and the key to it.
+final class EncryptedFile: Sendable {
+  /// The file as it was at one moment.
+  ///
+  /// It stays open, so that its number cannot become another's.
+  private struct Version: Sendable {
+    let file: OpenFile
+    let identity: FileIdentity
+    let envelope: Envelope
+    let content: FileContent
+  }
+
+  let place: FilePlace
+  private let timeout: Duration
+  private let source: Mutex<KeySource>
+  private let newest = Mutex<Version?>(nil)
+  private let turn = Turn()
+
+  init(_ place: FilePlace, _ source: KeySource, _ timeout: Duration) {
+    self.place = place
+    self.source = Mutex(source)
+    self.timeout = timeout
+  }
+
+  // MARK: - Reading
+
+  /// What is in the file now; `nil` when there is none.
+  func content(_ operation: SecureStorageError.Operation) throws(SecureStorageError)
+    -> FileContent?
+  {
+    try attempt(operation) { () throws(SecureStorageError) in
+      try version(Patience(timeout))?.content
+    }
+  }
+
+  /// The file as it is now, read again only if it is another than last time.
+  private func version(_ patience: Patience) throws(SecureStorageError) -> Version? {
+    try patience.check()
+    try place.check()
+    let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
+    guard let identity else { return nil }
+    if let known = newest.withLock({ $0 }), known.identity == identity { return known }
+    return try readVersion(patience)
+  }
+
+  private func readVersion(_ patience: Patience) throws(SecureStorageError) -> Version? {
+    guard let (file, identity, bytes) = try place.read() else { return nil }
+    let sealed = try SealedFile(bytes, place)
+    let envelope = try envelope(for: sealed.header, patience)
+    let content = try FileContent(decrypting: sealed, envelope, place)
+    let version = Version(file: file, identity: identity, envelope: envelope, content: content)
+    newest.withLock { $0 = version }
+    return version
+  }
+
+  /// The header's data key: known, or unwrapped with the key that the source has.
+  private func envelope(
+    for header: FileHeader, _ patience: Patience
+  ) throws(SecureStorageError) -> Envelope {
+    if let known = knownEnvelope(for: header) { return known }
+    // One thread asks; the others find what it has got.
+    return try turn.take(patience) { () throws(SecureStorageError) in
+      if let known = knownEnvelope(for: header) { return known }
+      return try Envelope(opening: header, source.withLock { $0 }, place)
+    }
+  }
+
+  private func knownEnvelope(for header: FileHeader) -> Envelope? {
+    newest.withLock { $0?.envelope }.flatMap { $0.header == header ? $0 : nil }
+  }
+
+  // MARK: - Writing
+
+  /// Changes what is in the file, in one step for every reader and writer.
+  func change<Result>(
+    _ operation: SecureStorageError.Operation,
+    _ body: (inout FileContent) throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    try attempt(operation) { () throws(SecureStorageError) in
+      let patience = Patience(timeout)
+      // What changes nothing or is refused needs no lock, and makes no file. Nor is anybody kept
+      // waiting while a key is asked for.
+      let before = try version(patience)
+      var trial = before?.content ?? FileContent()
+      let result = try body(&trial)
+      if !trial.isChanged { return result }
+      let fresh = before == nil ? try newEnvelope() : nil
+      return try withFileLocked(patience) { () throws(SecureStorageError) in
+        let current = try version(patience)
+        var content = current?.content ?? FileContent()
+        let result = try body(&content)
+        // Neither is there where another process has removed the file meanwhile.
+        let envelope =
+          if let known = current?.envelope ?? fresh { known } else { try newEnvelope() }
+        if content.isChanged { try write(content, envelope) }
+        return result
+      }
+    }
+  }
+
+  func changeKey(to newSource: KeySource) throws(SecureStorageError) {
+    try attempt(.changeKey) { () throws(SecureStorageError) in
+      let patience = Patience(timeout)
+      if try version(patience) != nil {
+        // A data key of its own: who knew the old one must not read on.
+        let envelope = try Envelope(sealingWith: newSource, place)
+        try withFileLocked(patience) { () throws(SecureStorageError) in
+          if let content = try version(patience)?.content { try write(content, envelope) }
+        }
+      }
+      source.withLock { $0 = newSource }
+    }
+  }
+
+  private func newEnvelope() throws(SecureStorageError) -> Envelope {
+    try Envelope(sealingWith: source.withLock { $0 }, place)
+  }
+
+  private func withFileLocked<Result>(
+    _ patience: Patience, _ body: () throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    try attempt { () throws(FileFailure) in try place.folder.make() }
+    let lock = try attempt { () throws(FileFailure) in try FileLock(place.lockPath) }
+    try patience.wait { () throws(SecureStorageError) in
+      try attempt { () throws(FileFailure) in try lock.tryToTake() } ? () : nil
+    }
+    // It is given back when the lock is closed.
+    return try withExtendedLifetime(lock) { () throws(SecureStorageError) in try body() }
+  }
+
+  private func write(
+    _ content: FileContent, _ envelope: Envelope
+  ) throws(SecureStorageError) {
+    var content = content
+    let sealed = try content.sealed(envelope, place)
+    let file = try attempt { () throws(FileFailure) in try place.replace(with: sealed) }
+    let identity = try attempt { () throws(FileFailure) in try FileIdentity(file.status()) }
+    newest.withLock {
+      $0 = Version(file: file, identity: identity, envelope: envelope, content: content)
+    }
+    try attempt { () throws(FileFailure) in try place.folder.sync() }
+  }
+
+  // MARK: - Errors
+
+  private func attempt<Result>(
+    _ body: () throws(FileFailure) -> Result
+  ) throws(SecureStorageError) -> Result {
+    do throws(FileFailure) {
+      return try body()
+    } catch {
+      throw SecureStorageError(place, error)
+    }
+  }
+
+  /// Says of an error what was being done when it came up.
+  private func attempt<Result>(
+    _ operation: SecureStorageError.Operation, _ body: () throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    do throws(SecureStorageError) {
+      return try body()
+    } catch {
+      var error = error
+      error.operation = operation
+      throw error
+    }
+  }
+}
+#endif

@@ -1,0 +1,52 @@
+#if EncryptedFile
+/// Reads what ``ByteWriter`` has written, and nothing beyond the end.
+struct ByteReader {
+  private let bytes: UnsafeRawBufferPointer
+  private(set) var position = 0
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  var isAtEnd: Bool { position == bytes.count }
+
+  mutating func integer<Integer: FixedWidthInteger>() throws(MalformedRecord) -> Integer {
+    let range = try skip(MemoryLayout<Integer>.size)
+    return Integer(
+      bigEndian: bytes.loadUnaligned(fromByteOffset: range.lowerBound, as: Integer.self))
+  }
+
+  /// Passes over bytes that stand behind their number; tells where they are.
+  mutating func skippedBytes() throws(MalformedRecord) -> Range<Int> {
+    let count: UInt32 = try integer()
+    return try skip(Int(count))
+  }
+
+  mutating func text() throws(MalformedRecord) -> String {
+    let range = try skippedBytes()
+    guard let text = String(validating: bytes[range], as: UTF8.self) else {
+      throw MalformedRecord()
+    }
+    return text
+  }
+
+  mutating func attributes() throws(MalformedRecord) -> [String: String] {
+    let count: UInt32 = try integer()
+    var attributes: [String: String] = [:]
+    for _ in 0..<count {
+      let name = try text()
+      guard attributes.updateValue(try text(), forKey: name) == nil else {
+        throw MalformedRecord()
+      }
+    }
+    return attributes
+  }
+
+  private mutating func skip(_ count: Int) throws(MalformedRecord) -> Range<Int> {
+    guard count <= bytes.count - position else { throw MalformedRecord() }
+    defer { position += count }
+    return position..<(position + count)
+  }
+}
+
+/// Bytes that are no record, although they are what was encrypted.
+struct MalformedRecord: Error {}
+#endif

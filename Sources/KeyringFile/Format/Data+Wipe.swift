@@ -1,0 +1,30 @@
+#if EncryptedFile
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension Data {
+  /// Overwrites bytes that nobody else has, where they are: the memory that swift-crypto allocates for
+  /// what it decrypts.
+  mutating func wipe() {
+    withUnsafeMutableBytes { bytes in
+      guard let address = bytes.baseAddress else { return }
+      #if canImport(Darwin)
+      memset_s(address, bytes.count, 0, bytes.count)
+      #else
+      explicit_bzero(address, bytes.count)
+      #endif
+    }
+  }
+}
+#endif

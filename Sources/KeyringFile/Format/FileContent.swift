@@ -1,0 +1,138 @@
+#if EncryptedFile
+internal import KeyringStorage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The items of a file.
+///
+/// They stay decrypted while the storage is in use, in memory that is locked and wiped: whoever reads
+/// the memory of the process finds the key to them there as well. All of them are in one `Secret`,
+/// so that a file with a thousand is opened with one allocation of such memory.
+struct FileContent: Sendable {
+  private(set) var entries: [ItemKey: FileEntry] = [:]
+  /// Counts the writes: two of them may fall on the same instant of the clock.
+  private var revision: UInt64 = 0
+  /// Whether this is not what is in the file.
+  private(set) var isChanged = false
+
+  init() {}
+
+  // MARK: - Finding
+
+  func items(matching query: ItemQuery) -> [SecureItem] {
+    matches(query).map { $0.value.item($0.key, query.details) }
+  }
+
+  func keys(matching query: ItemQuery) -> [ItemKey] { matches(query).map(\.key) }
+
+  private func matches(_ query: ItemQuery) -> [(key: ItemKey, value: FileEntry)] {
+    if query.asksForKeyOnly, let key = query.key {
+      return entries[key].map { [(key, $0)] } ?? []
+    }
+    let found = entries.filter { query.matches($0.value.item($0.key, .metadata)) }
+      .sorted { $0.value.revision > $1.value.revision }
+    return Array(found.prefix(query.limit ?? .max))
+  }
+
+  // MARK: - Changing
+
+  /// Stores an item, whose `nil`s stay as they are; a new one has a secret.
+  mutating func save(_ item: SecureItem) throws(SecureStorageError) {
+    revision += 1
+    let old = entries[item.key]
+    let now = FileEntry.microseconds(Date())
+    let attributes = (old?.attributes ?? [:]).merging(item.attributes ?? [:]) { $1 }
+    let label = item.label ?? old?.label ?? item.key.defaultLabel
+    let header = RecordHeader(
+      revision: revision, created: old?.created ?? now, modified: now, key: item.key,
+      label: label, attributes: attributes)
+    let secret = item.secret ?? old?.secret ?? Secret("")
+    entries[item.key] = FileEntry(header, secret)
+    isChanged = true
+  }
+
+  mutating func remove(_ keys: [ItemKey]) {
+    for key in keys { entries[key] = nil }
+    if !keys.isEmpty { isChanged = true }
+  }
+
+  // MARK: - Encoding
+
+  /// Encrypts the items, and holds on to the memory that they were put together in instead of that
+  /// where they were before.
+  mutating func sealed(
+    _ envelope: Envelope, _ place: FilePlace
+  ) throws(SecureStorageError) -> [UInt8] {
+    let preamble = Self.preambleByteCount(place)
+    let count = entries.values.reduce(preamble) { $0 + $1.record.count }
+    guard count <= FilePlace.largest - FileHeader.byteCount - 28 else {
+      throw SecureStorageError(
+        .invalidArgument, place, "The file would be larger than \(FilePlace.largest) bytes.",
+        advice: "Remove items, or use another file for some of them.", argument: "secret")
+    }
+    var places: [ItemKey: Int] = [:]
+    places.reserveCapacity(entries.count)
+    let content = Secret(capacity: count) { room in
+      var writer = ByteWriter(room)
+      writer.write(text: place.name)
+      writer.write(revision)
+      writer.write(UInt32(entries.count))
+      for (key, entry) in entries {
+        places[key] = writer.count
+        entry.withRecord { writer.write(bytes: $0) }
+      }
+      return writer.count
+    }
+    for (key, start) in places { entries[key]?.move(to: content, at: start) }
+    isChanged = false
+    return try SealedFile.bytes(sealing: content, envelope, place)
+  }
+
+  private static func preambleByteCount(_ place: FilePlace) -> Int {
+    var counter = ByteWriter(counting: ())
+    counter.write(text: place.name)
+    counter.write(UInt64(0))
+    counter.write(UInt32(0))
+    return counter.count
+  }
+
+  /// Decrypts the items of a file.
+  init(
+    decrypting file: SealedFile, _ envelope: Envelope, _ place: FilePlace
+  ) throws(SecureStorageError) {
+    let content = try file.opened(envelope, place)
+    let name: String
+    do throws(MalformedRecord) {
+      name = try content.withUnsafeBytes { (bytes) throws(MalformedRecord) in
+        var reader = ByteReader(bytes)
+        let name = try reader.text()
+        revision = try reader.integer()
+        let count: UInt32 = try reader.integer()
+        for _ in 0..<count {
+          let start = reader.position
+          let header = try RecordHeader(&reader)
+          let secret = try reader.skippedBytes()
+          let entry = FileEntry(header, in: content, start..<reader.position, secret: secret)
+          guard entries.updateValue(entry, forKey: header.key) == nil else {
+            throw MalformedRecord()
+          }
+        }
+        guard reader.isAtEnd else { throw MalformedRecord() }
+        return name
+      }
+    } catch {
+      throw .damaged(place, "its content is not laid out as it should be")
+    }
+    guard name.isExactly(place.name) else {
+      throw SecureStorageError(
+        .damaged, place, "The file \(place.path) was written under the name “\(name)”.",
+        advice: "Give it its name again, or put the right file in its place."
+      )
+    }
+  }
+}
+#endif

@@ -1,0 +1,81 @@
+#if EncryptedFile
+internal import KeyringStorage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// An item as it is in the file: the bytes of its record, and what they say but for the secret.
+struct FileEntry: Sendable {
+  let revision: UInt64
+  /// In microseconds since 1970.
+  let created: Int64
+  private let modified: Int64
+  let label: String
+  let attributes: [String: String]
+
+  /// The memory that the record is in, among others.
+  private var memory: Secret
+  private(set) var record: Range<Int>
+  private var secretBytes: Range<Int>
+
+  init(_ header: RecordHeader, in memory: Secret, _ record: Range<Int>, secret: Range<Int>) {
+    (revision, created, modified) = (header.revision, header.created, header.modified)
+    (label, attributes) = (header.label, header.attributes)
+    (self.memory, self.record, secretBytes) = (memory, record, secret)
+  }
+
+  /// Lays out a new record.
+  init(_ header: RecordHeader, _ secret: Secret) {
+    var counter = ByteWriter(counting: ())
+    header.write(to: &counter)
+    let start = counter.count + 4
+    let memory = Secret(capacity: start + secret.count) { room in
+      var writer = ByteWriter(room)
+      header.write(to: &writer)
+      writer.write(UInt32(secret.count))
+      secret.withUnsafeBytes { writer.write(bytes: $0) }
+      return writer.count
+    }
+    self.init(header, in: memory, 0..<memory.count, secret: start..<memory.count)
+  }
+
+  /// A copy of the secret.
+  var secret: Secret {
+    memory.withUnsafeBytes { Secret(copying: UnsafeRawBufferPointer(rebasing: $0[secretBytes])) }
+  }
+
+  func withRecord(_ body: (UnsafeRawBufferPointer) -> Void) {
+    memory.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[record])) }
+  }
+
+  /// Says that the record is now elsewhere.
+  mutating func move(to memory: Secret, at start: Int) {
+    let offset = start - record.lowerBound
+    self.memory = memory
+    record = (record.lowerBound + offset)..<(record.upperBound + offset)
+    secretBytes = (secretBytes.lowerBound + offset)..<(secretBytes.upperBound + offset)
+  }
+
+  /// The item, with what was asked for.
+  func item(_ key: ItemKey, _ details: ItemQuery.Details) -> SecureItem {
+    var item = SecureItem(key: key)
+    if details.contains(.metadata) {
+      (item.label, item.attributes, item.isLocked) = (label, attributes, false)
+      (item.created, item.modified) = (Self.date(created), Self.date(modified))
+    }
+    if details.contains(.secret) { item.secret = secret }
+    return item
+  }
+
+  static func microseconds(_ date: Date) -> Int64 {
+    Int64((date.timeIntervalSince1970 * 1e6).rounded(.down))
+  }
+
+  private static func date(_ microseconds: Int64) -> Date {
+    Date(timeIntervalSince1970: Double(microseconds) / 1e6)
+  }
+}
+#endif

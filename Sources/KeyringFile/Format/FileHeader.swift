@@ -1,0 +1,53 @@
+#if EncryptedFile
+internal import Crypto
+internal import KeyringStorage
+
+/// The first bytes of a file: what it takes to get at its data key.
+///
+/// The article FileFormat describes them.
+struct FileHeader: Sendable, Equatable {
+  static let magic = Array("KEYRING\n".utf8)
+  static let version: UInt16 = 1
+  static let saltByteCount = 32
+  static let wrappedKeyByteCount = 12 + 32 + 16
+  private static let checkedByteCount = 16 + saltByteCount + wrappedKeyByteCount
+  static let byteCount = checkedByteCount + SHA256.byteCount
+
+  let parameters: KeyParameters
+  /// Nonce, encrypted data key and tag.
+  let wrappedKey: [UInt8]
+
+  init(_ parameters: KeyParameters, wrappedKey: [UInt8]) {
+    (self.parameters, self.wrappedKey) = (parameters, wrappedKey)
+  }
+
+  /// The header with its checksum, which tells a damaged one from one of another key.
+  var bytes: [UInt8] {
+    let checked = parameters.bytes + wrappedKey
+    return checked + SHA256.hash(data: checked)
+  }
+
+  /// Reads the header of a file.
+  init(_ file: [UInt8], _ place: FilePlace) throws(SecureStorageError) {
+    guard file.starts(with: Self.magic) else {
+      throw .damaged(place, "it does not begin as such a file does")
+    }
+    guard file.count >= Self.byteCount else { throw .damaged(place, "it is cut short") }
+    let version = UInt16(file[8]) << 8 | UInt16(file[9])
+    guard version == Self.version else {
+      throw SecureStorageError(
+        .undecodable, place,
+        "The file \(place.path) has format \(version); this program knows \(Self.version).",
+        advice: "Use a newer version of the program, if there is one.")
+    }
+    let checked = file[..<Self.checkedByteCount]
+    guard SHA256.hash(data: checked) == file[Self.checkedByteCount..<Self.byteCount] else {
+      throw .damaged(place, "the checksum of its header is wrong")
+    }
+    guard let parameters = KeyParameters(checked) else {
+      throw .damaged(place, "its header asks for what no such file needs")
+    }
+    self.init(parameters, wrappedKey: Array(checked.suffix(Self.wrappedKeyByteCount)))
+  }
+}
+#endif

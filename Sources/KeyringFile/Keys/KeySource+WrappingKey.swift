@@ -1,0 +1,37 @@
+#if EncryptedFile
+internal import Crypto
+internal import KeyringStorage
+internal import _CryptoExtras
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension KeySource {
+  /// Makes the key that the data key is encrypted with: by scrypt of a passphrase, by HKDF of a key.
+  func wrappingKey(
+    _ parameters: KeyParameters, _ purpose: Purpose, _ place: FilePlace
+  ) throws(SecureStorageError) -> SymmetricKey {
+    let secret = try secret(purpose, place)
+    guard let cost = parameters.cost else {
+      let key = secret.withUnsafeBytes { SymmetricKey(data: $0) }
+      return HKDF<SHA256>.deriveKey(
+        inputKeyMaterial: key, salt: parameters.salt, info: Array("swift-keyring file".utf8),
+        outputByteCount: 32)
+    }
+    do {
+      return try secret.withUnsafeBytes { passphrase in
+        try KDF.Scrypt.deriveKey(
+          from: passphrase, salt: parameters.salt, outputByteCount: 32, rounds: cost.rounds,
+          blockSize: Int(cost.blockSize), parallelism: Int(cost.parallelism))
+      }
+    } catch {
+      throw SecureStorageError(
+        .backend, place, "No key can be made of the passphrase.",
+        advice: "It takes \(cost.rounds * Int(cost.blockSize) >> 13) MiB of memory.")
+    }
+  }
+}
+#endif

@@ -1,0 +1,32 @@
+#if EncryptedFile
+internal import KeyringStorage
+
+/// A key that another storage keeps.
+struct StoredKey {
+  let storage: any SecureStorage
+  let key: ItemKey
+  let place: FilePlace
+
+  func key(_ purpose: KeySource.Purpose) throws(SecureStorageError) -> Secret {
+    if let secret = try read() { return secret }
+    if purpose == .new { try makeUnlessPresent() }
+    // Read again: of two processes that make it at once, the later has the say.
+    if let secret = try read() { return secret }
+    throw SecureStorageError(
+      .keyNotFound, place, "\(storage.backendName) has no key for the file \(place.path).",
+      advice: "Bring back the item \(key), or the file cannot be read again.")
+  }
+
+  private func read() throws(SecureStorageError) -> Secret? {
+    try storage.item(for: key, details: .secret)?.secret
+  }
+
+  private func makeUnlessPresent() throws(SecureStorageError) {
+    do throws(SecureStorageError) {
+      try storage.save(SecureItem(key: key, secret: KeySource.newKey()), .add)
+    } catch {
+      if error.code != .itemAlreadyExists { throw error }
+    }
+  }
+}
+#endif

@@ -1,0 +1,42 @@
+#if EncryptedFile
+internal import KeyringStorage
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension SecureStorageError {
+  /// An error about the file, or about another `path`; whoever was called fills in the operation.
+  init(
+    _ code: Code, _ place: FilePlace, _ message: String, advice: String? = nil,
+    argument: String? = nil, underlying: Underlying? = nil
+  ) {
+    self.init(
+      code, operation: .read, backend: "\(EncryptedFileStorage.self)", message: message,
+      advice: advice, argument: argument, underlying: underlying)
+  }
+
+  /// What the system said of the file.
+  init(_ place: FilePlace, _ failure: FileFailure) {
+    let advice =
+      switch failure.number {
+      case ENOSPC, EDQUOT, EFBIG: "Make room on the disk; what was stored before is still there."
+      case EROFS, EACCES, EPERM: "Let this program's user write the folder of the file."
+      case ELOOP: "Name the file itself: it must not be a link."
+      default: "Look at the underlying error."
+      }
+    self.init(
+      failure.code, place, "The file \(place.path) \(failure.problem).", advice: advice,
+      underlying: failure.underlying)
+  }
+
+  /// That the file is not as it was written.
+  static func damaged(_ place: FilePlace, _ how: String) -> SecureStorageError {
+    SecureStorageError(.damaged, place, "The file \(place.path) is damaged: \(how).")
+  }
+}
+#endif

@@ -1,0 +1,114 @@
+#if EncryptedFile
+import Foundation
+import KeyringStorage
+import Testing
+
+@testable import KeyringFile
+
+/// A file that is not as it was written is an error, which is not that of a wrong passphrase; and it
+/// stays as it is.
+@Suite struct DamageTests {
+  private let folder: TemporaryFolder
+  private let whole: [UInt8]
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try EncryptedFileStorage(at: folder.path("secrets"), key: .cheap("right"))
+      .setPassword("s3cret", for: .first)
+    whole = try folder.bytes("secrets")
+  }
+
+  private func storage(_ passphrase: String = "right") -> EncryptedFileStorage {
+    EncryptedFileStorage(at: folder.path("secrets"), key: .cheap(passphrase))
+  }
+
+  private func expectDamage(_ bytes: [UInt8], _ what: String) throws {
+    try folder.write(bytes, "secrets")
+    let codes: Set<SecureStorageError.Code?> = [.damaged, .undecodable]
+    #expect(try codes.contains(code { _ = try storage().password(for: .first) }), "\(what), read")
+    #expect(
+      try codes.contains(code { try storage().setPassword("lost", for: .first) }), "\(what), saved")
+    #expect(try codes.contains(code { try storage().remove(.first) }), "\(what), removed")
+    #expect(try codes.contains(code { try storage().changeKey(to: .cheap("new")) }), "\(what)")
+    #expect(try folder.bytes("secrets") == bytes, "\(what), the file was changed")
+  }
+
+  @Test func everyBitCounts() throws {
+    for index in whole.indices {
+      for bit in 0..<8 {
+        var bytes = whole
+        bytes[index] ^= 1 << bit
+        try expectDamage(bytes, "bit \(bit) of byte \(index)")
+        // What the content is can only be told with the key; a header tells by itself.
+        let told = try code { _ = try storage("wrong").password(for: .first) }
+        #expect((told == .wrongKey) == (index >= FileHeader.byteCount), "byte \(index): \(told)")
+      }
+    }
+  }
+
+  @Test func everyLengthCounts() throws {
+    for count in whole.indices { try expectDamage(Array(whole.prefix(count)), "\(count) bytes") }
+    try expectDamage(whole + [0], "a byte more")
+  }
+
+  @Test func openStorageNoticesDamage() throws {
+    let storage = storage()
+    #expect(try storage.password(for: .first) == "s3cret")
+    var bytes = whole
+    bytes[whole.count - 1] ^= 1
+    try folder.write(bytes, "secrets")
+    #expect(try code { _ = try storage.password(for: .first) } == .damaged)
+    try folder.write(whole, "secrets")
+    #expect(try storage.password(for: .first) == "s3cret")
+  }
+
+  /// In place, so that it is the same file as before.
+  @Test func openStorageNoticesDamageInPlace() throws {
+    let storage = storage()
+    #expect(try storage.password(for: .first) == "s3cret")
+    let file = try FileHandle(forWritingTo: folder.url.appendingPathComponent("secrets"))
+    try file.seek(toOffset: UInt64(whole.count - 1))
+    try file.write(contentsOf: [whole[whole.count - 1] ^ 1])
+    try file.close()
+    #expect(try code { _ = try storage.password(for: .first) } == .damaged)
+  }
+
+  @Test func partsOfTwoFilesAreNoFile() throws {
+    try storage().changeKey(to: .cheap("right"))
+    let other = try folder.bytes("secrets")
+    try expectDamage(Array(whole.prefix(140) + other.dropFirst(140)), "a header before the key")
+  }
+
+  /// A file with the same passphrase, put in the place of another.
+  @Test func swappedFilesAreRefused() throws {
+    let other = EncryptedFileStorage(at: folder.path("other"), key: .cheap("right"))
+    try other.setPassword("another's", for: .first)
+    let bytes = try folder.bytes("other")
+    try folder.write(whole, "other")
+    try expectDamage(bytes, "another file")
+    #expect(try code { _ = try other.password(for: .first) } == .damaged)
+    try folder.write(bytes, "other")
+    #expect(try other.password(for: .first) == "another's")
+  }
+
+  /// Nothing in a file can tell that there is a newer one, as the documentation says.
+  @Test func olderVersionIsAccepted() throws {
+    try storage().setPassword("newer", for: .first)
+    try folder.write(whole, "secrets")
+    #expect(try storage().password(for: .first) == "s3cret")
+  }
+
+  @Test func fileThatAsksForTooMuchMemoryIsRefused() throws {
+    for cost in [(19, 8, 1), (18, 9, 1), (17, 8, 5), (64, 1, 1), (0, 8, 1), (17, 0, 1), (17, 8, 0)]
+      as [(UInt8, UInt8, UInt8)]
+    {
+      var header = whole
+      (header[11], header[12], header[13]) = cost
+      let parameters = KeyParameters(header[..<108])
+      #expect(parameters == nil, "\(cost)")
+    }
+    #expect(ScryptCost.standard.isAcceptable)
+    #expect(ScryptCost(logarithm: 18, blockSize: 8, parallelism: 4).isAcceptable)
+  }
+}
+#endif

@@ -1,0 +1,44 @@
+#if EncryptedFile
+import KeyringFile
+import KeyringStorage
+import KeyringTesting
+import Testing
+
+@Suite struct EncryptedFileContractTests {
+  static let rules = StorageContract.allCases.filter { !$0.needsLocking && !$0.needsCollections }
+
+  @Test(arguments: rules) func contract(rule: StorageContract) throws {
+    let folder = try TemporaryFolder()
+    try rule.verify(folder.storage())
+  }
+
+  /// Nothing of a case may depend on what one storage remembers of its own writes.
+  @Test(arguments: rules) func contractOverTwoStorages(rule: StorageContract) throws {
+    let folder = try TemporaryFolder()
+    try rule.verify(AlternatingStorage(folder.storage(), folder.storage()))
+    #expect(try folder.names().isSubset(of: ["secrets", "secrets.lock", "key"]))
+  }
+}
+
+/// Each operation goes to one of two storages, any of them.
+private struct AlternatingStorage: SecureStorage {
+  let storages: [any SecureStorage]
+  let backendName = "EncryptedFileStorage"
+
+  init(_ storages: any SecureStorage...) { self.storages = storages }
+
+  private var next: any SecureStorage { storages[Int.random(in: 0..<storages.count)] }
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    try next.save(item, mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try next.items(matching: query)
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try next.removeItems(matching: query)
+  }
+}
+#endif
