@@ -64,13 +64,15 @@ let package = Package(
 
     // Tests start several of it at once, and kill it.
     .executableTarget(
-      name: "KeyringWorker", dependencies: ["Keyring"], path: "Tests/Fixtures/KeyringWorker"),
+      name: "KeyringWorker", dependencies: ["Keyring", "KeyringFile"],
+      path: "Tests/Fixtures/KeyringWorker"),
+    .target(name: "TestPrograms", path: "Tests/Fixtures/TestPrograms"),
     .testTarget(name: "KeyringStorageTests", dependencies: ["KeyringStorage", "KeyringTesting"]),
     .testTarget(name: "KeyringTests", dependencies: ["Keyring", "KeyringTesting"]),
     .testTarget(
       name: "KeyringFileTests",
       dependencies: [
-        "KeyringFile", "KeyringTesting", "KeyringWorker",
+        "KeyringFile", "KeyringTesting", "KeyringWorker", "TestPrograms",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
         .product(
@@ -80,7 +82,7 @@ let package = Package(
     .testTarget(
       name: "KeyringSecretServiceTests",
       dependencies: [
-        "Keyring", "KeyringSecretService", "KeyringTesting", "KeyringWorker",
+        "Keyring", "KeyringSecretService", "KeyringTesting", "KeyringWorker", "TestPrograms",
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),

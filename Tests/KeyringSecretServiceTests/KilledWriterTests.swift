@@ -12,7 +12,7 @@ import Testing
     var saved = 0
     var leftTwo = 0
     for _ in 0..<kills {
-      let writer = try Program.worker("rewrite", service)
+      let writer = try Program.worker("rewrite", "default", service)
       let found = try writer.readLine()
       // The pair that was acknowledged last before the kill, or the one that was under way.
       let pairs = [saved, saved + 1].map { $0 == 0 ? "found none none" : "found \($0) \($0)" }

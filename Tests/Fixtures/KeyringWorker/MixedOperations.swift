@@ -1,4 +1,4 @@
-#if SecretService && os(Linux)
+#if os(Linux)
 import Glibc
 import Keyring
 
@@ -13,7 +13,7 @@ struct MixedOperations {
     let value: String?
   }
 
-  let storage: SecretServiceStorage
+  let storage: any SecureStorage
   let service: String
   let worker: String
 

@@ -1,4 +1,4 @@
-#if SecretService && os(Linux)
+#if os(Linux)
 import Glibc
 import Keyring
 
@@ -6,8 +6,7 @@ import Keyring
 ///
 /// Each pair has a number, in the login and in the password. A line is printed for what was found,
 /// and for every pair that was written, once that is acknowledged.
-func rewriteForever(service: String) throws {
-  let storage = SecretServiceStorage(interaction: .never)
+func rewriteForever(in storage: any SecureStorage, service: String) throws {
   let key = ItemKey.credentials(service: service, label: "account")
 
   let found = try storage.credential(for: key)

@@ -1,4 +1,4 @@
-#if SecretService && os(Linux)
+#if os(Linux)
 import Dispatch
 import Glibc
 import Synchronization

@@ -1,25 +1,26 @@
-#if SecretService && os(Linux)
+#if os(Linux)
 import Keyring
 
-// A program of its own that uses the keyring, for tests that kill it or start several at once:
+// A program of its own that uses a storage, for tests that kill it or start several at once:
 //
-//   KeyringWorker rewrite SERVICE
-//   KeyringWorker mix COLLECTION SERVICE NAME THREADS OPERATIONS
+//   KeyringWorker rewrite STORAGE SERVICE
+//   KeyringWorker mix STORAGE SERVICE NAME THREADS OPERATIONS
 //   KeyringWorker start THREADS
 //   KeyringWorker save SERVICE ACCOUNT PASSWORD
 //   KeyringWorker change SERVICE COUNT
 //   KeyringWorker serve SERVICE
 //
-// It ends with 0 if all went well.
+// STORAGE is a collection of the Secret Service, or the path of an encrypted file. It ends with 0
+// if all went well.
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch (arguments.first, arguments.count) {
-case ("rewrite", 2): try rewriteForever(service: arguments[1])
+case ("rewrite", 3):
+  try rewriteForever(in: storage(named: arguments[1]), service: arguments[2])
 case ("mix", 6):
-  let collection: SecretServiceStorage.Collection =
-    arguments[1] == "session" ? .session : .default
-  let storage = SecretServiceStorage(collection: collection, interaction: .never)
-  try MixedOperations(storage: storage, service: arguments[2], worker: arguments[3])
-    .run(threads: Int(arguments[4]) ?? 0, operations: Int(arguments[5]) ?? 0)
+  try MixedOperations(
+    storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3]
+  ).run(threads: Int(arguments[4]) ?? 0, operations: Int(arguments[5]) ?? 0)
+#if SecretService
 case ("start", 2):
   // Nothing was sent before: every thread finds that there is no session yet.
   try concurrently(Int(arguments[1]) ?? 0) { _ in
@@ -39,6 +40,7 @@ case ("serve", 2):
     try service.setPassword(words.count > 1 ? words[1] : nil, for: words[0])
     tell("ok")
   }
+#endif
 default: throw WorkerFailure("there is no such task")
 }
 #endif

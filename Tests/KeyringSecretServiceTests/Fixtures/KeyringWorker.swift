@@ -5,14 +5,6 @@ import Testing
 
 @testable import KeyringSecretService
 
-extension Program {
-  /// Starts `Tests/Fixtures/KeyringWorker`, which is built beside the tests.
-  static func worker(_ arguments: String...) throws -> Program {
-    let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-    return try Program(folder.appendingPathComponent("KeyringWorker").path, arguments)
-  }
-}
-
 /// Counts the items in the keyring that have these attributes, those that readers pass over too.
 func countStoredItems(_ attributes: [String: String]) throws -> Int {
   let session = try SessionPool.shared.session(at: nil, until: Deadline(after: .seconds(25)))

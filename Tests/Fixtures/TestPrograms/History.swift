@@ -1,20 +1,20 @@
-#if SecretService && os(Linux)
+#if os(Linux)
 import Testing
 
 /// What several threads and processes have done under one key, and when.
-struct History {
-  struct Event {
-    let start: Int
-    let end: Int
-    let isWrite: Bool
+package struct History {
+  package struct Event {
+    package let start: Int
+    package let end: Int
+    package let isWrite: Bool
     /// What was under the key then; `nil` for nothing.
-    let value: String?
+    package let value: String?
   }
 
   private var events: [Event] = []
 
   /// Reads what `KeyringWorker mix` has printed, by key.
-  static func read(_ output: String) throws -> [String: History] {
+  package static func read(_ output: String) throws -> [String: History] {
     var histories: [String: History] = [:]
     for line in output.split(separator: "\n") {
       let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
@@ -34,7 +34,7 @@ struct History {
   ///
   /// - Parameter last: What is under the key when all is done.
   /// - Returns: The reads that found what was not there any more, or not yet.
-  func contradictions(last: String?) -> [Event] {
+  package func contradictions(last: String?) -> [Event] {
     let nothing = Event(start: .min, end: .min, isWrite: true, value: nil)
     let end = Event(start: .max, end: .max, isWrite: false, value: last)
     let writes = [nothing] + events.filter(\.isWrite)

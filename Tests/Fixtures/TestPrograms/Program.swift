@@ -1,14 +1,14 @@
-#if SecretService && os(Linux)
-import Foundation
+#if os(Linux)
+package import Foundation
 
 /// A program that runs beside the tests, with its standard input and output at our end.
-final class Program: Sendable {
+package final class Program: Sendable {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
 
   /// Starts a program, by its path or as found on `PATH`, with these variables beside our own.
-  init(
+  package init(
     _ name: String, _ arguments: [String] = [], environment: [String: String] = [:],
     complaints: FileHandle = .standardError
   ) throws {
@@ -27,12 +27,21 @@ final class Program: Sendable {
     try process.run()
   }
 
+  /// The path of `Tests/Fixtures/KeyringWorker`, which is built beside the tests.
+  package static let workerPath = URL(fileURLWithPath: CommandLine.arguments[0])
+    .deletingLastPathComponent().appendingPathComponent("KeyringWorker").path
+
+  /// Starts it.
+  package static func worker(_ arguments: String...) throws -> Program {
+    try Program(workerPath, arguments)
+  }
+
   deinit {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
   }
 
   /// Waits for a line of output, and takes no more than that.
-  func readLine() throws -> String {
+  package func readLine() throws -> String {
     var line = Data()
     while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8) {
       line += byte
@@ -41,14 +50,14 @@ final class Program: Sendable {
   }
 
   /// Hands the program a line of input, and leaves its input open.
-  func writeLine(_ line: String) throws {
+  package func writeLine(_ line: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
   }
 
-  func closeInput() throws { try input.fileHandleForWriting.close() }
+  package func closeInput() throws { try input.fileHandleForWriting.close() }
 
   /// Waits on a thread of its own for a line of output.
-  func nextLine() async throws -> String {
+  package func nextLine() async throws -> String {
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue(label: "Program").async { [self] in
         continuation.resume(with: Result { try readLine() })
@@ -57,7 +66,7 @@ final class Program: Sendable {
   }
 
   /// Hands the program all of its input, and waits for its end.
-  func finish(input text: Data = Data()) throws -> (status: Int32, output: Data) {
+  package func finish(input text: Data = Data()) throws -> (status: Int32, output: Data) {
     if !text.isEmpty { try input.fileHandleForWriting.write(contentsOf: text) }
     try closeInput()
     let rest = try output.fileHandleForReading.readToEnd() ?? Data()
@@ -67,7 +76,7 @@ final class Program: Sendable {
 
   /// Kills the program, and tells what it had still written.
   @discardableResult
-  func end() throws -> Data {
+  package func end() throws -> Data {
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     return try output.fileHandleForReading.readToEnd() ?? Data()

@@ -1,0 +1,2 @@
+// Most of these tests start a program.
+@_exported import TestPrograms
