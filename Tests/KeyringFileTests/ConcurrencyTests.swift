@@ -1,0 +1,87 @@
+#if EncryptedFile && os(Linux)
+import Foundation
+import KeyringStorage
+import TestPrograms
+import Testing
+
+@testable import KeyringFile
+
+/// Many threads and several processes on one file.
+@Suite struct ConcurrencyTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.path("secrets") }
+  private var storage: EncryptedFileStorage {
+    EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
+  }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func eightThreadsLoseNothing() throws {
+    try expectNothingLost([Program.worker("mix", path, "service", "worker", "8", "250")])
+  }
+
+  /// They also make the file, its key and its lock, all at once.
+  @Test func fourProcessesLoseNothing() throws {
+    try expectNothingLost(
+      (0..<4).map { try Program.worker("mix", path, "service", "worker \($0)", "2", "250") })
+  }
+
+  /// Waits for the workers, and expects every write that they had acknowledged in the file.
+  private func expectNothingLost(_ workers: [Program]) throws {
+    var output = ""
+    for worker in workers {
+      let (status, text) = try worker.finish()
+      #expect(status == 0)
+      output += String(decoding: text, as: UTF8.self)
+    }
+    let items = try storage.items(matching: .service("service", details: .secret))
+    let values = Dictionary(
+      uniqueKeysWithValues: items.map {
+        ($0.key.attributes["username"] ?? $0.key.attributes["label"] ?? "", $0.secret?.text)
+      })
+    let histories = try History.read(output)
+    #expect(!histories.isEmpty)
+    #expect(Set(values.keys).isSubset(of: histories.keys))
+    for (key, history) in histories {
+      let contradictions = history.contradictions(last: values[key] ?? nil)
+      #expect(contradictions.isEmpty, "\(key) of \(histories.count) keys")
+    }
+  }
+
+  @Test func otherStoragesWriteIsReadNext() throws {
+    let (one, other) = (storage, storage)
+    for number in 1...200 {
+      try one.setPassword("\(number)", for: .first)
+      #expect(try other.password(for: .first) == "\(number)")
+      try other.setPassword("other \(number)", for: .second)
+      #expect(try one.password(for: .second) == "other \(number)")
+    }
+  }
+
+  @Test func waitingForAnotherWriterEnds() throws {
+    let storage = EncryptedFileStorage(
+      at: path, key: .keyFile(at: path + ".key"), timeout: .milliseconds(50))
+    try storage.setPassword("kept", for: .first)
+    let lock = try FileLock(path + ".lock")
+    #expect(try lock.tryToTake())
+    #expect(try code { try storage.setPassword("late", for: .first) } == .timedOut)
+    // Readers and changes of nothing wait for nobody.
+    #expect(try storage.password(for: .first) == "kept")
+    #expect(try !storage.remove(.second))
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func waitingForAnotherWriterIsCanceled() async throws {
+    let storage = storage
+    try await storage.setPassword("kept", for: .first)
+    let lock = try FileLock(path + ".lock")
+    #expect(try lock.tryToTake())
+    let task = Task { try await storage.setPassword("late", for: .first) }
+    task.cancel()
+    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
+    #expect(error?.code == .canceled)
+    #expect(try await storage.password(for: .first) == "kept")
+    withExtendedLifetime(lock) {}
+  }
+}
+#endif

@@ -1,0 +1,48 @@
+#if EncryptedFile && os(Linux)
+import Foundation
+
+/// A file system in memory with little room, there until it is released.
+final class SmallFileSystem: Sendable {
+  /// Whether this process may mount one, which was tried.
+  static let canBeMounted =
+    (try? SmallFileSystem(at: TemporaryFolder().path("tried"), kibibytes: 4)) != nil
+
+  private let path: String
+
+  init(at path: String, kibibytes: Int) throws {
+    self.path = path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    guard mount("none", path, "tmpfs", 0, "size=\(kibibytes)k") == 0 else {
+      throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM)
+    }
+  }
+
+  deinit { umount2(path, Int32(MNT_DETACH)) }
+
+  func makeReadOnly() throws {
+    let flags = UInt(MS_REMOUNT | MS_RDONLY)
+    guard mount("none", path, "tmpfs", flags, nil) == 0 else {
+      throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM)
+    }
+  }
+}
+
+/// [setfsuid(2)](https://man7.org/linux/man-pages/man2/setfsuid.2.html), which Swift's module of the
+/// C library leaves out.
+@_silgen_name("setfsuid") private func setfsuid(_ user: uid_t) -> CInt
+
+extension TemporaryFolder {
+  /// Runs something that may not do everything, as root may.
+  ///
+  /// On Linux the user that looks at files is one for each thread.
+  func withoutPrivileges<Result>(_ body: () throws -> Result) throws -> Result {
+    if geteuid() != 0 { return try body() }
+    let nobody: uid_t = 65534
+    for name in try names() { chown(path(name), nobody, nobody) }
+    chown(url.path, nobody, nobody)
+    _ = setfsuid(nobody)
+    defer { _ = setfsuid(0) }
+    return try body()
+  }
+}
+#endif

@@ -1,0 +1,243 @@
+#if EncryptedFile && os(Linux)
+import Foundation
+import KeyringStorage
+import KeyringTesting
+import Synchronization
+import Testing
+
+@testable import KeyringFile
+
+@Suite struct KeySourceTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func storage(_ key: KeySource) -> EncryptedFileStorage {
+    EncryptedFileStorage(at: folder.path("secrets"), key: key)
+  }
+
+  // MARK: - Passphrases
+
+  @Test func wrongPassphraseIsAnErrorOfItsOwn() throws {
+    try storage(.cheap("right")).setPassword("s3cret", for: .first)
+    let whole = try folder.bytes("secrets")
+    for wrong in ["wrong", "right ", "Right"] {
+      let storage = storage(.cheap(wrong))
+      #expect(try code { _ = try storage.password(for: .first) } == .wrongKey)
+      #expect(try code { try storage.setPassword("lost", for: .first) } == .wrongKey)
+      #expect(try code { try storage.remove(.first) } == .wrongKey)
+      #expect(try code { try storage.changeKey(to: .cheap("new")) } == .wrongKey)
+    }
+    #expect(try folder.bytes("secrets") == whole)
+    #expect(try storage(.cheap("right")).password(for: .first) == "s3cret")
+  }
+
+  /// One that a person is asked for may be right the second time.
+  @Test func passphraseIsAskedForAgain() throws {
+    try storage(.cheap("right")).setPassword("s3cret", for: .first)
+    let answers = Mutex(["right", "wrong"])
+    let storage = storage(
+      .passphrase(cost: .standard) { () throws(SecureStorageError) in
+        Secret(answers.withLock { $0.removeLast() })
+      })
+    #expect(try code { _ = try storage.password(for: .first) } == .wrongKey)
+    #expect(try storage.password(for: .first) == "s3cret")
+    try storage.setPassword("new", for: .first)
+    #expect(try storage.password(for: .first) == "new")
+    #expect(answers.withLock { $0.isEmpty })
+  }
+
+  @Test func threadsAskOnce() throws {
+    try storage(.cheap("right")).setPassword("s3cret", for: .first)
+    let questions = Mutex(0)
+    let storage = storage(
+      .passphrase { () throws(SecureStorageError) in
+        questions.withLock { $0 += 1 }
+        return Secret("right")
+      })
+    DispatchQueue.concurrentPerform(iterations: 8) { _ in
+      let password = try? storage.password(for: .first)
+      #expect(password == "s3cret")
+    }
+    #expect(questions.withLock { $0 } == 1)
+  }
+
+  @Test func whoIsAskedMayDecline() throws {
+    let storage = storage(
+      .passphrase { () throws(SecureStorageError) in
+        throw SecureStorageError(.userCanceled, operation: .unlock, backend: "test")
+      })
+    #expect(try storage.password(for: .first) == nil, "there is no file to ask for")
+    #expect(try code { try storage.setPassword("lost", for: .first) } == .userCanceled)
+    #expect(try folder.names().isEmpty)
+  }
+
+  @Test func emptyPassphraseIsRefused() throws {
+    let storage = storage(.passphrase(Secret("")))
+    #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
+    #expect(try folder.names().isEmpty)
+  }
+
+  /// The one test with the cost that users have.
+  @Test func passphraseCostsTimeOnceOnly() throws {
+    let storage = storage(.passphrase(Secret("pass")))
+    try storage.setPassword("s3cret", for: .first)
+    #expect(Array(try folder.bytes("secrets")[10..<14]) == [1, 17, 8, 1])
+    let other = self.storage(.passphrase(Secret("pass")))
+    let first = try ContinuousClock().measure { _ = try other.password(for: .first) }
+    let second = try ContinuousClock().measure { _ = try other.password(for: .first) }
+    #expect(first > .milliseconds(50))
+    #expect(second < first / 10)
+  }
+
+  // MARK: - Changing
+
+  @Test func keyIsChanged() throws {
+    let (mine, copy) = (storage(.cheap("old")), storage(.cheap("old")))
+    try mine.setPassword("s3cret", for: .first)
+    #expect(try copy.password(for: .first) == "s3cret")
+    let old = try folder.bytes("secrets")
+    try mine.changeKey(to: .cheap("new"))
+    #expect(try mine.password(for: .first) == "s3cret")
+    try mine.setPassword("second", for: .second)
+    // The other has the old key, and the old data key as well.
+    #expect(try code { _ = try copy.password(for: .first) } == .wrongKey)
+    #expect(try code { try copy.setPassword("lost", for: .first) } == .wrongKey)
+    let third = storage(.keyFile(at: folder.path("key")))
+    #expect(try code { _ = try third.password(for: .first) } == .wrongKey)
+    #expect(try storage(.cheap("new")).password(for: .second) == "second")
+    let new = try folder.bytes("secrets")
+    #expect(old[16..<108] != new[16..<108])
+    try mine.changeKey(to: .keyFile(at: folder.path("key")))
+    #expect(try third.password(for: .second) == "second")
+  }
+
+  @Test func keyOfNoFileIsChanged() async throws {
+    let storage = storage(.cheap("old"))
+    try await storage.changeKey(to: .cheap("new"))
+    #expect(try folder.names().isEmpty)
+    try await storage.setPassword("s3cret", for: .first)
+    #expect(try await self.storage(.cheap("new")).password(for: .first) == "s3cret")
+  }
+
+  // MARK: - Key files
+
+  @Test func keyFileIsMadeForTheOwnerOnly() throws {
+    let source = KeySource.keyFile(at: folder.path("keys/key"))
+    #expect(try storage(source).password(for: .first) == nil)
+    #expect(try folder.names().isEmpty)
+    try storage(source).setPassword("s3cret", for: .first)
+    #expect(try folder.bytes("keys/key").count == 32)
+    #expect(try folder.mode("keys/key") == 0o600)
+    #expect(try folder.mode("keys") == 0o700)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("keys")) == ["key"])
+    #expect(try storage(source).password(for: .first) == "s3cret")
+  }
+
+  @Test(arguments: [0o640, 0o604, 0o660, 0o666, 0o610])
+  func keyFileThatOthersMayUseIsRefused(mode: Int) throws {
+    let source = KeySource.keyFile(at: folder.path("key"))
+    try storage(source).setPassword("s3cret", for: .first)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: mode], ofItemAtPath: folder.path("key"))
+    #expect(try code { _ = try storage(source).password(for: .first) } == .accessDenied)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o400], ofItemAtPath: folder.path("key"))
+    #expect(try storage(source).password(for: .first) == "s3cret")
+  }
+
+  /// Without its key a file is not made anew, nor is the key.
+  @Test func missingKeyFileIsAnError() throws {
+    let source = KeySource.keyFile(at: folder.path("key"))
+    try storage(source).setPassword("s3cret", for: .first)
+    let key = try folder.bytes("key")
+    try FileManager.default.removeItem(atPath: folder.path("key"))
+    #expect(try code { _ = try storage(source).password(for: .first) } == .keyNotFound)
+    #expect(try code { try storage(source).setPassword("lost", for: .first) } == .keyNotFound)
+    #expect(try !folder.names().contains("key"))
+    try folder.write([UInt8](repeating: 7, count: 32), "key")
+    chmod(folder.path("key"), 0o600)
+    #expect(try code { _ = try storage(source).password(for: .first) } == .wrongKey)
+    try folder.write(key, "key")
+    chmod(folder.path("key"), 0o600)
+    #expect(try storage(source).password(for: .first) == "s3cret")
+  }
+
+  @Test func shortKeyIsRefused() throws {
+    try folder.write([UInt8](repeating: 7, count: 31), "key")
+    chmod(folder.path("key"), 0o600)
+    let storage = storage(.keyFile(at: folder.path("key")))
+    #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
+    #expect(try folder.names() == ["key"])
+  }
+
+  // MARK: - Other sources
+
+  @Test func keyIsKeptInAnotherStorage() throws {
+    let other = InMemoryStorage()
+    let source = KeySource.storage(other, key: .second)
+    #expect(try storage(source).password(for: .first) == nil)
+    #expect(try !other.exists(.second))
+    try storage(source).setPassword("s3cret", for: .first)
+    #expect(try other.item(for: .second)?.secret?.count == 32)
+    #expect(try storage(source).password(for: .first) == "s3cret")
+    try other.lock()
+    #expect(try code { _ = try storage(source).password(for: .first) } == .locked)
+    try other.unlock()
+    try other.remove(.second)
+    #expect(try code { _ = try storage(source).password(for: .first) } == .keyNotFound)
+    #expect(try !other.exists(.second))
+  }
+
+  @Test func noSourceShowsItsKey() throws {
+    let sources: [KeySource] = [
+      .passphrase(Secret("hidden")), .keyFile(at: "/hidden"), .systemdCredential("hidden"),
+    ]
+    for source in sources {
+      for (way, text) in Renderings.of(source) { #expect(!text.contains("hidden"), "\(way)") }
+    }
+  }
+}
+
+/// The variable belongs to the process; no other test has one of this name.
+@Suite(.serialized) struct SystemdCredentialTests {
+  private let folder: TemporaryFolder
+  private let storage: EncryptedFileStorage
+
+  init() throws {
+    folder = try TemporaryFolder()
+    storage = EncryptedFileStorage(at: folder.path("secrets"), key: .systemdCredential("file-key"))
+  }
+
+  @Test func credentialIsTheKey() throws {
+    setenv("CREDENTIALS_DIRECTORY", folder.url.path, 1)
+    defer { unsetenv("CREDENTIALS_DIRECTORY") }
+    #expect(try code { try storage.setPassword("lost", for: .first) } == .keyNotFound)
+    #expect(try folder.names().isEmpty)
+    try folder.write([UInt8](repeating: 7, count: 40), "file-key")
+    // As systemd has them for a user of its own making, who is let in by an access control list.
+    chmod(folder.path("file-key"), 0o440)
+    try storage.setPassword("s3cret", for: .first)
+    #expect(try storage.password(for: .first) == "s3cret")
+    #expect(try folder.bytes("secrets")[10] == 3)
+    // The same key from elsewhere opens it as well.
+    chmod(folder.path("file-key"), 0o400)
+    let other = EncryptedFileStorage(
+      at: folder.path("secrets"), key: .keyFile(at: folder.path("file-key")))
+    #expect(try other.password(for: .first) == "s3cret")
+  }
+
+  @Test func programThatSystemdDidNotStartHasNone() throws {
+    #expect(try code { try storage.setPassword("lost", for: .first) } == .keyNotFound)
+    #expect(try folder.names().isEmpty)
+  }
+
+  @Test(arguments: ["", "../key", ".", ".."]) func otherFilesAreNoCredentials(name: String) throws {
+    setenv("CREDENTIALS_DIRECTORY", folder.url.path, 1)
+    defer { unsetenv("CREDENTIALS_DIRECTORY") }
+    let storage = EncryptedFileStorage(
+      at: folder.path("secrets"), key: .systemdCredential(name))
+    #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
+  }
+}
+#endif

@@ -1,0 +1,54 @@
+#if EncryptedFile && os(Linux)
+import Foundation
+import KeyringStorage
+import TestPrograms
+import Testing
+
+@testable import KeyringFile
+
+/// A process is killed while it rewrites a credential, and nothing is lost.
+@Suite struct KilledWriterTests {
+  @Test func everyReaderFindsAWholePair() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("secrets")
+    let reader = EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
+    let kills = 300
+    var saved = 0
+    var leftovers = 0
+    for _ in 0..<kills {
+      let writer = try Program.worker("rewrite", path, "service")
+      let found = try writer.readLine()
+      // The pair that was acknowledged last before the kill, or the one that was under way.
+      let pairs = [saved, saved + 1].map { $0 == 0 ? "found none none" : "found \($0) \($0)" }
+      try #require(pairs.contains(found), "\(saved) was acknowledged")
+      saved = try number(in: writer.readLine())
+      let names = try folder.names()
+      try #require(names == ["secrets", "secrets.key", "secrets.lock"], "after the next write")
+
+      try writer.writeLine("go")
+      wait(nanoseconds: .random(in: 0..<10_000_000))
+      for line in String(decoding: try writer.end(), as: UTF8.self).split(separator: "\n") {
+        saved = try number(in: String(line))
+      }
+      leftovers += try folder.names().contains(".secrets.new") ? 1 : 0
+      let pair = try reader.credential(for: .credentials(service: "service", label: "account"))
+      let login = try #require(pair?.login)
+      #expect(login == pair?.password)
+      #expect(["\(saved)", "\(saved + 1)"].contains(login), "\(saved) was acknowledged")
+    }
+    print("\(leftovers) of \(kills) kills left an unfinished file; \(saved) were saved")
+    #expect(leftovers > 0, "no kill came in the middle of a write")
+    #expect(try reader.items(matching: ItemQuery()).count == 1)
+  }
+
+  private func number(in line: String) throws -> Int {
+    try #require(Int(line.replacing("saved ", with: "")), "the writer said \"\(line)\"")
+  }
+
+  /// The one wait that is for no event: the moment of the kill is to be any.
+  private func wait(nanoseconds: Int) {
+    var time = timespec(tv_sec: 0, tv_nsec: nanoseconds)
+    nanosleep(&time, nil)
+  }
+}
+#endif

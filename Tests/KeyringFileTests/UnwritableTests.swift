@@ -1,0 +1,158 @@
+#if EncryptedFile && os(Linux)
+import Foundation
+import KeyringStorage
+import TestPrograms
+import Testing
+
+@testable import KeyringFile
+
+/// What cannot be written is an error, and what was there stays there, whole.
+@Suite struct UnwritableTests {
+  private let folder: TemporaryFolder
+  private let path: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path("secrets")
+  }
+
+  private func storage(at path: String? = nil) -> EncryptedFileStorage {
+    EncryptedFileStorage(at: path ?? self.path, key: .cheap("right"))
+  }
+
+  @Test func missingFoldersAreMadeForTheOwnerOnly() throws {
+    let deep = storage(at: folder.path("one/two/secrets"))
+    #expect(try deep.password(for: .first) == nil)
+    #expect(try !deep.remove(.first))
+    #expect(try folder.names().isEmpty, "looking made something")
+    try deep.setPassword("s3cret", for: .first)
+    #expect(try folder.mode("one") == 0o700)
+    #expect(try folder.mode("one/two") == 0o700)
+    #expect(try folder.mode("one/two/secrets") == 0o600)
+    #expect(try folder.mode("one/two/secrets.lock") == 0o600)
+  }
+
+  @Test func fileInPlaceOfTheFolderIsAnError() throws {
+    try folder.write([], "file")
+    let storage = storage(at: folder.path("file/secrets"))
+    #expect(try code { _ = try storage.password(for: .first) } == .backend)
+    #expect(try code { try storage.setPassword("lost", for: .first) } == .backend)
+  }
+
+  @Test(arguments: ["", "secrets/", ".", ".."]) func pathWithoutANameIsRefused(path: String) throws
+  {
+    let storage = storage(at: path)
+    #expect(try code { _ = try storage.password(for: .first) } == .invalidArgument)
+    #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
+  }
+
+  /// A process whose files may not grow gets from write(2) what it gets on a full disk: less than it
+  /// wanted to write, and then an error.
+  @Test func writerThatRunsOutOfRoomLosesNothing() throws {
+    let storage = EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
+    try storage.save(
+      SecureItem(key: .first, secret: Secret(bytes: [UInt8](repeating: 1, count: 1 << 17))), .add)
+    let whole = try folder.bytes("secrets")
+    let complaints = Pipe()
+    let writer = try Program(
+      "sh",
+      [
+        "-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "sh", Program.workerPath, "rewrite", path,
+        "service",
+      ], complaints: complaints.fileHandleForWriting)
+    #expect(try writer.finish().status != 0)
+    try complaints.fileHandleForWriting.close()
+    let said = String(
+      decoding: try complaints.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    #expect(said.contains("errno 27") || said.contains("code: \(EFBIG)"), "\(said)")
+    #expect(try folder.bytes("secrets") == whole)
+    #expect(try folder.names() == ["secrets", "secrets.key", "secrets.lock"])
+  }
+
+  @Test(.enabled(if: SmallFileSystem.canBeMounted, "may not mount a file system"))
+  func fullFileSystemLosesNothing() throws {
+    let mounted = try SmallFileSystem(at: folder.path("small"), kibibytes: 128)
+    let storage = storage(at: folder.path("small/secrets"))
+    try storage.setPassword("kept", for: .first)
+    let whole = try folder.bytes("small/secrets")
+    let large = Secret(bytes: [UInt8](repeating: 1, count: 1 << 20))
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.save(SecureItem(key: .second, secret: large), .add)
+    }
+    #expect(error?.underlying?.code == Int(ENOSPC))
+    #expect(try folder.bytes("small/secrets") == whole)
+    #expect(try storage.password(for: .first) == "kept")
+    try mounted.makeReadOnly()
+    #expect(try code { try storage.setPassword("lost", for: .first) } == .accessDenied)
+    #expect(try storage.password(for: .first) == "kept")
+    #expect(try self.storage(at: folder.path("small/secrets")).password(for: .first) == "kept")
+  }
+
+  @Test func readOnlyFolderIsAnError() throws {
+    try storage().setPassword("kept", for: .first)
+    let whole = try folder.bytes("secrets")
+    try folder.withoutPrivileges { () throws in
+      chmod(folder.url.path, 0o500)
+      #expect(try storage().password(for: .first) == "kept")
+      #expect(try code { try storage().setPassword("lost", for: .first) } == .accessDenied)
+      #expect(try code { try storage().remove(.first) } == .accessDenied)
+      chmod(folder.url.path, 0o700)
+    }
+    #expect(try folder.bytes("secrets") == whole)
+  }
+
+  @Test func linkIsRefused() throws {
+    try storage().setPassword("kept", for: .first)
+    let whole = try folder.bytes("secrets")
+    try FileManager.default.moveItem(atPath: path, toPath: folder.path("elsewhere"))
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: folder.path("elsewhere"))
+    #expect(try code { _ = try storage().password(for: .first) } == .backend)
+    #expect(try code { try storage().setPassword("lost", for: .first) } == .backend)
+    #expect(try folder.bytes("elsewhere") == whole)
+    // Nor does a link in the place of what is written make anybody write elsewhere.
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: folder.path("elsewhere"), toPath: path)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path(".secrets.new"), withDestinationPath: folder.path("victim"))
+    try storage().setPassword("new", for: .first)
+    #expect(try folder.names() == ["secrets", "secrets.lock"])
+    try FileManager.default.removeItem(atPath: path + ".lock")
+    try FileManager.default.createSymbolicLink(
+      atPath: path + ".lock", withDestinationPath: folder.path("victim"))
+    #expect(try code { try storage().setPassword("lost", for: .first) } == .backend)
+    #expect(try storage().password(for: .first) == "new")
+  }
+
+  @Test func folderAndPipeAreRefused() throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    #expect(try code { _ = try storage().password(for: .first) } == .backend)
+    try FileManager.default.removeItem(atPath: path)
+    #expect(mkfifo(path, 0o600) == 0)
+    #expect(try code { _ = try storage().password(for: .first) } == .backend)
+  }
+
+  @Test func unfinishedFileOfAKilledWriterIsRemoved() throws {
+    try folder.write([1, 2, 3], ".secrets.new")
+    try storage().setPassword("s3cret", for: .first)
+    #expect(try folder.names() == ["secrets", "secrets.lock"])
+  }
+
+  @Test func removedFileIsMadeAnew() throws {
+    let storage = storage()
+    try storage.setPassword("old", for: .first)
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try storage.password(for: .first) == nil)
+    try storage.setPassword("new", for: .second)
+    #expect(try storage.password(for: .first) == nil)
+    #expect(try self.storage().password(for: .second) == "new")
+  }
+
+  @Test func permissionsOfTheFileStay() throws {
+    try storage().setPassword("old", for: .first)
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+    try storage().setPassword("new", for: .first)
+    #expect(try folder.mode("secrets") == 0o640)
+  }
+}
+#endif
