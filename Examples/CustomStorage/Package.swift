@@ -7,7 +7,9 @@ let package = Package(
   name: "CustomStorage",
   platforms: [.macOS(.v15)],
   products: [.library(name: "FileStorage", targets: ["FileStorage"])],
-  dependencies: [.package(name: "swift-keyring", path: "../..")],
+  dependencies: [
+    .package(name: "swift-keyring", path: "../..", traits: [.defaults, "EncryptedFile"])
+  ],
   targets: [
     .target(
       name: "FileStorage",
@@ -23,6 +25,7 @@ let package = Package(
       name: "PublicInterfaceTests",
       dependencies: [
         .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringFile", package: "swift-keyring"),
         .product(name: "KeyringTesting", package: "swift-keyring"),
       ]),
   ],

@@ -1,0 +1,62 @@
+import Foundation
+import Keyring
+import KeyringFile
+import Testing
+
+@Suite struct EncryptedFileTests {
+  private let path = FileManager.default.temporaryDirectory
+    .appendingPathComponent("encrypted-file-\(UUID().uuidString)/secrets").path
+
+  private var key: KeySource { .keyFile(at: path + ".key") }
+
+  private func removeFolder() throws {
+    try FileManager.default.removeItem(atPath: (path as NSString).deletingLastPathComponent)
+  }
+
+  @Test func itemsAreKept() throws {
+    let storage = EncryptedFileStorage(at: path, key: key, timeout: .seconds(5))
+    #expect(storage.path == path)
+    #expect(storage.description == "EncryptedFileStorage(\(path))")
+    #expect(storage.customMirror.children.isEmpty)
+    let first = ItemKey.password(service: "service", account: "account")
+    try storage.save(SecureItem(key: first, secret: Secret("s3cret")), .add)
+    defer { try? removeFolder() }
+    #expect(try storage.items(matching: .service("service")).count == 1)
+    #expect(try storage.items(for: [first], details: .secret)[first]?.secret == Secret("s3cret"))
+    #expect(try storage.removeItems(matching: .key(first)) == 1)
+  }
+
+  @Test func keysAreChanged() async throws {
+    let storage = EncryptedFileStorage(at: path, key: key)
+    let first = ItemKey.password(service: "service", account: "account")
+    try await storage.setPassword("s3cret", for: first)
+    defer { try? removeFolder() }
+    try changeKey(of: storage, to: .passphrase(Secret("pass")))
+    let asking = KeySource.passphrase { () throws(SecureStorageError) in Secret("pass") }
+    #expect(try await EncryptedFileStorage(at: path, key: asking).password(for: first) == "s3cret")
+    let other = InMemoryStorage()
+    let otherKey = ItemKey.value(service: "service", account: "key of the file")
+    try await storage.changeKey(to: .storage(other, key: otherKey))
+    #expect(try other.exists(otherKey))
+    let error = #expect(throws: SecureStorageError.self) {
+      try changeKey(of: storage, to: .systemdCredential("file-key"))
+    }
+    #expect(error?.code == .keyNotFound)
+    #expect(error?.operation == .changeKey)
+    let wrong = EncryptedFileStorage(at: path, key: key)
+    #expect(throws: SecureStorageError.self) { try wrong.password(for: first) }
+  }
+
+  @Test func errorsAreTold() {
+    #expect(SecureStorageError.Code.wrongKey != .damaged)
+  }
+
+  @Test func sourcesAreDescribed() {
+    #expect(key.description == "a key file")
+    #expect(key.customMirror.children.isEmpty)
+  }
+
+  private func changeKey(of storage: EncryptedFileStorage, to key: KeySource) throws {
+    try storage.changeKey(to: key)
+  }
+}
