@@ -20,6 +20,9 @@ final class EncryptedFile: Sendable {
   private let source: Mutex<KeySource>
   private let newest = Mutex<Version?>(nil)
   private let turn = Turn()
+  #if os(Linux)
+  private let observers = FileObservers()
+  #endif
 
   init(_ place: FilePlace, _ source: KeySource, _ timeout: Duration) {
     self.place = place
@@ -43,7 +46,10 @@ final class EncryptedFile: Sendable {
     try patience.check()
     try place.check()
     let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
-    guard let identity else { return nil }
+    guard let identity else {
+      try keep(nil)
+      return nil
+    }
     if let known = newest.withLock({ $0 }), known.identity == identity { return known }
     return try readVersion(patience)
   }
@@ -54,8 +60,25 @@ final class EncryptedFile: Sendable {
     let envelope = try envelope(for: sealed.header, patience)
     let content = try FileContent(decrypting: sealed, envelope, place)
     let version = Version(file: file, identity: identity, envelope: envelope, content: content)
-    newest.withLock { $0 = version }
+    try keep(version)
     return version
+  }
+
+  /// Remembers what was read, unless the file is another already, and tells what has changed.
+  private func keep(_ version: Version?) throws(SecureStorageError) {
+    try newest.withLock { (newest) throws(SecureStorageError) in
+      if version == nil && newest == nil { return }
+      let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
+      guard identity == version?.identity else { return }
+      let old = newest?.content
+      newest = version
+      #if os(Linux)
+      if observers.isEmpty { return }
+      for change in (version?.content ?? FileContent()).changes(since: old ?? FileContent()) {
+        observers.report(.changed(change))
+      }
+      #endif
+    }
   }
 
   /// The header's data key: known, or unwrapped with the key that the source has.
@@ -140,11 +163,45 @@ final class EncryptedFile: Sendable {
     let sealed = try content.sealed(envelope, place)
     let file = try attempt { () throws(FileFailure) in try place.replace(with: sealed) }
     let identity = try attempt { () throws(FileFailure) in try FileIdentity(file.status()) }
-    newest.withLock {
-      $0 = Version(file: file, identity: identity, envelope: envelope, content: content)
-    }
+    try keep(Version(file: file, identity: identity, envelope: envelope, content: content))
     try attempt { () throws(FileFailure) in try place.folder.sync() }
   }
+
+  // MARK: - Observing
+
+  #if os(Linux)
+  func observe(
+    _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageObservation {
+    try attempt(.observe) { () throws(SecureStorageError) in
+      let patience = Patience(timeout)
+      try attempt { () throws(FileFailure) in
+        try place.folder.make()
+        try observers.watch(place.folder) { [weak self] in self?.lookForChanges() }
+      }
+      return try patience.wait { () throws(SecureStorageError) in
+        let seen = try version(patience)
+        // Changes are told from what is remembered then: it must be what there is.
+        return newest.withLock { newest in
+          newest?.identity == seen?.identity ? observers.add(observer) : nil
+        }
+      }
+    }
+  }
+
+  /// Reads what somebody else has written, which reports it.
+  private func lookForChanges() {
+    if observers.isEmpty { return }
+    do throws(SecureStorageError) {
+      let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
+      if identity != newest.withLock({ $0?.identity }) { observers.report(.mayHaveChanged(nil)) }
+      _ = try version(Patience(timeout))
+      observers.report(isInterrupted: false)
+    } catch {
+      observers.report(isInterrupted: true)
+    }
+  }
+  #endif
 
   // MARK: - Errors
 

@@ -20,7 +20,7 @@ public import KeyringStorage
 /// Copies share what they have read: the decrypted items, in memory that is locked and wiped, and
 /// the key of the file, until the last copy is gone.
 public struct EncryptedFileStorage: SecureStorage {
-  private let file: EncryptedFile
+  let file: EncryptedFile
 
   /// The path of the file.
   public var path: String { file.place.path }

@@ -21,13 +21,13 @@ import Testing
 }
 
 /// Each operation goes to one of two storages, any of them.
-private struct AlternatingStorage: SecureStorage {
-  let storages: [any SecureStorage]
+private struct AlternatingStorage: ObservableStorage {
+  let storages: [EncryptedFileStorage]
   let backendName = "EncryptedFileStorage"
 
-  init(_ storages: any SecureStorage...) { self.storages = storages }
+  init(_ storages: EncryptedFileStorage...) { self.storages = storages }
 
-  private var next: any SecureStorage { storages[Int.random(in: 0..<storages.count)] }
+  private var next: EncryptedFileStorage { storages[Int.random(in: 0..<storages.count)] }
 
   func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     try next.save(item, mode)
@@ -39,6 +39,12 @@ private struct AlternatingStorage: SecureStorage {
 
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try next.removeItems(matching: query)
+  }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageObservation {
+    try storages[0].observe(query, observer)
   }
 }
 #endif

@@ -38,6 +38,15 @@ struct FileContent: Sendable {
     return Array(found.prefix(query.limit ?? .max))
   }
 
+  /// What has become of the items since they were others.
+  func changes(since old: FileContent) -> [ItemChange] {
+    let removed = old.entries.keys.filter { entries[$0] == nil }.map { ItemChange.removed($0) }
+    let written = entries.filter { old.entries[$0.key]?.isSame(as: $0.value) != true }
+      .sorted { $0.value.revision < $1.value.revision }
+    return removed
+      + written.map { old.entries[$0.key] == nil ? .created($0.key) : .replaced($0.key) }
+  }
+
   // MARK: - Changing
 
   /// Stores an item, whose `nil`s stay as they are; a new one has a secret.

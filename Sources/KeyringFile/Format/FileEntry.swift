@@ -47,6 +47,11 @@ struct FileEntry: Sendable {
     memory.withUnsafeBytes { Secret(copying: UnsafeRawBufferPointer(rebasing: $0[secretBytes])) }
   }
 
+  /// Whether both come from the same write.
+  func isSame(as other: FileEntry) -> Bool {
+    (revision, created, modified) == (other.revision, other.created, other.modified)
+  }
+
   func withRecord(_ body: (UnsafeRawBufferPointer) -> Void) {
     memory.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[record])) }
   }

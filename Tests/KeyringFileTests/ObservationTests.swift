@@ -1,0 +1,97 @@
+#if EncryptedFile && os(Linux)
+import Foundation
+import KeyringStorage
+import Synchronization
+import Testing
+
+@testable import KeyringFile
+
+/// Who observes a file hears what others do to it; the contract is about what one storage does.
+@Suite struct ObservationTests {
+  private let folder: TemporaryFolder
+  private let storage: EncryptedFileStorage
+
+  init() throws {
+    folder = try TemporaryFolder()
+    storage = folder.storage()
+  }
+
+  /// The events that an observer is told, one after the other.
+  private func events(
+    of storage: EncryptedFileStorage
+  ) throws -> (stream: AsyncStream<StorageEvent>, observation: StorageObservation) {
+    let (stream, continuation) = AsyncStream<StorageEvent>.makeStream()
+    return (stream, try storage.observe(nil) { continuation.yield($0) })
+  }
+
+  @Test(.timeLimit(.minutes(1))) func changesOfOthersAreReported() async throws {
+    let changes = try await storage.changes()
+    let other = folder.storage()
+    try await other.setPassword("new", for: .first)
+    var iterator = changes.makeAsyncIterator()
+    #expect(await iterator.next() == .created(.first))
+    try await other.setPassword("newer", for: .first)
+    #expect(await iterator.next() == .replaced(.first))
+    try await other.remove(.first)
+    #expect(await iterator.next() == .removed(.first))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func fileThatIsRemovedAndPutBackIsReported() async throws {
+    try await storage.setPassword("kept", for: .first)
+    let changes = try await storage.changes()
+    var iterator = changes.makeAsyncIterator()
+    try FileManager.default.moveItem(
+      atPath: folder.path("secrets"), toPath: folder.path("elsewhere"))
+    #expect(await iterator.next() == .removed(.first))
+    try FileManager.default.moveItem(
+      atPath: folder.path("elsewhere"), toPath: folder.path("secrets"))
+    #expect(await iterator.next() == .created(.first))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func damageInterrupts() async throws {
+    try await storage.setPassword("kept", for: .first)
+    let (stream, observation) = try events(of: storage)
+    var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
+    let whole = try folder.bytes("secrets")
+    try folder.write(Array(whole.dropLast()), "secrets")
+    #expect(await iterator.next() == .interrupted)
+    try folder.write(whole, "secrets")
+    #expect(await iterator.next() == .resumed)
+    try await folder.storage().setPassword("new", for: .second)
+    #expect(await iterator.next() == .changed(.created(.second)))
+    observation.cancel()
+  }
+
+  /// What a cache needs: it is told before it could know what has changed.
+  @Test(.timeLimit(.minutes(1))) func possibleChangesComeFirst() async throws {
+    let (stream, observation) = try events(of: storage)
+    var iterator = stream.makeAsyncIterator()
+    try await folder.storage().setPassword("new", for: .first)
+    #expect(await iterator.next() == .mayHaveChanged(nil))
+    #expect(await iterator.next() == .changed(.created(.first)))
+    observation.cancel()
+  }
+
+  @Test func whoCannotReadCannotObserve() throws {
+    try storage.setPassword("s3cret", for: .first)
+    let wrong = EncryptedFileStorage(at: folder.path("secrets"), key: .cheap("wrong"))
+    let error = #expect(throws: SecureStorageError.self) { _ = try wrong.observe(nil) { _ in } }
+    #expect(error?.code == .wrongKey)
+    #expect(error?.operation == .observe)
+  }
+
+  /// The system has 128 watchers for each user.
+  @Test func oneWatcherIsEnoughForAStorage() throws {
+    func watchers() throws -> Int {
+      let files = FileManager.default
+      return try files.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+        let target = try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        return target == "anon_inode:inotify"
+      }.count
+    }
+    for _ in 0..<200 { _ = try storage.observe(nil) { _ in } }
+    // Other tests watch at the same time.
+    #expect(try watchers() < 50)
+  }
+}
+#endif
