@@ -82,7 +82,8 @@ let package = Package(
     .testTarget(
       name: "KeyringSecretServiceTests",
       dependencies: [
-        "Keyring", "KeyringSecretService", "KeyringTesting", "KeyringWorker", "TestPrograms",
+        "Keyring", "KeyringFile", "KeyringSecretService", "KeyringTesting", "KeyringWorker",
+        "TestPrograms",
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
