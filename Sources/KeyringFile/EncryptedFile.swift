@@ -132,6 +132,10 @@ final class EncryptedFile: Sendable {
       if try version(patience) != nil {
         // A data key of its own: who knew the old one must not read on.
         let envelope = try Envelope(sealingWith: newSource, place)
+        // Also when all went well but for the last step, that the folder is on the disk.
+        defer {
+          if knownEnvelope(for: envelope.header) != nil { source.withLock { $0 = newSource } }
+        }
         try withFileLocked(patience) { () throws(SecureStorageError) in
           if let content = try version(patience)?.content { try write(content, envelope) }
         }
@@ -148,9 +152,8 @@ final class EncryptedFile: Sendable {
     _ patience: Patience, _ body: () throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
     try attempt { () throws(FileFailure) in try place.folder.make() }
-    let lock = try attempt { () throws(FileFailure) in try FileLock(place.lockPath) }
-    try patience.wait { () throws(SecureStorageError) in
-      try attempt { () throws(FileFailure) in try lock.tryToTake() } ? () : nil
+    let lock = try patience.wait { () throws(SecureStorageError) in
+      try attempt { () throws(FileFailure) in try FileLock(taking: place) }
     }
     // It is given back when the lock is closed.
     return try withExtendedLifetime(lock) { () throws(SecureStorageError) in try body() }

@@ -62,8 +62,7 @@ import Testing
     let storage = EncryptedFileStorage(
       at: path, key: .keyFile(at: path + ".key"), timeout: .milliseconds(50))
     try storage.setPassword("kept", for: .first)
-    let lock = try FileLock(path + ".lock")
-    #expect(try lock.tryToTake())
+    let lock = try #require(try FileLock(taking: FilePlace(path)))
     #expect(try code { try storage.setPassword("late", for: .first) } == .timedOut)
     // Readers and changes of nothing wait for nobody.
     #expect(try storage.password(for: .first) == "kept")
@@ -71,11 +70,28 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
+  @Test(.enabled(if: geteuid() == 0, "only root may write what others own"))
+  func rootLocksNobodyOut() throws {
+    let storage = EncryptedFileStorage(at: path, key: .cheap("right"))
+    try storage.setPassword("the user's", for: .first)
+    try FileManager.default.removeItem(atPath: path + ".lock")
+    let nobody: uid_t = 65534
+    chown(path, nobody, getgid())
+    try storage.setPassword("root's", for: .first)
+    for file in [path, path + ".lock"] {
+      let owner = try FileManager.default.attributesOfItem(atPath: file)[.ownerAccountID] as? Int
+      #expect(owner == Int(nobody), "\(file)")
+    }
+    try folder.withoutPrivileges {
+      () throws in
+      try storage.setPassword("the user's again", for: .second)
+    }
+  }
+
   @Test func waitingForAnotherWriterIsCanceled() async throws {
     let storage = storage
     try await storage.setPassword("kept", for: .first)
-    let lock = try FileLock(path + ".lock")
-    #expect(try lock.tryToTake())
+    let lock = try #require(try FileLock(taking: FilePlace(path)))
     let task = Task { try await storage.setPassword("late", for: .first) }
     task.cancel()
     let error = await #expect(throws: SecureStorageError.self) { try await task.value }

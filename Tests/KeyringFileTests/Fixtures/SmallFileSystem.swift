@@ -38,8 +38,8 @@ extension TemporaryFolder {
   func withoutPrivileges<Result>(_ body: () throws -> Result) throws -> Result {
     if geteuid() != 0 { return try body() }
     let nobody: uid_t = 65534
-    for name in try names() { chown(path(name), nobody, nobody) }
-    chown(url.path, nobody, nobody)
+    for name in try names() { chown(path(name), nobody, getgid()) }
+    chown(url.path, nobody, getgid())
     _ = setfsuid(nobody)
     defer { _ = setfsuid(0) }
     return try body()

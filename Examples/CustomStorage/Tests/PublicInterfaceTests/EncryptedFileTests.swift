@@ -37,18 +37,37 @@ import Testing
     let other = InMemoryStorage()
     let otherKey = ItemKey.value(service: "service", account: "key of the file")
     try await storage.changeKey(to: .storage(other, key: otherKey))
-    #expect(try other.exists(otherKey))
+    #expect(try await other.exists(otherKey))
     let error = #expect(throws: SecureStorageError.self) {
       try changeKey(of: storage, to: .systemdCredential("file-key"))
     }
     #expect(error?.code == .keyNotFound)
     #expect(error?.operation == .changeKey)
-    let wrong = EncryptedFileStorage(at: path, key: key)
-    #expect(throws: SecureStorageError.self) { try wrong.password(for: first) }
   }
 
-  @Test func errorsAreTold() {
-    #expect(SecureStorageError.Code.wrongKey != .damaged)
+  @Test func damageIsNoWrongKey() throws {
+    let storage = EncryptedFileStorage(at: path, key: key)
+    let first = ItemKey.password(service: "service", account: "account")
+    try storage.setPassword("s3cret", for: first)
+    defer { try? removeFolder() }
+    let wrong = EncryptedFileStorage(at: path, key: .passphrase(Secret("wrong")))
+    var error = #expect(throws: SecureStorageError.self) { try wrong.exists(first) }
+    #expect(error?.code == .wrongKey)
+    try Data("KEYRING".utf8).write(to: URL(fileURLWithPath: path))
+    error = #expect(throws: SecureStorageError.self) { try storage.exists(first) }
+    #expect(error?.code == .damaged)
+  }
+
+  @Test func changesAreReported() async throws {
+    let storage = EncryptedFileStorage(at: path, key: key)
+    let first = ItemKey.password(service: "service", account: "account")
+    let (events, continuation) = AsyncStream<StorageEvent>.makeStream()
+    let observation = try storage.observe(nil) { continuation.yield($0) }
+    defer { try? removeFolder() }
+    try await storage.setPassword("s3cret", for: first)
+    observation.cancel()
+    continuation.finish()
+    #expect(await events.contains(.changed(.created(first))))
   }
 
   @Test func sourcesAreDescribed() {
