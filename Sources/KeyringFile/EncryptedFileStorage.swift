@@ -139,11 +139,4 @@ extension SecureStorageError.Operation {
   /// Encrypting a file with another key.
   public static let changeKey = SecureStorageError.Operation(rawValue: "changeKey")
 }
-#else
-/// Not there: swift-keyring was built without the trait EncryptedFile.
-@available(
-  *, unavailable,
-  message: "Turn on swift-keyring's trait in Package.swift: traits: [.defaults, \"EncryptedFile\"]"
-)
-public struct EncryptedFileStorage {}
 #endif
