@@ -21,8 +21,13 @@ final class SmallFileSystem: Sendable {
 
   func makeReadOnly() throws {
     let flags = UInt(MS_REMOUNT | MS_RDONLY)
-    guard mount("none", path, "tmpfs", flags, nil) == 0 else {
-      throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM)
+    let end = ContinuousClock.now + .seconds(10)
+    // A program that another test is starting has our files open until it has begun.
+    while mount("none", path, "tmpfs", flags, nil) != 0 {
+      guard errno == EBUSY, ContinuousClock.now < end else {
+        throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM)
+      }
+      sched_yield()
     }
   }
 }
