@@ -58,6 +58,8 @@ extension SecureStorageError {
     public static let verificationFailed = Code(rawValue: "verificationFailed")
     /// What was migrated was changed before it could be removed from the source.
     public static let sourceChanged = Code(rawValue: "sourceChanged")
+    /// The storage can be read, and not be written.
+    public static let readOnly = Code(rawValue: "readOnly")
     /// No storage was chosen, and there is none to fall back on.
     public static let noStorage = Code(rawValue: "noStorage")
     /// The storage cannot tell when its items change.
@@ -146,6 +148,10 @@ extension SecureStorageError.Code {
     .notObservable: (
       "The storage cannot tell when its items change.",
       "Read again when the value is needed, or choose an ObservableStorage."
+    ),
+    .readOnly: (
+      "The storage can be read, and not be written.",
+      "Change the secret where the program is given it, or keep it in another storage."
     ),
     .noStorage: (
       "No storage was chosen.", "Set SecureStorageDefaults.storage when the program starts."

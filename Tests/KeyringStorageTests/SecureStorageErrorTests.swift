@@ -37,7 +37,7 @@ extension SecureStorageError.Code {
     .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
     .noDefaultCollection, .collectionNotFound, .collectionAlreadyExists, .accessDenied, .timedOut,
     .canceled,
-    .connectionLost, .ambiguous, .invalidArgument, .undecodable, .noStorage, .notObservable,
-    .backend,
+    .connectionLost, .ambiguous, .invalidArgument, .undecodable, .readOnly, .noStorage,
+    .notObservable, .backend,
   ]
 }
