@@ -74,6 +74,13 @@ public struct ConfirmingStorage<Base: CollectionStorage>: SecureStorage {
     }
   }
 
+  /// Finds out whether the collection could be used; nobody is asked to unlock it, and so nothing is
+  /// written.
+  ///
+  /// - Parameter writing: Without effect.
+  /// - Returns: What was found out about the collection, which is locked as a rule.
+  public func diagnose(writing: Bool) -> StorageDiagnosis { base.diagnose() }
+
   private func lockingAfterwards<Result>(
     _ operation: SecureStorageError.Operation, _ body: () throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {

@@ -68,6 +68,17 @@ public protocol SecureStorage: Sendable {
   ///   success, or whatever kept the storage from doing it.
   @discardableResult
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int
+
+  /// Finds out whether the storage works here, and what to do if it does not: what saving an item would
+  /// need is looked at, without asking anybody, and in bounded time.
+  ///
+  /// A storage that leaves this out is read, and written if that is asked for. One that asks the user
+  /// at each use, or knows more of its place than that it fails, does it itself.
+  ///
+  /// - Parameter writing: Whether an item is stored, read and removed again to see that this works;
+  ///   otherwise nothing is changed.
+  /// - Returns: What was found out.
+  func diagnose(writing: Bool) -> StorageDiagnosis
 }
 
 extension SecureStorage {

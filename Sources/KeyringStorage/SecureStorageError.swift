@@ -35,6 +35,8 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     public static let observe = Operation(rawValue: "observe")
     /// Moving items from one place to another.
     public static let migrate = Operation(rawValue: "migrate")
+    /// Finding out whether the storage works.
+    public static let diagnose = Operation(rawValue: "diagnose")
     /// Making a collection.
     public static let createCollection = Operation(rawValue: "createCollection")
     /// Deleting a collection.

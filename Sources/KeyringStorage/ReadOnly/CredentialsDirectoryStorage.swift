@@ -66,6 +66,22 @@ public struct CredentialsDirectoryStorage: ReadOnlyStorage {
       .prefix(query.limit ?? .max).map { $0.limited(to: query.details) }
   }
 
+  /// Finds out whether there is a directory, and which files are in it.
+  ///
+  /// - Parameter writing: Without effect, as nothing can be written.
+  /// - Returns: What was found out.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    var diagnosis = StorageDiagnosis(of: backendName)
+    do throws(SecureStorageError) {
+      let folder = try open()
+      let names = try names(in: folder).sorted().joined(separator: ", ")
+      diagnosis.add("directory", "\(folder.path) has \(names.isEmpty ? "no files" : names)")
+    } catch {
+      diagnosis.add("directory", error)
+    }
+    return diagnosis
+  }
+
   private func item(
     _ key: ItemKey, in folder: SecretFolder
   ) throws(SecureStorageError) -> [SecureItem] {

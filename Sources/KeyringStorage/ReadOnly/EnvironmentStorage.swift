@@ -70,6 +70,25 @@ public struct EnvironmentStorage: ReadOnlyStorage {
     return query.matches(item) ? [item.limited(to: query.details)] : []
   }
 
+  /// Finds out whether there is a variable whose name begins with the prefix.
+  ///
+  /// - Parameter writing: Without effect, as nothing can be written.
+  /// - Returns: What was found out; `.noStorage` when there is none.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    var diagnosis = StorageDiagnosis(of: backendName)
+    let names = SecretVariable.names(withPrefix: prefix)
+    if names.isEmpty {
+      diagnosis.add(
+        "variables",
+        failure(
+          .noStorage, "No environment variable has a name that begins with \"\(prefix)\".",
+          advice: "Start the program with one for each secret."))
+    } else {
+      diagnosis.add("variables", names.sorted().joined(separator: ", "))
+    }
+    return diagnosis
+  }
+
   private func variable(
     for name: String, of key: ItemKey
   ) throws(SecureStorageError) -> String {

@@ -1,7 +1,8 @@
+// For `environ`, which C declares as a variable.
 #if canImport(Glibc)
-internal import Glibc
+@preconcurrency internal import Glibc
 #elseif canImport(Musl)
-internal import Musl
+@preconcurrency internal import Musl
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
@@ -20,5 +21,30 @@ enum SecretVariable {
   static func text(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(cString: value)
+  }
+
+  /// The names of the variables that begin like this and are not empty.
+  static func names(withPrefix prefix: String) -> [String] {
+    let prefix = Array(prefix.utf8)
+    var names: [String] = []
+    var next = entries
+    while let entry = next?.pointee {
+      let bytes = UnsafeRawBufferPointer(start: entry, count: strlen(entry))
+      if bytes.starts(with: prefix), let end = bytes.firstIndex(of: UInt8(ascii: "=")),
+        end > 0, end < bytes.count - 1
+      {
+        names.append(String(decoding: bytes[..<end], as: UTF8.self))
+      }
+      next = next?.successor()
+    }
+    return names
+  }
+
+  private static var entries: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
+    #if canImport(Darwin)
+    _NSGetEnviron().pointee
+    #else
+    environ
+    #endif
   }
 }

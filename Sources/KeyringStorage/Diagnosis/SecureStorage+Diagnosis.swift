@@ -1,0 +1,77 @@
+extension SecureStorage {
+  /// Finds out whether the storage works here, without changing anything or asking anybody.
+  ///
+  /// - Returns: What was found out.
+  public func diagnose() -> StorageDiagnosis { diagnose(writing: false) }
+
+  /// Finds out whether the storage works here, without blocking the task's thread.
+  ///
+  /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
+  /// - Returns: What was found out.
+  /// - Throws: `.canceled` when the task is cancelled.
+  public func diagnose(writing: Bool = false) async throws(SecureStorageError) -> StorageDiagnosis {
+    try await offThread(.diagnose) { () throws(SecureStorageError) in diagnose(writing: writing) }
+  }
+
+  /// Finds out whether the storage can be read, and written if that is asked for.
+  ///
+  /// This is what a storage does that leaves the operation out.
+  ///
+  /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
+  /// - Returns: What was found out.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    var diagnosis = StorageDiagnosis(of: backendName)
+    do throws(SecureStorageError) {
+      var query = ItemQuery.key(.diagnosisProbe())
+      query.unlocks = false
+      _ = try items(matching: query)
+      if let storage = self as? any LockableStorage, try storage.isLocked() {
+        throw SecureStorageError(.locked, operation: .diagnose, backend: backendName)
+      }
+      diagnosis.add("reading", "works")
+    } catch {
+      diagnosis.add("reading", error)
+    }
+    if writing, diagnosis.failure == nil { diagnosis.probeWriting(in: self) }
+    return diagnosis
+  }
+}
+
+extension StorageDiagnosis {
+  /// Adds whether an item can be stored, read and removed again.
+  ///
+  /// The item is of the service "swift-keyring diagnosis". A storage that is read-only by its nature
+  /// is not written to.
+  ///
+  /// - Parameter storage: The storage; it may ask the user only if it is allowed to.
+  public mutating func probeWriting(in storage: some SecureStorage) {
+    if storage is any ReadOnlyStorage {
+      add("writing", "is refused, as this storage is read-only")
+      return
+    }
+    let key = ItemKey.diagnosisProbe()
+    do throws(SecureStorageError) {
+      let secret = Secret("a probe")
+      try storage.save(SecureItem(key: key, secret: secret), .add)
+      let found = Result { () throws(SecureStorageError) in try storage.secret(for: key) }
+      let isRemoved = try storage.remove(key)
+      guard try found.get() == secret, isRemoved else {
+        throw SecureStorageError(
+          .verificationFailed, operation: .diagnose, backend: storage.backendName,
+          advice: "Look at what the keyring says in its log.")
+      }
+      add("writing", "works: an item was stored, read and removed again")
+    } catch {
+      add("writing", error)
+    }
+  }
+}
+
+extension ItemKey {
+  /// A key that no item has: one of its own for each diagnosis, so that two do not meet.
+  static func diagnosisProbe() -> ItemKey {
+    .value(
+      service: "swift-keyring diagnosis",
+      account: String(UInt64.random(in: .min ... .max), radix: 36))
+  }
+}

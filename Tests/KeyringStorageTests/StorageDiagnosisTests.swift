@@ -1,0 +1,87 @@
+import Foundation
+import KeyringStorage
+import KeyringTesting
+import Testing
+
+/// What any storage tells of itself.
+@Suite struct StorageDiagnosisTests {
+  @Test func aStorageThatWorks() throws {
+    let storage = InMemoryStorage()
+    #expect(storage.diagnose().failure == nil)
+    #expect("\(storage.diagnose())" == "ok: InMemoryStorage, reading: works")
+    let writing = storage.diagnose(writing: true)
+    #expect(writing.failure == nil && writing.findings.map(\.subject) == ["reading", "writing"])
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func withAwait() async throws {
+    let storage: any SecureStorage = InMemoryStorage()
+    #expect(try await storage.diagnose().findings.map(\.subject) == ["reading"])
+    #expect(
+      try await storage.diagnose(writing: true).findings.map(\.subject) == ["reading", "writing"])
+  }
+
+  @Test func aStorageThatIsLocked() throws {
+    let storage = InMemoryStorage()
+    try storage.lock()
+    let diagnosis = storage.diagnose(writing: true)
+    #expect(diagnosis.failure?.code == .locked && diagnosis.findings.map(\.state) == [.failure])
+    #expect("\(diagnosis)".contains("Unlock it in your keyring manager"))
+    #expect(ConfirmingStorage(storage.collection(labeled: "default")).diagnose() == diagnosis)
+  }
+
+  @Test func aStorageWithoutItsCollection() {
+    let diagnosis = InMemoryStorage().collection(labeled: "none").diagnose()
+    #expect(diagnosis.failure?.code == .collectionNotFound)
+  }
+
+  @Test(arguments: [SecureStorageError.Operation.save, .remove])
+  func aStorageThatCannotBeWritten(operation: SecureStorageError.Operation) {
+    let storage = FaultyStorage()
+    storage.fail(operation, with: .accessDenied)
+    #expect(storage.diagnose().failure == nil)
+    #expect(storage.diagnose(writing: true).failure?.code == .accessDenied)
+  }
+
+  @Test func aProbeThatDoesNotReadBackIsRemovedAllTheSame() throws {
+    let base = InMemoryStorage()
+    let storage = FaultyStorage(base)
+    storage.fail(.read, with: .connectionLost, onCall: 2)
+    #expect(storage.diagnose(writing: true).failure?.code == .connectionLost)
+    #expect(try base.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func readOnlyStoragesAreNotWritten() throws {
+    let folder = SecretsFolder()
+    try folder.write("s3cret", "token")
+    let storage = CredentialsDirectoryStorage(service: "service", directory: folder.path)
+    let diagnosis = storage.diagnose(writing: true)
+    #expect(diagnosis.failure == nil && "\(diagnosis)".hasSuffix("has token"))
+    let missing = CredentialsDirectoryStorage(service: "service", directory: folder.path + "/none")
+    #expect(missing.diagnose().failure?.code == .noStorage)
+  }
+
+  @Test func environment() async {
+    await #expect(processExitsWith: .success) { () throws -> Void in
+      let storage = EnvironmentStorage(service: "service", prefix: "EXAMPLE_")
+      setenv("EXAMPLE_EMPTY", "", 1)
+      #expect(storage.diagnose().failure?.code == .noStorage)
+      setenv("EXAMPLE_TOKEN", "s3cret", 1)
+      #expect("\(storage.diagnose())" == "ok: EnvironmentStorage, variables: EXAMPLE_TOKEN")
+      unsetenv("CREDENTIALS_DIRECTORY")
+      let given = CredentialsDirectoryStorage(service: "service")
+      #expect(given.diagnose().failure?.code == .noStorage)
+      let error = #expect(throws: SecureStorageError.self) {
+        try given.password(for: .password(service: "service", account: "token"))
+      }
+      #expect(error?.code == .noStorage)
+    }
+  }
+
+  @Test func everyFindingIsOneLine() {
+    let finding = StorageDiagnosis.Finding(
+      storage: "a\nb", subject: "c\r\nd", state: .notice, text: "e\u{1B}[31m\u{2028}f",
+      advice: "g\u{85}h")
+    #expect(finding.description == "notice: a b, c  d: e [31m f g h")
+  }
+}
