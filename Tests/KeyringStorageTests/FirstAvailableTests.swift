@@ -1,0 +1,222 @@
+import Dispatch
+import KeyringStorage
+import KeyringTesting
+import Synchronization
+import Testing
+
+/// Choosing among storages, some of which are not there.
+@Suite struct FirstAvailableTests {
+  private let first = FaultyStorage()
+  private let second = FaultyStorage()
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  private var storage: FirstAvailable { FirstAvailable([first, second]) }
+
+  @Test(arguments: StorageContract.allCases.filter { !$0.needsLocking && !$0.needsCollections })
+  func contract(rule: StorageContract) throws {
+    first.fail(.read, with: .noSessionBus)
+    try rule.verify(storage)
+    try rule.verify(FirstAvailable([second]))
+  }
+
+  @Test(arguments: [
+    SecureStorageError.Code.noSessionBus, .noProvider, .noDefaultCollection, .collectionNotFound,
+    .accessDenied, .noStorage,
+  ])
+  func whatIsNotThereIsPassedOver(code: SecureStorageError.Code) throws {
+    first.fail(.read, with: code)
+    let storage = storage
+    try storage.setPassword("s3cret", for: key)
+    #expect(second.count(of: .save) == 1 && first.count(of: .save) == 0)
+    let choice = try storage.choice()
+    #expect(choice.index == 1 && choice.passedOver.map(\.failure?.code) == [code])
+    #expect(choice.storage as? FaultyStorage === second)
+    #expect("\(choice)" == "InMemoryStorage, as InMemoryStorage has \(code)")
+  }
+
+  @Test func isDecidedOnce() throws {
+    first.fail(.read, with: .noProvider)
+    let storage = storage
+    let copy = storage
+    try storage.setPassword("s3cret", for: key)
+    first.mend()
+    first.forgetCalls()
+    #expect(try copy.password(for: key) == "s3cret")
+    second.fail(.read, with: .noProvider)
+    let error = #expect(throws: SecureStorageError.self) { try copy.password(for: key) }
+    #expect(error?.code == .noProvider && first.calls.isEmpty)
+  }
+
+  @Test func nothingIsWrittenToSee() throws {
+    _ = try storage.choice()
+    #expect(first.count(of: .save) == 0 && second.calls.isEmpty)
+  }
+
+  @Test func lockedIsThere() throws {
+    let locked = InMemoryStorage()
+    try locked.lock()
+    let storage = FirstAvailable([locked, second])
+    for body: () throws -> Void in [
+      { try storage.setPassword("s3cret", for: key) }, { _ = try storage.password(for: key) },
+      { try storage.remove(key) }, { _ = try storage.items(for: [key], details: .all) },
+    ] {
+      let error = #expect(throws: SecureStorageError.self) { try body() }
+      #expect(error?.code == .locked && error?.backend == "InMemoryStorage")
+    }
+    #expect(try storage.choice().index == 0 && second.calls.isEmpty)
+    try locked.unlock()
+    try storage.setPassword("s3cret", for: key)
+    #expect(try locked.password(for: key) == "s3cret")
+  }
+
+  @Test func dismissedIsThere() throws {
+    first.fail(.read, with: .userCanceled)
+    let storage = storage
+    let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
+    #expect(error?.code == .userCanceled)
+    #expect(try storage.choice().index == 0 && second.calls.isEmpty)
+  }
+
+  @Test(arguments: [
+    SecureStorageError.Code.timedOut, .canceled, .connectionLost, .backend, .ambiguous,
+    .init(rawValue: "anotherMakers"),
+  ])
+  func whatLeavesItOpenDecidesNothing(code: SecureStorageError.Code) throws {
+    first.fail(.read, with: code)
+    let storage = storage
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.setPassword("s3cret", for: key)
+    }
+    #expect(error?.code == code && error?.operation == .save && second.calls.isEmpty)
+    #expect(storage.diagnose().failure?.code == code)
+    first.mend()
+    try storage.setPassword("s3cret", for: key)
+    #expect(first.count(of: .save) == 1 && second.count(of: .save) == 0)
+  }
+
+  @Test func noneIsAnErrorWithTheReasonOfEach() throws {
+    first.fail(.read, with: .noProvider)
+    second.fail(.read, with: .noSessionBus)
+    let storage = storage
+    let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
+    #expect(error?.code == .noStorage && error?.backend == "FirstAvailable")
+    #expect(error?.message.contains("provides a keyring") == true)
+    #expect(error?.message.contains("no D-Bus session bus") == true)
+    #expect(error?.advice.contains("dbus-run-session") == true)
+    // A keyring that was started meanwhile is there.
+    first.mend()
+    #expect(try storage.password(for: key) == nil)
+    #expect(storage.backendName == "InMemoryStorage")
+    let empty = #expect(throws: SecureStorageError.self) { try FirstAvailable([]).choice() }
+    #expect(empty?.code == .noStorage)
+  }
+
+  @Test func errorsTellWhatWasChosenAndWhy() throws {
+    first.fail(.read, with: .noProvider)
+    let storage = storage
+    #expect(storage.backendName == "FirstAvailable")
+    _ = try storage.choice()
+    second.fail(.save, with: .accessDenied)
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.setPassword("s3cret", for: key)
+    }
+    #expect(error?.code == .accessDenied && error?.backend == storage.backendName)
+    #expect(error?.description.contains("as InMemoryStorage has noProvider") == true)
+  }
+
+  @Test func threadsThatMeetChooseTheSame() throws {
+    for _ in 0..<20 {
+      let storage = FirstAvailable([FlickeringStorage(callers: 8), second])
+      let chosen = Mutex<[Int]>([])
+      let group = DispatchGroup()
+      for number in 0..<8 {
+        // A thread each, as all of them wait for the last.
+        DispatchQueue(label: "\(number)").async(group: group) {
+          let index = Result { () throws(SecureStorageError) in try storage.choice().index }
+          chosen.withLock { $0.append((try? index.get()) ?? -1) }
+        }
+      }
+      group.wait()
+      #expect(try chosen.withLock { $0 } == Array(repeating: storage.choice().index, count: 8))
+    }
+  }
+
+  @Test func aCanceledChoiceIsNone() async throws {
+    let gate = first.hold(.read)
+    let storage = storage
+    let key = key
+    let task = Task { try await storage.setPassword("s3cret", for: key) }
+    await gate.waitForCall()
+    task.cancel()
+    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
+    #expect(error?.code == .canceled)
+    first.mend()
+    #expect(storage.backendName == "FirstAvailable")
+    try await storage.setPassword("s3cret", for: key)
+    #expect(try await storage.choice().index == 0)
+  }
+
+  @Test func storagesThatAreReadOnlyAreChosenWhenThereIsSomethingToRead() throws {
+    let folder = SecretsFolder()
+    try folder.write("s3cret", "account")
+    for directory in [folder.path, folder.path + "/nonexistent"] {
+      let given = CredentialsDirectoryStorage(service: "service", directory: directory)
+      let storage = FirstAvailable([given, InMemoryStorage()])
+      let isGiven = directory == folder.path
+      #expect(try storage.password(for: key) == (isGiven ? "s3cret" : nil))
+      let saving = Result { try storage.setPassword("new", for: key) }
+      if isGiven {
+        let error = #expect(throws: SecureStorageError.self) { try saving.get() }
+        #expect(error?.code == .readOnly)
+      } else {
+        try saving.get()
+      }
+    }
+  }
+
+  @Test func diagnosisTellsOfAll() throws {
+    first.fail(.read, with: .noProvider)
+    let storage = storage
+    let diagnosis = storage.diagnose()
+    #expect(diagnosis.failure == nil)
+    #expect(diagnosis.findings.map(\.state) == [.failure, .ok, .notice])
+    #expect(diagnosis.findings.last?.text.contains("as InMemoryStorage has noProvider") == true)
+    // To look is not to choose.
+    first.mend()
+    #expect(try storage.choice().index == 0)
+    second.fail(.save, with: .locked)
+    #expect(storage.diagnose(writing: true).failure == nil)
+    first.fail(.save, with: .locked)
+    #expect(storage.diagnose(writing: true).failure?.code == .locked)
+    first.mend()
+    for faulty in [first, second] { faulty.fail(.read, with: .noProvider) }
+    #expect(storage.diagnose().failure?.code == .noProvider)
+    #expect(FirstAvailable([first, second]).diagnose().failure?.code == .noStorage)
+  }
+}
+
+/// A storage that is there for every other caller, as while a keyring starts; it answers when all have
+/// asked.
+private final class FlickeringStorage: SecureStorage {
+  private let callers: Int
+  private let count = Mutex(0)
+  private let allHaveAsked = DispatchSemaphore(value: 0)
+
+  init(callers: Int) { self.callers = callers }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    let number = count.withLock { count in
+      count += 1
+      return count
+    }
+    if number == callers { allHaveAsked.signal() }
+    allHaveAsked.wait()
+    allHaveAsked.signal()
+    if number % 2 == 0 { return [] }
+    throw SecureStorageError(.noProvider, operation: .read, backend: backendName)
+  }
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {}
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
+}
