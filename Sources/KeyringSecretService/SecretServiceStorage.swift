@@ -126,6 +126,22 @@ public struct SecretServiceStorage: LockableStorage {
     return selected?.count ?? 0
   }
 
+  /// Finds out whether the keyring works here: the sandbox, the session bus, who provides the service,
+  /// how secrets travel, and whether the collection is there and unlocked.
+  ///
+  /// The user is asked nothing. A keyring that does not run is started, as by any other use. It takes
+  /// ``Options/serviceTimeout`` at most, and as long again for each of the three operations of `writing`.
+  /// A keyring that does not answer until then is a `.timedOut` among the findings.
+  ///
+  /// - Parameter writing: Whether an item is stored in the collection, read and removed again, where
+  ///   that takes no question to the user.
+  /// - Returns: What was found out.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    var examination = SecretServiceExamination(self)
+    examination.run(writing: writing)
+    return examination.diagnosis
+  }
+
   /// Locks the collection, for every program.
   ///
   /// - Throws: What kept it from being locked.

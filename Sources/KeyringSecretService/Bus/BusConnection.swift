@@ -36,7 +36,8 @@ final class BusConnection: Sendable {
     return BusConnection(.object(adopting: connection))
   }
 
-  private static func sessionBusAddress() throws(BusFailure) -> String {
+  /// The address of the session bus.
+  static func sessionBusAddress() throws(BusFailure) -> String {
     var error: UnsafeMutablePointer<GError>?
     guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, &error) else {
       throw BusFailure(adopting: error)
@@ -52,7 +53,8 @@ final class BusConnection: Sendable {
   ///
   /// - Parameters:
   ///   - messages: The messages.
-  ///   - provider: The unique name of the provider, for the messages that name no receiver.
+  ///   - provider: The unique name of the provider, for the messages that name no receiver; `nil`
+  ///     when there are none of these.
   ///   - context: Where the answers arrive.
   ///   - deadline: When to give up.
   ///   - onAnswer: Called with the index of each message when its answer arrives, between the signals
@@ -60,7 +62,7 @@ final class BusConnection: Sendable {
   /// - Returns: For each message its answer, or what it failed with.
   /// - Throws: Only when the deadline passed or the task was cancelled.
   func send(
-    _ messages: [Message], to provider: String, in context: PrivateMainContext,
+    _ messages: [Message], to provider: String?, in context: PrivateMainContext,
     until deadline: Deadline, onAnswer: @escaping (Int) -> Void = { _ in }
   ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
     var results: [Result<Variant, BusFailure>] = []
@@ -79,7 +81,7 @@ final class BusConnection: Sendable {
   private static let flight = 64
 
   private func sendAtOnce(
-    _ messages: ArraySlice<Message>, to provider: String, in context: PrivateMainContext,
+    _ messages: ArraySlice<Message>, to provider: String?, in context: PrivateMainContext,
     until deadline: Deadline, onAnswer: @escaping (Int) -> Void
   ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
     let starts = messages.map { message in
@@ -98,7 +100,7 @@ final class BusConnection: Sendable {
   }
 
   private func start(
-    _ message: Message, to provider: String, _ cancellable: UnsafeMutablePointer<GCancellable>?,
+    _ message: Message, to provider: String?, _ cancellable: UnsafeMutablePointer<GCancellable>?,
     _ callback: GAsyncReadyCallback, _ data: gpointer
   ) {
     let type = g_variant_type_new(message.answer)

@@ -51,6 +51,12 @@ final class SecretSession: Sendable {
     try connection.send(messages, to: provider, in: context, until: deadline)
   }
 
+  /// How secrets are encrypted on the bus, in the specification's words; "plain" for not at all.
+  var algorithm: String? {
+    secret_service_get_session_algorithms(UnsafeMutablePointer(service.pointer))
+      .map { String(cString: $0) }
+  }
+
   /// Whether the bus has ended the connection; its signal would go to a context nobody iterates.
   var isClosed: Bool { connection.isClosed }
 

@@ -100,6 +100,9 @@ extension Variant {
 
   var unsigned: UInt64 { UInt64(g_variant_get_uint64(pointer)) }
 
+  /// The value of type `u`.
+  var number: UInt32 { g_variant_get_uint32(pointer) }
+
   var paths: [ObjectPath] { children.map { ObjectPath($0.text) } }
 
   var strings: [String: String] {

@@ -1,0 +1,233 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+@testable import KeyringSecretService
+
+/// What a diagnosis says in every state that a machine can be in; that it asks nobody, and ends.
+@Suite struct DiagnosisTests {
+  @Test(
+    arguments: ["unix:path=/nonexistent/bus", "tcp:host=localhost,port=1", "garbage", ""])
+  func noBus(address: String) {
+    let diagnosis = SecretServiceStorage(options: .init(busAddress: address)).diagnose()
+    diagnosis.expect(["sandbox: ok", "session bus: failure"], .noSessionBus)
+    #expect(diagnosis.description.contains("at \"\(address)\"."))
+    #expect(diagnosis.description.contains("dbus-run-session"))
+  }
+
+  @Test func noAddress() async {
+    await #expect(processExitsWith: .success) {
+      for name in ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "XDG_RUNTIME_DIR"] { unsetenv(name) }
+      SecretServiceStorage().diagnose()
+        .expect(["sandbox: ok", "session bus: failure"], .noSessionBus)
+    }
+  }
+
+  @Test func aSocketThatNeverAnswers() throws {
+    let listener = try Listener()
+    let storage = SecretServiceStorage(
+      options: .init(
+        serviceTimeout: .milliseconds(300), busAddress: "unix:path=\(listener.path)"))
+    storage.diagnose().expect(["sandbox: ok", "session bus: failure"], .timedOut)
+  }
+
+  @Test func sandboxes() throws {
+    let path = NSTemporaryDirectory() + UUID().uuidString
+    defer { unlink(path) }
+    #expect(Sandbox.current(flatpakInfo: path) == .none)
+    try Data("[Application]\nname=org.example.App\nruntime=x\n".utf8)
+      .write(to: URL(fileURLWithPath: path))
+    #expect(Sandbox.current(flatpakInfo: path) == .flatpak("org.example.App"))
+    try Data("[Runtime]\nruntime=runtime/org.example.App\n".utf8)
+      .write(to: URL(fileURLWithPath: path))
+    #expect(Sandbox.current(flatpakInfo: path) == .flatpak("runtime/org.example.App"))
+    #expect(Sandbox.flatpak("x").advice?.contains("--talk-name=org.freedesktop.secrets") == true)
+  }
+
+  @Test func snaps() async {
+    await #expect(processExitsWith: .success) {
+      setenv("SNAP", "/snap/example/1", 1)
+      setenv("SNAP_NAME", "example", 1)
+      let diagnosis = SecretServiceStorage(options: .init(busAddress: "garbage")).diagnose()
+      #expect("\(diagnosis.findings[0])" == "ok: SecretServiceStorage, sandbox: Snap, example")
+      #expect(Sandbox.current().advice?.contains("snap connect example:") == true)
+    }
+  }
+}
+
+/// The same, on buses of the tests' own.
+@Suite(.inPrivateSession) struct DiagnosisOnABusTests {
+  private static let outside = ["sandbox: ok", "session bus: ok", "portal: ok"]
+
+  @Test func noProvider() throws {
+    let bus = try PrivateBus()
+    let diagnosis = bus.storage().diagnose(writing: true)
+    diagnosis.expect(Self.outside + ["provider: failure"], .noProvider)
+    #expect("\(diagnosis)".contains("Install and start one"))
+  }
+
+  @Test(arguments: ["/nonexistent/keyring", "/bin/false"])
+  func activationFails(command: String) throws {
+    let bus = try PrivateBus(activation: command)
+    let diagnosis = bus.storage().diagnose()
+    diagnosis.expect(Self.outside + ["provider: failure"], .noProvider)
+    #expect("\(diagnosis)".contains("could not start it"))
+  }
+
+  @Test func activationNeverFinishes() throws {
+    let bus = try PrivateBus(activation: "/usr/bin/env gdbus wait --session org.example.Never")
+    bus.storage(serviceTimeout: .milliseconds(300)).diagnose()
+      .expect(Self.outside + ["provider: failure"], .timedOut)
+  }
+
+  // MARK: - A provider that misbehaves
+
+  @Test(arguments: ["OpenSession", "ReadAlias", "Get"]) func faults(method: String) throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    let faults: KeyValuePairs<FakeService.Fault, SecureStorageError.Code> = [
+      .mute: .timedOut, .type: .backend,
+      .error("org.freedesktop.DBus.Error.AccessDenied"): .accessDenied,
+      .error("org.freedesktop.DBus.Error.NoReply"): .connectionLost,
+      .error("org.example.Error.Odd"): .backend,
+      .leave: .connectionLost,
+    ]
+    for (fault, code) in faults {
+      try service.mend()
+      try service.restart()
+      try service.fault(method, fault)
+      let storage = bus.storage(serviceTimeout: .milliseconds(500))
+      let start = ContinuousClock.now
+      let diagnosis = storage.diagnose(writing: true)
+      #expect(ContinuousClock.now - start < .seconds(5))
+      #expect(diagnosis.failure?.code == code, "\(fault): \(diagnosis)")
+      #expect(diagnosis.findings.last?.state == .failure)
+      #expect(diagnosis.failure?.operation == .diagnose)
+    }
+    try service.restart()
+    #expect(bus.storage().diagnose(writing: true).failure == nil)
+  }
+
+  @Test func plainSessionsAreANotice() throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    let diagnosis = bus.storage().diagnose()
+    diagnosis.expect(Self.outside + ["provider: ok", "encryption: notice", "collection: ok"], nil)
+    #expect("\(diagnosis)".contains("python3"))
+    try service.lock()
+    bus.storage().diagnose(writing: true).expect(
+      Self.outside
+        + ["provider: ok", "encryption: notice", "collection: notice", "writing: notice"], nil)
+    #expect(try bus.storage().isLocked())
+    bus.storage(.never).diagnose(writing: true).expect(
+      Self.outside + ["provider: ok", "encryption: notice", "collection: failure"], .locked)
+  }
+
+  @Test(arguments: [FakeService.Alias.none, .stale])
+  func defaultCollectionThatIsNotThere(alias: FakeService.Alias) throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    try service.alias(alias)
+    let never = bus.storage(.never).diagnose(writing: true)
+    #expect(never.failure?.code == .noDefaultCollection && never.findings.last?.state == .failure)
+    #expect("\(never)".contains("collection/gone") == (alias == .stale))
+    let allowed = bus.storage().diagnose()
+    #expect(allowed.failure == nil && allowed.findings.last?.state == .notice)
+    let named = SecretServiceStorage(
+      options: .init(collection: .named("none"), busAddress: bus.address))
+    #expect(named.diagnose().failure?.code == .collectionNotFound)
+  }
+
+  @Test func writingThatFails() throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    try service.fault("CreateItem", .error("org.freedesktop.DBus.Error.AccessDenied"))
+    #expect(bus.storage().diagnose().failure == nil)
+    let diagnosis = bus.storage().diagnose(writing: true)
+    #expect(diagnosis.failure?.code == .accessDenied)
+    #expect(diagnosis.findings.last?.subject == "writing")
+    // A question to the user is not asked for a probe.
+    try service.fault("CreateItem", .prompt(.accept))
+    #expect(bus.storage().diagnose(writing: true).failure?.code == .locked)
+  }
+
+  // MARK: - gnome-keyring
+
+  @Test func nobodyIsAskedAndWhoCouldBeIsKnown() throws {
+    for hasCollection in [true, false] {
+      let bus = try PrivateBus()
+      let keyring = try GnomeKeyring(on: bus, hasCollection: hasCollection)
+      defer { _ = keyring }
+      if hasCollection { try bus.storage().lock() }
+      let code: SecureStorageError.Code = hasCollection ? .locked : .noDefaultCollection
+      #expect(bus.storage(.never).diagnose().failure?.code == code)
+      #expect(bus.storage().diagnose(writing: true).failure?.code == code)
+      let prompter = try Prompter(.dismiss, on: bus)
+      let diagnosis = bus.storage().diagnose(writing: false)
+      diagnosis.expect(
+        Self.outside + ["provider: ok", "encryption: ok", "collection: notice"], nil)
+      _ = bus.storage().diagnose(writing: true)
+      #expect(try prompter.finish() == 0)
+    }
+  }
+
+  @Test func theKeyringOfTheSession() throws {
+    // A wallet of KWallet may be closed, and opens without a question.
+    try SecretServiceStorage().unlock()
+    let diagnosis = SecretServiceStorage().diagnose(writing: true)
+    diagnosis.expect(
+      Self.outside + ["provider: ok", "encryption: ok", "collection: ok", "writing: ok"], nil)
+    let text = diagnosis.description
+    #expect(
+      text.contains(Provider.current == .kwallet ? "kwalletd5, process" : "gnome-keyring-daemon"))
+    #expect(text.contains("dh-ietf1024-sha256-aes128-cbc-pkcs7"))
+    #expect(text.contains(Provider.current.defaultCollection))
+    #expect(try SecretServiceStorage().items(matching: .service("swift-keyring diagnosis")).isEmpty)
+  }
+
+  @Test func aRestartIsNoFailure() throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    #expect(bus.storage().diagnose().failure == nil)
+    try service.restart()
+    let diagnosis = bus.storage().diagnose()
+    #expect(diagnosis.failure == nil)
+    #expect(diagnosis.findings.map(\.subject) == diagnosis.findings.map(\.subject).uniqued)
+  }
+
+  @Test func aCanceledDiagnosisSaysSo() async throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    try service.fault("ReadAlias", .mute)
+    let storage = bus.storage()
+    let task = Task { try await storage.diagnose().failure }
+    try await service.waitForCall(of: "ReadAlias")
+    task.cancel()
+    let failure = try await task.value
+    #expect(failure?.code == .canceled)
+  }
+}
+
+extension StorageDiagnosis {
+  /// Expects these subjects and states, and this failure.
+  fileprivate func expect(
+    _ states: [String], _ code: SecureStorageError.Code?,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(
+      findings.map { "\($0.subject): \($0.state)" } == states, "\(self)",
+      sourceLocation: sourceLocation)
+    #expect(failure?.code == code, "\(self)", sourceLocation: sourceLocation)
+    for finding in findings where finding.state != .ok {
+      #expect(finding.advice?.isEmpty == false, "\(finding)", sourceLocation: sourceLocation)
+    }
+  }
+}
+
+extension [String] {
+  fileprivate var uniqued: [String] {
+    reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+}
+#endif
