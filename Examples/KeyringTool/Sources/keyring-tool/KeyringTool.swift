@@ -14,7 +14,7 @@ struct KeyringTool: ParsableCommand {
       """,
     subcommands: [
       ListCommand.self, GetCommand.self, SetCommand.self, RemoveCommand.self, MoveCommand.self,
-      LockCommand.self, UnlockCommand.self, CollectionsCommand.self,
+      LockCommand.self, UnlockCommand.self, CollectionsCommand.self, DoctorCommand.self,
     ])
 
   static func main() {

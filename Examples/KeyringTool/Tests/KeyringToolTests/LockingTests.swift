@@ -21,6 +21,11 @@ struct LockingTests {
       #expect(result.errors.contains("The keyring is locked. Unlock it"))
     }
     #expect(try Program.tool(["unlock", "--no-prompt"]).status == 1)
+    // Nobody shows the keyring's question here, whether or not it may be asked.
+    for options in [[], ["--no-prompt"], ["--write"]] {
+      let doctor = try Program.tool(["doctor"] + options)
+      #expect(doctor.status == 2 && doctor.output.contains("is locked"))
+    }
     let list = try Program.tool(["list", "--no-prompt", "--service", "locked"])
     #expect(list.status == 0 && list.output.hasSuffix("  locked\n"))
   }

@@ -116,6 +116,23 @@ struct ProgramTests {
     #expect(result.status == 64 && result.output.isEmpty && result.errors.contains("Usage:"))
   }
 
+  @Test func doctorFindsNothingWrongAndLeavesNothingBehind() throws {
+    let look = try Program.tool(["doctor"])
+    #expect(look.status == 0 && look.output.contains("gnome-keyring-daemon"))
+    #expect(!look.output.contains("writing"))
+    let write = try Program.tool(["doctor", "--write"])
+    #expect(write.status == 0 && write.output.contains("writing      works"))
+    #expect(try Program.tool(["list", "--service", "swift-keyring diagnosis"]).output.isEmpty)
+  }
+
+  @Test func doctorFailsWhereThereIsNoBus() throws {
+    let variables = ["DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent/bus", Program.toolPath]
+    let result = try Program.run("env", variables + ["doctor", "--json"])
+    #expect(result.status == 1 && result.output.contains(#""failure":"noSessionBus""#))
+    let collection = try Program.tool(["doctor", "--collection", service])
+    #expect(collection.status == 1 && collection.output.contains("choose another collection"))
+  }
+
   @Test func failsWithAdvice() throws {
     let delete = try Program.tool(["collections", "--delete", service])
     #expect(delete.status == 1 && delete.errors.contains("There is no collection"))

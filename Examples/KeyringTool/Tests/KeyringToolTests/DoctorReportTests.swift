@@ -1,0 +1,42 @@
+import Foundation
+import Keyring
+import KeyringToolCommands
+import Testing
+
+@Suite struct DoctorReportTests {
+  private func diagnosis(_ code: SecureStorageError.Code?) -> StorageDiagnosis {
+    var diagnosis = StorageDiagnosis(of: "Storage")
+    diagnosis.add("bus", "unix:path=/run/bus")
+    diagnosis.add("encryption", "None.", advice: "Take another.")
+    if let code {
+      diagnosis.add("x", SecureStorageError(code, operation: .diagnose, backend: "Storage"))
+    }
+    return diagnosis
+  }
+
+  @Test func aLineForEachFinding() {
+    #expect(
+      DoctorReport(diagnosis(.locked)).lines.map { $0.prefix(36) } == [
+        "ok       bus         unix:path=/run/", "notice   encryption  None. Take anot",
+        "failure  x           The keyring is ",
+      ])
+  }
+
+  @Test(arguments: [
+    (nil, 0), (SecureStorageError.Code.locked, 2), (.noSessionBus, 1), (.timedOut, 1),
+  ])
+  func status(code: SecureStorageError.Code?, status: Int) {
+    #expect(DoctorReport(diagnosis(code)).status == Int32(status))
+  }
+
+  @Test func jsonHasAllOfIt() throws {
+    let text = try DoctorReport(diagnosis(.locked)).json()
+    #expect(!text.contains("\n"))
+    let content = try JSONSerialization.jsonObject(with: Data(text.utf8))
+    let object = try #require(content as? [String: Any])
+    #expect(object["failure"] as? String == "locked" && object["storage"] as? String == "Storage")
+    let findings = try #require(object["findings"] as? [[String: String]])
+    #expect(findings.map { $0["state"] } == ["ok", "notice", "failure"])
+    #expect(findings[1]["advice"] == "Take another." && findings[0]["advice"] == nil)
+  }
+}
