@@ -22,7 +22,7 @@ internal import Synchronization
 /// What was chosen and why not another is told by `choice()`, and by the name of the storage in every
 /// error, which is also what a failure handler is given. Put no storage in the list that is not safe to
 /// use: which one is chosen is up to the machine.
-public struct FirstAvailable: SecureStorage {
+public struct FirstAvailable: ObservableStorage {
   /// Which storage was chosen, and why those before it were not.
   public struct Choice: Sendable, CustomStringConvertible {
     /// The storage that was chosen.
@@ -123,6 +123,26 @@ public struct FirstAvailable: SecureStorage {
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try perform(.remove) { (storage) throws(SecureStorageError) in
       try storage.removeItems(matching: query)
+    }
+  }
+
+  /// Has a closure called with everything that happens to the items of the storage that was chosen.
+  ///
+  /// - Parameters:
+  ///   - query: Whose changes are to be named.
+  ///   - observer: Called on any thread; it returns at once, and does not use the storage.
+  /// - Returns: What ends it, at the latest when it is released.
+  /// - Throws: `.notObservable` when the storage that was chosen cannot tell of changes, what it throws
+  ///   itself, or that none could be chosen.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageObservation {
+    try perform(.observe) { (storage) throws(SecureStorageError) in
+      guard let storage = storage as? any ObservableStorage else {
+        throw SecureStorageError(
+          .notObservable, operation: .observe, backend: storage.backendName)
+      }
+      return try storage.observe(query, observer)
     }
   }
 

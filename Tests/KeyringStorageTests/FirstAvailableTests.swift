@@ -174,6 +174,20 @@ import Testing
     }
   }
 
+  @Test func changesAreThoseOfTheChosenOne() async throws {
+    let base = InMemoryStorage()
+    first.fail(.read, with: .noProvider)
+    var changes = try await FirstAvailable([first, base]).changes().makeAsyncIterator()
+    try await base.setPassword("s3cret", for: key)
+    #expect(await changes.next() == .created(key))
+    let folder = SecretsFolder()
+    let given = CredentialsDirectoryStorage(service: "service", directory: folder.path)
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await FirstAvailable([given]).changes()
+    }
+    #expect(error?.code == .notObservable)
+  }
+
   @Test func diagnosisTellsOfAll() throws {
     first.fail(.read, with: .noProvider)
     let storage = storage
