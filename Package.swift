@@ -62,6 +62,9 @@ let package = Package(
     .executableTarget(
       name: "GitCredentialHelper", dependencies: ["Keyring"], path: "Examples/GitCredentialHelper"),
 
+    .executableTarget(
+      name: "HeadlessService", dependencies: ["Keyring"], path: "Examples/HeadlessService"),
+
     // Tests start several of it at once, and kill it.
     .executableTarget(
       name: "KeyringWorker", dependencies: ["Keyring", "KeyringFile"],
@@ -83,7 +86,7 @@ let package = Package(
       name: "KeyringSecretServiceTests",
       dependencies: [
         "Keyring", "KeyringFile", "KeyringSecretService", "KeyringTesting", "KeyringWorker",
-        "TestPrograms",
+        "HeadlessService", "TestPrograms",
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),

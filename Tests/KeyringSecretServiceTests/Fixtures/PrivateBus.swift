@@ -6,6 +6,7 @@ import Testing
 /// A message bus of one test's own, which can be killed and started again at the same address.
 final class PrivateBus {
   private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private let user: String?
   private var program: Program?
 
   var address: String { "unix:path=\(folder)/bus" }
@@ -13,9 +14,12 @@ final class PrivateBus {
 
   /// Starts a bus on which nobody provides anything.
   ///
-  /// - Parameter activation: The command that the bus starts to provide the Secret Service.
+  /// - Parameters:
+  ///   - activation: The command that the bus starts to provide the Secret Service.
+  ///   - user: Whose bus it is; by default that of who runs the tests. Only root can choose another.
   /// - Throws: Whatever kept it from being started.
-  init(activation: String? = nil) throws {
+  init(activation: String? = nil, user: String? = nil) throws {
+    self.user = user
     try FileManager.default.createDirectory(
       atPath: folder + "/services", withIntermediateDirectories: true)
     try Data(
@@ -30,6 +34,9 @@ final class PrivateBus {
       try Data("[D-BUS Service]\nName=org.freedesktop.secrets\nExec=\(activation)\n".utf8)
         .write(to: URL(fileURLWithPath: folder + "/services/secrets.service"))
     }
+    if let user {
+      try #require(Program("chown", ["-R", user, folder]).finish().status == 0)
+    }
     try start()
   }
 
@@ -40,8 +47,10 @@ final class PrivateBus {
 
   /// Starts the bus again after ``kill()``.
   func start() throws {
+    let words = (user.map { ["setpriv", "--reuid", $0, "--clear-groups"] } ?? []) + ["dbus-daemon"]
     let program = try Program(
-      "dbus-daemon", ["--nofork", "--print-address", "--config-file", folder + "/bus.conf"],
+      words[0],
+      words.dropFirst() + ["--nofork", "--print-address", "--config-file", folder + "/bus.conf"],
       complaints: .nullDevice)
     self.program = program
     try #require(program.readLine().hasPrefix(address), "the bus did not start")

@@ -1,0 +1,56 @@
+import Keyring
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A program that has to run with and without a desktop: under systemd, in a container, in a remote
+/// shell.
+///
+/// It says where its secrets are, reads one and writes one. Its exit status is 0 when it has the
+/// token that it needs.
+@main
+struct HeadlessService {
+  @Password("authToken") var authToken: String?
+  @Password("lastSession") var lastSession: String?
+
+  static func main() {
+    let service = "org.example.HeadlessService"
+    SecureStorageDefaults.service = service
+    // What systemd has given it, or a container.
+    var storages: [any SecureStorage] = [
+      CredentialsDirectoryStorage(service: service),
+      CredentialsDirectoryStorage(service: service, directory: "/run/secrets"),
+    ]
+    #if SecretService && os(Linux)
+    // A desktop's keyring; there is nobody to answer its questions.
+    storages.append(SecretServiceStorage(interaction: .never))
+    #endif
+    storages.append(EnvironmentStorage(service: service, prefix: "HEADLESS_SERVICE_"))
+    let storage = FirstAvailable(storages)
+    SecureStorageDefaults.storage = storage
+    // Each failed assignment: with the storage that was chosen, and why not those before it.
+    SecureStorageDefaults.failureHandler = { print("failure: \($0.error)") }
+    do throws(SecureStorageError) {
+      print("storage: \(try storage.choice())")
+      try HeadlessService().run()
+    } catch {
+      print("failure: \(error)")
+      exit(1)
+    }
+  }
+
+  private func run() throws(SecureStorageError) {
+    guard let token = try $authToken.read() else {
+      print("token: none")
+      exit(1)
+    }
+    print("token: \(token.count) characters")
+    lastSession = "a session that is kept where that is possible"
+    print("writing: \($lastSession.failure.map { "\($0.code)" } ?? "done")")
+  }
+}

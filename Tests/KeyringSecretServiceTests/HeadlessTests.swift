@@ -1,0 +1,162 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// A program on machines without a desktop, each time started as there: `Examples/HeadlessService`.
+@Suite struct HeadlessTests {
+  private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private let program: String
+
+  init() throws {
+    // Where any user can reach it, as a program that was installed.
+    program = folder + "/service"
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    let built = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appendingPathComponent("HeadlessService")
+    try FileManager.default.copyItem(atPath: built.path, toPath: program)
+  }
+
+  /// Starts it with nothing but these variables, by a command that may change more than that.
+  private func run(
+    _ variables: [String: String], by command: [String] = []
+  ) throws -> (status: Int32, lines: [String]) {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let assignments = variables.map { "\($0)=\($1)" }
+    let words = command + ["env", "-i"] + assignments + [program]
+    let (status, output) = try Program(words[0], Array(words.dropFirst())).finish()
+    return (status, String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init))
+  }
+
+  @Test func noBusAtAll() throws {
+    let (status, lines) = try run(["HOME": "/nonexistent"])
+    #expect(status == 1 && lines.count == 1)
+    let line = lines.first ?? ""
+    #expect(
+      line.hasPrefix("failure: FirstAvailable: read failed (noStorage). No storage can be used"))
+    for reason in [
+      "CREDENTIALS_DIRECTORY is not set", "/run/secrets is not there", "session bus",
+      "HEADLESS_SERVICE_", "dbus-run-session", "LoadCredentialEncrypted",
+    ] {
+      #expect(line.contains(reason), "\(reason)")
+    }
+  }
+
+  @Test func noBusAndAVariable() throws {
+    let (status, lines) = try run(["HEADLESS_SERVICE_AUTH_TOKEN": "s3cret"])
+    #expect(status == 0)
+    #expect(
+      lines.first == """
+        storage: EnvironmentStorage, as CredentialsDirectoryStorage has noStorage and \
+        CredentialsDirectoryStorage has noStorage and SecretServiceStorage has noSessionBus
+        """)
+    #expect(lines.contains("token: 6 characters") && lines.last == "writing: readOnly")
+    // The failure handler is told which storage it was, and why not another.
+    let failure = lines.first { $0.hasPrefix("failure: EnvironmentStorage, as Cred") }
+    #expect(failure?.contains("has noSessionBus: save failed (readOnly)") == true)
+    #expect(!lines.joined().contains("s3cret"))
+  }
+
+  /// As systemd.exec(5) has it: no session, a directory that only the service may read, "/" as the
+  /// working directory, and no home.
+  @Test func aServiceOfSystemd() throws {
+    let credentials = folder + "/credentials"
+    try FileManager.default.createDirectory(
+      atPath: credentials, withIntermediateDirectories: false,
+      attributes: [.posixPermissions: 0o700])
+    try Data("s3cret\n".utf8).write(to: URL(fileURLWithPath: credentials + "/authToken"))
+    for (path, mode) in [(credentials + "/authToken", 0o400), (credentials, 0o500)] {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+    defer {
+      try? FileManager.default.setAttributes(
+        [.posixPermissions: 0o700], ofItemAtPath: credentials)
+    }
+    let (status, lines) = try run(
+      [
+        "CREDENTIALS_DIRECTORY": credentials, "INVOCATION_ID": "0123456789abcdef",
+        "JOURNAL_STREAM": "8:1", "LANG": "C.UTF-8", "SYSTEMD_EXEC_PID": "1",
+      ], by: ["setsid", "--wait", "env", "--chdir=/"])
+    #expect(status == 0)
+    #expect(lines.first == "storage: CredentialsDirectoryStorage")
+    #expect(lines.contains("token: 6 characters") && lines.last == "writing: readOnly")
+  }
+
+  /// No home, nothing that can be written, and a secret mounted at /run/secrets, as Docker and Podman
+  /// do it.
+  @Test(.enabled(if: Namespaces.areAllowed, "this machine lets nobody make a mount namespace"))
+  func aContainer() throws {
+    let mounts = """
+      set -e
+      mount --make-rprivate /
+      mount -t tmpfs tmpfs /run
+      mkdir /run/secrets && printf s3cret >/run/secrets/authToken
+      mount -o remount,ro,bind /run
+      mount --bind / / && mount -o remount,ro,bind /
+      mount -t tmpfs -o ro tmpfs /home
+      cd / && exec "$@"
+      """
+    let (status, lines) = try run(
+      ["PATH": "/usr/bin:/bin"], by: Namespaces.command + ["sh", "-c", mounts, "sh"])
+    #expect(status == 0)
+    #expect(lines.first?.hasPrefix("storage: CredentialsDirectoryStorage, as") == true)
+    #expect(lines.contains("token: 6 characters") && lines.last == "writing: readOnly")
+  }
+
+  /// A remote login: the bus of the user's systemd, and a keyring that no login has unlocked.
+  @Test(.inPrivateSession) func aRemoteShellWithALockedKeyring() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    defer { _ = keyring }
+    try bus.storage().setPassword(
+      "s3cret", for: .password(service: "org.example.HeadlessService", account: "authToken"))
+    let variables = [
+      "DBUS_SESSION_BUS_ADDRESS": bus.address, "SSH_CONNECTION": "::1 50000 ::1 22",
+      "SSH_TTY": "/dev/pts/0", "TERM": "xterm", "HOME": "/tmp",
+      // Not what to fall back on while the keyring is there.
+      "HEADLESS_SERVICE_AUTH_TOKEN": "another",
+    ]
+    try bus.storage().lock()
+    let (status, lines) = try run(variables)
+    #expect(status == 1)
+    #expect(lines.first?.hasPrefix("storage: SecretServiceStorage, as") == true)
+    let failure = lines.last ?? ""
+    #expect(failure.contains("read failed (locked). The keyring is locked. Unlock it in"))
+    #expect(lines.count == 2)
+  }
+
+  /// `sudo --preserve-env`, with the bus of the user who called it.
+  @Test(
+    .inPrivateSession,
+    .enabled(if: geteuid() == 0, "only root can be root with another user's bus address"))
+  func rootWithTheBusOfAnotherUser() throws {
+    let bus = try PrivateBus(user: "nobody")
+    let (status, lines) = try run([
+      "DBUS_SESSION_BUS_ADDRESS": bus.address, "SUDO_USER": "nobody", "SUDO_UID": "65534",
+      "HOME": "/root",
+    ])
+    #expect(status == 1 && lines.last?.contains("noStorage") == true)
+    let diagnosis = bus.storage().diagnose()
+    #expect(diagnosis.failure?.code == .noSessionBus)
+    #expect("\(diagnosis)".contains("belongs to user 65534."), "\(diagnosis)")
+    #expect("\(diagnosis)".contains("rather than through sudo"))
+    // It is the other user's, and works for that one.
+    let other = try PrivateBus()
+    #expect(other.storage().diagnose().failure?.code == .noProvider)
+  }
+}
+
+/// Mount namespaces of a test's own: those of root, or of a user who is root in them.
+private enum Namespaces {
+  static let command =
+    ["unshare", "--mount"] + (geteuid() == 0 ? [] : ["--user", "--map-root-user"])
+
+  static let areAllowed: Bool = {
+    let words = command + ["true"]
+    let program = try? Program(
+      words[0], Array(words.dropFirst()), complaints: .nullDevice)
+    return (try? program?.finish().status) == 0
+  }()
+}
+#endif
