@@ -9,6 +9,7 @@ let package = Package(
     .library(name: "Keyring", targets: ["Keyring"]),
     .library(name: "KeyringStorage", targets: ["KeyringStorage"]),
     .library(name: "KeyringFile", targets: ["KeyringFile"]),
+    .library(name: "KeyringConfiguration", targets: ["KeyringConfiguration"]),
     .library(name: "KeyringTesting", targets: ["KeyringTesting"]),
     // Named so that git finds it on the PATH as the helper "keyring".
     .executable(name: "git-credential-keyring", targets: ["GitCredentialHelper"]),
@@ -22,12 +23,18 @@ let package = Package(
       name: "EncryptedFile",
       description: "The product KeyringFile: secrets in an encrypted file (needs swift-crypto)."
     ),
+    .trait(
+      name: "Configuration",
+      description: "The product KeyringConfiguration: values for apple/swift-configuration."
+    ),
     .default(enabledTraits: ["SecretService"]),
   ],
   dependencies: [
-    // Every use of it has the condition of the trait: only then SwiftPM does not fetch it for
+    // Every use of one has the condition of its trait: only then SwiftPM does not fetch it for
     // an app that has the trait off.
-    .package(url: "https://github.com/apple/swift-crypto.git", "3.12.3"..<"5.0.0")
+    .package(url: "https://github.com/apple/swift-crypto.git", "3.12.3"..<"5.0.0"),
+    .package(
+      url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
   ],
   targets: [
     .target(name: "KeyringStorage"),
@@ -54,6 +61,14 @@ let package = Package(
         .product(
           name: "_CryptoExtras", package: "swift-crypto",
           condition: .when(traits: ["EncryptedFile"])),
+      ]),
+    .target(
+      name: "KeyringConfiguration",
+      dependencies: [
+        "KeyringStorage",
+        .product(
+          name: "Configuration", package: "swift-configuration",
+          condition: .when(traits: ["Configuration"])),
       ]),
     .target(name: "KeyringTesting", dependencies: ["KeyringStorage", "Keyring"]),
 
@@ -90,6 +105,17 @@ let package = Package(
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
+      ]),
+    .testTarget(
+      name: "KeyringConfigurationTests",
+      dependencies: [
+        "KeyringConfiguration", "KeyringStorage", "KeyringTesting",
+        .product(
+          name: "Configuration", package: "swift-configuration",
+          condition: .when(traits: ["Configuration"])),
+        .product(
+          name: "ConfigurationTesting", package: "swift-configuration",
+          condition: .when(traits: ["Configuration"])),
       ]),
     .testTarget(
       name: "GitCredentialHelperTests", dependencies: ["GitCredentialHelper", "Keyring"]),

@@ -1,0 +1,53 @@
+#if Configuration
+internal import Configuration
+internal import KeyringStorage
+internal import Synchronization
+
+/// The values as they were when it was made; in memory that is wiped.
+final class StoredSnapshot: ConfigSnapshot {
+  private enum State: Sendable {
+    case read([ItemKey: Secret])
+    case failed(SecureStorageError)
+    /// The storage cannot list its items; what was asked for so far.
+    case readOneByOne([ItemKey: Result<Secret?, SecureStorageError>])
+  }
+
+  let providerName: String
+  private let values: StoredValues
+  private let state: Mutex<State>
+
+  init(
+    providerName: String, values: StoredValues, _ items: Result<[SecureItem], SecureStorageError>
+  ) {
+    self.providerName = providerName
+    self.values = values
+    switch items {
+    case .success(let items):
+      let secrets = items.compactMap { item in item.secret.map { (item.key, $0) } }
+      // Of several with the same key, the newest comes first.
+      state = Mutex(.read(Dictionary(secrets) { newest, _ in newest }))
+    case .failure(let error) where error.code == .invalidArgument && error.argument == "query":
+      state = Mutex(.readOneByOne([:]))
+    case .failure(let error): state = Mutex(.failed(error))
+    }
+  }
+
+  func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+    let itemKey = values.key(key)
+    let secret = try state.withLock { state throws(SecureStorageError) -> Secret? in
+      switch state {
+      case .read(let secrets): return secrets[itemKey]
+      case .failed(let error): throw error
+      case .readOneByOne(var results):
+        let result =
+          results[itemKey]
+          ?? Result { () throws(SecureStorageError) in try values.storage.secret(for: itemKey) }
+        results[itemKey] = result
+        state = .readOneByOne(results)
+        return try result.get()
+      }
+    }
+    return try values.result(secret, key, type)
+  }
+}
+#endif

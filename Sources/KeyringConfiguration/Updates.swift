@@ -1,0 +1,47 @@
+#if Configuration
+internal import KeyringStorage
+
+/// What is read at first, and anew after each change; without changes, what is read at first.
+struct Updates<Element: Sendable>: AsyncSequence, Sendable {
+  typealias Failure = Never
+
+  let changes: ItemChanges?
+  let read: @Sendable () async -> Element
+
+  func makeAsyncIterator() -> Iterator {
+    Iterator(changes: changes?.makeAsyncIterator(), read: read)
+  }
+
+  struct Iterator: AsyncIteratorProtocol {
+    fileprivate var changes: ItemChanges.Iterator?
+    fileprivate let read: @Sendable () async -> Element
+    private var hasBegun = false
+
+    fileprivate init(
+      changes: ItemChanges.Iterator?, read: @escaping @Sendable () async -> Element
+    ) {
+      self.changes = changes
+      self.read = read
+    }
+
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
+      if hasBegun {
+        guard await nextChange(isolation: actor) else { return nil }
+      }
+      hasBegun = true
+      return Task.isCancelled ? nil : await read()
+    }
+
+    mutating func next() async -> Element? { await next(isolation: nil) }
+
+    /// Waits for a change; without any, until the task is cancelled.
+    private mutating func nextChange(isolation actor: isolated (any Actor)?) async -> Bool {
+      if changes != nil { return await changes?.next(isolation: actor) != nil }
+      let (never, end) = AsyncStream<Void>.makeStream()
+      for await _ in never {}
+      end.finish()
+      return false
+    }
+  }
+}
+#endif

@@ -1,0 +1,255 @@
+#if Configuration
+import Configuration
+import ConfigurationTesting
+import Foundation
+import KeyringConfiguration
+import KeyringStorage
+import KeyringTesting
+import Testing
+
+/// Configuration values that are items of a storage.
+@Suite struct SecureStorageProviderTests {
+  private static let service = "org.example.app"
+
+  private let storage = InMemoryStorage()
+  private var provider: SecureStorageProvider {
+    SecureStorageProvider(storage, service: Self.service)
+  }
+
+  private func set(_ value: String?, _ name: String) throws {
+    let key = ItemKey.password(service: Self.service, account: name)
+    if let value { try storage.setPassword(value, for: key) } else { try storage.remove(key) }
+  }
+
+  private func key(_ name: String) -> AbsoluteConfigKey {
+    AbsoluteConfigKey(name.split(separator: ".").map(String.init))
+  }
+
+  // MARK: - What the package of the protocol asks for
+
+  @Test func isAProviderAsTheyAreToBe() async throws {
+    for (name, value) in [
+      ("string", "Hello"), ("other.string", "Other Hello"), ("int", "42"), ("other.int", "24"),
+      ("double", "3.14"), ("other.double", "2.72"), ("bool", "true"), ("other.bool", "false"),
+      ("bytes", "magic"), ("other.bytes", "magic2"),
+      ("stringy.array", #"["Hello", "World"]"#), ("other.stringy.array", #"["Hello", "Swift"]"#),
+      ("inty.array", "[42, 24]"), ("other.inty.array", "[16, 32]"),
+      ("doubly.array", "[3.14, 2.72]"), ("other.doubly.array", "[0.9, 1.8]"),
+      ("booly.array", "[true, false]"), ("other.booly.array", "[false, true, true]"),
+      ("byteChunky.array", #"["bWFnaWM=", "bWFnaWMy"]"#),
+      ("other.byteChunky.array", #"["bWFnaWM=", "bWFnaWMy", "bWFnaWM="]"#),
+    ] {
+      try set(value, name)
+    }
+    try await ProviderCompatTest(provider: provider).runTest()
+    // As seen through a storage that tells of no changes.
+    let still = SecureStorageProvider(SilentStorage(base: storage), service: Self.service)
+    try await ProviderCompatTest(provider: still).runTest()
+  }
+
+  // MARK: - Values
+
+  @Test func everyValueIsSecret() async throws {
+    try set("s3cret", "database.password")
+    let key = key("database.password")
+    let found = [
+      try provider.value(forKey: key, type: .string),
+      try await provider.fetchValue(forKey: key, type: .string),
+      try provider.snapshot().value(forKey: key, type: .string),
+    ]
+    for result in found {
+      #expect(result.value == ConfigValue(.string("s3cret"), isSecret: true))
+      #expect(result.encodedKey == "database.password")
+      #expect(!"\(result)".contains("s3cret"))
+    }
+    let config = ConfigReader(provider: provider)
+    #expect(config.string(forKey: "database.password") == "s3cret")
+    #expect(try config.requiredString(forKey: "database.password", isSecret: true) == "s3cret")
+  }
+
+  @Test func onlyItsOwnServiceIsRead() throws {
+    try storage.setPassword("theirs", for: .password(service: "another", account: "name"))
+    try storage.setPassword(
+      "grouped", for: .password(service: Self.service, account: "name", accessGroup: "group"))
+    #expect(try provider.value(forKey: key("name"), type: .string).value == nil)
+    #expect(try provider.snapshot().value(forKey: key("name"), type: .string).value == nil)
+    let grouped = SecureStorageProvider(storage, service: Self.service, accessGroup: "group")
+    for result in [
+      try grouped.value(forKey: key("name"), type: .string),
+      try grouped.snapshot().value(forKey: key("name"), type: .string),
+    ] {
+      #expect(result.value?.content == .string("grouped"))
+    }
+  }
+
+  @Test(arguments: [
+    ("s3cret", ConfigType.int), ("s3cret", .double), ("s3cret", .bool), ("s3cret", .stringArray),
+    (#"["s3cret"]"#, .intArray), ("1, 2", .intArray), ("s3cret", .byteChunkArray),
+    ("[1, \"s3cret\"]", .doubleArray), ("{}", .boolArray),
+  ])
+  func whatIsOfAnotherTypeIsAnErrorWithoutTheValue(text: String, type: ConfigType) async throws {
+    try set(text, "name")
+    for read: () throws -> LookupResult in [
+      { try provider.value(forKey: key("name"), type: type) },
+      { try provider.snapshot().value(forKey: key("name"), type: type) },
+    ] {
+      let error = #expect(throws: SecureStorageError.self) { try read() }
+      #expect(error?.code == .undecodable && "\(error as Any)".contains("\"name\""))
+      #expect("\(error as Any)".contains("s3cret") == false)
+    }
+  }
+
+  @Test func bytesThatAreNoTextAreNoString() throws {
+    let item = ItemKey.password(service: Self.service, account: "name")
+    try storage.setSecret(Secret(bytes: [0xFF, 0]), for: item)
+    #expect(
+      try provider.value(forKey: key("name"), type: .bytes).value?.content == .bytes([0xFF, 0]))
+    #expect(throws: SecureStorageError.self) {
+      try provider.value(forKey: key("name"), type: .string)
+    }
+  }
+
+  @Test func whatCannotBeReadIsNotAbsent() async throws {
+    try set("s3cret", "name")
+    try await storage.lock()
+    for read: () async throws -> LookupResult in [
+      { try provider.value(forKey: key("name"), type: .string) },
+      { try await provider.fetchValue(forKey: key("name"), type: .string) },
+      { try provider.snapshot().value(forKey: key("name"), type: .string) },
+    ] {
+      let error = await #expect(throws: SecureStorageError.self) { try await read() }
+      #expect(error?.code == .locked)
+    }
+  }
+
+  @Test func aSnapshotStaysAsItIs() throws {
+    try set("old", "name")
+    let snapshot = provider.snapshot()
+    try set("new", "name")
+    try set("new", "another")
+    #expect(try snapshot.value(forKey: key("name"), type: .string).value?.content == .string("old"))
+    #expect(try snapshot.value(forKey: key("another"), type: .string).value == nil)
+    #expect(snapshot.providerName == provider.providerName)
+  }
+
+  @Test func aSnapshotOfWhatCannotBeListedStaysAsItWasRead() async {
+    await #expect(processExitsWith: .success) { () throws -> Void in
+      setenv("EXAMPLE_DATABASE_PASSWORD", "old", 1)
+      let variables = EnvironmentStorage(service: "service", prefix: "EXAMPLE_")
+      let snapshot = SecureStorageProvider(variables, service: "service").snapshot()
+      let key = AbsoluteConfigKey(["database", "password"])
+      for _ in 0..<2 {
+        let result = try snapshot.value(forKey: key, type: .string)
+        #expect(result.value?.content == .string("old"))
+        setenv("EXAMPLE_DATABASE_PASSWORD", "new", 1)
+      }
+    }
+  }
+
+  @Test func nothingShowsAValue() throws {
+    try set("s3cret", "name")
+    let provider = SecureStorageProvider(storage, service: Self.service, name: "vault")
+    var text = "\(provider) \(String(reflecting: provider)) \(provider.snapshot())"
+    dump(provider, to: &text)
+    dump(provider.snapshot(), to: &text)
+    #expect(!text.contains("s3cret"))
+    #expect(provider.description == "SecureStorageProvider[vault](org.example.app)")
+  }
+
+  // MARK: - Reloading
+
+  @Test func aValueIsReadAnewWhenItChanges() async throws {
+    let provider = provider
+    let contents: [ConfigContent?] = try await provider.watchValue(
+      forKey: key("name"), type: .string
+    ) { updates in
+      var seen: [ConfigContent?] = []
+      for await update in updates {
+        seen.append(try update.get().value?.content)
+        switch seen.count {
+        case 1: try set("first", "name")
+        case 2:
+          try set("not looked at", "another")
+          try set("second", "name")
+        case 3: try set(nil, "name")
+        default: return seen
+        }
+      }
+      return seen
+    }
+    #expect(contents == [nil, .string("first"), .string("second"), nil])
+  }
+
+  @Test func aValueThatCannotBeReadIsAnUpdateToo() async throws {
+    let faulty = FaultyStorage(storage)
+    let provider = SecureStorageProvider(faulty, service: Self.service)
+    try await provider.watchValue(forKey: key("name"), type: .string) { updates in
+      var count = 0
+      for await update in updates {
+        count += 1
+        switch count {
+        case 1:
+          #expect(try update.get().value == nil)
+          faulty.fail(.read, with: .connectionLost)
+          try set("s3cret", "name")
+        default:
+          #expect(throws: SecureStorageError.self) { try update.get() }
+          return
+        }
+      }
+    }
+  }
+
+  @Test func snapshotsAreTakenAnewWhenSomethingChanges() async throws {
+    let provider = provider
+    let key = key("name")
+    try await provider.watchSnapshot { updates in
+      var count = 0
+      for await snapshot in updates {
+        count += 1
+        let value = try snapshot.value(forKey: key, type: .string).value?.content
+        #expect(value == (count == 1 ? nil : .string("new")))
+        if count > 1 { return }
+        try set("new", "name")
+      }
+    }
+  }
+
+  @Test(arguments: [true, false]) func watchingEndsWithTheTask(isObservable: Bool) async throws {
+    let storage: any SecureStorage = isObservable ? storage : SilentStorage(base: storage)
+    let provider = SecureStorageProvider(storage, service: Self.service)
+    let key = key("name")
+    let (begun, beginning) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await provider.watchValue(forKey: key, type: .string) { updates in
+        var count = 0
+        for await _ in updates {
+          count += 1
+          beginning.finish()
+        }
+        return count
+      }
+    }
+    for await _ in begun {}
+    task.cancel()
+    #expect(try await task.value == 1)
+  }
+}
+
+/// A storage that does not tell of changes.
+private struct SilentStorage: SecureStorage {
+  let base: InMemoryStorage
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try base.items(matching: query)
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try base.removeItems(matching: query)
+  }
+}
+#endif
