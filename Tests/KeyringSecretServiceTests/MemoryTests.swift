@@ -52,6 +52,17 @@ import Testing
     }
   }
 
+  @Test func nothingIsLeftOfASecretThatWasGiven() async {
+    await #expect(processExitsWith: .success) { () async throws -> Void in
+      let folder = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: false)
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let storage = CredentialsDirectoryStorage(service: "service", directory: folder)
+      try await MemoryTrial(of: storage, copiesKept: 0).given(folder)
+    }
+  }
+
   @Test func encodingAsJSONLeavesACopy() async {
     await #expect(processExitsWith: .success) {
       let trial = MemoryTrial(of: InMemoryStorage(), copiesKept: 1)
@@ -111,6 +122,27 @@ private struct MemoryTrial {
       try service.setValue($0, for: "account")
     } read: {
       try service.value(Token.self, for: "account")
+    }
+  }
+
+  /// Reads what is written to a file behind the storage's back.
+  func given(_ folder: String) async throws {
+    let path = folder + "/account"
+    for (key, end) in [
+      (ItemKey.password(service: "service", account: "account"), "\n"),
+      (.value(service: "service", account: "account"), ""),
+    ] {
+      try await expectNothingLeft([UInt8].self) {
+        try writeFile(path, "", $0 ?? [], end)
+      } read: {
+        try storage.secret(for: key)?.withUnsafeBytes { Array($0) }
+      }
+      try await expectNothingLeft([UInt8].self) {
+        try writeFile(path, "", $0 ?? [], end)
+      } read: {
+        try storage.items(matching: ItemQuery(kind: key.kind, details: .secret)).first?.secret?
+          .withUnsafeBytes { Array($0) }
+      }
     }
   }
 
