@@ -93,7 +93,7 @@ final class EncryptedFile: Sendable {
     }
   }
 
-  private func knownEnvelope(for header: FileHeader) -> Envelope? {
+  func knownEnvelope(for header: FileHeader) -> Envelope? {
     newest.withLock { $0?.envelope }.flatMap { $0.header == header ? $0 : nil }
   }
 
@@ -143,6 +143,9 @@ final class EncryptedFile: Sendable {
       source.withLock { $0 = newSource }
     }
   }
+
+  /// What the file is encrypted with from now on.
+  var key: KeySource { source.withLock { $0 } }
 
   private func newEnvelope() throws(SecureStorageError) -> Envelope {
     try Envelope(sealingWith: source.withLock { $0 }, place)

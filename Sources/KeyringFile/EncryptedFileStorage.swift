@@ -69,6 +69,20 @@ public struct EncryptedFileStorage: SecureStorage {
     return try file.content(.read)?.items(matching: query) ?? []
   }
 
+  /// Finds the item stored under a key, without looking at any other.
+  ///
+  /// - Parameters:
+  ///   - key: The key to look for.
+  ///   - details: What of the item to fetch.
+  /// - Returns: The item, or `nil` when there is none.
+  /// - Throws: What finding items throws.
+  public func item(
+    for key: ItemKey, details: ItemQuery.Details
+  ) throws(SecureStorageError) -> SecureItem? {
+    try validate(.key(key), for: .read)
+    return try file.content(.read)?.entries[key]?.item(key, details)
+  }
+
   /// Finds the items stored under keys, all of them as they were at one moment.
   ///
   /// - Parameters:

@@ -99,6 +99,21 @@ public struct FirstAvailable: ObservableStorage {
     }
   }
 
+  /// Finds the item stored under a key in the storage that was chosen.
+  ///
+  /// - Parameters:
+  ///   - key: The key to look for.
+  ///   - details: What of the item to fetch.
+  /// - Returns: The item, or `nil` when there is none.
+  /// - Throws: What the storage throws, or that none could be chosen.
+  public func item(
+    for key: ItemKey, details: ItemQuery.Details
+  ) throws(SecureStorageError) -> SecureItem? {
+    try perform(.read) { (storage) throws(SecureStorageError) in
+      try storage.item(for: key, details: details)
+    }
+  }
+
   /// Finds the items stored under keys in the storage that was chosen.
   ///
   /// - Parameters:

@@ -26,15 +26,6 @@ struct KeyFile {
     }
   }
 
-  /// Reads a credential that systemd has put there, whose permissions are its business.
-  func credential() throws(SecureStorageError) -> Secret {
-    do throws(FileFailure) {
-      return try content(of: OpenFile(path, O_RDONLY | O_NONBLOCK))
-    } catch {
-      throw failure(error)
-    }
-  }
-
   private func read(_ file: OpenFile) throws(FileFailure) -> Secret {
     let status = try file.status()
     guard status.st_uid == geteuid() || status.st_uid == 0 else {

@@ -13,10 +13,15 @@ public struct KeySource: Sendable {
   let kind: Kind
   /// The cost of making a key of it; `nil` for bytes that nobody could guess.
   let cost: ScryptCost?
+  /// The storage that has the key, if one has.
+  let storage: (any SecureStorage)?
   private let read: Reading
 
-  init(_ kind: Kind, cost: ScryptCost? = nil, read: @escaping Reading) {
-    (self.kind, self.cost, self.read) = (kind, cost, read)
+  init(
+    _ kind: Kind, cost: ScryptCost? = nil, storage: (any SecureStorage)? = nil,
+    read: @escaping Reading
+  ) {
+    (self.kind, self.cost, self.storage, self.read) = (kind, cost, storage, read)
   }
 
   /// A passphrase that is known.
@@ -92,7 +97,7 @@ public struct KeySource: Sendable {
   ///   - key: The key of the item, which has at least 32 bytes.
   /// - Returns: The source.
   public static func storage(_ storage: any SecureStorage, key: ItemKey) -> KeySource {
-    KeySource(.storage) { (purpose, place) throws(SecureStorageError) in
+    KeySource(.storage, storage: storage) { (purpose, place) throws(SecureStorageError) in
       try StoredKey(storage: storage, key: key, place: place).key(purpose)
     }
   }

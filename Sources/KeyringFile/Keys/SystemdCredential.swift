@@ -20,12 +20,28 @@ struct SystemdCredential {
         .keyNotFound, place, "There is no $CREDENTIALS_DIRECTORY to find “\(name)” in.",
         advice: "Have systemd start the program, with LoadCredentialEncrypted=\(name) in its unit.")
     }
-    guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), name != "..", name != "." else {
+    guard SecretFolder.isName(name) else {
       throw SecureStorageError(
         .invalidArgument, place, "The argument \"name\" must be the name of a credential.",
         argument: "name")
     }
-    return try KeyFile(path: "\(folder)/\(name)", place: place).credential()
+    // Its permissions are systemd's business.
+    guard let secret = try read(folder) else {
+      throw SecureStorageError(
+        .keyNotFound, place, "There is no credential “\(name)” in \(folder).",
+        advice: "Write LoadCredentialEncrypted=\(name) in the unit of the service.")
+    }
+    return secret
+  }
+
+  private func read(_ folder: String) throws(SecureStorageError) -> Secret? {
+    do throws(SecretFolder.Failure) {
+      return try SecretFolder(folder).read(name)?.content
+    } catch {
+      throw SecureStorageError(
+        error.code == .noStorage ? .keyNotFound : error.code, place, error.message,
+        advice: error.advice, underlying: error.underlying)
+    }
   }
 }
 #endif

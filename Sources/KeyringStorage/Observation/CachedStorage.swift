@@ -117,6 +117,12 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
     }
   }
 
+  /// Finds out whether the storage behind works here; what was read before says nothing of that.
+  ///
+  /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
+  /// - Returns: What was found out.
+  public func diagnose(writing: Bool) -> StorageDiagnosis { base.diagnose(writing: writing) }
+
   /// Observes the storage behind; whoever is told of a change does not find the old value here.
   ///
   /// - Parameters:

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+package import FoundationEssentials
 #else
-internal import Foundation
+package import Foundation
 #endif
 #if canImport(Glibc)
 internal import Glibc
@@ -12,25 +12,36 @@ internal import Darwin
 #endif
 
 /// An open directory whose files are secrets, one each.
-final class SecretFolder {
+package final class SecretFolder {
   /// A file as it was read.
-  struct File {
-    let content: Secret
-    let modified: Date
+  package struct File {
+    /// Its bytes.
+    package let content: Secret
+    /// When it was last written.
+    package let modified: Date
   }
 
   /// What is wrong with the directory or a file of it.
-  struct Failure: Error {
-    let code: SecureStorageError.Code
-    let message: String
-    var advice: String?
-    var underlying: SecureStorageError.Underlying?
+  package struct Failure: Error {
+    /// Which error it comes to; `.noStorage` where there is no such directory.
+    package let code: SecureStorageError.Code
+    /// What is wrong, in a sentence.
+    package let message: String
+    /// What to do about it; `nil` where the code's own advice is as good.
+    package var advice: String?
+    /// What the system said.
+    package var underlying: SecureStorageError.Underlying?
   }
 
-  let path: String
+  /// Where it is.
+  package let path: String
   private let descriptor: Int32
 
-  init(_ path: String) throws(Failure) {
+  /// Opens a directory.
+  ///
+  /// - Parameter path: Where it is.
+  /// - Throws: What is wrong with it.
+  package init(_ path: String) throws(Failure) {
     self.path = path
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor < 0 else { return }
@@ -41,7 +52,10 @@ final class SecretFolder {
 
   /// Whether a file of secrets can have a name: systemd takes no others (`credential_name_valid`), and
   /// what begins with a dot is for Kubernetes's own use.
-  static func isName(_ name: String) -> Bool {
+  ///
+  /// - Parameter name: The name.
+  /// - Returns: Whether it can.
+  package static func isName(_ name: String) -> Bool {
     (1...255).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
       && name.utf8.allSatisfy { byte in
         (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "/") && byte != UInt8(ascii: ":")
@@ -75,7 +89,11 @@ final class SecretFolder {
   /// Reads a file; `nil` when there is none.
   ///
   /// Links are followed: Kubernetes exchanges secrets by them.
-  func read(_ name: String) throws(Failure) -> File? {
+  ///
+  /// - Parameter name: The name of the file, one that ``isName(_:)`` accepts.
+  /// - Returns: What is in it.
+  /// - Throws: What is wrong with it.
+  package func read(_ name: String) throws(Failure) -> File? {
     // Not to wait for a writer, should it be a pipe.
     let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     let subject = "The file \(path)/\(name)"

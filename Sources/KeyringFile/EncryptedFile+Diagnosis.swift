@@ -1,0 +1,112 @@
+#if EncryptedFile
+internal import KeyringStorage
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension EncryptedFile {
+  /// Looks at the file, its key and its folder, as far as the first that is not as it should be.
+  func diagnose(_ diagnosis: inout StorageDiagnosis) {
+    var subject = "file"
+    do throws(SecureStorageError) {
+      let header = try diagnoseFile(&diagnosis, subject)
+      subject = "key"
+      try diagnoseKey(&diagnosis, subject, header)
+      subject = "folder"
+      try diagnoseFolder(&diagnosis, subject)
+    } catch {
+      var error = error
+      error.operation = .diagnose
+      diagnosis.add(subject, error)
+    }
+  }
+
+  private func diagnoseFile(
+    _ diagnosis: inout StorageDiagnosis, _ subject: String
+  ) throws(SecureStorageError) -> FileHeader? {
+    try place.check()
+    guard let (file, _, bytes) = try place.read() else {
+      diagnosis.add(subject, "\(place.path), which the first save makes")
+      return nil
+    }
+    let header = try SealedFile(bytes, place).header
+    do throws(FileFailure) {
+      let status = try file.status()
+      let mode = status.st_mode & 0o7777
+      diagnosis.add(
+        subject,
+        "\(place.path), of user \(status.st_uid), mode \(String(mode, radix: 8)), "
+          + "format \(FileHeader.version)",
+        advice: mode & 0o077 == 0 ? nil : "Others may copy it: chmod 600.")
+    } catch {
+      throw SecureStorageError(place, error)
+    }
+    return header
+  }
+
+  private func diagnoseKey(
+    _ diagnosis: inout StorageDiagnosis, _ subject: String, _ header: FileHeader?
+  ) throws(SecureStorageError) {
+    let source = key
+    if let other = source.storage?.diagnose() {
+      diagnosis.add(other)
+      if let failure = other.failure { throw failure }
+    }
+    guard let header else { return try diagnoseNewKey(&diagnosis, subject, source) }
+    // Of the wrong kind it is refused before anybody is asked.
+    let mayAsk = source.kind == .passphrase && header.parameters.kind == .passphrase
+    if mayAsk, knownEnvelope(for: header) == nil {
+      diagnosis.add(subject, "\(source), which is not asked for here")
+    } else {
+      _ = try content(.diagnose)
+      diagnosis.add(subject, "\(source), which opens the file")
+    }
+  }
+
+  /// Looks at the key of a file that is still to be made.
+  private func diagnoseNewKey(
+    _ diagnosis: inout StorageDiagnosis, _ subject: String, _ source: KeySource
+  ) throws(SecureStorageError) {
+    do throws(SecureStorageError) {
+      if source.kind == .passphrase {
+        return diagnosis.add(subject, "\(source), which is not asked for here")
+      }
+      _ = try source.secret(.existing, place)
+      diagnosis.add(subject, "\(source), which is there")
+    } catch {
+      guard error.code == .keyNotFound else { throw error }
+      guard source.kind == .systemdCredential else {
+        return diagnosis.add(subject, "\(source), which the first save makes")
+      }
+      // Nothing is stored here, and nothing can be: this is the wrong machine for it.
+      throw SecureStorageError(.noStorage, place, error.message, advice: error.advice)
+    }
+  }
+
+  private func diagnoseFolder(
+    _ diagnosis: inout StorageDiagnosis, _ subject: String
+  ) throws(SecureStorageError) {
+    var folder = place.folder
+    while access(folder.path, F_OK) != 0, folder.path.contains("/"), folder.path != "/" {
+      folder = Folder(of: folder.path)
+    }
+    let hasLock = access(place.lockPath, F_OK) == 0
+    guard isWritable(folder.path, W_OK | X_OK), !hasLock || isWritable(place.lockPath, W_OK) else {
+      throw SecureStorageError(place, FileFailure("is in a folder that cannot be written"))
+    }
+    let isThere = folder.path == place.folder.path
+    diagnosis.add(
+      subject, "\(place.folder.path), \(isThere ? "can be written" : "which the first save makes")")
+  }
+
+  /// Whether this program's user may, where access(2) tells of the one who has started it.
+  private func isWritable(_ path: String, _ mode: Int32) -> Bool {
+    faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
+  }
+}
+#endif

@@ -1,0 +1,22 @@
+#if EncryptedFile
+public import KeyringStorage
+
+extension EncryptedFileStorage {
+  /// Finds out whose the file is and in which format, whether its key opens it, and whether it can be
+  /// written.
+  ///
+  /// Nobody is asked for a passphrase: unless the storage has opened the file before, a wrong one is
+  /// not noticed here. A key of the wrong kind is, and so is any other wrong key, and damage.
+  ///
+  /// - Parameter writing: Whether an item is stored, read and removed again to see that this works; a
+  ///   passphrase is asked for then.
+  /// - Returns: What was found out; `.noStorage` where there is neither a file nor the credential to
+  ///   make one with.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    var diagnosis = StorageDiagnosis(of: backendName)
+    file.diagnose(&diagnosis)
+    if writing, diagnosis.failure == nil { diagnosis.probeWriting(in: self) }
+    return diagnosis
+  }
+}
+#endif

@@ -1,0 +1,148 @@
+#if EncryptedFile && os(Linux)
+import Foundation
+import KeyringStorage
+import KeyringTesting
+import Testing
+
+@testable import KeyringFile
+
+/// What the storage says of its file, and what the choice among storages makes of that.
+@Suite struct DiagnosisTests {
+  private let folder: TemporaryFolder
+  private let storage: EncryptedFileStorage
+
+  init() throws {
+    folder = try TemporaryFolder()
+    storage = folder.storage("deep/secrets")
+  }
+
+  private func chmod(_ name: String, _ mode: Int) throws {
+    try FileManager.default.setAttributes(
+      [.posixPermissions: mode], ofItemAtPath: folder.path(name))
+  }
+
+  /// The codes of what the diagnosis finds, and of what a choice comes to that begins with the storage.
+  private func failures(
+    _ storage: EncryptedFileStorage
+  ) -> (diagnosis: SecureStorageError.Code?, choice: SecureStorageError.Code?, index: Int?) {
+    var choice: FirstAvailable.Choice?
+    var code: SecureStorageError.Code?
+    do throws(SecureStorageError) {
+      choice = try FirstAvailable([storage, InMemoryStorage()]).choice()
+    } catch {
+      code = error.code
+    }
+    return (storage.diagnose().failure?.code, code, choice?.index)
+  }
+
+  @Test func fileThatIsStillToBeMade() throws {
+    let diagnosis = storage.diagnose()
+    #expect(diagnosis.failure == nil)
+    #expect(diagnosis.findings.map(\.subject) == ["file", "key", "folder"])
+    #expect(diagnosis.findings.allSatisfy { $0.text.hasSuffix("which the first save makes") })
+    #expect(try folder.names().isEmpty, "looking made something")
+    #expect(failures(storage).index == 0)
+  }
+
+  @Test func fileThatWorks() throws {
+    try storage.setPassword("s3cret", for: .first)
+    let before = try folder.bytes("deep/secrets")
+    let text = "\(folder.storage("deep/secrets").diagnose())"
+    #expect(text.contains("deep/secrets, of user \(geteuid()), mode 600, format 1"))
+    #expect(text.contains("a key file, which opens the file"))
+    #expect(text.contains("deep, can be written") && !text.contains("s3cret"))
+    #expect(try folder.bytes("deep/secrets") == before)
+    let writing = storage.diagnose(writing: true)
+    #expect(writing.failure == nil && writing.findings.last?.subject == "writing")
+    #expect(try folder.bytes("deep/secrets") != before)
+    #expect(try storage.items(matching: ItemQuery()).count == 1)
+    #expect(storage.cached().diagnose(writing: true).findings.count == writing.findings.count)
+  }
+
+  @Test func fileThatOthersMayCopyIsANotice() throws {
+    try storage.setPassword("s3cret", for: .first)
+    try chmod("deep/secrets", 0o644)
+    #expect(storage.diagnose().failure == nil)
+    #expect(storage.diagnose().findings.first?.state == .notice)
+  }
+
+  /// Another storage would not have what is in the file.
+  @Test func wrongKeyAndDamageDecideNothing() throws {
+    try storage.setPassword("s3cret", for: .first)
+    let bytes = try folder.bytes("deep/secrets")
+    let path = folder.path("deep/secrets")
+    let wrong = EncryptedFileStorage(at: path, key: .keyFile(at: folder.path("other")))
+    try folder.write([UInt8](repeating: 7, count: 32), "other")
+    try chmod("other", 0o600)
+    #expect(failures(wrong) == (.wrongKey, .wrongKey, nil))
+    let kind = EncryptedFileStorage(
+      at: path,
+      key: .passphrase { () throws(SecureStorageError) in
+        Issue.record("asked")
+        return Secret("a passphrase")
+      })
+    #expect(failures(kind) == (.wrongKey, .wrongKey, nil))
+    let missing = EncryptedFileStorage(at: path, key: .keyFile(at: folder.path("missing")))
+    #expect(failures(missing) == (.keyNotFound, .keyNotFound, nil))
+    for index in [12, bytes.count - 1] {
+      var damaged = bytes
+      damaged[index] ^= 1
+      try folder.write(damaged, "deep/secrets")
+      #expect(failures(folder.storage("deep/secrets")) == (.damaged, .damaged, nil), "\(index)")
+    }
+    var later = bytes
+    later[9] = 2
+    try folder.write(later, "deep/secrets")
+    #expect(failures(folder.storage("deep/secrets")) == (.undecodable, .undecodable, nil))
+  }
+
+  @Test func nobodyIsAskedForAPassphrase() throws {
+    let path = folder.path("secrets")
+    try EncryptedFileStorage(at: path, key: .cheap("right")).setPassword("s3cret", for: .first)
+    let asking = EncryptedFileStorage(
+      at: path,
+      key: .passphrase { () throws(SecureStorageError) in
+        Issue.record("asked")
+        return Secret("right")
+      })
+    #expect(asking.diagnose().failure == nil)
+    #expect("\(asking.diagnose())".contains("a passphrase, which is not asked for here"))
+    let known = EncryptedFileStorage(at: path, key: .cheap("right"))
+    #expect(try known.password(for: .first) == "s3cret")
+    #expect("\(known.diagnose())".contains("a passphrase, which opens the file"))
+  }
+
+  /// A program that is started by systemd on one machine, and by hand on another.
+  @Test func withoutItsCredentialTheStorageIsNotThere() throws {
+    let path = folder.path("secrets")
+    let storage = EncryptedFileStorage(at: path, key: .systemdCredential("no-such-credential"))
+    #expect(failures(storage) == (.noStorage, nil, 1))
+    // Once there is a file, it is not to be forgotten.
+    try EncryptedFileStorage(at: path, key: .keyFile(at: folder.path("key")))
+      .setPassword("s3cret", for: .first)
+    #expect(failures(storage) == (.keyNotFound, .keyNotFound, nil))
+  }
+
+  @Test func storageOfTheKeyIsLookedAtToo() throws {
+    let other = FaultyStorage()
+    let storage = EncryptedFileStorage(
+      at: folder.path("secrets"), key: .storage(other, key: .second))
+    #expect(storage.diagnose().findings.map(\.subject) == ["file", "reading", "key", "folder"])
+    other.fail(.read, with: .noSessionBus)
+    #expect(failures(storage) == (.noSessionBus, nil, 1))
+    other.mend()
+    try storage.setPassword("s3cret", for: .first)
+    #expect("\(storage.diagnose())".contains("a key in a storage, which opens the file"))
+  }
+
+  @Test func folderThatCannotBeWritten() throws {
+    let storage = folder.storage()
+    try storage.setPassword("s3cret", for: .first)
+    try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder.url.path)
+    try folder.withoutPrivileges {
+      #expect(storage.diagnose().findings.map(\.subject) == ["file", "key", "folder"])
+      #expect(failures(storage) == (.accessDenied, nil, 1))
+    }
+  }
+}
+#endif
