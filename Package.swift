@@ -73,12 +73,14 @@ let package = Package(
     .target(name: "KeyringTesting", dependencies: ["KeyringStorage", "Keyring"]),
 
     .executableTarget(
-      name: "SecureSettings", dependencies: ["Keyring"], path: "Examples/SecureSettings"),
+      name: "SecureSettings", dependencies: ["Keyring", "KeyringFile"],
+      path: "Examples/SecureSettings"),
     .executableTarget(
       name: "GitCredentialHelper", dependencies: ["Keyring"], path: "Examples/GitCredentialHelper"),
 
     .executableTarget(
-      name: "HeadlessService", dependencies: ["Keyring"], path: "Examples/HeadlessService"),
+      name: "HeadlessService", dependencies: ["Keyring", "KeyringFile"],
+      path: "Examples/HeadlessService"),
 
     // Tests start several of it at once, and kill it.
     .executableTarget(

@@ -8,7 +8,10 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [.library(name: "FileStorage", targets: ["FileStorage"])],
   dependencies: [
-    .package(name: "swift-keyring", path: "../..", traits: [.defaults, "EncryptedFile"])
+    .package(
+      name: "swift-keyring", path: "../..", traits: [.defaults, "Configuration", "EncryptedFile"]),
+    // As in swift-keyring itself.
+    .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
   ],
   targets: [
     .target(
@@ -24,7 +27,9 @@ let package = Package(
     .testTarget(
       name: "PublicInterfaceTests",
       dependencies: [
+        .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringConfiguration", package: "swift-keyring"),
         .product(name: "KeyringFile", package: "swift-keyring"),
         .product(name: "KeyringTesting", package: "swift-keyring"),
       ]),

@@ -1,4 +1,5 @@
 import Keyring
+import KeyringFile
 
 #if canImport(Darwin)
 import Darwin
@@ -30,6 +31,15 @@ struct HeadlessService {
     // A desktop's keyring; there is nobody to answer its questions.
     storages.append(SecretServiceStorage(interaction: .never))
     #endif
+    #if EncryptedFile
+    // A file that its user has set up, with a key from elsewhere: systemd, or a mount.
+    if let folder = Self.variable("STATE_DIRECTORY") {
+      let key = Self.variable("HEADLESS_SERVICE_KEY_FILE").map { KeySource.keyFile(at: $0) }
+      storages.insert(
+        EncryptedFileStorage(
+          at: folder + "/secrets", key: key ?? .systemdCredential("secrets-key")), at: 0)
+    }
+    #endif
     storages.append(EnvironmentStorage(service: service, prefix: "HEADLESS_SERVICE_"))
     let storage = FirstAvailable(storages)
     SecureStorageDefaults.storage = storage
@@ -42,6 +52,10 @@ struct HeadlessService {
       print("failure: \(error)")
       exit(1)
     }
+  }
+
+  private static func variable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
   }
 
   private func run() throws(SecureStorageError) {

@@ -1,4 +1,5 @@
 import Keyring
+import KeyringFile
 
 #if canImport(Darwin)
 import Darwin
@@ -17,8 +18,16 @@ struct App {
 
   static func main() {
     SecureStorageDefaults.service = "org.example.SecureSettings"
+    let arguments = CommandLine.arguments.dropFirst()
+    #if EncryptedFile
+    // Where there is no keyring. A key beside its file is for a demonstration only.
+    if arguments.count == 2, let path = arguments.last {
+      SecureStorageDefaults.storage = EncryptedFileStorage(
+        at: path, key: .keyFile(at: path + ".key"))
+    }
+    #endif
     do throws(SecureStorageError) {
-      try App().run(CommandLine.arguments.dropFirst().first ?? "")
+      try App().run(arguments.first ?? "")
     } catch {
       print("    \(error.message) \(error.advice)")
       exit(1)
@@ -31,7 +40,7 @@ struct App {
     case "refresh": refresh()
     case "sign-out": try settings.clear()
     case "show": break
-    default: return print("usage: SecureSettings sign-in | show | refresh | sign-out")
+    default: return print("usage: SecureSettings sign-in | show | refresh | sign-out [FILE]")
     }
     try show()
   }

@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringFile
 import Testing
 
 /// A program on machines without a desktop, each time started as there: `Examples/HeadlessService`.
@@ -103,6 +104,73 @@ import Testing
     #expect(lines.first?.hasPrefix("storage: CredentialsDirectoryStorage, as") == true)
     #expect(lines.contains("token: 6 characters") && lines.last == "writing: readOnly")
   }
+
+  #if EncryptedFile
+  /// A file in this test's folder with the token, as an earlier run of the program has left it.
+  private func makeFile() throws -> (folder: String, keys: String) {
+    let (state, keys) = (folder + "/state", folder + "/keys")
+    try EncryptedFileStorage(at: state + "/secrets", key: .keyFile(at: keys + "/secrets-key"))
+      .setPassword(
+        "s3cret", for: .password(service: "org.example.HeadlessService", account: "authToken"))
+    return (state, keys)
+  }
+
+  private func expectTheFile(_ status: Int32, _ lines: [String]) {
+    #expect(status == 0)
+    #expect(
+      lines == ["storage: EncryptedFileStorage", "token: 6 characters", "writing: done"])
+  }
+
+  @Test func aServiceOfSystemdWithAnEncryptedFile() throws {
+    let (state, keys) = try makeFile()
+    let (status, lines) = try run(
+      ["STATE_DIRECTORY": state, "CREDENTIALS_DIRECTORY": keys],
+      by: ["setsid", "--wait", "env", "--chdir=/"])
+    expectTheFile(status, lines)
+  }
+
+  /// A volume that can be written, in a root that cannot.
+  @Test(.enabled(if: Namespaces.areAllowed, "this machine lets nobody make a mount namespace"))
+  func aContainerWithAnEncryptedFile() throws {
+    let (state, keys) = try makeFile()
+    let mounts = """
+      set -e
+      mount --make-rprivate /
+      mount --bind "$1" "$1"
+      mount --bind / / && mount -o remount,ro,bind /
+      shift
+      cd / && exec "$@"
+      """
+    let (status, lines) = try run(
+      [
+        "PATH": "/usr/bin:/bin", "STATE_DIRECTORY": state,
+        "HEADLESS_SERVICE_KEY_FILE": keys + "/secrets-key",
+      ], by: Namespaces.command + ["sh", "-c", mounts, "sh", state])
+    expectTheFile(status, lines)
+  }
+
+  /// A remote login with a bus, and nothing on it: what there is of a keyring is not asked.
+  @Test func aRemoteShellWithAnEncryptedFile() throws {
+    let (state, keys) = try makeFile()
+    let (status, lines) = try run([
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "SSH_CONNECTION": "::1 50000 ::1 22",
+      "STATE_DIRECTORY": state, "HEADLESS_SERVICE_KEY_FILE": keys + "/secrets-key",
+    ])
+    expectTheFile(status, lines)
+  }
+
+  /// The token is in the file, and what a variable has instead is not to be taken for it.
+  @Test func aFileWithAnotherKeyIsNotPassedOver() throws {
+    let (state, keys) = try makeFile()
+    try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: keys + "/secrets-key"))
+    let (status, lines) = try run([
+      "STATE_DIRECTORY": state, "CREDENTIALS_DIRECTORY": keys,
+      "HEADLESS_SERVICE_AUTH_TOKEN": "another",
+    ])
+    #expect(status == 1 && lines.count == 1)
+    #expect(lines.first?.contains("(wrongKey)") == true)
+  }
+  #endif
 
   /// A remote login: the bus of the user's systemd, and a keyring that no login has unlocked.
   @Test(.inPrivateSession) func aRemoteShellWithALockedKeyring() throws {

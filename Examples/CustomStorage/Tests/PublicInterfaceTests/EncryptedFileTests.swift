@@ -23,6 +23,8 @@ import Testing
     defer { try? removeFolder() }
     #expect(try storage.items(matching: .service("service")).count == 1)
     #expect(try storage.items(for: [first], details: .secret)[first]?.secret == Secret("s3cret"))
+    #expect(try storage.item(for: first, details: .secret)?.secret == Secret("s3cret"))
+    #expect(storage.diagnose(writing: true).failure == nil)
     #expect(try storage.removeItems(matching: .key(first)) == 1)
   }
 

@@ -41,6 +41,7 @@ import Testing
     try storage.save(SecureItem(key: key, secret: Secret("s3cret")), .add)
     #expect(try storage.items(matching: .key(key)).count == 1)
     #expect(try storage.items(for: [key], details: .all).count == 1)
+    #expect(try storage.item(for: key, details: .secret)?.secret == Secret("s3cret"))
     #expect(try storage.removeItems(matching: .key(key)) == 1)
     observation.cancel()
   }
@@ -91,6 +92,7 @@ import Testing
 
   @Test func findingsOfStoragesOfThePackage() {
     #expect(InMemoryStorage().diagnose(writing: true).findings.count == 2)
+    #expect(InMemoryStorage().cached().diagnose(writing: true).findings.count == 2)
     #expect(ConfirmingStorage(InMemoryStorage()).diagnose(writing: true).findings.count == 1)
     #if os(Linux)
     let options = SecretServiceStorage.Options(busAddress: "unix:path=/nonexistent")
