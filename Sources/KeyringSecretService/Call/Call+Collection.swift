@@ -25,9 +25,14 @@ extension Call {
 
   /// The collection itself, whose lock may be asked for: an alias is no object that has one.
   func lockableCollection() throws(SecureStorageError) -> ObjectPath {
-    guard let alias = options.collection.alias else { return try existingCollection() }
-    if let collection = try collection(aliased: alias) { return collection }
+    if let collection = try namedCollection() { return collection }
     throw noCollection()
+  }
+
+  /// What the storage's alias or label stands for, if anything; it need not exist any more.
+  func namedCollection() throws(SecureStorageError) -> ObjectPath? {
+    guard let alias = options.collection.alias else { return try collection() }
+    return try collection(aliased: alias)
   }
 
   /// The error when there is no collection, or it has vanished.

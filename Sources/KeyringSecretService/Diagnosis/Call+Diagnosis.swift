@@ -44,7 +44,7 @@ extension Call {
   func addCollection(
     to diagnosis: inout StorageDiagnosis, mayAsk: Bool
   ) throws(SecureStorageError) -> Bool {
-    let path = try collection()
+    let path = try namedCollection()
     guard let path, let isLocked = try lockState(of: path) else {
       try addMissingCollection(path, to: &diagnosis, mayAsk: mayAsk)
       return false
