@@ -90,6 +90,22 @@ import Testing
     #expect(try await storage.diagnose(writing: true).findings.count == 2)
   }
 
+  @Test func oneItemOfEachStorageOfThePackage() throws {
+    let memory = InMemoryStorage()
+    let cache = CachedStorage(memory)
+    try cache.save(SecureItem(key: key, secret: Secret("s3cret")), .add)
+    #expect(try cache.item(for: key, details: .secret)?.secret == Secret("s3cret"))
+    #expect(try memory.item(for: key, details: .secret)?.secret == Secret("s3cret"))
+    #if os(Linux)
+    let options = SecretServiceStorage.Options(busAddress: "unix:path=/nonexistent")
+    let storage = SecretServiceStorage(options: options)
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.item(for: key, details: .secret)
+    }
+    #expect(error?.code == .noSessionBus)
+    #endif
+  }
+
   @Test func findingsOfStoragesOfThePackage() {
     #expect(InMemoryStorage().diagnose(writing: true).findings.count == 2)
     #expect(InMemoryStorage().cached().diagnose(writing: true).findings.count == 2)

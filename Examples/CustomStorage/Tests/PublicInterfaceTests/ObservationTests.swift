@@ -90,7 +90,7 @@ import Testing
   @Test func errors() throws {
     let error = SecureStorageError(.notObservable, operation: .observe, backend: "MyStorage")
     #expect(error.operation.description == "observe")
-    try InMemoryStorage().observe(nil) { _ in }.cancel()
+    InMemoryStorage().observe(nil) { _ in }.cancel()
     #expect(Set<StorageEvent>([.locked, .locked]).count == 1)
     #expect(Set<ItemChange>([.removed(key), .removed(key)]).count == 1)
   }
