@@ -70,13 +70,21 @@ extension Call {
       }
       contents.secrets[path] = secret
     }
-    // KWallet 5.103 says that every secret of a locked collection is empty.
-    if contents.secrets.values.contains(where: { $0.count == 0 }),
-      try isLocked(existingCollection())
-    {
-      contents.secrets = contents.secrets.filter { $0.value.count > 0 }
+    for (path, secret) in contents.secrets where secret.count == 0 {
+      contents.secrets[path] = try secretOfUnlockedItem(path)
     }
     return contents
+  }
+
+  /// Fetches a secret that is said to be empty, as KWallet 5.103 says of all while they are locked;
+  /// `nil` when it is gone, or locked before or after.
+  private func secretOfUnlockedItem(_ path: ObjectPath) throws(SecureStorageError) -> Secret? {
+    let question = Message.isLocked(try existingCollection())
+    let answers = try send([question, .getSecrets([path], session: session.path), question])
+    for answer in [answers[0], answers[2]] {
+      guard let answer, try !isLocked(answer) else { return nil }
+    }
+    return answers[1]?.child(0).children.first.flatMap { session.decode($0.child(1)) }
   }
 }
 #endif
