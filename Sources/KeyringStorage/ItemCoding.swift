@@ -10,7 +10,6 @@ internal import Foundation
 @usableFromInline
 package struct ItemCoding<Value: Sendable>: Sendable {
   /// What of an item to fetch in order to decode it.
-  @usableFromInline
   package let details: ItemQuery.Details
   /// Throws whatever keeps the value from being encoded.
   let encode: @Sendable (Value, inout SecureItem) throws -> Void
@@ -137,7 +136,6 @@ extension SecureStorage {
   ///   - coding: How the value is kept in the item.
   /// - Returns: The value, or `nil` when there is no such item.
   /// - Throws: `.undecodable`, or any reason for not knowing the answer.
-  @inlinable
   package func value<Value>(
     for key: ItemKey, as coding: ItemCoding<Value>
   ) throws(SecureStorageError) -> Value? {

@@ -112,11 +112,7 @@ final class PrivateMainContext: @unchecked Sendable {
       g_main_context_iteration(context, 1)
       return
     }
-    iterate(milliseconds: guint(clamping: milliseconds))
-  }
-
-  private func iterate(milliseconds: guint) {
-    let timer = g_timeout_source_new(milliseconds)
+    let timer = g_timeout_source_new(guint(clamping: milliseconds))
     // The timer has nothing to do but end the iteration that is blocked when it fires.
     g_source_set_callback(timer, { _ in 0 }, nil, nil)
     g_source_attach(timer, context)

@@ -29,13 +29,9 @@ extension Call {
     let moved = paths.filter { known[$0.key]?.path != $0.value }
     let unknown = keys.filter { own[$0] == [] && foreign[$0] == nil }
     let second = ItemRequest(Array(moved.values), details, in: session)
-    if !unknown.isEmpty || !second.messages.isEmpty {
-      let (found, answers) = try search(unknown.map(\.attributes), with: second.messages)
-      foreign.merge(zip(unknown, found)) { $1 }
-      items.merge(try self.items(at: moved, details, second, answers)) { $1 }
-    } else {
-      items.merge(try self.items(at: moved, details, second, [])) { $1 }
-    }
+    let rest = try search(unknown.map(\.attributes), with: second.messages)
+    foreign.merge(zip(unknown, rest.found)) { $1 }
+    items.merge(try self.items(at: moved, details, second, rest.answers)) { $1 }
 
     for key in keys {
       let isAbsent = own[key] == [] && foreign[key] == []

@@ -26,13 +26,13 @@ extension Call {
 
   /// Removes the items that were selected, by their key or in another way.
   func remove(_ selected: [[StoredItem]], of key: ItemKey?) throws(SecureStorageError) {
-    // The valid item last, or a reader would for a moment find the one that it has replaced.
     for item in selected.joined() {
       // A new one begins with a label of its own.
       if let key = ItemKey(itemAttributes: item.attributes) {
         session.itemPlaces.noteWritten(nil, of: key)
       }
     }
+    // The valid item last, or a reader would for a moment find the one that it has replaced.
     try remove(selected.flatMap { $0.reversed().map(\.path) })
     if let key, selected.first?.first?.isOwn == true { try removeTwin(of: key) }
   }

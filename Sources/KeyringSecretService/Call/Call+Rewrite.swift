@@ -34,8 +34,8 @@ extension Call {
   func noteWritten(
     _ key: ItemKey, at path: ObjectPath, attributes: [String: String], label: String
   ) {
-    note(.at(path), of: key)
     if !attributes.isExactly(key.newAttributes) { return }
+    note(.at(path), of: key)
     session.itemPlaces.noteWritten(
       ItemPlaces.Written(collection: options.collection, path: path, label: label), of: key)
   }

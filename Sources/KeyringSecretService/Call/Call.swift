@@ -32,6 +32,7 @@ final class Call {
   /// - Returns: For each message its answer, or `nil` when its object does not exist (any more).
   /// - Throws: What any of them failed with.
   func send(_ messages: [Message]) throws(SecureStorageError) -> [Variant?] {
+    if messages.isEmpty { return [] }
     // What is cancelled, or late, sends nothing any more.
     try checkDeadline()
     let results: [Result<Variant, BusFailure>]

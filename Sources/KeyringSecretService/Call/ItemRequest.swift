@@ -5,13 +5,11 @@ internal import KeyringStorage
 struct ItemRequest {
   let paths: [ObjectPath]
   let messages: [Message]
-  fileprivate let details: ItemQuery.Details
   /// Which items' secrets each of the last messages asks for.
   fileprivate let groups: [ArraySlice<ObjectPath>]
 
   init(_ paths: [ObjectPath], _ details: ItemQuery.Details, in session: SecretSession) {
     self.paths = paths
-    self.details = details
     // An answer above 64 MiB ends the keyring's connection, and with it gnome-keyring 42. So none
     // may hold more secrets than stay below that when each is as large as one can be.
     let size = (60 << 20) / ItemLimits.secretBytes
