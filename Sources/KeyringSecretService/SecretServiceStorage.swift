@@ -95,7 +95,10 @@ public struct SecretServiceStorage: LockableStorage {
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
     for key in keys { try validate(.key(key, details: details), for: .read) }
-    return try perform(.read) { (call) throws(SecureStorageError) in
+    let keys = Array(Set(keys))
+    if keys.isEmpty { return [:] }
+    let questions = { options.collection.searches(for: keys) }
+    return try perform(.read, askingAtOpening: questions) { (call) throws(SecureStorageError) in
       try call.items(for: keys, details)
     }
   }
@@ -191,12 +194,21 @@ extension SecretServiceStorage {
   }
 
   /// Runs one operation in the open session, and once more in a new one if that was lost.
+  ///
+  /// - Parameters:
+  ///   - operation: Which one.
+  ///   - mayRepeatWrites: Whether what has changed something may run once more.
+  ///   - questions: Messages to send while a session is being opened, if one has to be.
+  ///   - body: The operation.
+  /// - Returns: What the operation returned.
+  /// - Throws: What it threw, or why there is no session.
   func perform<Result>(
     _ operation: SecureStorageError.Operation,
     mayRepeatWrites: Bool = true,
+    askingAtOpening questions: () -> [Message] = { [] },
     _ body: (Call) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
-    let first = try call(operation, until: Deadline(after: options.serviceTimeout))
+    let first = try call(operation, questions, until: Deadline(after: options.serviceTimeout))
     let loss: SecureStorageError
     do throws(SecureStorageError) {
       return try body(first)
@@ -208,7 +220,7 @@ extension SecretServiceStorage {
     guard mayRepeatWrites || !first.hasWritten else { throw loss }
     let second: Call
     do throws(SecureStorageError) {
-      second = try call(operation, until: first.deadline)
+      second = try call(operation, questions, until: first.deadline)
     } catch {
       // That nobody is there now does not tell what became of a message that somebody was sent.
       throw first.wasUnderWay ? loss : error
@@ -217,11 +229,14 @@ extension SecretServiceStorage {
   }
 
   private func call(
-    _ operation: SecureStorageError.Operation, until deadline: Deadline
+    _ operation: SecureStorageError.Operation, _ questions: () -> [Message],
+    until deadline: Deadline
   ) throws(SecureStorageError) -> Call {
     do throws(SecretSession.OpeningFailure) {
-      let session = try SessionPool.shared.session(at: options.busAddress, until: deadline)
-      return Call(operation, of: self, in: session, until: deadline)
+      let (session, answers) = try SessionPool.shared.session(
+        at: options.busAddress, asking: questions, until: deadline)
+      return Call(
+        operation, of: self, in: session, answersAtOpening: answers, until: deadline)
     } catch {
       throw SecureStorageError(
         error.code, operation: operation, backend: backendName, underlying: error.cause.underlying)

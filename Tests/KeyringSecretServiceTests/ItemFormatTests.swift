@@ -140,7 +140,7 @@ import Testing
 
   /// What goes to the provider: gnome-keyring 42.1 does not keep it, and tells everybody text/plain.
   private func contentType(of secret: Secret) throws -> String {
-    let session = try SessionPool.shared.session(at: nil, until: Deadline(after: .seconds(25)))
+    let session = try openSession()
     return try #require(session.encode(secret)).child(3).text
   }
 }

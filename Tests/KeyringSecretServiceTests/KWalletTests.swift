@@ -59,9 +59,7 @@ struct KWalletTests {
     let service = PrivateSession.newService()
     let key = ItemKey.password(service: service, account: "account")
     for number in 0..<300 {
-      let deadline = Deadline(after: .seconds(25))
-      SessionPool.shared.forget(
-        try SessionPool.shared.session(at: nil, until: deadline), at: nil)
+      SessionPool.shared.forget(try openSession(), at: nil)
       switch number % 3 {
       case 0: try storage.setPassword("\(number / 3)", for: key, .add)
       case 1: #expect(try storage.password(for: key) == "\(number / 3)")

@@ -69,7 +69,7 @@ import Testing
 
   private func numberOfConnections(to bus: PrivateBus) throws -> Int {
     let deadline = Deadline(after: .seconds(25))
-    let session = try SessionPool.shared.session(at: bus.address, until: deadline)
+    let session = try openSession(at: bus.address)
     var message = Message(
       ObjectPath("/org/freedesktop/DBus"), Message.bus, "ListNames", [], answer: "(as)")
     message.receiver = Message.bus

@@ -78,7 +78,7 @@ final class BusConnection: Sendable {
 
   /// How many messages travel side by side: a bus limits the answers that a connection waits for,
   /// to 128 where its configuration does not say otherwise.
-  private static let flight = 64
+  static let flight = 64
 
   private func sendAtOnce(
     _ messages: ArraySlice<Message>, to provider: String?, in context: PrivateMainContext,
@@ -111,6 +111,44 @@ final class BusConnection: Sendable {
       message.method,
       message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START, gint(Int32.max),
       cancellable, callback, data)
+  }
+}
+
+// MARK: - Before the provider is known
+
+extension BusConnection {
+  /// What starts a message to whoever owns a name on the bus, if anybody does.
+  func starting(_ message: Message, toOwnerOf name: String) -> PrivateMainContext.Start {
+    { [reference] cancellable, callback, data in
+      let call = g_dbus_message_new_method_call(
+        name, message.object.text, message.interface, message.method)
+      defer { g_object_unref(gpointer(call)) }
+      g_dbus_message_set_body(call, message.arguments.pointer)
+      g_dbus_message_set_flags(call, G_DBUS_MESSAGE_FLAGS_NO_AUTO_START)
+      g_dbus_connection_send_message_with_reply(
+        reference.pointer, call, G_DBUS_SEND_MESSAGE_FLAGS_NONE, gint(Int32.max), nil, cancellable,
+        callback, data)
+    }
+  }
+
+  /// Reads the answer to such a message.
+  ///
+  /// - Parameters:
+  ///   - result: What the message has ended with.
+  ///   - message: The message.
+  ///   - sender: The unique name of who must have answered it.
+  /// - Returns: The answer; `nil` when there is none of the right type, or it is somebody else's.
+  func answer(_ result: GLibReference, to message: Message, from sender: String) -> Variant? {
+    let answer = g_dbus_connection_send_message_with_reply_finish(
+      reference.pointer, result.pointer, nil)
+    guard let answer else { return nil }
+    defer { g_object_unref(gpointer(answer)) }
+    guard g_dbus_message_get_message_type(answer) == G_DBUS_MESSAGE_TYPE_METHOD_RETURN,
+      let name = g_dbus_message_get_sender(answer), String(cString: name) == sender,
+      let body = g_dbus_message_get_body(answer)
+    else { return nil }
+    let variant = Variant(adopting: g_variant_ref(body))
+    return variant.isOfType(message.answer) ? variant : nil
   }
 }
 

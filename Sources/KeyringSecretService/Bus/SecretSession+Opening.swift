@@ -23,13 +23,16 @@ extension SecretSession {
   ///
   /// - Parameters:
   ///   - address: The address of the bus; `nil` for the session bus.
+  ///   - questions: Messages that need no session. They travel while it is being opened, unless they
+  ///     are more than may travel side by side.
   ///   - deadline: When to give up.
-  /// - Returns: The session.
+  /// - Returns: The session, and the answers; `nil` unless its provider has answered every question.
   /// - Throws: Why there is none.
   static func open(
-    address: String?, until deadline: Deadline
-  ) throws(OpeningFailure) -> SecretSession {
-    try PrivateMainContext.run { (context) throws(OpeningFailure) in
+    address: String?, asking questions: [Message], until deadline: Deadline
+  ) throws(OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
+    let questions = questions.count < BusConnection.flight ? questions : []
+    return try PrivateMainContext.run { (context) throws(OpeningFailure) in
       let connection: BusConnection
       do throws(BusFailure) {
         connection = try .open(address: address, in: context, until: deadline)
@@ -37,9 +40,15 @@ extension SecretSession {
         throw OpeningFailure(code: error.codeWhileConnecting, cause: error)
       }
       do throws(BusFailure) {
-        let service = try openServiceWithAnyKey(on: connection, context, deadline)
-        if let session = SecretSession(connection: connection, service: service) { return session }
-        throw BusFailure(domain: "secret", code: 0, text: "the provider left during the opening")
+        let (service, results) = try openServiceWithAnyKey(
+          on: connection, asking: questions, context, deadline)
+        guard let session = SecretSession(connection: connection, service: service) else {
+          throw BusFailure(domain: "secret", code: 0, text: "the provider left during the opening")
+        }
+        let answers = zip(questions, results).compactMap {
+          connection.answer($1, to: $0, from: session.provider)
+        }
+        return (session, answers.isEmpty || answers.count < questions.count ? nil : answers)
       } catch {
         throw OpeningFailure(code: error.codeWhileOpening, cause: error)
       }
@@ -48,36 +57,37 @@ extension SecretSession {
 
   /// KWallet 5.103 refuses the key of one session in 256, because it begins with a zero.
   private static func openServiceWithAnyKey(
-    on connection: BusConnection, _ context: PrivateMainContext, _ deadline: Deadline
-  ) throws(BusFailure) -> GLibReference {
+    on connection: BusConnection, asking questions: [Message], _ context: PrivateMainContext,
+    _ deadline: Deadline
+  ) throws(BusFailure) -> (service: GLibReference, results: [GLibReference]) {
     for _ in 0..<3 {
       do throws(BusFailure) {
-        return try openService(on: connection, context, deadline)
+        return try openService(on: connection, asking: questions, context, deadline)
       } catch {
         guard error.isInvalidArgument else { throw error }
       }
     }
-    return try openService(on: connection, context, deadline)
+    return try openService(on: connection, asking: questions, context, deadline)
   }
 
   private static func openService(
-    on connection: BusConnection, _ context: PrivateMainContext, _ deadline: Deadline
-  ) throws(BusFailure) -> GLibReference {
+    on connection: BusConnection, asking questions: [Message], _ context: PrivateMainContext,
+    _ deadline: Deadline
+  ) throws(BusFailure) -> (service: GLibReference, results: [GLibReference]) {
     guard let service = newService(on: connection, context) else {
       throw BusFailure(domain: "glib", code: 0, text: "libsecret made no service object")
     }
+    let opening: PrivateMainContext.Start = { cancellable, callback, data in
+      g_async_initable_init_async(service.pointer, G_PRIORITY_DEFAULT, cancellable, callback, data)
+    }
     let results = try context.results(
-      of: [
-        { cancellable, callback, data in
-          g_async_initable_init_async(
-            service.pointer, G_PRIORITY_DEFAULT, cancellable, callback, data)
-        }
-      ], until: deadline)
+      of: [opening] + questions.map { connection.starting($0, toOwnerOf: Message.secrets) },
+      until: deadline)
     var error: UnsafeMutablePointer<GError>?
     guard let result = results.first,
       g_async_initable_init_finish(service.pointer, result.pointer, &error) != 0
     else { throw BusFailure(adopting: error) }
-    return service
+    return (service, Array(results.dropFirst()))
   }
 
   private static func newService(

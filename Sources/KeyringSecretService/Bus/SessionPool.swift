@@ -25,12 +25,14 @@ final class SessionPool: Sendable {
   ///
   /// - Parameters:
   ///   - address: The address of the bus; `nil` for the session bus.
+  ///   - questions: Messages to send along if a session has to be opened.
   ///   - deadline: When to give up.
-  /// - Returns: The session; it may have been lost since it was last used.
+  /// - Returns: The session, which may have been lost since it was last used; and the answers, if the
+  ///   questions were sent and all of them answered.
   /// - Throws: Why none could be opened.
   func session(
-    at address: String?, until deadline: Deadline
-  ) throws(SecretSession.OpeningFailure) -> SecretSession {
+    at address: String?, asking questions: () -> [Message], until deadline: Deadline
+  ) throws(SecretSession.OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
     enum Turn {
       case use(SecretSession)
       case open
@@ -50,20 +52,20 @@ final class SessionPool: Sendable {
       }
     }
     switch turn {
-    case .use(let session): return session
+    case .use(let session): return (session, nil)
     case .fail(let failure): throw failure
     case nil: throw SecretSession.OpeningFailure(deadline.failure ?? .timedOut)
-    case .open: return try open(address, until: deadline)
+    case .open: return try open(address, asking: questions(), until: deadline)
     }
   }
 
   private func open(
-    _ address: String?, until deadline: Deadline
-  ) throws(SecretSession.OpeningFailure) -> SecretSession {
+    _ address: String?, asking questions: [Message], until deadline: Deadline
+  ) throws(SecretSession.OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
     do throws(SecretSession.OpeningFailure) {
-      let session = try SecretSession.open(address: address, until: deadline)
-      monitor.withLock { $0.entries[address] = .open(session) }
-      return session
+      let opened = try SecretSession.open(address: address, asking: questions, until: deadline)
+      monitor.withLock { $0.entries[address] = .open(opened.session) }
+      return opened
     } catch {
       // Out of time or cancelled is this caller only: somebody else who waits tries next.
       let isMine = error.code == .timedOut || error.code == .canceled

@@ -84,6 +84,16 @@ extension SecretServiceStorage.Collection {
 
 // MARK: - Searching
 
+extension SecretServiceStorage.Collection {
+  /// The messages that search for the items with these keys, one for each; none for a collection that
+  /// has to be looked up first.
+  func searches(for keys: [ItemKey]) -> [Message] {
+    alias.map { alias in
+      keys.map { .searchItems(in: .collection(aliased: alias), $0.ownAttributes) }
+    } ?? []
+  }
+}
+
 extension Call {
   /// Finds the items of the storage's collection, locked or not, that have all these attributes.
   func search(_ attributes: [String: String]) throws(SecureStorageError) -> [ObjectPath] {

@@ -6,18 +6,27 @@ extension Call {
   ///
   /// What was read before takes one step: the search for an item and the request for its secret, at
   /// the path that it had then, travel side by side. The secret is used only if the search has found
-  /// just that path.
+  /// just that path. In a new session the search has travelled with the opening.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys, each once.
+  ///   - details: What of the items to fetch.
+  /// - Returns: The items found, by their keys.
+  /// - Throws: Any reason for not knowing the answer.
   func items(
     for keys: [ItemKey], _ details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    let keys = Array(Set(keys))
-    if keys.isEmpty { return [:] }
-    let known = session.itemPlaces.places(of: keys, in: options.collection)
+    let early = answersAtOpening?.map { $0.child(0).paths }
+    let known =
+      early == nil ? session.itemPlaces.places(of: keys, in: options.collection) : [:]
     let knownPaths = keys.compactMap { known[$0]?.path }
     let missing = keys.filter { known[$0] == .nowhere }
     let first = ItemRequest(knownPaths, details, in: session)
-    let (found, answers) = try search(
-      keys.map(\.ownAttributes) + missing.map(\.attributes), with: first.messages)
+    let (found, answers): ([[ObjectPath]], [Variant?]) =
+      if let early { (early, []) } else {
+        try search(
+          keys.map(\.ownAttributes) + missing.map(\.attributes), with: first.messages)
+      }
     let own = Dictionary(uniqueKeysWithValues: zip(keys, found))
     var foreign = Dictionary(uniqueKeysWithValues: zip(missing, found.dropFirst(keys.count)))
 

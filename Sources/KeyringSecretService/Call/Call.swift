@@ -5,6 +5,8 @@ internal import KeyringStorage
 final class Call {
   let session: SecretSession
   let storage: SecretServiceStorage
+  /// The answers to what was asked while the session was being opened, if it was for this call.
+  let answersAtOpening: [Variant]?
   /// Whether something was sent that changes an item, so that it must not simply be sent again.
   var hasWritten = false
   /// Whether the provider was sent anything, so that losing it then leaves open what it has done.
@@ -18,11 +20,12 @@ final class Call {
 
   init(
     _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage,
-    in session: SecretSession, until deadline: Deadline
+    in session: SecretSession, answersAtOpening: [Variant]?, until deadline: Deadline
   ) {
     self.operation = operation
     self.session = session
     self.storage = storage
+    self.answersAtOpening = answersAtOpening
     self.deadline = deadline
   }
 

@@ -3,6 +3,8 @@ import Foundation
 import Keyring
 import Testing
 
+@testable import KeyringSecretService
+
 /// A provider that fails at one method after the other, and works again afterwards.
 @Suite(.inPrivateSession) struct MisbehavingProviderTests {
   /// A method of the Secret Service, and what an app does to call it.
@@ -195,6 +197,25 @@ import Testing
     #expect(keys.map { found[$0]?.secret?.text } == ["changed again", "1", "2"])
     #expect(try storage.items(matching: .service("service")).count == 3)
   }
+
+  @Test func atTheOpeningOnlyTheSessionsProviderIsBelieved() throws {
+    let owner = try #require(
+      try openSession(at: bus.address).owner(of: Message.secrets, until: Self.deadline))
+    try PrivateMainContext.run { context in
+      let connection = try BusConnection.open(
+        address: bus.address, in: context, until: Self.deadline)
+      let question = Message.readAlias("default")
+      let starts = [question, question, .readAlias("")].map {
+        connection.starting($0, toOwnerOf: Message.secrets)
+      }
+      let results = try context.results(of: starts, until: Self.deadline)
+      #expect(connection.answer(results[0], to: question, from: owner) != nil)
+      #expect(connection.answer(results[1], to: question, from: owner + "0") == nil)
+      #expect(connection.answer(results[2], to: .collections(), from: owner) == nil)
+    }
+  }
+
+  private static var deadline: Deadline { Deadline(after: .seconds(25)) }
 
   @Test func lateAnswersAreWaitedForAndDisturbNobodyWhenTheyAreNot() throws {
     let storage = bus.storage()

@@ -24,7 +24,7 @@ final class BusMonitor {
   /// - Throws: What kept it from being ended.
   func finish() throws -> [String] {
     // Messages are seen in the order in which they are sent: after this one there are no others.
-    let session = try SessionPool.shared.session(at: nil, until: Deadline(after: .seconds(25)))
+    let session = try openSession()
     _ = try session.send([.readAlias(end)], until: Deadline(after: .seconds(25)))
     var methods: [String] = []
     while true {

@@ -7,7 +7,7 @@ import Testing
 
 /// Counts the items in the keyring that have these attributes, those that readers pass over too.
 func countStoredItems(_ attributes: [String: String]) throws -> Int {
-  let session = try SessionPool.shared.session(at: nil, until: Deadline(after: .seconds(25)))
+  let session = try openSession()
   let search = Message(
     ObjectPath("/org/freedesktop/secrets"), "org.freedesktop.Secret.Service", "SearchItems",
     [.strings(attributes)], answer: "(aoao)")

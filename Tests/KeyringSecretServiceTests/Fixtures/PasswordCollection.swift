@@ -31,7 +31,7 @@ struct PasswordCollection {
   }
 
   func delete() throws {
-    let session = try Self.session()
+    let session = try openSession()
     _ = try Self.send(
       Message(path, "org.freedesktop.Secret.Collection", "Delete", [], answer: "(o)"), session)
   }
@@ -39,16 +39,12 @@ struct PasswordCollection {
   private static func call(
     _ method: String, _ argument: Variant, _ password: String, answer: String
   ) throws -> Variant {
-    let session = try session()
+    let session = try openSession()
     let secret = try #require(session.encode(Secret(password)))
     return try send(
       Message(
         ObjectPath("/org/freedesktop/secrets"), interface, method, [argument, secret],
         answer: answer), session)
-  }
-
-  private static func session() throws -> SecretSession {
-    try SessionPool.shared.session(at: nil, until: Deadline(after: .seconds(25)))
   }
 
   private static func send(_ message: Message, _ session: SecretSession) throws -> Variant {
