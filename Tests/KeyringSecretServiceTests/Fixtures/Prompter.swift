@@ -47,4 +47,26 @@ final class Prompter {
     String(decoding: try program.end(), as: UTF8.self).split(separator: "\n").count
   }
 }
+
+extension Prompter {
+  /// Runs what makes a collection, while a user answers the two questions that this raises: for its
+  /// password, and whether one as weak as the prompter says is meant.
+  ///
+  /// gnome-keyring 42.1 cannot always work with the key in which it gets the password, and ends the
+  /// prompt then as if the user had declined ("Cannot import an invalid key").
+  static func agreeing(
+    on bus: PrivateBus? = nil, tries: Int = 3, _ body: () throws -> Void
+  ) throws {
+    let prompter = try Prompter(.password("the user's choice"), .confirm, on: bus)
+    let result = Result(catching: body)
+    let questions = try prompter.finish()
+    if case .failure(let error as SecureStorageError) = result, error.code == .userCanceled,
+      tries > 1
+    {
+      return try agreeing(on: bus, tries: tries - 1, body)
+    }
+    #expect(questions == 2)
+    try result.get()
+  }
+}
 #endif
