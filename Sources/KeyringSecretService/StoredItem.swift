@@ -5,6 +5,8 @@ internal import KeyringStorage
 /// An item as the provider has it: what its properties say.
 struct StoredItem {
   let path: ObjectPath
+  /// The number that the path ends with; providers count them up.
+  private let number: Int
   let attributes: [String: String]
   let label: String
   let isLocked: Bool
@@ -13,17 +15,15 @@ struct StoredItem {
 
   /// Reads the answer to a request for all properties of an item; `nil` if it is no such answer.
   init?(path: ObjectPath, properties answer: Variant) {
-    let properties = answer.child(0).properties
-    func property(_ name: String, _ type: String) -> Variant? {
-      properties[name].flatMap { $0.isOfType(type) ? $0 : nil }
-    }
-    guard let attributes = property("Attributes", "a{ss}") else { return nil }
+    let properties = answer.child(0)
+    guard let attributes = properties.member("Attributes", ofType: "a{ss}") else { return nil }
     self.path = path
-    isLocked = property("Locked", "b")?.bool ?? false
+    number = path.number
+    isLocked = properties.member("Locked", ofType: "b")?.bool ?? false
     self.attributes = attributes.strings.withoutAdditions
-    label = property("Label", "s")?.text ?? ""
-    created = property("Created", "t")?.unsigned ?? 0
-    modified = property("Modified", "t")?.unsigned ?? 0
+    label = properties.member("Label", ofType: "s")?.text ?? ""
+    created = properties.member("Created", ofType: "t")?.unsigned ?? 0
+    modified = properties.member("Modified", ofType: "t")?.unsigned ?? 0
   }
 
   /// Whether this package made the item.
@@ -66,8 +66,8 @@ struct StoredItem {
 
   /// Tells which of two items was changed later, as far as whole seconds do.
   func isNewer(than other: StoredItem) -> Bool {
-    (modified, created, path.number, path.text)
-      > (other.modified, other.created, other.path.number, other.path.text)
+    (modified, created, number, path.text)
+      > (other.modified, other.created, other.number, other.path.text)
   }
 }
 
@@ -81,7 +81,7 @@ extension [String: String] {
 }
 
 extension ObjectPath {
-  /// The number that an item's path ends with; providers count them up.
+  /// The number that the path ends with; 0 if it ends with none.
   fileprivate var number: Int {
     text.lastIndex(of: "/").flatMap { Int(text[text.index(after: $0)...]) } ?? 0
   }

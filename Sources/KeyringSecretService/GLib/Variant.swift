@@ -80,7 +80,7 @@ extension Variant {
 extension Variant {
   /// Tells whether the value has a type, in the notation of D-Bus.
   func isOfType(_ type: String) -> Bool {
-    String(cString: g_variant_get_type_string(pointer)) == type
+    strcmp(g_variant_get_type_string(pointer), type) == 0
   }
 
   var children: [Variant] {
@@ -110,10 +110,11 @@ extension Variant {
       children.map { ($0.child(0).text, $0.child(1).text) }, uniquingKeysWith: { $1 })
   }
 
-  /// The members of an `a{sv}`, each taken out of its `v`.
-  var properties: [String: Variant] {
-    Dictionary(
-      children.map { ($0.child(0).text, $0.child(1).child(0)) }, uniquingKeysWith: { $1 })
+  /// The member of an `a{sv}` with a name, taken out of its `v`; `nil` if it is of another type.
+  func member(_ name: String, ofType type: String) -> Variant? {
+    let memberType = g_variant_type_new(type)
+    defer { g_variant_type_free(memberType) }
+    return g_variant_lookup_value(pointer, name, memberType).map { Variant(adopting: $0) }
   }
 }
 
