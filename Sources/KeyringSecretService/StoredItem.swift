@@ -10,6 +10,8 @@ struct StoredItem {
   let attributes: [String: String]
   let label: String
   let isLocked: Bool
+  /// The secret, if it was fetched.
+  var secret: Secret?
   private let created: UInt64
   private let modified: UInt64
 

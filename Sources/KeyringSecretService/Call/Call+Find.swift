@@ -14,14 +14,16 @@ extension Call {
   func selectedItems(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     var gone: Set<ObjectPath> = []
     while true {
-      let selected = try storedItems(matching: query).map { (key: $0, item: $1[0]) }
-      let paths = selected.map(\.item).readablePaths
-      let details = query.details.intersection(.secret)
-      let secrets = try contents(of: ItemRequest(paths, details, in: session)).secrets
-      let missing = details.isEmpty ? [] : paths.filter { secrets[$0] == nil }
+      let selected = try storedItems(matching: query, fetching: query.details)
+        .map { (key: $0, item: $1[0]) }
+      let unread =
+        query.details.contains(.secret) ? selected.map(\.item).filter(\.canBeRead).map(\.path) : []
+      let secrets = try contents(of: ItemRequest(unread, .secret, in: session)).secrets
+      let missing = unread.filter { secrets[$0] == nil }
       if missing.isEmpty {
         return selected.map { key, stored in
-          stored.item(key, secret: secrets[stored.path], details: query.details)
+          stored.item(
+            key, secret: stored.secret ?? secrets[stored.path], details: query.details)
         }
       }
       // What vanished in between was removed, replaced or locked, and another search tells which.
@@ -39,16 +41,20 @@ extension Call {
 
   /// Finds the items that a query selects, newest first.
   ///
+  /// - Parameters:
+  ///   - query: Which items.
+  ///   - details: What of them is wanted; the secrets come along if no other items' would.
   /// - Returns: For each key its items, the valid one first; there are others when a process was
   ///   killed while it replaced one.
+  /// - Throws: Any reason for not knowing the answer.
   func storedItems(
-    matching query: ItemQuery
+    matching query: ItemQuery, fetching details: ItemQuery.Details = []
   ) throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
     let selected =
       if let key = query.key {
         [(key: key, items: try storedItems(for: key, unlocking: query.unlocks))]
       } else {
-        try candidates(for: query)
+        try candidates(for: query, details)
       }
     var matching: [(key: ItemKey, items: [StoredItem])] = []
     for (key, items) in selected {
@@ -63,11 +69,13 @@ extension Call {
   /// Finds what a query without a key may select: our items with what is beside them under the same
   /// key, and every other item of another program by itself.
   private func candidates(
-    for query: ItemQuery
+    for query: ItemQuery, _ details: ItemQuery.Details
   ) throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
     // A provider compares letter by letter.
     let attributes = query.ignoresCase ? [:] : query.attributes
-    let known = try storedItems(with: attributes, unlocking: query.unlocks).compactMap { stored in
+    let details = query.asksForAttributesOnly ? details : []
+    let stored = try storedItems(with: attributes, unlocking: query.unlocks, fetching: details)
+    let known = stored.compactMap { stored in
       ItemKey(itemAttributes: stored.attributes).map { (key: $0, item: stored) }
     }
     let byKey = Dictionary(grouping: known, by: \.key).mapValues { $0.map(\.item) }
@@ -112,9 +120,10 @@ extension Call {
   /// Finds all items with these attributes, what replaces another first.
   ///
   /// They are unlocked for that: before the first unlock since log-in gnome-keyring tells neither
-  /// label nor attributes.
+  /// label nor attributes. With the secrets, if they are wanted, as far as they can be read.
   func storedItems(
-    with attributes: [String: String], unlocking: Bool = true
+    with attributes: [String: String], unlocking: Bool = true,
+    fetching details: ItemQuery.Details = []
   ) throws(SecureStorageError) -> [StoredItem] {
     // What a search lists may be gone before it is looked at. Then something may have taken its
     // place, and only another search tells; what is listed again and again is a provider's ghost.
@@ -122,10 +131,9 @@ extension Call {
     var unlocked: Set<ObjectPath> = []
     while true {
       let paths = try search(attributes).filter { !gone.contains($0) }
-      let answers = try send(paths.map { .properties(of: $0) })
-      let stored = zip(paths, answers).compactMap { path, answer in
-        answer.flatMap { StoredItem(path: path, properties: $0) }
-      }
+      let contents = try contents(
+        of: ItemRequest(paths, details.union(.metadata), in: session))
+      let stored = paths.compactMap { contents.stored(at: $0) }
       let locked = stored.filter { $0.isLocked && !unlocked.contains($0.path) }.map(\.path)
       if unlocking, !locked.isEmpty {
         try unlock(locked)
@@ -139,8 +147,15 @@ extension Call {
   }
 }
 
-extension [StoredItem] {
-  /// The items whose secrets can be fetched.
-  fileprivate var readablePaths: [ObjectPath] { filter { !$0.isLocked }.map(\.path) }
+extension StoredItem {
+  /// Whether the secret is still to be fetched, and can be.
+  fileprivate var canBeRead: Bool { secret == nil && !isLocked }
+}
+
+extension ItemQuery {
+  /// Whether what the provider finds by the attributes is all that is selected.
+  fileprivate var asksForAttributesOnly: Bool {
+    !ignoresCase && kind == nil && label == nil && created == nil && modified == nil && limit == nil
+  }
 }
 #endif

@@ -26,6 +26,13 @@ struct ItemContents {
   fileprivate(set) var properties: [ObjectPath: StoredItem] = [:]
   fileprivate(set) var secrets: [ObjectPath: Secret] = [:]
 
+  /// What the provider has at a path; `nil` when the item is gone.
+  func stored(at path: ObjectPath) -> StoredItem? {
+    var item = properties[path]
+    item?.secret = secrets[path]
+    return item
+  }
+
   /// The item at a path with as much as was asked for; `nil` when that was not to be had, because
   /// the item is gone or locked.
   func item(_ key: ItemKey, at path: ObjectPath, _ details: ItemQuery.Details) -> SecureItem? {
@@ -60,7 +67,7 @@ extension Call {
       refused.filter(wanted.contains).map { .getSecrets([$0], session: session.path) })
     for entry in secrets.flatMap({ $0?.child(0).children ?? [] }) {
       let path = ObjectPath(entry.child(0).text)
-      guard wanted.contains(path) else { continue }
+      guard wanted.contains(path), contents.properties[path]?.isLocked != true else { continue }
       guard let secret = session.decode(entry.child(1)) else {
         // KWallet 5.103 has computed another key for about one session in 200; a new one will do.
         throw failure(
