@@ -6,10 +6,16 @@ import PackageDescription
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "swift-keyring", path: "..")],
+  dependencies: [
+    .package(name: "swift-keyring", path: "..", traits: [.defaults, "EncryptedFile"])
+  ],
   targets: [
     .executableTarget(
-      name: "contender", dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
+      name: "contender",
+      dependencies: [
+        .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringFile", package: "swift-keyring"),
+      ]),
     .executableTarget(
       name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
   ],

@@ -25,6 +25,12 @@ def time(case, name):
     return Figure.of([time for times in case["times"][name] for time in times])
 
 
+def difference(case, name, reference):
+    """How many nanoseconds longer than the reference's, in the same round, one operation takes."""
+    pairs = zip(case["times"][name], case["times"][reference])
+    return Figure.of([statistics.median(own) - statistics.median(other) for own, other in pairs])
+
+
 def ratio(case, name, reference):
     """How many times as long as the reference's, in the same round, one operation takes."""
     pairs = zip(case["times"][name], case["times"][reference])

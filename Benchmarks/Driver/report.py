@@ -8,7 +8,7 @@ from works import WORKS
 def amount(nanoseconds):
     """Three digits, in the unit that fits."""
     for unit, size in [("ns", 1), ("µs", 1e3), ("ms", 1e6)]:
-        if nanoseconds < 999.5 * size or unit == "ms":
+        if abs(nanoseconds) < 999.5 * size or unit == "ms":
             return f"{digits(nanoseconds / size)} {unit}"
 
 
@@ -86,7 +86,7 @@ def of_targets(results):
             explanations.append(
                 f"- {target.title}, {against(target)}: {target.bound or 'not explained yet.'}")
         rows.append([
-            target.title, target.contender, target.reference or "–", shown(target.most),
+            target.title, target.contender, compared(target) or "–", shown(target.most),
             spread(figure, shown) if figure else "–", verdict,
         ])
     if len(rows) == 1:
@@ -97,8 +97,12 @@ def of_targets(results):
     return lines
 
 
+def compared(target):
+    return f"time beyond {target.beyond}" if target.beyond else target.reference
+
+
 def against(target):
-    return f"against {target.reference}" if target.reference else amount(target.most)
+    return f"against {compared(target)}" if compared(target) else amount(target.most)
 
 
 def tables(results):

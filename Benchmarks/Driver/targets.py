@@ -4,8 +4,8 @@ import dataclasses
 
 import figures
 from works import (
-    C_PROGRAM, CACHED, DICTIONARY, LOOKUP, ONE_QUERY, PROPERTY, READ_ALL, SEARCH, SERVICE_LOOKUP,
-    SERVICE_STORE, STATIC_PROGRAM, SWIFT_PROGRAM)
+    BARE_FILE, C_PROGRAM, CACHED, DICTIONARY, ENCRYPTED_FILE, LOOKUP, ONE_QUERY, PROPERTY, READ_ALL,
+    SEARCH, SERVICE_LOOKUP, SERVICE_STORE, STATIC_PROGRAM, SWIFT_PROGRAM)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -15,6 +15,8 @@ class Target:
     contender: str
     most: float
     reference: str = ""  # without one, `most` is in nanoseconds
+    # Does what has to be done in any case: its time in the same round is taken off.
+    beyond: str = ""
     case: str = ""
     # Where the time goes and what bounds it, for the report of a figure that was not reached.
     bound: str = ""
@@ -25,6 +27,8 @@ class Target:
             if case["title"] == self.case and self.contender in case["times"]:
                 if self.reference:
                     return figures.ratio(case, self.contender, self.reference)
+                if self.beyond:
+                    return figures.difference(case, self.contender, self.beyond)
                 return figures.time(case, self.contender)
         return None
 
@@ -57,6 +61,9 @@ TARGETS = [
     Target("property read in memory", "memory", PROPERTY, 3, DICTIONARY, case="read",
            bound=MEMORY_BOUND),
     Target("cached read", "cached", CACHED, 1_000),
+    Target("encrypted file, open", "file", ENCRYPTED_FILE, 20e6, case="open"),
+    Target("encrypted file, read", "file", ENCRYPTED_FILE, 5_000, case="read"),
+    Target("encrypted file, write", "file", ENCRYPTED_FILE, 10e6, beyond=BARE_FILE, case="write"),
     Target("cold start, dynamic", "cold-start", SWIFT_PROGRAM, 1.35, C_PROGRAM,
            bound=START_BOUND),
     Target("cold start, static", "cold-start", STATIC_PROGRAM, 1.15, C_PROGRAM,

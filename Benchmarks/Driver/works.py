@@ -43,6 +43,11 @@ SWIFT_PROGRAM = "Swift program, dynamic"
 STATIC_PROGRAM = "Swift program, static"
 DICTIONARY = "Mutex<Dictionary>"
 CACHED = "storage.cached()"
+ENCRYPTED_FILE = "EncryptedFileStorage"
+BARE_FILE = "bare file"
+
+# On the disk of the repository: a folder for temporary files may be one in memory.
+FILES = REPOSITORY / ".build/benchmarks/files"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,8 +69,8 @@ class Work:
     note: str = ""
 
 
-def swift(name, *arguments):
-    return Worker(name, [SWIFT / "contender", *map(str, arguments)])
+def swift(name, *arguments, most=1_000):
+    return Worker(name, [SWIFT / "contender", *map(str, arguments)], most)
 
 
 def c(name, *arguments):
@@ -169,6 +174,33 @@ def cached(quick):
     yield Case("", contenders, DICTIONARY, 20, lambda: fill(0, 1))
 
 
+def file(quick):
+    """An encrypted file; with a key file it is opened without the cost of a passphrase."""
+    with_key, with_passphrase = [FILES / "key", "key"], [FILES / "passphrase", "passphrase"]
+
+    def prepare():
+        shutil.rmtree(FILES, ignore_errors=True)
+        for arguments in (with_key, with_passphrase):
+            subprocess.run([SWIFT / "contender", "fill-file", *arguments], check=True)
+
+    contenders = [
+        swift(ENCRYPTED_FILE, "file-open", *with_key),
+        swift(f"{ENCRYPTED_FILE}, passphrase", "file-open", *with_passphrase, most=1),
+        swift(BARE_FILE, "bare-file-read", with_key[0]),
+    ]
+    yield Case("open", contenders, BARE_FILE, 10, prepare)
+    contenders = [
+        swift(ENCRYPTED_FILE, "file-read", *with_key),
+        swift(DICTIONARY, "dictionary-read"),
+    ]
+    yield Case("read", contenders, DICTIONARY, 20)
+    contenders = [
+        swift(ENCRYPTED_FILE, "file-write", *with_key),
+        swift(BARE_FILE, "bare-file-write", with_key[0]),
+    ]
+    yield Case("write", contenders, BARE_FILE, 10)
+
+
 def cold_start(quick):
     docker_server = "https://registry.example.org"
     docker = shutil.which("docker-credential-secretservice")
@@ -210,6 +242,10 @@ WORKS = {
     "growth": Work("Growth of the collection", growth, rounds=20),
     "memory": Work("In memory", memory),
     "cached": Work("Read again through the cache", cached),
+    "file": Work("Encrypted file of 1,000 passwords of 1 KiB", file, rounds=20, note=(
+        "To open is the first read of a new storage, whose key is in a file or made of a passphrase. "
+        "A write replaces one password. The bare file has as many bytes; it is read, or replaced as "
+        "safely: new file, fsync, rename, fsync of the folder.")),
     "cold-start": Work("Cold start: a process that reads one password and exits", cold_start),
     "threads": Work("Threads reading at the same time", threads, rounds=20, shows="rate", note=(
         "Here more is better, and a ratio is one of rates.")),

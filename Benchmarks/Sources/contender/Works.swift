@@ -18,6 +18,11 @@ func work(named name: String, _ arguments: ArraySlice<String>) throws -> any Wor
   case "dictionary-read": DictionaryRead()
   case "dictionary-write": DictionaryWrite()
   case "cached-read": try CachedRead()
+  case "file-open": FileOpening(file: try SampleFile(arguments))
+  case "file-read": FileRead(file: try SampleFile(arguments))
+  case "file-write": FileWrite(file: try SampleFile(arguments))
+  case "bare-file-read": BareFileRead(path: arguments.first ?? "")
+  case "bare-file-write": try BareFileWrite(path: arguments.first ?? "")
   case "threads": ThreadsReading(threads: count)
   default: throw Failure("there is no work \"\(name)\"")
   }

@@ -5,15 +5,18 @@ import Keyring
 //
 //   contender WORK [ARGUMENT ...]
 //   contender fill SERVICE FROM TO COLLECTION
+//   contender fill-file PATH KIND-OF-KEY
 //
 // Every line of input is a number of operations to perform. They are answered with a line: the
-// nanoseconds that each of them took. `fill` stores passwords for the others to read, and ends.
+// nanoseconds that each of them took. `fill` and `fill-file` store passwords for the others to read,
+// and end.
 SecureStorageDefaults.service = Sample.service
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
-  if arguments.first == "fill" {
-    try fill(arguments.dropFirst())
-  } else {
+  switch arguments.first {
+  case "fill": try fill(arguments.dropFirst())
+  case "fill-file": try SampleFile(arguments.dropFirst()).fill()
+  default:
     var work = try work(named: arguments.first ?? "", arguments.dropFirst())
     while let line = readLine() {
       guard let count = Int(line) else { throw Failure("\"\(line)\" is no number of operations") }

@@ -1,0 +1,62 @@
+import Glibc
+
+/// What opening any file comes down to: all its bytes are read.
+struct BareFileRead: Work {
+  let path: String
+  private var bytes: [UInt8] = []
+
+  init(path: String) { self.path = path }
+
+  mutating func perform() throws { bytes = try contents(of: path) }
+  func check() throws { if bytes.isEmpty { throw Failure("not read") } }
+}
+
+/// What replacing any file safely comes down to: a new one is written to the disk and takes the place
+/// of the old, and that is on the disk too.
+struct BareFileWrite: Work {
+  private let bytes: [UInt8]
+  private let path: String
+  private let folder: String
+
+  /// Writes the bytes of one file to another beside it.
+  init(path: String) throws {
+    bytes = try contents(of: path)
+    self.path = path + ".bare"
+    folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+  }
+
+  func prepare() { unlink(path + ".new") }
+
+  func perform() throws {
+    let file = try must(open(path + ".new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600), "open")
+    defer { close(file) }
+    let count = try must(bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }, "write")
+    guard count == bytes.count else { throw Failure("not all was written") }
+    try must(fsync(file), "fsync")
+    try must(rename(path + ".new", path), "rename")
+    let folder = try must(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open")
+    defer { close(folder) }
+    try must(fsync(folder), "fsync")
+  }
+
+  func check() throws {
+    guard try contents(of: path) == bytes else { throw Failure("not written") }
+  }
+}
+
+private func contents(of path: String) throws -> [UInt8] {
+  let file = try must(open(path, O_RDONLY | O_CLOEXEC), "open")
+  defer { close(file) }
+  var status = stat()
+  try must(fstat(file, &status), "fstat")
+  let size = Int(status.st_size)
+  return try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+    count = try must(read(file, buffer.baseAddress, size), "read")
+  }
+}
+
+@discardableResult
+private func must<Number: SignedInteger>(_ result: Number, _ call: String) throws -> Number {
+  if result < 0 { throw Failure("\(call): \(String(cString: strerror(errno)))") }
+  return result
+}
