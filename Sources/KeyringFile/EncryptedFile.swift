@@ -113,14 +113,14 @@ final class EncryptedFile: Sendable {
       let result = try body(&trial)
       if !trial.isChanged { return result }
       let fresh = before == nil ? try newEnvelope() : nil
-      return try withFileLocked(patience) { () throws(SecureStorageError) in
+      return try withFileLocked(patience) { (lock) throws(SecureStorageError) in
         let current = try version(patience)
         var content = current?.content ?? FileContent()
         let result = try body(&content)
         // Neither is there where another process has removed the file meanwhile.
         let envelope =
           if let known = current?.envelope ?? fresh { known } else { try newEnvelope() }
-        if content.isChanged { try write(content, envelope) }
+        if content.isChanged, try !write(content, envelope, under: lock) { return nil }
         return result
       }
     }
@@ -136,8 +136,9 @@ final class EncryptedFile: Sendable {
         defer {
           if knownEnvelope(for: envelope.header) != nil { source.withLock { $0 = newSource } }
         }
-        try withFileLocked(patience) { () throws(SecureStorageError) in
-          if let content = try version(patience)?.content { try write(content, envelope) }
+        try withFileLocked(patience) { (lock) throws(SecureStorageError) in
+          guard let content = try version(patience)?.content else { return () }
+          return try write(content, envelope, under: lock) ? () : nil
         }
       }
       source.withLock { $0 = newSource }
@@ -151,26 +152,33 @@ final class EncryptedFile: Sendable {
     try Envelope(sealingWith: source.withLock { $0 }, place)
   }
 
+  /// Does something under the lock, and again when it answers `nil`, which is that the lock was lost.
   private func withFileLocked<Result>(
-    _ patience: Patience, _ body: () throws(SecureStorageError) -> Result
+    _ patience: Patience, _ body: (FileLock) throws(SecureStorageError) -> Result?
   ) throws(SecureStorageError) -> Result {
     try attempt { () throws(FileFailure) in try place.folder.make() }
-    let lock = try patience.wait { () throws(SecureStorageError) in
-      try attempt { () throws(FileFailure) in try FileLock(taking: place) }
+    return try patience.wait { () throws(SecureStorageError) -> Result? in
+      let lock = try attempt { () throws(FileFailure) in try FileLock(taking: place) }
+      guard let lock else { return nil }
+      // It is given back when the lock is closed.
+      return try withExtendedLifetime(lock) { () throws(SecureStorageError) in try body(lock) }
     }
-    // It is given back when the lock is closed.
-    return try withExtendedLifetime(lock) { () throws(SecureStorageError) in try body() }
   }
 
+  /// Puts content on the disk; answers whether the lock was held until then, and it was.
   private func write(
-    _ content: FileContent, _ envelope: Envelope
-  ) throws(SecureStorageError) {
+    _ content: FileContent, _ envelope: Envelope, under lock: FileLock
+  ) throws(SecureStorageError) -> Bool {
     var content = content
     let sealed = try content.sealed(envelope, place)
-    let file = try attempt { () throws(FileFailure) in try place.replace(with: sealed) }
+    let file = try attempt { () throws(FileFailure) in
+      try place.replace(with: sealed, under: lock)
+    }
+    guard let file else { return false }
     let identity = try attempt { () throws(FileFailure) in try FileIdentity(file.status()) }
     try keep(Version(file: file, identity: identity, envelope: envelope, content: content))
     try attempt { () throws(FileFailure) in try place.folder.sync() }
+    return true
   }
 
   // MARK: - Observing

@@ -70,6 +70,45 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
+  /// Who removes the lock lets a second writer in; the first then begins anew.
+  @Test func writerWhoseLockWasRemovedLosesNothing() throws {
+    let (storage, other) = (storage, storage)
+    try storage.setPassword("kept", for: .first)
+    var calls = 0
+    try storage.file.change(.save) { (content) throws(SecureStorageError) in
+      calls += 1
+      // The first look is without the lock, and so is what the other does in the second.
+      if calls == 2 {
+        unlink(path + ".lock")
+        try other.setPassword("other's", for: .second)
+      }
+      content.remove([.first])
+    }
+    #expect(calls == 3)
+    #expect(try storage.password(for: .first) == nil)
+    #expect(try storage.password(for: .second) == "other's")
+  }
+
+  /// Both write under the same name until they have found out.
+  @Test func unfinishedFileOfAnotherWriterStays() throws {
+    let place = FilePlace(path)
+    let lock = try #require(try FileLock(taking: place))
+    let unfinished = folder.path(".secrets.new")
+    try [UInt8](repeating: 1, count: 8).withUnsafeBytes { bytes in
+      let first = try FileReplacement(of: path, through: unfinished, with: bytes)
+      unlink(unfinished)
+      try withExtendedLifetime(first) {
+        #expect(try !first.isInPlace())
+        try folder.write([2], ".secrets.new")
+        #expect(try !first.isInPlace())
+      }
+    }
+    #expect(try folder.bytes(".secrets.new") == [2])
+    unlink(path + ".lock")
+    #expect(try place.replace(with: [3], under: lock) == nil)
+    #expect(try folder.names() == [])
+  }
+
   @Test(.enabled(if: geteuid() == 0, "only root may write what others own"))
   func rootLocksNobodyOut() throws {
     let storage = EncryptedFileStorage(at: path, key: .cheap("right"))

@@ -13,21 +13,28 @@ internal import Darwin
 /// when the process is killed.
 struct FileLock {
   private let file: OpenFile
+  private let path: String
 
   /// Takes the lock; `nil` when somebody else has it.
   init?(taking place: FilePlace) throws(FileFailure) {
+    path = place.lockPath
     do throws(FileFailure) {
-      file = try OpenFile(place.lockPath, O_RDWR | O_CREAT | O_NOFOLLOW)
+      file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW)
       try giveToOwner(of: place.path)
       if flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
         if errno == EWOULDBLOCK || errno == EINTR { return nil }
         throw FileFailure("cannot be locked for writing")
       }
-      // Somebody may have removed it, and another writer have made and locked a new one.
-      guard try FileIdentity(at: place.lockPath) == FileIdentity(file.status()) else { return nil }
+      guard try isHeld() else { return nil }
     } catch {
       throw FileFailure("cannot be locked for writing", number: error.number)
     }
+  }
+
+  /// Whether it still keeps others out: somebody may have removed it, and another writer have made and
+  /// locked a new one.
+  func isHeld() throws(FileFailure) -> Bool {
+    try FileIdentity(at: path) == FileIdentity(file.status())
   }
 
   /// Root may write the file of a user, who is not to be locked out by that.

@@ -83,14 +83,19 @@ struct FilePlace: Sendable {
 
   /// Puts new content in the place of the old, for whoever has the lock.
   ///
-  /// - Returns: The new file. It is on the disk, but its name there may still be the old one's.
-  func replace(with content: [UInt8]) throws(FileFailure) -> OpenFile {
+  /// - Returns: The new file, or `nil` when the lock was lost meanwhile, and nothing changed. It is on
+  ///   the disk, but its name there may still be the old one's.
+  func replace(with content: [UInt8], under lock: FileLock) throws(FileFailure) -> OpenFile? {
     unlink(temporaryPath)
-    try content.withUnsafeBufferPointer { (bytes) throws(FileFailure) in
+    let isReplaced = try content.withUnsafeBufferPointer { (bytes) throws(FileFailure) in
       let replacement = try FileReplacement(
         of: path, through: temporaryPath, with: UnsafeRawBufferPointer(bytes))
+      // Another writer may have come in between, and begun to write under the same name.
+      guard try replacement.isInPlace(), try lock.isHeld() else { return false }
       try replacement.commit()
+      return true
     }
+    if !isReplaced { return nil }
     // Not the one that was written to: a file system with such a file cannot be made read-only.
     return try OpenFile(path, O_RDONLY | O_NOFOLLOW)
   }

@@ -41,7 +41,17 @@ package final class FileReplacement {
   }
 
   deinit {
-    if !isCommitted { unlink(temporary) }
+    if !isCommitted, (try? isInPlace()) == true { unlink(temporary) }
+  }
+
+  /// Whether the new file is still the one under its name, and not somebody else's.
+  ///
+  /// - Returns: Whether it is.
+  /// - Throws: What the system said.
+  package func isInPlace() throws(FileFailure) -> Bool {
+    var found = stat()
+    let own = try file.status()
+    return lstat(temporary, &found) == 0 && (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)
   }
 
   private func giveAttributesOfTarget() throws(FileFailure) {
