@@ -18,7 +18,7 @@ extension EncryptedFile {
       subject = "key"
       try diagnoseKey(&diagnosis, subject, header)
       subject = "folder"
-      try diagnoseFolder(&diagnosis, subject)
+      try diagnoseFolder(&diagnosis, subject, isNew: header == nil)
     } catch {
       var error = error
       error.operation = .diagnose
@@ -55,7 +55,13 @@ extension EncryptedFile {
     let source = key
     if let other = source.storage?.diagnose() {
       diagnosis.add(other)
-      if let failure = other.failure { throw failure }
+      if let failure = other.failure {
+        // What is in the file is not elsewhere only because its key cannot be had.
+        guard header != nil, other.isUnavailable else { throw failure }
+        throw SecureStorageError(
+          .keyNotFound, place, "The key of \(place.path) cannot be had. \(failure.message)",
+          advice: failure.advice, underlying: failure.underlying)
+      }
     }
     guard let header else { return try diagnoseNewKey(&diagnosis, subject, source) }
     // Of the wrong kind it is refused before anybody is asked.
@@ -83,13 +89,18 @@ extension EncryptedFile {
       guard source.kind == .systemdCredential else {
         return diagnosis.add(subject, "\(source), which the first save makes")
       }
-      // Nothing is stored here, and nothing can be: this is the wrong machine for it.
-      throw SecureStorageError(.noStorage, place, error.message, advice: error.advice)
+      throw noStorage(error)
     }
   }
 
+  /// That nothing is stored here, and nothing can be: this is the wrong machine for it.
+  private func noStorage(_ cause: SecureStorageError) -> SecureStorageError {
+    SecureStorageError(
+      .noStorage, place, cause.message, advice: cause.advice, underlying: cause.underlying)
+  }
+
   private func diagnoseFolder(
-    _ diagnosis: inout StorageDiagnosis, _ subject: String
+    _ diagnosis: inout StorageDiagnosis, _ subject: String, isNew: Bool
   ) throws(SecureStorageError) {
     var folder = place.folder
     while access(folder.path, F_OK) != 0, folder.path.contains("/"), folder.path != "/" {
@@ -97,7 +108,9 @@ extension EncryptedFile {
     }
     let hasLock = access(place.lockPath, F_OK) == 0
     guard isWritable(folder.path, W_OK | X_OK), !hasLock || isWritable(place.lockPath, W_OK) else {
-      throw SecureStorageError(place, FileFailure("is in a folder that cannot be written"))
+      let error = SecureStorageError(place, FileFailure("is in a folder that cannot be written"))
+      guard isNew, error.code == .accessDenied else { throw error }
+      throw noStorage(error)
     }
     let isThere = folder.path == place.folder.path
     diagnosis.add(

@@ -10,8 +10,9 @@ extension EncryptedFileStorage {
   ///
   /// - Parameter writing: Whether an item is stored, read and removed again to see that this works; a
   ///   passphrase is asked for then.
-  /// - Returns: What was found out; `.noStorage` where there is neither a file nor the credential to
-  ///   make one with.
+  /// - Returns: What was found out; `.noStorage` where there is no file, and none can be made, for want
+  ///   of the credential or of a folder that can be written. A file that is there and cannot be used is
+  ///   another failure: `.accessDenied`, `.keyNotFound`, `.wrongKey`, `.damaged`.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     file.diagnose(&diagnosis)

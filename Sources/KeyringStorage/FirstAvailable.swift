@@ -10,13 +10,16 @@ internal import Synchronization
 /// finds in the way of saving an item: nobody is asked and nothing is changed for that. The first
 /// storage that is there is chosen, and stays chosen for as long as this value and its copies exist:
 ///
-/// - A storage is passed over that is not there, or must not be used: `.noSessionBus`, `.noProvider`,
-///   `.noDefaultCollection`, `.collectionNotFound`, `.accessDenied`, `.noStorage`.
+/// - A storage is passed over that cannot have any of the secrets: `.noSessionBus`, `.noProvider`,
+///   `.noDefaultCollection`, `.collectionNotFound`, and `.noStorage`, which stands for the rest: no file
+///   and none that could be made, nothing that the program was given, a sandbox without the keyring.
 /// - One that is locked is there. It is chosen, and its operations fail with `.locked`, or ask the user.
 ///   Whoever declines is not asked by another storage.
-/// - What leaves the answer open, such as a keyring that does not answer in time or a task that is
-///   cancelled, chooses nothing. The operation throws it, and the next one asks anew: an item must not
-///   end up in one place or the other by how busy the machine is.
+/// - One that may have them and cannot be used chooses nothing: a file that is damaged, or another
+///   user's (`.accessDenied`), or whose key is missing. The operation throws it, and the next one asks
+///   anew: the program must not begin with another storage while its secrets are in this one.
+/// - So does what leaves the answer open, such as a keyring that does not answer in time or a task that
+///   is cancelled: an item must not end up in one place or the other by how busy the machine is.
 /// - A ``ReadOnlyStorage`` is chosen when there is something to read; saving is `.readOnly` then.
 ///
 /// What was chosen and why not another is told by `choice()`, and by the name of the storage in every
@@ -258,8 +261,7 @@ public struct FirstAvailable: ObservableStorage {
 
 extension StorageDiagnosis {
   private static let absences: Set<SecureStorageError.Code> = [
-    .noSessionBus, .noProvider, .noDefaultCollection, .collectionNotFound, .accessDenied,
-    .noStorage,
+    .noSessionBus, .noProvider, .noDefaultCollection, .collectionNotFound, .noStorage,
   ]
 
   /// Whether the storage could be used, perhaps after somebody has unlocked it.
@@ -267,6 +269,6 @@ extension StorageDiagnosis {
     failure == nil || failure?.code == .locked || failure?.code == .userCanceled
   }
 
-  /// Whether it is certain that the storage cannot be used.
-  fileprivate var isUnavailable: Bool { failure.map { Self.absences.contains($0.code) } ?? false }
+  /// Whether it is certain that the storage has none of the program's secrets, and can have none.
+  package var isUnavailable: Bool { failure.map { Self.absences.contains($0.code) } ?? false }
 }

@@ -34,7 +34,7 @@ extension SecureStorageError {
     public static let collectionNotFound = Code(rawValue: "collectionNotFound")
     /// The keyring has a collection of that name already.
     public static let collectionAlreadyExists = Code(rawValue: "collectionAlreadyExists")
-    /// A sandbox or a policy forbids it.
+    /// A sandbox, a policy or the permissions of a file forbid it.
     public static let accessDenied = Code(rawValue: "accessDenied")
     /// The deadline passed.
     public static let timedOut = Code(rawValue: "timedOut")

@@ -133,15 +133,37 @@ import Testing
     other.mend()
     try storage.setPassword("s3cret", for: .first)
     #expect("\(storage.diagnose())".contains("a key in a storage, which opens the file"))
+    // Once there is a file, what is in it is not elsewhere.
+    other.fail(.read, with: .noSessionBus)
+    #expect(failures(storage) == (.keyNotFound, .keyNotFound, nil))
+    #expect(storage.diagnose().failure?.message.contains("no D-Bus session bus") == true)
+    other.mend()
+    other.fail(.read, with: .locked)
+    #expect(failures(storage) == (.locked, nil, 0))
   }
 
-  @Test func folderThatCannotBeWritten() throws {
+  /// The secrets are in the file, or may be: another storage would begin without them.
+  @Test func deniedFileDecidesNothing() throws {
     let storage = folder.storage()
     try storage.setPassword("s3cret", for: .first)
-    try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder.url.path)
     try folder.withoutPrivileges {
-      #expect(storage.diagnose().findings.map(\.subject) == ["file", "key", "folder"])
-      #expect(failures(storage) == (.accessDenied, nil, 1))
+      // A folder that can be read, a file that cannot, and a folder that nobody can look into.
+      for (name, mode) in [("", 0o500), ("secrets", 0), ("", 0)] {
+        try chmod(name, mode)
+        #expect(failures(storage) == (.accessDenied, .accessDenied, nil), "\(name) \(mode)")
+        try chmod(name, 0o700)
+      }
+    }
+  }
+
+  @Test func folderThatCannotBeWrittenHasNoStorage() throws {
+    try folder.withoutPrivileges {
+      try chmod("", 0o500)
+      for storage in [folder.storage(), folder.storage("deep/secrets")] {
+        #expect(storage.diagnose().findings.map(\.subject) == ["file", "key", "folder"])
+        #expect(failures(storage) == (.noStorage, nil, 1))
+      }
+      try chmod("", 0o700)
     }
   }
 }

@@ -4,6 +4,8 @@ import Keyring
 import KeyringFile
 import Testing
 
+@testable import KeyringSecretService
+
 /// A program on machines without a desktop, each time started as there: `Examples/HeadlessService`.
 @Suite struct HeadlessTests {
   private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
@@ -170,7 +172,63 @@ import Testing
     #expect(status == 1 && lines.count == 1)
     #expect(lines.first?.contains("(wrongKey)") == true)
   }
+
+  /// Started by hand, as somebody else than the service: whose token is in the file cannot be seen.
+  @Test(.enabled(if: geteuid() == 0, "only root can start it as another user"))
+  func aFileOfAnotherUserIsNotPassedOver() throws {
+    let (state, keys) = try makeFile()
+    let (status, lines) = try run(
+      [
+        "STATE_DIRECTORY": state, "HEADLESS_SERVICE_KEY_FILE": keys + "/secrets-key",
+        "HEADLESS_SERVICE_AUTH_TOKEN": "another",
+      ], by: Self.asNobody)
+    #expect(status == 1 && lines.count == 1)
+    #expect(lines.first?.contains("(accessDenied)") == true)
+  }
   #endif
+
+  private static let asNobody = ["setpriv", "--reuid=65534", "--clear-groups"]
+
+  /// `sudo --user`, with the bus of the user who called it.
+  @Test(
+    .inPrivateSession,
+    .enabled(if: geteuid() == 0, "only root can start it as another user"))
+  func anotherUserWithTheBusOfTheFirst() throws {
+    let bus = try PrivateBus()
+    // As systemd makes /run/user/1000.
+    let socket = try #require(BusAddress(text: bus.address).socket)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o700],
+      ofItemAtPath: URL(fileURLWithPath: socket).deletingLastPathComponent().path)
+    let (status, lines) = try run(
+      [
+        "DBUS_SESSION_BUS_ADDRESS": bus.address, "HEADLESS_SERVICE_AUTH_TOKEN": "s3cret",
+      ], by: Self.asNobody)
+    #expect(status == 0)
+    #expect(lines.first?.hasSuffix("SecretServiceStorage has noSessionBus") == true)
+  }
+
+  /// A snap without the interface password-manager-service: the bus lets no message through.
+  ///
+  /// Outside of any sandbox it is the keyring that says no, which may have the token.
+  @Test(.inPrivateSession, arguments: [true, false])
+  func aKeyringThatIsDenied(isSandboxed: Bool) throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    try service.fault("OpenSession", .error("org.freedesktop.DBus.Error.AccessDenied"))
+    var variables = [
+      "DBUS_SESSION_BUS_ADDRESS": bus.address, "HEADLESS_SERVICE_AUTH_TOKEN": "s3cret",
+    ]
+    if isSandboxed { variables["SNAP"] = "/snap/example/1" }
+    let (status, lines) = try run(variables)
+    if isSandboxed {
+      #expect(status == 0)
+      #expect(lines.first?.hasSuffix("SecretServiceStorage has noStorage") == true)
+    } else {
+      #expect(status == 1 && lines.count == 1)
+      #expect(lines.first?.contains("(accessDenied)") == true)
+    }
+  }
 
   /// A remote login: the bus of the user's systemd, and a keyring that no login has unlocked.
   @Test(.inPrivateSession) func aRemoteShellWithALockedKeyring() throws {

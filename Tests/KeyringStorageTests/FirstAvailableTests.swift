@@ -21,7 +21,7 @@ import Testing
 
   @Test(arguments: [
     SecureStorageError.Code.noSessionBus, .noProvider, .noDefaultCollection, .collectionNotFound,
-    .accessDenied, .noStorage,
+    .noStorage,
   ])
   func whatIsNotThereIsPassedOver(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)
@@ -79,7 +79,7 @@ import Testing
 
   @Test(arguments: [
     SecureStorageError.Code.timedOut, .canceled, .connectionLost, .backend, .ambiguous,
-    .init(rawValue: "anotherMakers"),
+    .accessDenied, .keyNotFound, .wrongKey, .damaged, .init(rawValue: "anotherMakers"),
   ])
   func whatLeavesItOpenDecidesNothing(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)

@@ -55,11 +55,12 @@ struct BusFailure: Error {
 
 extension BusFailure {
   /// While the connection to the bus was being made: whatever fails then, there is no bus.
+  ///
+  /// One that this program may not connect to is another user's.
   var codeWhileConnecting: SecureStorageError.Code {
     switch ioCode {
     case G_IO_ERROR_TIMED_OUT: .timedOut
     case G_IO_ERROR_CANCELLED: .canceled
-    case G_IO_ERROR_PERMISSION_DENIED: .accessDenied
     default: .noSessionBus
     }
   }

@@ -149,9 +149,13 @@ struct SecretServiceExamination {
       error.message = "A keyring is installed, and the session bus could not start it."
       error.advice = "Start it by hand, and see what it says: gnome-keyring-daemon --foreground"
       diagnosis.add("provider", error)
-    case .accessDenied:
-      error.advice = sandbox.advice ?? error.advice
-      diagnosis.add("provider", error)
+    case .accessDenied where sandbox != .none:
+      // What is in the keyring is not this program's: there it was never let in.
+      diagnosis.add(
+        "provider",
+        failure(
+          .noStorage, "The sandbox keeps the program from the keyring.", advice: sandbox.advice,
+          underlying: error.underlying))
     default: diagnosis.add("provider", error)
     }
   }

@@ -60,6 +60,9 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   public private(set) var findings: [Finding] = []
   /// What saving an item would fail with here and now; `nil` when nothing is in the way of it, except
   /// perhaps a question that the keyring may ask the user.
+  ///
+  /// It is `.noStorage` where nothing of the program is stored, and nothing can be, whatever saving
+  /// says of that: ``FirstAvailable`` passes over such a storage.
   public internal(set) var failure: SecureStorageError?
 
   /// Makes a diagnosis without findings.
