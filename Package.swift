@@ -32,7 +32,7 @@ let package = Package(
   dependencies: [
     // Every use of one has the condition of its trait: only then SwiftPM does not fetch it for
     // an app that has the trait off.
-    .package(url: "https://github.com/apple/swift-crypto.git", "3.12.3"..<"5.0.0"),
+    .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
     .package(
       url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
   ],
@@ -57,9 +57,9 @@ let package = Package(
         "KeyringStorage",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
-        // For scrypt. Versions 3 and 4 both have it under this name.
+        // For scrypt.
         .product(
-          name: "_CryptoExtras", package: "swift-crypto",
+          name: "CryptoExtras", package: "swift-crypto",
           condition: .when(traits: ["EncryptedFile"])),
       ]),
     .target(
@@ -96,7 +96,7 @@ let package = Package(
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
         .product(
-          name: "_CryptoExtras", package: "swift-crypto",
+          name: "CryptoExtras", package: "swift-crypto",
           condition: .when(traits: ["EncryptedFile"])),
       ]),
     .testTarget(

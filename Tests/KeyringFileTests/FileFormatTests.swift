@@ -3,7 +3,7 @@ import Crypto
 import Foundation
 import KeyringStorage
 import Testing
-import _CryptoExtras
+import CryptoExtras
 
 @testable import KeyringFile
 

@@ -1,7 +1,7 @@
 #if EncryptedFile
 internal import Crypto
 internal import KeyringStorage
-internal import _CryptoExtras
+internal import CryptoExtras
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
