@@ -87,12 +87,14 @@ let package = Package(
       name: "KeyringWorker", dependencies: ["Keyring", "KeyringFile"],
       path: "Tests/Fixtures/KeyringWorker"),
     .target(name: "TestPrograms", path: "Tests/Fixtures/TestPrograms"),
+    .target(
+      name: "StorageModel", dependencies: ["KeyringStorage"], path: "Tests/Fixtures/StorageModel"),
     .testTarget(name: "KeyringStorageTests", dependencies: ["KeyringStorage", "KeyringTesting"]),
     .testTarget(name: "KeyringTests", dependencies: ["Keyring", "KeyringTesting"]),
     .testTarget(
       name: "KeyringFileTests",
       dependencies: [
-        "KeyringFile", "KeyringTesting", "KeyringWorker", "TestPrograms",
+        "KeyringFile", "KeyringTesting", "KeyringWorker", "StorageModel", "TestPrograms",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
         .product(
@@ -103,7 +105,7 @@ let package = Package(
       name: "KeyringSecretServiceTests",
       dependencies: [
         "Keyring", "KeyringFile", "KeyringSecretService", "KeyringTesting", "KeyringWorker",
-        "HeadlessService", "TestPrograms",
+        "HeadlessService", "StorageModel", "TestPrograms",
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),

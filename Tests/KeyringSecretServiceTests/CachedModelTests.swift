@@ -1,26 +1,22 @@
 #if SecretService && os(Linux)
-import Foundation
 import Keyring
+import StorageModel
 import Testing
 
 /// Random operations of two processes on the same items, one of them behind a cache: what the cache
 /// answers is what a read of the keyring finds, as soon as the keyring has told of it.
 @Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct CachedModelTests {
-  private static let environment = ProcessInfo.processInfo.environment
-  private static let seed =
-    environment["KEYRING_TEST_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
-
   @Test func cacheAgreesWithTheKeyring() throws {
-    print("The seed of the cached model test is \(Self.seed).")
+    print("The seed of the cached model test is \(SeededGenerator.seed).")
     let storage = SecretServiceStorage()
     let cached = storage.cached()
     let service = PrivateSession.newService()
-    var random = SeededGenerator(seed: Self.seed)
+    var random = SeededGenerator(seed: SeededGenerator.seed)
     let other = try Program.worker("serve", service)
     for step in 1...600 {
       let account = "\(Int.random(in: 0..<4, using: &random))"
       let key = ItemKey.password(service: service, account: account)
-      let place: Comment = "seed \(Self.seed), step \(step), account \(account)"
+      let place: Comment = "seed \(SeededGenerator.seed), step \(step), account \(account)"
       switch Int.random(in: 0..<10, using: &random) {
       case ..<2:
         try cached.setPassword("ours \(step)", for: key)

@@ -1,5 +1,4 @@
-#if SecretService && os(Linux)
-import Keyring
+import KeyringStorage
 
 /// An item as every storage must tell of it, byte for byte.
 ///
@@ -80,4 +79,3 @@ extension [[UInt8]: [UInt8]] {
     "[" + map { "\($0.shown): \($1.shown)" }.sorted().joined(separator: ", ") + "]"
   }
 }
-#endif

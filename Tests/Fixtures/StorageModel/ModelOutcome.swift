@@ -1,6 +1,5 @@
-#if SecretService && os(Linux)
 import Foundation
-import Keyring
+import KeyringStorage
 
 /// What an operation came to, as far as every storage must agree on it.
 enum ModelOutcome: Equatable {
@@ -75,4 +74,3 @@ extension ModelOutcome: CustomStringConvertible {
     return Array(items.subtracting(others))
   }
 }
-#endif

@@ -1,5 +1,4 @@
-#if SecretService && os(Linux)
-import Keyring
+import KeyringStorage
 
 /// Texts and bytes that a storage might take for something else.
 enum HardText {
@@ -61,4 +60,3 @@ enum HardText {
     }
   }
 }
-#endif

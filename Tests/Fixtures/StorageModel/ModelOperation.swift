@@ -1,6 +1,5 @@
-#if SecretService && os(Linux)
 import Foundation
-import Keyring
+import KeyringStorage
 
 /// One step of a model test.
 enum ModelOperation {
@@ -151,4 +150,3 @@ struct ModelOperations {
     ])
   }
 }
-#endif
