@@ -89,7 +89,11 @@ extension ItemKey {
   ///   - rhs: Another key.
   /// - Returns: Whether they have.
   public static func == (lhs: ItemKey, rhs: ItemKey) -> Bool {
-    lhs.name === rhs.name || lhs.name.hash == rhs.name.hash && lhs.name.bytes == rhs.name.bytes
+    lhs.name === rhs.name
+      || lhs.name.hash == rhs.name.hash
+        && lhs.name.bytes.withUnsafeBytes { left in
+          rhs.name.bytes.withUnsafeBytes { left.isExactly($0) }
+        }
   }
 
   /// Feeds kind and parts to a hasher.

@@ -18,12 +18,22 @@ extension String {
     // Bytes in a row are compared in a tenth of the time that the views take.
     let isSame = utf8.withContiguousStorageIfAvailable { bytes in
       other.utf8.withContiguousStorageIfAvailable { others in
-        guard bytes.count == others.count else { return false }
-        guard let left = bytes.baseAddress, let right = others.baseAddress else { return true }
-        return memcmp(left, right, bytes.count) == 0
+        UnsafeRawBufferPointer(bytes).isExactly(UnsafeRawBufferPointer(others))
       }
     }
     return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Tells whether the same bytes are there, in a tenth of the time that looking at each takes.
+  ///
+  /// - Parameter other: Other bytes.
+  /// - Returns: Whether they are.
+  func isExactly(_ other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    guard let left = baseAddress, let right = other.baseAddress else { return true }
+    return memcmp(left, right, count) == 0
   }
 }
 
