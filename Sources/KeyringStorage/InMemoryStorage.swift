@@ -33,6 +33,8 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
   }
 
   private struct Items {
+    /// Whether there is such a collection.
+    var isMade = false
     var entries: [ItemKey: Entry] = [:]
     var revision: UInt64 = 0
     var isLocked = false
@@ -54,41 +56,65 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
     }
   }
 
-  /// What several storages share: the collections, by label, in the order in which they were made.
-  private final class Collections: Sendable {
-    let state = Mutex<[(label: String, items: Items)]>([(defaultLabel, Items())])
-    /// Those who observe a collection, by the bytes of its label, whether or not there is one.
-    private let observers = Mutex<[[UInt8]: StorageObservers]>([:])
+  /// A collection, or what there is of one that nobody has made: those who observe it.
+  private final class Collection: Sendable {
+    let label: String
+    let items = Mutex(Items())
+    let observers = StorageObservers()
 
-    func observers(of label: String) -> StorageObservers {
-      observers.withLock { observers in
-        let key = Array(label.utf8)
-        let found = observers[key] ?? StorageObservers()
-        observers[key] = found
-        return found
+    init(_ label: String) { self.label = label }
+  }
+
+  /// What several storages share: every collection that was ever named, those there are in the order
+  /// in which they were made.
+  private final class Collections: Sendable {
+    let all = Mutex<[Collection]>([])
+
+    func collection(labeled label: String) -> Collection {
+      all.withLock { all in
+        if let known = all.first(where: { $0.label.isExactly(label) }) { return known }
+        let new = Collection(label)
+        all.append(new)
+        return new
       }
+    }
+
+    /// Makes the collection; `false` when there is one.
+    func create(_ collection: Collection) -> Bool {
+      all.withLock { all in
+        let isNew = collection.items.withLock { items in
+          defer { items.isMade = true }
+          return !items.isMade
+        }
+        if isNew {
+          all.removeAll { $0 === collection }
+          all.append(collection)
+        }
+        return isNew
+      }
+    }
+  }
+
+  /// Which collection of which storage: an object, so that a copy of the storage costs little.
+  private final class Place: Sendable {
+    let collections: Collections
+    let collection: Collection
+
+    init(_ collections: Collections, _ label: String) {
+      self.collections = collections
+      collection = collections.collection(labeled: label)
     }
   }
 
   private static let defaultLabel = "default"
 
-  /// Which collection of which storage: an object, so that a copy of the storage costs little.
-  private final class Place: Sendable {
-    let collections: Collections
-    let label: String
-
-    init(_ collections: Collections, _ label: String) {
-      (self.collections, self.label) = (collections, label)
-    }
-  }
-
   private let place: Place
-  private var shared: Collections { place.collections }
-  private var label: String { place.label }
+  private var collection: Collection { place.collection }
 
   /// Makes an empty storage, with nothing but a default collection.
   public init() {
     self.init(Collections(), label: Self.defaultLabel)
+    _ = place.collections.create(collection)
   }
 
   private init(_ shared: Collections, label: String) {
@@ -119,7 +145,7 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
         created: old?.created ?? now,
         modified: now,
         revision: stored.revision)
-      observers.report(.changed(old == nil ? .created(item.key) : .replaced(item.key)))
+      collection.observers.report(.changed(old == nil ? .created(item.key) : .replaced(item.key)))
     }
     if isSaved == nil { throw failure(.collectionNotFound, .save) }
   }
@@ -170,7 +196,7 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
       let items = stored.items(matching: query)
       for item in items {
         stored.entries[item.key] = nil
-        observers.report(.changed(.removed(item.key)))
+        collection.observers.report(.changed(.removed(item.key)))
       }
       return items.count
     } ?? 0
@@ -184,7 +210,7 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
   public func lock() throws(SecureStorageError) {
     try withExistingItems(.lock) { items in
       items.isLocked = true
-      observers.report(.locked)
+      collection.observers.report(.locked)
     }
   }
 
@@ -209,10 +235,14 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
   ///
   /// - Returns: The collections, in the order in which they were made.
   public func collections() -> [ItemCollection] {
-    shared.state.withLock { collections in
-      collections.map { label, items in
-        ItemCollection(
-          label: label, isLocked: items.isLocked, isDefault: label == Self.defaultLabel)
+    place.collections.all.withLock { all in
+      all.compactMap { collection in
+        collection.items.withLock { items in
+          guard items.isMade else { return nil }
+          return ItemCollection(
+            label: collection.label, isLocked: items.isLocked,
+            isDefault: collection.label == Self.defaultLabel)
+        }
       }
     }
   }
@@ -222,7 +252,7 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage.
   public func collection(labeled label: String) -> InMemoryStorage {
-    InMemoryStorage(shared, label: label)
+    InMemoryStorage(place.collections, label: label)
   }
 
   /// Makes a collection, unlocked and empty.
@@ -235,13 +265,9 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
     labeled label: String
   ) throws(SecureStorageError) -> InMemoryStorage {
     try validate(collectionLabel: label, for: .createCollection)
-    let isNew = shared.state.withLock { collections in
-      if collections.contains(where: { $0.label.isExactly(label) }) { return false }
-      collections.append((label, Items()))
-      return true
-    }
-    if !isNew { throw failure(.collectionAlreadyExists, .createCollection) }
-    return collection(labeled: label)
+    let storage = collection(labeled: label)
+    if place.collections.create(storage.collection) { return storage }
+    throw failure(.collectionAlreadyExists, .createCollection)
   }
 
   /// Deletes a collection and all its items for good.
@@ -250,23 +276,18 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
   /// - Returns: Whether there was one.
   @discardableResult
   public func deleteCollection(labeled label: String) -> Bool {
-    shared.state.withLock { collections in
-      guard let index = collections.indices.first(where: { collections[$0].label.isExactly(label) })
-      else {
-        return false
-      }
-      let observers = shared.observers(of: label)
-      for key in collections.remove(at: index).items.entries.keys {
-        observers.report(.changed(.removed(key)))
-      }
-      return true
+    let collection = place.collections.collection(labeled: label)
+    return collection.items.withLock { items in
+      for key in items.entries.keys { collection.observers.report(.changed(.removed(key))) }
+      defer { items = Items() }
+      return items.isMade
     }
   }
 
   /// Tells whether this is the collection that a new storage has.
   ///
   /// - Returns: Whether it is.
-  public func isCommonCollection() -> Bool { label == Self.defaultLabel }
+  public func isCommonCollection() -> Bool { collection.label == Self.defaultLabel }
 
   // MARK: - Observation
 
@@ -279,10 +300,8 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) -> StorageObservation {
-    observers.add(observer)
+    collection.observers.add(observer)
   }
-
-  private var observers: StorageObservers { shared.observers(of: label) }
 
   // MARK: - State
 
@@ -309,12 +328,8 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
     _ body: (inout Items) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result? {
     if CancellationSignal.isCurrentCancelled { throw failure(.canceled, operation) }
-    return try shared.state.withLock {
-      (collections: inout [(label: String, items: Items)]) throws(SecureStorageError) -> Result? in
-      for index in collections.indices where collections[index].label.isExactly(place.label) {
-        return try body(&collections[index].items)
-      }
-      return nil
+    return try collection.items.withLock { items throws(SecureStorageError) -> Result? in
+      items.isMade ? try body(&items) : nil
     }
   }
 

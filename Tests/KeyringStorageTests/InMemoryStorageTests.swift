@@ -25,4 +25,17 @@ import Testing
       .map { $0.key.attributes["username"] }
     #expect(accounts == ["one", "three", "two"])
   }
+
+  @Test func collectionsComeInTheOrderInWhichTheyWereMade() throws {
+    let storage = InMemoryStorage()
+    for label in ["one", "two"] { try storage.createCollection(labeled: label) }
+    #expect(storage.deleteCollection(labeled: "one"))
+    let named = storage.collection(labeled: "one")
+    #expect(storage.collections().map(\.label) == ["default", "two"])
+    try storage.createCollection(labeled: "one")
+    #expect(storage.collections().map(\.label) == ["default", "two", "one"])
+    #expect(try named.items(matching: ItemQuery()).isEmpty)
+    try named.setPassword("s3cret", for: .password(service: "service", account: "account"))
+    #expect(try storage.collection(labeled: "one").items(matching: ItemQuery()).count == 1)
+  }
 }
