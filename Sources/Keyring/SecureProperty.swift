@@ -47,14 +47,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Returns: The value, or `nil` when there is none.
   /// - Throws: Any reason for not knowing the answer.
   public func read() throws(SecureStorageError) -> Value? {
-    // Not in one generic call of the storage's, which would not be compiled for this type.
-    let storage = storage
-    let item = try storage.item(for: key, details: coding.details)
-    guard let item else {
-      failures.readSucceeded()
-      return nil
-    }
-    let value = try coding.value(of: item, from: storage.backendName)
+    let value = try coding.value(for: key, from: storage)
     failures.readSucceeded()
     return value
   }

@@ -117,6 +117,15 @@ public struct FirstAvailable: ObservableStorage {
     }
   }
 
+  /// Finds the secret stored under a key in the storage that was chosen.
+  ///
+  /// - Parameter key: The key to look for.
+  /// - Returns: The secret, or `nil` when there is no item.
+  /// - Throws: What the storage throws, or that none could be chosen.
+  public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+    try perform(.read) { (storage) throws(SecureStorageError) in try storage.secret(for: key) }
+  }
+
   /// Finds the items stored under keys in the storage that was chosen.
   ///
   /// - Parameters:

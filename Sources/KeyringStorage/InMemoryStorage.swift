@@ -163,25 +163,16 @@ public struct InMemoryStorage: CollectionStorage, ObservableStorage {
     } ?? []
   }
 
-  /// Finds the item stored under a key.
+  /// Finds the secret stored under a key.
   ///
-  /// - Parameters:
-  ///   - key: The key to look for.
-  ///   - details: What of the item to fetch.
-  /// - Returns: The item, or `nil` when there is none.
+  /// - Parameter key: The key to look for.
+  /// - Returns: The secret, or `nil` when there is no item.
   /// - Throws: `.invalidArgument` or `.locked`.
-  public func item(
-    for key: ItemKey, details: ItemQuery.Details
-  ) throws(SecureStorageError) -> SecureItem? {
-    guard details == .secret else {
-      return try items(matching: .key(key, details: details)).first
-    }
+  public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     try validate(key, for: .read)
-    let secret = try withItems(.read) { (items: inout Items) throws(SecureStorageError) in
-      if items.isLocked { throw failure(.locked, .read) }
-      return items.entries.index(forKey: key).map { items.entries.values[$0].secret }
-    }
-    return secret.flatMap(\.self).map { SecureItem(key: key, secret: $0) }
+    return try withUnlockedItems(.read) { items in
+      items.entries.withValue(for: key) { $0.secret }
+    } ?? nil
   }
 
   /// Removes items.

@@ -10,12 +10,14 @@ internal import Foundation
 @usableFromInline
 package struct ItemCoding<Value: Sendable>: Sendable {
   /// What of an item to fetch in order to decode it.
+  @usableFromInline
   package let details: ItemQuery.Details
   /// Throws whatever keeps the value from being encoded.
   let encode: @Sendable (Value, inout SecureItem) throws -> Void
-  /// Answers `nil` when the item holds something else.
+  /// Makes a value of the secret and the attributes, which are there if ``details`` has them; answers
+  /// `nil` when the item holds something else.
   @usableFromInline
-  package let decode: @Sendable (borrowing SecureItem) -> Value?
+  package let decode: @Sendable (Secret, [String: String]?) -> Value?
   /// Makes an item of a plaintext value; answers `false` when that is of another type.
   let adopt: @Sendable (PlaintextValue, inout SecureItem) -> Bool
 }
@@ -32,8 +34,29 @@ extension ItemCoding {
   package func value(
     of item: borrowing SecureItem, from backendName: @autoclosure () -> String
   ) throws(SecureStorageError) -> Value {
-    if let value = decode(item) { return value }
+    if let secret = item.secret, let value = decode(secret, item.attributes) { return value }
     throw SecureStorageError(.undecodable, operation: .read, backend: backendName())
+  }
+
+  /// Reads the value stored under a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - storage: The storage.
+  /// - Returns: The value, or `nil` when there is no such item.
+  /// - Throws: `.undecodable`, or any reason for not knowing the answer.
+  // Inlined, so that it is compiled for the type of the value wherever that is known.
+  @inlinable @inline(__always)
+  package func value(
+    for key: ItemKey, from storage: some SecureStorage
+  ) throws(SecureStorageError) -> Value? {
+    guard details == .secret else {
+      guard let item = try storage.item(for: key, details: details) else { return nil }
+      return try value(of: item, from: storage.backendName)
+    }
+    guard let secret = try storage.secret(for: key) else { return nil }
+    if let value = decode(secret, nil) { return value }
+    throw SecureStorageError(.undecodable, operation: .read, backend: storage.backendName)
   }
 }
 
@@ -42,7 +65,7 @@ extension ItemCoding<Secret> {
   package static let secret = ItemCoding(
     details: .secret,
     encode: { $1.secret = $0 },
-    decode: { $0.secret },
+    decode: { secret, _ in secret },
     adopt: { value, item in
       item.secret = value.text
       return item.secret != nil
@@ -54,7 +77,7 @@ extension ItemCoding<String> {
   package static let text = ItemCoding(
     details: .secret,
     encode: { $1.secret = Secret($0) },
-    decode: { $0.secret?.text },
+    decode: { secret, _ in secret.text },
     adopt: ItemCoding<Secret>.secret.adopt)
 }
 
@@ -66,9 +89,8 @@ extension ItemCoding<Credential> {
       item.secret = credential.secret
       item.attributes = [AttributeName.username: credential.login]
     },
-    decode: { item in
-      guard let secret = item.secret else { return nil }
-      return Credential(login: item.attributes?[AttributeName.username] ?? "", secret: secret)
+    decode: { secret, attributes in
+      Credential(login: attributes?[AttributeName.username] ?? "", secret: secret)
     },
     adopt: { value, item in
       guard let found = value.json(as: PlaintextCredential.self)?.value else { return false }
@@ -87,7 +109,7 @@ extension ItemCoding where Value: Codable {
       ItemCoding(
         details: .secret,
         encode: { $1.secret = ($0 as? Data).map { Secret(bytes: $0) } },
-        decode: { $0.secret?.withUnsafeBytes { Data($0) as? Value } },
+        decode: { secret, _ in secret.withUnsafeBytes { Data($0) as? Value } },
         adopt: { value, item in
           item.secret = value.bytes { (data: Data) in Secret(bytes: data) }
           return item.secret != nil
@@ -96,7 +118,7 @@ extension ItemCoding where Value: Codable {
       ItemCoding(
         details: .secret,
         encode: { $1.secret = ($0 as? [UInt8]).map { Secret(bytes: $0) } },
-        decode: { $0.secret?.withUnsafeBytes { Array($0) as? Value } },
+        decode: { secret, _ in secret.withUnsafeBytes { Array($0) as? Value } },
         adopt: { value, item in
           item.secret = value.bytes { (bytes: [UInt8]) in Secret(bytes: bytes) }
           return item.secret != nil
@@ -112,8 +134,8 @@ extension ItemCoding where Value: Codable {
         var data = try JSONEncoder().encode(value)
         item.secret = data.takenAsJSON()
       },
-      decode: { item in
-        guard var data = item.secret?.withUnsafeBytes({ Data($0) }) else { return nil }
+      decode: { secret, _ in
+        var data = secret.withUnsafeBytes { Data($0) }
         defer { data.resetBytes(in: data.indices) }
         // What the decoder says could quote the secret; that it failed is all there is to tell.
         return try? JSONDecoder().decode(Value.self, from: data)
@@ -139,8 +161,7 @@ extension SecureStorage {
   package func value<Value>(
     for key: ItemKey, as coding: ItemCoding<Value>
   ) throws(SecureStorageError) -> Value? {
-    guard let item = try item(for: key, details: coding.details) else { return nil }
-    return try coding.value(of: item, from: backendName)
+    try coding.value(for: key, from: self)
   }
 
   /// Stores a value under a key, or removes the item.

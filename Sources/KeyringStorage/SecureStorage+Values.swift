@@ -7,7 +7,13 @@ extension SecureStorage {
   /// - Returns: The secret, or `nil` when there is none.
   /// - Throws: Any reason for not knowing the answer.
   public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
-    try value(for: key, as: .secret)
+    try secretOfItem(for: key)
+  }
+
+  /// The secret of the item, which is found with that.
+  func secretOfItem(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+    guard let item = try item(for: key, details: .secret) else { return nil }
+    return try ItemCoding.secret.value(of: item, from: backendName)
   }
 
   /// Stores a secret as it is, or removes it.

@@ -34,7 +34,7 @@ public protocol SecureStorage: Sendable {
   /// - Throws: Any reason for not knowing the answer: locked, dismissed, unreachable.
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem]
 
-  /// Finds the item stored under a key: what every read of a property comes to.
+  /// Finds the item stored under a key.
   ///
   /// A storage that has no better way leaves this out; then it is found as any other item.
   ///
@@ -46,6 +46,15 @@ public protocol SecureStorage: Sendable {
   func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem?
+
+  /// Finds the secret stored under a key: what a read of every property but a credential comes to.
+  ///
+  /// A storage that has no better way leaves this out; then the item is found with its secret.
+  ///
+  /// - Parameter key: The key to look for.
+  /// - Returns: The secret, or `nil` when there is no item.
+  /// - Throws: Any reason for not knowing the answer.
+  func secret(for key: ItemKey) throws(SecureStorageError) -> Secret?
 
   /// Finds the items stored under keys, as many as there are, at the cost of little more than one.
   ///

@@ -29,6 +29,7 @@ import Testing
 
 enum Fault: CaseIterable {
   case readsMissingAsEmpty, mixesUpKeys, readsUndecodableAsMissing, readsLockedAsMissing
+  case keepsTheFirstSecret, readsLockedSecretsAsMissing
   case savesBesideThePresentItem, addReplaces, updateCreates, ignoresTheCaseOfKeys, refusesNothing
   case deletesBeforeItSaves, keepsTheOldLogin
   case cutsAtNUL, readsEmptyAsMissing, normalizesText, normalizesNames
@@ -48,7 +49,8 @@ enum Fault: CaseIterable {
     case .readsMissingAsEmpty: .missingIsEmpty
     case .mixesUpKeys: .keysAreReadAtOnce
     case .readsUndecodableAsMissing: .undecodableIsNotMissing
-    case .readsLockedAsMissing: .lockedIsNotMissing
+    case .readsLockedAsMissing, .readsLockedSecretsAsMissing: .lockedIsNotMissing
+    case .keepsTheFirstSecret: .secretsAreReadAlone
     case .savesBesideThePresentItem: .savingReplacesOne
     case .addReplaces: .addRefusesPresent
     case .updateCreates: .updateRefusesAbsent
@@ -120,6 +122,7 @@ private struct RuleBreakingStorage: LockableStorage, ObservableStorage, CustomSt
     var mode = mode
     switch fault {
     case .savesBesideThePresentItem: saved.append(item)
+    case .keepsTheFirstSecret: saved.append(item)
     case .addReplaces: mode = mode == .add ? .addOrReplace : mode
     case .updateCreates: mode = mode == .update ? .addOrReplace : mode
     case .ignoresTheCaseOfKeys: item.key = lowercased(item.key)
@@ -198,6 +201,14 @@ private struct RuleBreakingStorage: LockableStorage, ObservableStorage, CustomSt
       return saved.items
     default:
       return items
+    }
+  }
+
+  func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+    switch fault {
+    case .keepsTheFirstSecret: return saved.items.first { $0.key == key }?.secret
+    case .readsLockedSecretsAsMissing where try base.isLocked(): return nil
+    default: return try items(matching: .key(key, details: .secret)).first?.secret
     }
   }
 

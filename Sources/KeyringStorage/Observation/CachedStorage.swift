@@ -80,6 +80,17 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
     return found[key]?.limited(to: details)
   }
 
+  /// Finds the secret stored under a key: in the cache, if it was read before, and else in the storage
+  /// behind.
+  ///
+  /// - Parameter key: The key to look for.
+  /// - Returns: The secret, or `nil` when there is no item.
+  /// - Throws: What the storage behind throws.
+  public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+    if !isCanceled, let known = cache.findSecret(key) { return known }
+    return try secretOfItem(for: key)
+  }
+
   /// Finds the items stored under keys: those that were read before in the cache, the others at once
   /// in the storage behind.
   ///

@@ -71,15 +71,25 @@ final class ItemCache: Sendable {
   ///
   /// - Returns: The item, `.some(nil)` when there is none, `nil` when that is not known.
   func find(_ key: ItemKey, _ details: ItemQuery.Details) -> SecureItem?? {
+    find(key, details) { entry in
+      details == entry.details ? entry.item : entry.item?.limited(to: details)
+    }
+  }
+
+  /// The secret of an item; `nil` when it is not known, or there is none.
+  func findSecret(_ key: ItemKey) -> Secret? { find(key, .secret) { $0.item?.secret } ?? nil }
+
+  private func find<Part: Sendable>(
+    _ key: ItemKey, _ details: ItemQuery.Details, _ part: (inout Entry) -> Part?
+  ) -> Part?? {
     state.withLock { state in
-      guard let entry = state.entries[key] else { return nil }
-      if let end = entry.end, end <= .now {
+      if lifetime != nil, let end = state.entries[key]?.end, end <= .now {
         state.entries[key] = nil
-        return nil
       }
-      guard let item = entry.item else { return .some(nil) }
-      guard details.isSubset(of: entry.details) else { return nil }
-      return details == entry.details ? item : item.limited(to: details)
+      return state.entries.withValue(for: key) { entry -> Part?? in
+        if case .some = entry.item, !details.isSubset(of: entry.details) { return nil }
+        return .some(part(&entry))
+      } ?? nil
     }
   }
 

@@ -42,6 +42,32 @@ extension ContractTrial {
     try expect(storage.items(for: [], details: .all).isEmpty, "reading no keys finds something")
   }
 
+  func secretsAreReadAlone() throws {
+    let keys = [password(), password("another"), .credentials(service: service, label: "label")]
+    for round in ["first", "second"] {
+      for (index, key) in keys.enumerated() {
+        try save("\(round) \(index)", key)
+        let found = try (storage.secret(for: key), storage.secret(for: key))
+        try expect(
+          found == (Secret("\(round) \(index)"), Secret("\(round) \(index)")),
+          "the secret of \(key) alone is another one than that of the item")
+      }
+    }
+    try storage.save(SecureItem(key: keys[0], label: "renamed"), .update)
+    for key in keys {
+      try expect(
+        storage.secret(for: key) == secret(key),
+        "after a label has changed the secret of \(key) alone is another one")
+    }
+    try storage.remove(keys[0])
+    for key in [keys[0], password("absent")] {
+      try expect(storage.secret(for: key) == nil, "alone a missing secret was read")
+    }
+    _ = try expect(.invalidArgument, of: "reading a secret with an empty account") {
+      _ = try storage.secret(for: password(""))
+    }
+  }
+
   func undecodableIsNotMissing() throws {
     let notText = Secret(bytes: [0xFF, 0xFE, 0x00, 0xC0])
     try storage.save(SecureItem(key: password(), secret: notText), .add)
@@ -57,6 +83,9 @@ extension ContractTrial {
       try expect(storage.isLocked(), "a locked storage says that it is not")
       try storage.lock()
       _ = try expect(.locked, of: "reading a locked item") { _ = try secret(password()) }
+      _ = try expect(.locked, of: "reading a locked secret alone") {
+        _ = try storage.secret(for: password())
+      }
       _ = try expect(.locked, of: "finding a locked item") {
         _ = try storage.items(matching: .service(service, details: .metadata))
       }

@@ -20,6 +20,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case missingIsEmpty
   /// Many keys at once find what each finds alone.
   case keysAreReadAtOnce
+  /// A secret that is read alone is that of its item.
+  case secretsAreReadAlone
   /// An item that is not what was asked for is an error, and stays as it is.
   case undecodableIsNotMissing
   /// A locked item is an error, never a missing one.
@@ -118,8 +120,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// The number of the rule that the case belongs to.
   public var rule: Int {
     switch self {
-    case .missingIsEmpty, .keysAreReadAtOnce, .undecodableIsNotMissing, .lockedIsNotMissing,
-      .lockedItemsAreListed:
+    case .missingIsEmpty, .keysAreReadAtOnce, .secretsAreReadAlone, .undecodableIsNotMissing,
+      .lockedIsNotMissing, .lockedItemsAreListed:
       1
     case .savingReplacesOne, .addRefusesPresent, .updateRefusesAbsent, .keysNeverCollide,
       .invalidArgumentsAreRefused, .internetPasswordsNeverCollide, .accessGroupsAreApart,
@@ -184,6 +186,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
     switch self {
     case .missingIsEmpty: try trial.missingIsEmpty()
     case .keysAreReadAtOnce: try trial.keysAreReadAtOnce()
+    case .secretsAreReadAlone: try trial.secretsAreReadAlone()
     case .undecodableIsNotMissing: try trial.undecodableIsNotMissing()
     case .lockedIsNotMissing: try trial.lockedIsNotMissing(unlock)
     case .lockedItemsAreListed: try trial.lockedItemsAreListed(unlock)

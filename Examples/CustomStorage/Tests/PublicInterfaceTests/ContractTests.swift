@@ -30,8 +30,8 @@ import Testing
   @Test(arguments: StorageContract.allCases) func everyRuleIsNamed(rule: StorageContract) {
     let number =
       switch rule {
-      case .missingIsEmpty, .keysAreReadAtOnce, .undecodableIsNotMissing, .lockedIsNotMissing,
-        .lockedItemsAreListed:
+      case .missingIsEmpty, .keysAreReadAtOnce, .secretsAreReadAlone, .undecodableIsNotMissing,
+        .lockedIsNotMissing, .lockedItemsAreListed:
         1
       case .savingReplacesOne, .addRefusesPresent, .updateRefusesAbsent, .keysNeverCollide,
         .invalidArgumentsAreRefused, .internetPasswordsNeverCollide, .accessGroupsAreApart,

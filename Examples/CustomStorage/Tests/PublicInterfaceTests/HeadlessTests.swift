@@ -42,6 +42,7 @@ import Testing
     #expect(try storage.items(matching: .key(key)).count == 1)
     #expect(try storage.items(for: [key], details: .all).count == 1)
     #expect(try storage.item(for: key, details: .secret)?.secret == Secret("s3cret"))
+    #expect(try storage.secret(for: key) == Secret("s3cret"))
     #expect(try storage.removeItems(matching: .key(key)) == 1)
     observation.cancel()
   }
@@ -95,7 +96,9 @@ import Testing
     let cache = CachedStorage(memory)
     try cache.save(SecureItem(key: key, secret: Secret("s3cret")), .add)
     #expect(try cache.item(for: key, details: .secret)?.secret == Secret("s3cret"))
+    #expect(try cache.secret(for: key) == Secret("s3cret"))
     #expect(try memory.item(for: key, details: .secret)?.secret == Secret("s3cret"))
+    #expect(try memory.secret(for: key) == Secret("s3cret"))
     #if os(Linux)
     let options = SecretServiceStorage.Options(busAddress: "unix:path=/nonexistent")
     let storage = SecretServiceStorage(options: options)

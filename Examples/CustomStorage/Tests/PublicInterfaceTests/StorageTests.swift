@@ -22,6 +22,7 @@ import Testing
       #expect(try storage.items(matching: .key(password)) == [item.limited(to: [])])
       #expect(try storage.exists(password))
       #expect(try storage.item(for: password)?.secret == Secret("s3cret"))
+      #expect(try storage.secret(for: password) == Secret("s3cret"))
       #expect(try storage.remove(password))
       #expect(try storage.removeItems(matching: .service("service")) == 0)
       #expect(storage.backendName == "InMemoryStorage")
