@@ -1,7 +1,7 @@
 /// How the value of a property says that nothing is stored.
 struct Absence<Stored: Sendable, Value: Sendable>: Sendable {
   /// The property's value for what is stored, or for nothing.
-  let value: @Sendable (Stored?) -> Value
+  let value: @Sendable (consuming Stored?) -> Value
   /// What to store for a value; `nil` removes the item.
   let stored: @Sendable (Value) -> Stored?
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// It is the projected value, written with a dollar sign: `settings.$authToken.read()`.
 public struct SecureProperty<Value: Sendable>: Sendable {
   let name: String
-  private(set) var explicitStorage: (any SecureStorage)?
+  private var explicitStorage: ChosenStorage?
   let coding: ItemCoding<Value>
   private var itemKey: PropertyKey
   private let failures = Failures()
@@ -17,7 +17,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
     key: PropertyKey
   ) {
     self.name = name
-    self.explicitStorage = storage
+    self.explicitStorage = storage.map(ChosenStorage.init)
     self.coding = coding
     itemKey = key
   }
@@ -27,15 +27,18 @@ public struct SecureProperty<Value: Sendable>: Sendable {
 
   /// The storage that the property uses now: its own, the one in force for this task, the
   /// process's, or the platform's.
-  public var storage: any SecureStorage {
-    if let explicitStorage { return explicitStorage }
-    return SecureStorageDefaults.storageInForce(forPropertyNamed: name)
+  public var storage: any SecureStorage { chosenStorage.storage }
+
+  private var chosenStorage: ChosenStorage {
+    explicitStorage ?? SecureStorageDefaults.inForce(forPropertyNamed: name)
   }
+
+  var hasExplicitStorage: Bool { explicitStorage != nil }
 
   /// The same property, tied to the storage and the key that are in force now.
   var resolved: Self {
     var property = self
-    property.explicitStorage = storage
+    property.explicitStorage = chosenStorage
     property.itemKey = .fixed(key)
     return property
   }
@@ -47,7 +50,9 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Returns: The value, or `nil` when there is none.
   /// - Throws: Any reason for not knowing the answer.
   public func read() throws(SecureStorageError) -> Value? {
-    let value = try coding.value(for: key, from: storage)
+    // Held, so that it is called where it is: the storage in it would else be copied.
+    let chosen = chosenStorage
+    let value = try coding.value(for: key, from: chosen.storage)
     failures.readSucceeded()
     return value
   }

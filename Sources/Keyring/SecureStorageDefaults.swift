@@ -15,7 +15,7 @@ internal import Synchronization
 /// developer's own keyring.
 public enum SecureStorageDefaults {
   private struct State: Sendable {
-    var storage: (any SecureStorage)?
+    var storage: ChosenStorage?
     var service: String?
     var failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
   }
@@ -26,25 +26,25 @@ public enum SecureStorageDefaults {
   /// How often the service was set, which is known sooner than the service.
   static var serviceChanges: Int { changesOfService.load(ordering: .acquiring) }
 
-  @TaskLocal private static var taskStorage: (any SecureStorage)?
+  @TaskLocal private static var taskStorage: ChosenStorage?
   /// Whether any task has ever had a storage of its own; to see that takes no time.
   private static let mayBeOverridden = Atomic(false)
 
   /// The storage of this task, if it has one of its own.
-  static var override: (any SecureStorage)? {
+  private static var override: ChosenStorage? {
     mayBeOverridden.load(ordering: .relaxed) ? taskStorage : nil
   }
 
   /// The storage of a task, for what runs something with it.
-  static var overriding: TaskLocal<(any SecureStorage)?> {
+  static var overriding: TaskLocal<ChosenStorage?> {
     mayBeOverridden.store(true, ordering: .relaxed)
     return $taskStorage
   }
 
   /// The storage of the process; `nil` for the platform's own.
   public static var storage: (any SecureStorage)? {
-    get { state.withLock { $0.storage } }
-    set { state.withLock { $0.storage = newValue } }
+    get { state.withLock { $0.storage }?.storage }
+    set { state.withLock { $0.storage = newValue.map(ChosenStorage.init) } }
   }
 
   /// The service that items belong to; by default the name of the executable.
@@ -69,14 +69,12 @@ public enum SecureStorageDefaults {
   ///
   /// For code that needs more than properties, and shall follow the same rules.
   public static var storageInForce: any SecureStorage {
-    storageInForce(forPropertyNamed: nil)
+    inForce(forPropertyNamed: nil).storage
   }
 
-  static func storageInForce(forPropertyNamed name: String?) -> any SecureStorage {
-    // Three steps, as `??` copies what it was given.
-    if let override { return override }
-    if let storage { return storage }
-    return PlatformStorage.storage(forPropertyNamed: name)
+  static func inForce(forPropertyNamed name: String?) -> ChosenStorage {
+    override ?? state.withLock { $0.storage }
+      ?? ChosenStorage(PlatformStorage.storage(forPropertyNamed: name))
   }
 
   static func report(_ failure: SecurePropertyFailure) {
@@ -88,6 +86,13 @@ public enum SecureStorageDefaults {
         "\(failure)".split(whereSeparator: \.isNewline).joined(separator: " ") + "\n")
     }
   }
+}
+
+/// A storage that was chosen, as one object: to copy `any SecureStorage` takes longer.
+final class ChosenStorage: Sendable {
+  let storage: any SecureStorage
+
+  init(_ storage: any SecureStorage) { self.storage = storage }
 }
 
 /// An assignment to a secure property that failed.

@@ -20,7 +20,7 @@ public func withSecureStorage<Result, Failure: Error>(
   _ storage: any SecureStorage,
   operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  try SecureStorageDefaults.overriding.withValue(storage) {
+  try SecureStorageDefaults.overriding.withValue(ChosenStorage(storage)) {
     Swift.Result { () throws(Failure) in try operation() }
   }.get()
 }
@@ -38,7 +38,7 @@ nonisolated(nonsending)
     operation: nonisolated(nonsending) () async throws(Failure) -> Result
   ) async throws(Failure) -> Result
 {
-  try await SecureStorageDefaults.overriding.withValue(storage) {
+  try await SecureStorageDefaults.overriding.withValue(ChosenStorage(storage)) {
     do throws(Failure) {
       return Swift.Result<Result, Failure>.success(try await operation())
     } catch {

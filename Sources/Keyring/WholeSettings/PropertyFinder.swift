@@ -17,7 +17,6 @@ protocol SecurePropertyMember: Sendable {
 }
 
 extension SecureProperty: SecurePropertyMember {
-  var hasExplicitStorage: Bool { explicitStorage != nil }
   var details: ItemQuery.Details { coding.details }
   var resolvedMember: any SecurePropertyMember { resolved }
 
