@@ -6,7 +6,8 @@ internal import Synchronization
 /// The values as they were when it was made; in memory that is wiped.
 final class StoredSnapshot: ConfigSnapshot {
   private enum State: Sendable {
-    case read([ItemKey: Secret])
+    /// The secrets; `nil` where several items have a key.
+    case read([ItemKey: Secret?])
     case failed(SecureStorageError)
     /// The storage cannot list its items; what was asked for so far.
     case readOneByOne([ItemKey: Result<Secret?, SecureStorageError>])
@@ -23,9 +24,8 @@ final class StoredSnapshot: ConfigSnapshot {
     self.values = values
     switch items {
     case .success(let items):
-      let secrets = items.compactMap { item in item.secret.map { (item.key, $0) } }
-      // Of several with the same key, the newest comes first.
-      state = Mutex(.read(Dictionary(secrets) { newest, _ in newest }))
+      let secrets = items.compactMap { item in item.secret.map { (item.key, Optional($0)) } }
+      state = Mutex(.read(Dictionary(secrets) { _, _ in nil }))
     case .failure(let error) where error.code == .invalidArgument && error.argument == "query":
       state = Mutex(.readOneByOne([:]))
     case .failure(let error): state = Mutex(.failed(error))
@@ -36,7 +36,11 @@ final class StoredSnapshot: ConfigSnapshot {
     let itemKey = values.key(key)
     let secret = try state.withLock { state throws(SecureStorageError) -> Secret? in
       switch state {
-      case .read(let secrets): return secrets[itemKey]
+      case .read(let secrets):
+        guard let known = secrets[itemKey] else { return nil }
+        if let secret = known { return secret }
+        // Which of several it is only the storage can say, or that it cannot.
+        return try values.storage.secret(for: itemKey)
       case .failed(let error): throw error
       case .readOneByOne(var results):
         let result =

@@ -108,9 +108,12 @@ extension EncryptedFile {
     }
     let hasLock = access(place.lockPath, F_OK) == 0
     guard isWritable(folder.path, W_OK | X_OK), !hasLock || isWritable(place.lockPath, W_OK) else {
-      let error = SecureStorageError(place, FileFailure("is in a folder that cannot be written"))
-      guard isNew, error.code == .accessDenied else { throw error }
-      throw noStorage(error)
+      var error = SecureStorageError(place, FileFailure("is in a folder that cannot be written"))
+      guard error.code == .accessDenied else { throw error }
+      if isNew { throw noStorage(error) }
+      // What is in the file can be read all the same.
+      error.code = .readOnly
+      throw error
     }
     let isThere = folder.path == place.folder.path
     diagnosis.add(

@@ -20,7 +20,8 @@ internal import Synchronization
 ///   anew: the program must not begin with another storage while its secrets are in this one.
 /// - So does what leaves the answer open, such as a keyring that does not answer in time or a task that
 ///   is cancelled: an item must not end up in one place or the other by how busy the machine is.
-/// - A ``ReadOnlyStorage`` is chosen when there is something to read; saving is `.readOnly` then.
+/// - A ``ReadOnlyStorage`` is chosen when there is something to read, and so is a file that can be read
+///   where nothing can be written; saving fails then.
 ///
 /// What was chosen and why not another is told by `choice()`, and by the name of the storage in every
 /// error, which is also what a failure handler is given. Put no storage in the list that is not safe to
@@ -273,10 +274,11 @@ extension StorageDiagnosis {
     .noSessionBus, .noProvider, .noDefaultCollection, .collectionNotFound, .noStorage,
   ]
 
-  /// Whether the storage could be used, perhaps after somebody has unlocked it.
-  fileprivate var isThere: Bool {
-    failure == nil || failure?.code == .locked || failure?.code == .userCanceled
-  }
+  /// The failures of a storage that has what the program has stored there, if it has stored anything.
+  private static let hindrances: Set<SecureStorageError.Code> = [.locked, .userCanceled, .readOnly]
+
+  /// Whether the storage could be used, perhaps after somebody has unlocked it, or only to read.
+  fileprivate var isThere: Bool { failure.map { Self.hindrances.contains($0.code) } ?? true }
 
   /// Whether it is certain that the storage has none of the program's secrets, and can have none.
   package var isUnavailable: Bool { failure.map { Self.absences.contains($0.code) } ?? false }

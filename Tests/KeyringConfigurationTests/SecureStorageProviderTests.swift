@@ -67,6 +67,18 @@ import Testing
     #expect(try config.requiredString(forKey: "database.password", isSecret: true) == "s3cret")
   }
 
+  /// Other programs may have stored several items that a key fits.
+  @Test func whatIsAmbiguousIsSoInASnapshotToo() throws {
+    let provider = SecureStorageProvider(TwinStorage(), service: Self.service)
+    for read: () throws -> LookupResult in [
+      { try provider.value(forKey: key("name"), type: .string) },
+      { try provider.snapshot().value(forKey: key("name"), type: .string) },
+    ] {
+      let error = #expect(throws: SecureStorageError.self) { _ = try read() }
+      #expect(error?.code == .ambiguous)
+    }
+  }
+
   @Test func onlyItsOwnServiceIsRead() throws {
     try storage.setPassword("theirs", for: .password(service: "another", account: "name"))
     try storage.setPassword(
@@ -251,5 +263,22 @@ private struct SilentStorage: SecureStorage {
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try base.removeItems(matching: query)
   }
+}
+
+/// A storage in which two items of other programs have the parts of every key.
+private struct TwinStorage: SecureStorage {
+  func save(_ item: SecureItem, _ mode: SaveMode) {}
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    if query.key != nil {
+      throw SecureStorageError(.ambiguous, operation: .read, backend: backendName)
+    }
+    let service = query.attributes["service"] ?? ""
+    return ["new", "old"].map {
+      SecureItem(key: .password(service: service, account: "name"), secret: Secret($0))
+    }
+  }
+
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
 }
 #endif

@@ -147,12 +147,29 @@ import Testing
     let storage = folder.storage()
     try storage.setPassword("s3cret", for: .first)
     try folder.withoutPrivileges {
-      // A folder that can be read, a file that cannot, and a folder that nobody can look into.
-      for (name, mode) in [("", 0o500), ("secrets", 0), ("", 0)] {
+      // A file that cannot be read, and a folder that nobody can look into.
+      for (name, mode) in [("secrets", 0), ("", 0)] {
         try chmod(name, mode)
         #expect(failures(storage) == (.accessDenied, .accessDenied, nil), "\(name) \(mode)")
         try chmod(name, 0o700)
       }
+    }
+  }
+
+  @Test func folderThatCannotBeWrittenCanBeReadFrom() throws {
+    let file = EncryptedFileStorage(
+      at: folder.path("secrets"), key: .storage(InMemoryStorage(), key: .second))
+    try folder.withoutPrivileges {
+      try file.setPassword("s3cret", for: .first)
+      try chmod("", 0o500)
+      #expect(failures(file) == (.readOnly, nil, 0))
+      let storage = FirstAvailable([file, InMemoryStorage()])
+      #expect(try storage.password(for: .first) == "s3cret")
+      let error = #expect(throws: SecureStorageError.self) {
+        try storage.setPassword("changed", for: .first)
+      }
+      #expect(error?.code == .accessDenied)
+      try chmod("", 0o700)
     }
   }
 

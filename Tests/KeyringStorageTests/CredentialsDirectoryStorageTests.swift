@@ -57,6 +57,18 @@ import Testing
     #expect(found[0].modified == old && found[0].label == password("one").defaultLabel)
   }
 
+  /// Kubernetes mounts what it gives every program beside an image's own `/run/secrets`.
+  @Test func directoryWithoutFilesIsPassedOver() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/kubernetes.io", withIntermediateDirectories: false)
+    try folder.write("s3cret", ".hidden")
+    #expect(storage.diagnose().failure?.code == .noStorage)
+    let chosen = FirstAvailable([storage, InMemoryStorage()])
+    #expect(try chosen.choice().index == 1)
+    try folder.write("s3cret", "authToken")
+    #expect(storage.diagnose().failure == nil)
+  }
+
   @Test func keysOfOthersHaveNoFile() throws {
     try folder.write("s3cret", "token")
     for key in [

@@ -181,6 +181,7 @@ import Testing
     try await base.setPassword("s3cret", for: key)
     #expect(await changes.next() == .created(key))
     let folder = SecretsFolder()
+    try folder.write("s3cret", "account")
     let given = CredentialsDirectoryStorage(service: "service", directory: folder.path)
     let error = await #expect(throws: SecureStorageError.self) {
       try await FirstAvailable([given]).changes()

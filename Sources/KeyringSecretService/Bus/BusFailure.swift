@@ -54,14 +54,19 @@ struct BusFailure: Error {
 // MARK: - What it means
 
 extension BusFailure {
-  /// While the connection to the bus was being made: whatever fails then, there is no bus.
+  /// While the connection to the bus was being made.
   ///
-  /// One that this program may not connect to is another user's.
+  /// There is no bus only where the address leads to none, or to one that this program may not connect
+  /// to, which is another user's. That the program has too many files open, or the bus too many
+  /// connections, says nothing about what is in the keyring.
   var codeWhileConnecting: SecureStorageError.Code {
     switch ioCode {
-    case G_IO_ERROR_TIMED_OUT: .timedOut
-    case G_IO_ERROR_CANCELLED: .canceled
-    default: .noSessionBus
+    case G_IO_ERROR_FAILED, G_IO_ERROR_NOT_FOUND, G_IO_ERROR_NOT_DIRECTORY,
+      G_IO_ERROR_INVALID_ARGUMENT, G_IO_ERROR_PERMISSION_DENIED, G_IO_ERROR_NOT_SUPPORTED,
+      G_IO_ERROR_CLOSED, G_IO_ERROR_HOST_NOT_FOUND, G_IO_ERROR_CONNECTION_REFUSED,
+      G_IO_ERROR_BROKEN_PIPE:
+      .noSessionBus
+    default: codeWhileCalling
     }
   }
 

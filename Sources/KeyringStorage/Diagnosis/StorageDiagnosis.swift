@@ -62,7 +62,8 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   /// perhaps a question that the keyring may ask the user.
   ///
   /// It is `.noStorage` where nothing of the program is stored, and nothing can be, whatever saving
-  /// says of that: ``FirstAvailable`` passes over such a storage.
+  /// says of that: ``FirstAvailable`` passes over such a storage. And it is `.readOnly` where what is
+  /// stored can be read, and nothing can be written.
   public internal(set) var failure: SecureStorageError?
 
   /// Makes a diagnosis without findings.

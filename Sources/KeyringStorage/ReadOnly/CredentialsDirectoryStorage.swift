@@ -69,13 +69,18 @@ public struct CredentialsDirectoryStorage: ReadOnlyStorage {
   /// Finds out whether there is a directory, and which files are in it.
   ///
   /// - Parameter writing: Without effect, as nothing can be written.
-  /// - Returns: What was found out.
+  /// - Returns: What was found out; `.noStorage` when there is no directory, or no file in it.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
       let folder = try open()
       let names = try names(in: folder).sorted().joined(separator: ", ")
-      diagnosis.add("directory", "\(folder.path) has \(names.isEmpty ? "no files" : names)")
+      if names.isEmpty {
+        throw failure(
+          .noStorage, "The directory \(folder.path) has no file that could be a secret.",
+          advice: "Give the service its secrets, or correct the path.")
+      }
+      diagnosis.add("directory", "\(folder.path) has \(names)")
     } catch {
       diagnosis.add("directory", error)
     }

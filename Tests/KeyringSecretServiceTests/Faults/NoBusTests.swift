@@ -52,6 +52,21 @@ import Testing
     #expect(text?.contains("noSessionBus") == true)
   }
 
+  // In a process of its own, which can open nothing more.
+  @Test func tooManyOpenFilesAreNotTheLackOfABus() async {
+    await #expect(processExitsWith: .success) {
+      let listener = try Listener()
+      // What GLib opens once, and ends the process without.
+      let dead = SecretServiceStorage(options: .init(busAddress: "unix:path=/nonexistent/bus"))
+      Use.read.expectFailure(.noSessionBus, dead)
+      while dup(STDIN_FILENO) >= 0 {}
+      Use.read.expectFailure(
+        .backend,
+        SecretServiceStorage(options: .init(busAddress: "unix:path=\(listener.path)")),
+        cause: "open files")
+    }
+  }
+
   @Test func socketThatNeverAnswersEndsByTheDeadline() throws {
     let listener = try Listener()
     let start = ContinuousClock.now
