@@ -112,14 +112,16 @@ final class EncryptedFile: Sendable {
       var trial = before?.content ?? FileContent()
       let result = try body(&trial)
       if !trial.isChanged { return result }
-      let fresh = before == nil ? try newEnvelope() : nil
+      let fresh = before == nil ? try newEnvelopeWithoutLock(with: key) : nil
       return try withFileLocked(patience) { (lock) throws(SecureStorageError) in
         let current = try version(patience)
         var content = current?.content ?? FileContent()
         let result = try body(&content)
         // Neither is there where another process has removed the file meanwhile.
         let envelope =
-          if let known = current?.envelope ?? fresh { known } else { try newEnvelope() }
+          if let known = current?.envelope ?? fresh { known } else {
+            try Envelope(sealingWith: key, place)
+          }
         if content.isChanged, try !write(content, envelope, under: lock) { return nil }
         return result
       }
@@ -131,13 +133,15 @@ final class EncryptedFile: Sendable {
       let patience = Patience(timeout)
       if try version(patience) != nil {
         // A data key of its own: who knew the old one must not read on.
-        let envelope = try Envelope(sealingWith: newSource, place)
+        var new = try newEnvelopeWithoutLock(with: newSource)
         // Also when all went well but for the last step, that the folder is on the disk.
         defer {
-          if knownEnvelope(for: envelope.header) != nil { source.withLock { $0 = newSource } }
+          if let new, knownEnvelope(for: new.header) != nil { source.withLock { $0 = newSource } }
         }
         try withFileLocked(patience) { (lock) throws(SecureStorageError) in
           guard let content = try version(patience)?.content else { return () }
+          let envelope = if let new { new } else { try Envelope(sealingWith: newSource, place) }
+          new = envelope
           return try write(content, envelope, under: lock) ? () : nil
         }
       }
@@ -148,8 +152,14 @@ final class EncryptedFile: Sendable {
   /// What the file is encrypted with from now on.
   var key: KeySource { source.withLock { $0 } }
 
-  private func newEnvelope() throws(SecureStorageError) -> Envelope {
-    try Envelope(sealingWith: source.withLock { $0 }, place)
+  /// A new data key, where the source's key can be had while others may write.
+  ///
+  /// A storage may let two processes make the key at once, and keep the later; so one that is to be
+  /// there is made under the lock, which keeps the other away until the file has it.
+  private func newEnvelopeWithoutLock(
+    with source: KeySource
+  ) throws(SecureStorageError) -> Envelope? {
+    source.kind == .storage ? nil : try Envelope(sealingWith: source, place)
   }
 
   /// Does something under the lock, and again when it answers `nil`, which is that the lock was lost.

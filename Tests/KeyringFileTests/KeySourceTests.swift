@@ -189,6 +189,63 @@ import Testing
     #expect(try !other.exists(.second))
   }
 
+  /// The Secret Service looks for an item, and then makes one in the place of whatever there is.
+  private final class OverwritingStorage: SecureStorage {
+    private let items = InMemoryStorage()
+    /// What another process does in between, the first time.
+    let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+      if mode == .add, try items.exists(item.key) {
+        throw SecureStorageError(.itemAlreadyExists, operation: .save, backend: backendName)
+      }
+      let body = meanwhile.withLock { body in
+        defer { body = nil }
+        return body
+      }
+      body?()
+      try items.save(item, .addOrReplace)
+    }
+
+    func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+      try items.items(matching: query)
+    }
+
+    func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+      try items.removeItems(matching: query)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func keyThatTwoProcessesMakeIsNotLost(isChanged: Bool) throws {
+    let other = OverwritingStorage()
+    let source = KeySource.storage(other, key: .second)
+    let before = isChanged ? KeySource.cheap("before") : source
+    if isChanged { try storage(before).setPassword("before", for: .second) }
+    let mine = storage(before)
+    let process = EncryptedFileStorage(
+      at: folder.path("secrets"), key: before, timeout: .milliseconds(20))
+    let result = Mutex<Result<Void, SecureStorageError>?>(nil)
+    other.meanwhile.withLock {
+      $0 = {
+        let attempt = Result { () throws(SecureStorageError) in
+          if isChanged {
+            try process.changeKey(to: source)
+          } else {
+            try process.setPassword("of another process", for: .second)
+          }
+        }
+        result.withLock { $0 = attempt }
+      }
+    }
+    if isChanged { try mine.changeKey(to: source) }
+    try mine.setPassword("mine", for: .first)
+    #expect(throws: SecureStorageError.self, "it waits") { try result.withLock { $0 }?.get() }
+    #expect(try storage(source).password(for: .first) == "mine")
+    if !isChanged { try process.setPassword("later", for: .second) }
+    #expect(try storage(source).password(for: .second) == (isChanged ? "before" : "later"))
+  }
+
   @Test func noSourceShowsItsKey() throws {
     let sources: [KeySource] = [
       .passphrase(Secret("hidden")), .keyFile(at: "/hidden"), .systemdCredential("hidden"),

@@ -10,7 +10,7 @@ struct StoredKey {
   func key(_ purpose: KeySource.Purpose) throws(SecureStorageError) -> Secret {
     if let secret = try read() { return secret }
     if purpose == .new { try makeUnlessPresent() }
-    // Read again: of two processes that make it at once, the later has the say.
+    // Read again: of two files that are given the same key at once, the later has the say.
     if let secret = try read() { return secret }
     throw SecureStorageError(
       .keyNotFound, place, "\(storage.backendName) has no key for the file \(place.path).",
