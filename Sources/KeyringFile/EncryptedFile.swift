@@ -42,7 +42,9 @@ final class EncryptedFile: Sendable {
   }
 
   /// The file as it is now, read again only if it is another than last time.
-  private func version(_ patience: Patience) throws(SecureStorageError) -> Version? {
+  private func version(
+    _ patience: Patience, _ purpose: KeySource.Purpose = .existing
+  ) throws(SecureStorageError) -> Version? {
     try patience.check()
     try place.check()
     let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
@@ -51,13 +53,15 @@ final class EncryptedFile: Sendable {
       return nil
     }
     if let known = newest.withLock({ $0 }), known.identity == identity { return known }
-    return try readVersion(patience)
+    return try readVersion(patience, purpose)
   }
 
-  private func readVersion(_ patience: Patience) throws(SecureStorageError) -> Version? {
+  private func readVersion(
+    _ patience: Patience, _ purpose: KeySource.Purpose
+  ) throws(SecureStorageError) -> Version? {
     guard let (file, identity, bytes) = try place.read() else { return nil }
     let sealed = try SealedFile(bytes, place)
-    let envelope = try envelope(for: sealed.header, patience)
+    let envelope = try envelope(for: sealed.header, patience, purpose)
     let content = try FileContent(decrypting: sealed, envelope, place)
     let version = Version(file: file, identity: identity, envelope: envelope, content: content)
     try keep(version)
@@ -77,19 +81,22 @@ final class EncryptedFile: Sendable {
       for change in (version?.content ?? FileContent()).changes(since: old ?? FileContent()) {
         observers.report(.changed(change))
       }
+      observers.report(isInterrupted: false)
       #endif
     }
   }
 
   /// The header's data key: known, or unwrapped with the key that the source has.
   private func envelope(
-    for header: FileHeader, _ patience: Patience
+    for header: FileHeader, _ patience: Patience, _ purpose: KeySource.Purpose
   ) throws(SecureStorageError) -> Envelope {
     if let known = knownEnvelope(for: header) { return known }
+    // Who asks nobody does not wait for an answer either.
+    if purpose == .looking { return try Envelope(opening: header, key, purpose, place) }
     // One thread asks; the others find what it has got.
     return try turn.take(patience) { () throws(SecureStorageError) in
       if let known = knownEnvelope(for: header) { return known }
-      return try Envelope(opening: header, source.withLock { $0 }, place)
+      return try Envelope(opening: header, key, purpose, place)
     }
   }
 
@@ -201,7 +208,7 @@ final class EncryptedFile: Sendable {
       let patience = Patience(timeout)
       try attempt { () throws(FileFailure) in
         try place.folder.make()
-        try observers.watch(place.folder) { [weak self] in self?.lookForChanges() }
+        try observers.watch(place) { [weak self] in self?.lookForChanges() }
       }
       return try patience.wait { () throws(SecureStorageError) in
         let seen = try version(patience)
@@ -214,15 +221,21 @@ final class EncryptedFile: Sendable {
   }
 
   /// Reads what somebody else has written, which reports it.
+  ///
+  /// Nobody is asked: where the key is another, changes are reported when an operation has read it.
   private func lookForChanges() {
     if observers.isEmpty { return }
     do throws(SecureStorageError) {
       let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
       if identity != newest.withLock({ $0?.identity }) { observers.report(.mayHaveChanged(nil)) }
-      _ = try version(Patience(timeout))
+      _ = try version(Patience(timeout), .looking)
       observers.report(isInterrupted: false)
     } catch {
-      observers.report(isInterrupted: true)
+      // An operation may have read it meanwhile, and not been refused the key.
+      newest.withLock { newest in
+        let identity = try? FileIdentity(at: place.path)
+        observers.report(isInterrupted: identity == nil || identity != newest?.identity)
+      }
     }
   }
   #endif

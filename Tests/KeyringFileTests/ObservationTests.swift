@@ -1,6 +1,7 @@
 #if EncryptedFile && os(Linux)
 import Foundation
 import KeyringStorage
+import KeyringTesting
 import Synchronization
 import Testing
 
@@ -78,6 +79,52 @@ import Testing
     let error = #expect(throws: SecureStorageError.self) { _ = try wrong.observe(nil) { _ in } }
     #expect(error?.code == .wrongKey)
     #expect(error?.operation == .observe)
+  }
+
+  /// It is the next who needs the items that asks for the new key.
+  @Test(.timeLimit(.minutes(1))) func observingAsksNobody() async throws {
+    let path = folder.path("secrets")
+    let other = EncryptedFileStorage(at: path, key: .cheap("old"))
+    try await other.setPassword("kept", for: .first)
+    let answers = Mutex(["new", "old"])
+    let storage = EncryptedFileStorage(
+      at: path,
+      key: .passphrase(cost: .standard) { () throws(SecureStorageError) in
+        Secret(answers.withLock { $0.popLast() } ?? "wrong")
+      })
+    let (stream, observation) = try events(of: storage)
+    var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
+    try await other.changeKey(to: .cheap("new"))
+    #expect(await iterator.next() == .interrupted)
+    try await other.setPassword("new", for: .second)
+    #expect(answers.withLock { $0 } == ["new"])
+    #expect(try await storage.password(for: .second) == "new")
+    #expect(await iterator.next() == .changed(.created(.second)))
+    #expect(await iterator.next() == .resumed)
+    #expect(answers.withLock { $0 } == [])
+    observation.cancel()
+  }
+
+  @Test(.timeLimit(.minutes(1))) func keyOfAnotherStorageIsNotUnlocked() async throws {
+    let keyring = FaultyStorage()
+    let storage = EncryptedFileStorage(
+      at: folder.path("secrets"), key: .storage(keyring, key: .second))
+    let (stream, observation) = try events(of: storage)
+    var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
+    let other = EncryptedFileStorage(at: storage.path, key: .storage(keyring, key: .second))
+    try await other.setPassword("s3cret", for: .first)
+    #expect(await iterator.next() == .changed(.created(.first)))
+    #expect(keyring.calls.last?.query?.unlocks == false)
+    observation.cancel()
+  }
+
+  @Test func otherFilesOfTheFolderAreNothing() throws {
+    let watch = try FolderWatch(FilePlace(folder.path("secrets")))
+    for name in ["secret", "secrets.lock", "secrets2"] { try folder.write([1], name) }
+    #expect(!watch.takeEvents())
+    for name in ["secrets", "other"] { try folder.write([1], name) }
+    #expect(watch.takeEvents())
+    #expect(!watch.takeEvents())
   }
 
   /// The system has 128 watchers for each user.

@@ -28,7 +28,8 @@ struct Envelope: Sendable {
 
   /// Unwraps the data key of a file.
   init(
-    opening header: FileHeader, _ source: KeySource, _ place: FilePlace
+    opening header: FileHeader, _ source: KeySource, _ purpose: KeySource.Purpose,
+    _ place: FilePlace
   ) throws(SecureStorageError) {
     self.header = header
     let expected = header.parameters.kind
@@ -36,7 +37,7 @@ struct Envelope: Sendable {
       throw SecureStorageError(
         .wrongKey, place, "The file \(place.path) needs \(expected), and was given \(source.kind).")
     }
-    let wrappingKey = try source.wrappingKey(header.parameters, .existing, place)
+    let wrappingKey = try source.wrappingKey(header.parameters, purpose, place)
     do {
       let box = try AES.GCM.SealedBox(combined: header.wrappedKey)
       var key = try AES.GCM.open(

@@ -5,8 +5,15 @@ public import KeyringStorage
 ///
 /// It is asked for when the file is first used, and again when another process has changed it.
 public struct KeySource: Sendable {
-  /// Whether the file is there already, or about to be made; a key may be made along with it.
-  enum Purpose: Sendable { case existing, new }
+  /// What the key is for.
+  enum Purpose: Sendable {
+    /// A file that is there.
+    case existing
+    /// A file that is about to be made; a key may be made along with it.
+    case new
+    /// A file that somebody only looks at: nobody is asked and nothing unlocked, which is `.locked`.
+    case looking
+  }
 
   typealias Reading = @Sendable (Purpose, FilePlace) throws(SecureStorageError) -> Secret
 
@@ -50,7 +57,10 @@ public struct KeySource: Sendable {
   static func passphrase(
     cost: ScryptCost, asking ask: @escaping @Sendable () throws(SecureStorageError) -> Secret
   ) -> KeySource {
-    KeySource(.passphrase, cost: cost) { (_, place) throws(SecureStorageError) in
+    KeySource(.passphrase, cost: cost) { (purpose, place) throws(SecureStorageError) in
+      if purpose == .looking {
+        throw SecureStorageError(.locked, place, "The passphrase of \(place.path) is not known yet.")
+      }
       let passphrase = try ask()
       guard passphrase.count > 0 else {
         throw SecureStorageError(

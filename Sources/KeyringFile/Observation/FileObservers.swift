@@ -21,15 +21,15 @@ final class FileObservers: Sendable {
     if hasChanged { report(isInterrupted ? .interrupted : .resumed) }
   }
 
-  /// Watches a folder from now on.
+  /// Watches a file from now on.
   ///
   /// Also when nobody observes any more: the system has few watchers (128 for each user), and takes
   /// tens of milliseconds to give one back.
   func watch(
-    _ folder: Folder, _ onEvent: @escaping @Sendable () -> Void
+    _ place: FilePlace, _ onEvent: @escaping @Sendable () -> Void
   ) throws(FileFailure) {
     try watcher.withLock { (watcher) throws(FileFailure) in
-      if watcher == nil { watcher = try FileWatcher(folder, onEvent) }
+      if watcher == nil { watcher = try FileWatcher(place, onEvent) }
     }
   }
 
