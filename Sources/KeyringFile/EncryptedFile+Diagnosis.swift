@@ -63,14 +63,14 @@ extension EncryptedFile {
           advice: failure.advice, underlying: failure.underlying)
       }
     }
-    guard let header else { return try diagnoseNewKey(&diagnosis, subject, source) }
-    // Of the wrong kind it is refused before anybody is asked.
-    let mayAsk = source.kind == .passphrase && header.parameters.kind == .passphrase
-    if mayAsk, knownEnvelope(for: header) == nil {
-      diagnosis.add(subject, "\(source), which is not asked for here")
-    } else {
-      _ = try content(.diagnose)
+    do throws(SecureStorageError) {
+      if header == nil { return try diagnoseNewKey(&diagnosis, subject, source) }
+      _ = try content(.diagnose, .looking)
       diagnosis.add(subject, "\(source), which opens the file")
+    } catch {
+      guard error.code == .locked else { throw error }
+      let state = source.kind == .passphrase ? "" : "is locked, and "
+      diagnosis.add(subject, "\(source), which \(state)is not asked for here")
     }
   }
 
@@ -79,10 +79,7 @@ extension EncryptedFile {
     _ diagnosis: inout StorageDiagnosis, _ subject: String, _ source: KeySource
   ) throws(SecureStorageError) {
     do throws(SecureStorageError) {
-      if source.kind == .passphrase {
-        return diagnosis.add(subject, "\(source), which is not asked for here")
-      }
-      _ = try source.secret(.existing, place)
+      _ = try source.secret(.looking, place)
       diagnosis.add(subject, "\(source), which is there")
     } catch {
       guard error.code == .keyNotFound else { throw error }

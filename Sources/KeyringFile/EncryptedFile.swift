@@ -33,11 +33,11 @@ final class EncryptedFile: Sendable {
   // MARK: - Reading
 
   /// What is in the file now; `nil` when there is none.
-  func content(_ operation: SecureStorageError.Operation) throws(SecureStorageError)
-    -> FileContent?
-  {
+  func content(
+    _ operation: SecureStorageError.Operation, _ purpose: KeySource.Purpose = .existing
+  ) throws(SecureStorageError) -> FileContent? {
     try attempt(operation) { () throws(SecureStorageError) in
-      try version(Patience(timeout))?.content
+      try version(Patience(timeout), purpose)?.content
     }
   }
 
@@ -100,7 +100,7 @@ final class EncryptedFile: Sendable {
     }
   }
 
-  func knownEnvelope(for header: FileHeader) -> Envelope? {
+  private func knownEnvelope(for header: FileHeader) -> Envelope? {
     newest.withLock { $0?.envelope }.flatMap { $0.header == header ? $0 : nil }
   }
 

@@ -142,6 +142,27 @@ import Testing
     #expect(failures(storage) == (.locked, nil, 0))
   }
 
+  /// A keyring that is locked and could be unlocked is no failure, and nobody is asked to.
+  @Test func lockedKeyIsNotUnlocked() throws {
+    let keyring = InMemoryStorage()
+    try keyring.setSecret(KeySource.newKey(), for: .second)
+    let asking = FaultyStorage(keyring)
+    let key = KeySource.storage(asking, key: .second)
+    let path = folder.path("secrets")
+    for isNew in [true, false] {
+      if !isNew { try EncryptedFileStorage(at: path, key: key).setPassword("s3cret", for: .first) }
+      try keyring.lock()
+      asking.forgetCalls()
+      let storage = EncryptedFileStorage(at: path, key: key)
+      #expect(storage.diagnose().failure == nil)
+      let text = "\(storage.diagnose())"
+      #expect(text.contains("a key in a storage, which is locked, and is not asked for here"))
+      #expect(asking.calls.allSatisfy { $0.query?.unlocks == false })
+      #expect(failures(storage).index == 0)
+      try keyring.unlock()
+    }
+  }
+
   /// The secrets are in the file, or may be: another storage would begin without them.
   @Test func deniedFileDecidesNothing() throws {
     let storage = folder.storage()
