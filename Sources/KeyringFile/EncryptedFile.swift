@@ -19,6 +19,9 @@ final class EncryptedFile: Sendable {
   private let timeout: Duration
   private let source: Mutex<KeySource>
   private let newest = Mutex<Version?>(nil)
+  /// The data key that was last opened or made: nobody is asked for it again, even if the file was
+  /// written by another process meanwhile, or what is in it is damaged.
+  private let opened = Mutex<Envelope?>(nil)
   private let turn = Turn()
   #if os(Linux)
   private let observers = FileObservers()
@@ -37,15 +40,15 @@ final class EncryptedFile: Sendable {
     _ operation: SecureStorageError.Operation, _ purpose: KeySource.Purpose = .existing
   ) throws(SecureStorageError) -> FileContent? {
     try attempt(operation) { () throws(SecureStorageError) in
-      try version(Patience(timeout), purpose)?.content
+      try version(purpose)?.content
     }
   }
 
   /// The file as it is now, read again only if it is another than last time.
   private func version(
-    _ patience: Patience, _ purpose: KeySource.Purpose = .existing
+    _ purpose: KeySource.Purpose = .existing
   ) throws(SecureStorageError) -> Version? {
-    try patience.check()
+    try Patience.check()
     try place.check()
     let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
     guard let identity else {
@@ -53,15 +56,15 @@ final class EncryptedFile: Sendable {
       return nil
     }
     if let known = newest.withLock({ $0 }), known.identity == identity { return known }
-    return try readVersion(patience, purpose)
+    return try readVersion(purpose)
   }
 
   private func readVersion(
-    _ patience: Patience, _ purpose: KeySource.Purpose
+    _ purpose: KeySource.Purpose
   ) throws(SecureStorageError) -> Version? {
     guard let (file, identity, bytes) = try place.read() else { return nil }
     let sealed = try SealedFile(bytes, place)
-    let envelope = try envelope(for: sealed.header, patience, purpose)
+    let envelope = try envelope(for: sealed.header, purpose)
     let content = try FileContent(decrypting: sealed, envelope, place)
     let version = Version(file: file, identity: identity, envelope: envelope, content: content)
     try keep(version)
@@ -88,20 +91,28 @@ final class EncryptedFile: Sendable {
 
   /// The header's data key: known, or unwrapped with the key that the source has.
   private func envelope(
-    for header: FileHeader, _ patience: Patience, _ purpose: KeySource.Purpose
+    for header: FileHeader, _ purpose: KeySource.Purpose
   ) throws(SecureStorageError) -> Envelope {
     if let known = knownEnvelope(for: header) { return known }
     // Who asks nobody does not wait for an answer either.
-    if purpose == .looking { return try Envelope(opening: header, key, purpose, place) }
+    if purpose == .looking { return try open(header, purpose) }
     // One thread asks; the others find what it has got.
-    return try turn.take(patience) { () throws(SecureStorageError) in
+    return try turn.take { () throws(SecureStorageError) in
       if let known = knownEnvelope(for: header) { return known }
-      return try Envelope(opening: header, key, purpose, place)
+      return try open(header, purpose)
     }
   }
 
+  private func open(
+    _ header: FileHeader, _ purpose: KeySource.Purpose
+  ) throws(SecureStorageError) -> Envelope {
+    let envelope = try Envelope(opening: header, key, purpose, place)
+    opened.withLock { $0 = envelope }
+    return envelope
+  }
+
   private func knownEnvelope(for header: FileHeader) -> Envelope? {
-    newest.withLock { $0?.envelope }.flatMap { $0.header == header ? $0 : nil }
+    opened.withLock { $0?.header == header ? $0 : nil }
   }
 
   // MARK: - Writing
@@ -112,16 +123,15 @@ final class EncryptedFile: Sendable {
     _ body: (inout FileContent) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
     try attempt(operation) { () throws(SecureStorageError) in
-      let patience = Patience(timeout)
       // What changes nothing or is refused needs no lock, and makes no file. Nor is anybody kept
       // waiting while a key is asked for.
-      let before = try version(patience)
+      let before = try version()
       var trial = before?.content ?? FileContent()
       let result = try body(&trial)
       if !trial.isChanged { return result }
       let fresh = before == nil ? try newEnvelopeWithoutLock(with: key) : nil
-      return try withFileLocked(patience) { (lock) throws(SecureStorageError) in
-        let current = try version(patience)
+      return try withFileLocked { (lock) throws(SecureStorageError) in
+        let current = try version()
         var content = current?.content ?? FileContent()
         let result = try body(&content)
         // Neither is there where another process has removed the file meanwhile.
@@ -137,16 +147,15 @@ final class EncryptedFile: Sendable {
 
   func changeKey(to newSource: KeySource) throws(SecureStorageError) {
     try attempt(.changeKey) { () throws(SecureStorageError) in
-      let patience = Patience(timeout)
-      if try version(patience) != nil {
+      if try version() != nil {
         // A data key of its own: who knew the old one must not read on.
         var new = try newEnvelopeWithoutLock(with: newSource)
         // Also when all went well but for the last step, that the folder is on the disk.
         defer {
           if let new, knownEnvelope(for: new.header) != nil { source.withLock { $0 = newSource } }
         }
-        try withFileLocked(patience) { (lock) throws(SecureStorageError) in
-          guard let content = try version(patience)?.content else { return () }
+        try withFileLocked { (lock) throws(SecureStorageError) in
+          guard let content = try version()?.content else { return () }
           let envelope = if let new { new } else { try Envelope(sealingWith: newSource, place) }
           new = envelope
           return try write(content, envelope, under: lock) ? () : nil
@@ -171,10 +180,10 @@ final class EncryptedFile: Sendable {
 
   /// Does something under the lock, and again when it answers `nil`, which is that the lock was lost.
   private func withFileLocked<Result>(
-    _ patience: Patience, _ body: (FileLock) throws(SecureStorageError) -> Result?
+    _ body: (FileLock) throws(SecureStorageError) -> Result?
   ) throws(SecureStorageError) -> Result {
     try attempt { () throws(FileFailure) in try place.folder.make() }
-    return try patience.wait { () throws(SecureStorageError) -> Result? in
+    return try Patience(timeout).wait { () throws(SecureStorageError) -> Result? in
       let lock = try attempt { () throws(FileFailure) in try FileLock(taking: place) }
       guard let lock else { return nil }
       // It is given back when the lock is closed.
@@ -192,6 +201,7 @@ final class EncryptedFile: Sendable {
       try place.replace(with: sealed, under: lock)
     }
     guard let file else { return false }
+    opened.withLock { $0 = envelope }
     let identity = try attempt { () throws(FileFailure) in try FileIdentity(file.status()) }
     try keep(Version(file: file, identity: identity, envelope: envelope, content: content))
     try attempt { () throws(FileFailure) in try place.folder.sync() }
@@ -205,13 +215,14 @@ final class EncryptedFile: Sendable {
     _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageObservation {
     try attempt(.observe) { () throws(SecureStorageError) in
-      let patience = Patience(timeout)
       try attempt { () throws(FileFailure) in
         try place.folder.make()
         try observers.watch(place) { [weak self] in self?.lookForChanges() }
       }
-      return try patience.wait { () throws(SecureStorageError) in
-        let seen = try version(patience)
+      // Whoever is asked for the key is not to hurry.
+      _ = try version()
+      return try Patience(timeout).wait { () throws(SecureStorageError) in
+        let seen = try version()
         // Changes are told from what is remembered then: it must be what there is.
         return newest.withLock { newest in
           newest?.identity == seen?.identity ? observers.add(observer) : nil
@@ -228,7 +239,7 @@ final class EncryptedFile: Sendable {
     do throws(SecureStorageError) {
       let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
       if identity != newest.withLock({ $0?.identity }) { observers.report(.mayHaveChanged(nil)) }
-      _ = try version(Patience(timeout), .looking)
+      _ = try version(.looking)
       observers.report(isInterrupted: false)
     } catch {
       // An operation may have read it meanwhile, and not been refused the key.

@@ -11,16 +11,16 @@ internal import Darwin
 
 /// How long an operation waits for others: for a time, or until it is cancelled.
 struct Patience {
-  private let end: ContinuousClock.Instant
-  private let cancellation = CancellationSignal.current
+  /// `nil` for no end but being cancelled.
+  private let end: ContinuousClock.Instant?
 
-  init(_ timeout: Duration) {
-    end = .now + min(timeout, .seconds(1 << 30))
+  init(_ timeout: Duration?) {
+    end = timeout.map { .now + min($0, .seconds(1 << 30)) }
   }
 
   /// Refuses to go on when the operation was cancelled.
-  func check() throws(SecureStorageError) {
-    if cancellation?.isCancelled == true { throw failure(.canceled) }
+  static func check() throws(SecureStorageError) {
+    if CancellationSignal.isCurrentCancelled { throw failure(.canceled) }
   }
 
   /// Tries something until it succeeds.
@@ -31,15 +31,15 @@ struct Patience {
     for attempt: () throws(SecureStorageError) -> Result?
   ) throws(SecureStorageError) -> Result {
     while true {
-      try check()
+      try Self.check()
       if let result = try attempt() { return result }
-      if ContinuousClock.now >= end { throw failure(.timedOut) }
+      if let end, ContinuousClock.now >= end { throw Self.failure(.timedOut) }
       var pause = timespec(tv_sec: 0, tv_nsec: .random(in: 500_000..<1_500_000))
       nanosleep(&pause, nil)
     }
   }
 
-  private func failure(_ code: SecureStorageError.Code) -> SecureStorageError {
+  private static func failure(_ code: SecureStorageError.Code) -> SecureStorageError {
     SecureStorageError(
       code, operation: .read, backend: "\(EncryptedFileStorage.self)",
       message: code == .timedOut ? "Another writer of the file did not finish in time." : nil,

@@ -47,7 +47,13 @@ import Testing
     #expect(answers.withLock { $0.isEmpty })
   }
 
+  /// What is read takes time to decrypt, while other threads come.
   @Test func threadsAskOnce() throws {
+    let large = Secret(bytes: [UInt8](repeating: 1, count: 1 << 20))
+    for number in 1...4 {
+      let key = ItemKey.password(service: "org.example.app", account: "\(number)")
+      try storage(.cheap("right")).save(SecureItem(key: key, secret: large), .add)
+    }
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
     let questions = Mutex(0)
     let storage = storage(
@@ -60,6 +66,78 @@ import Testing
       #expect(password == "s3cret")
     }
     #expect(questions.withLock { $0 } == 1)
+  }
+
+  @Test func answerOutlivesAWriteOfAnotherProcess() throws {
+    let other = storage(.cheap("right"))
+    try other.setPassword("old", for: .first)
+    let questions = Mutex(0)
+    let storage = storage(
+      .passphrase { () throws(SecureStorageError) in
+        questions.withLock { $0 += 1 }
+        try other.setPassword("new", for: .first)
+        return Secret("right")
+      })
+    _ = try storage.password(for: .first)
+    #expect(try storage.password(for: .first) == "new")
+    #expect(questions.withLock { $0 } == 1)
+  }
+
+  /// No time is given for the answer, whoever waits for it.
+  @Test func otherThreadsWaitForTheAnswer() throws {
+    try storage(.cheap("right")).setPassword("s3cret", for: .first)
+    let (isAsked, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let storage = EncryptedFileStorage(
+      at: folder.path("secrets"),
+      key: .passphrase { () throws(SecureStorageError) in
+        isAsked.signal()
+        // The other thread, whose time is over long before this.
+        #expect(hasEnded.wait(timeout: .now() + .milliseconds(300)) == .timedOut)
+        return Secret("right")
+      }, timeout: .milliseconds(1))
+    let queue = DispatchQueue(label: "other thread")
+    queue.async {
+      isAsked.wait()
+      let password = Result { try storage.password(for: .first) }
+      #expect(throws: Never.self) { try password.get() }
+      hasEnded.signal()
+    }
+    #expect(try storage.password(for: .first) == "s3cret")
+    queue.sync {}
+  }
+
+  /// A writer has all its time for other writers when it has its key.
+  @Test func answerTakesNoTimeFromTheLock() throws {
+    let timeout = Duration.seconds(1)
+    let lock = try #require(try FileLock(taking: FilePlace(folder.path("secrets"))))
+    let held = Mutex<FileLock?>(lock)
+    let hasEnded = Mutex(false)
+    let storage = EncryptedFileStorage(
+      at: folder.path("secrets"),
+      key: .passphrase(cost: ScryptCost(logarithm: 4, blockSize: 8, parallelism: 1)) {
+        () throws(SecureStorageError) in
+        let answered = ContinuousClock.now + timeout
+        while ContinuousClock.now < answered { sched_yield() }
+        return Secret("right")
+      }, timeout: timeout)
+    let queue = DispatchQueue(label: "other writer")
+    queue.async {
+      // It ends when the first has tried to take the lock.
+      while !hasEnded.withLock({ $0 }), openLocks() < 2 { sched_yield() }
+      held.withLock { $0 = nil }
+    }
+    let saved = Result { try storage.setPassword("s3cret", for: .first) }
+    hasEnded.withLock { $0 = true }
+    queue.sync {}
+    #expect(throws: Never.self) { try saved.get() }
+  }
+
+  private func openLocks() -> Int {
+    let files = FileManager.default
+    return ((try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).count {
+      let target = try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+      return target == folder.path("secrets.lock")
+    }
   }
 
   @Test func whoIsAskedMayDecline() throws {
