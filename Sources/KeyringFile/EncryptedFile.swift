@@ -24,6 +24,7 @@ final class EncryptedFile: Sendable {
   private let opened = Mutex<Envelope?>(nil)
   private let turn = Turn()
   #if os(Linux)
+  /// They are told only with `newest` locked, so by one thread at a time.
   private let observers = FileObservers()
   #endif
 
@@ -238,9 +239,11 @@ final class EncryptedFile: Sendable {
     if observers.isEmpty { return }
     do throws(SecureStorageError) {
       let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
-      if identity != newest.withLock({ $0?.identity }) { observers.report(.mayHaveChanged(nil)) }
+      newest.withLock { newest in
+        if identity != newest?.identity { observers.report(.mayHaveChanged(nil)) }
+      }
       _ = try version(.looking)
-      observers.report(isInterrupted: false)
+      newest.withLock { _ in observers.report(isInterrupted: false) }
     } catch {
       // An operation may have read it meanwhile, and not been refused the key.
       newest.withLock { newest in

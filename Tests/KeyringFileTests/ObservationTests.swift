@@ -118,6 +118,20 @@ import Testing
     observation.cancel()
   }
 
+  /// The thread that watches is in the observer's closure when another one reads what has changed.
+  @Test func observerIsCalledByOneThreadAtATime() throws {
+    let (isCalled, isCalledTwice) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let observation = try storage.observe(nil) { event in
+      guard event == .mayHaveChanged(nil) else { return _ = isCalledTwice.signal() }
+      isCalled.signal()
+      #expect(isCalledTwice.wait(timeout: .now() + .milliseconds(300)) == .timedOut)
+    }
+    try folder.storage().setPassword("new", for: .first)
+    isCalled.wait()
+    #expect(try storage.password(for: .first) == "new")
+    observation.cancel()
+  }
+
   @Test func otherFilesOfTheFolderAreNothing() throws {
     let watch = try FolderWatch(FilePlace(folder.path("secrets")))
     for name in ["secret", "secrets.lock", "secrets2"] { try folder.write([1], name) }
