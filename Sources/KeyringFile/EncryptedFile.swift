@@ -85,7 +85,7 @@ final class EncryptedFile: Sendable {
       for change in (version?.content ?? FileContent()).changes(since: old ?? FileContent()) {
         observers.report(.changed(change))
       }
-      observers.report(isInterrupted: false)
+      observers.report(isReadable: true)
       #endif
     }
   }
@@ -218,7 +218,7 @@ final class EncryptedFile: Sendable {
     try attempt(.observe) { () throws(SecureStorageError) in
       try attempt { () throws(FileFailure) in
         try place.folder.make()
-        try observers.watch(place) { [weak self] in self?.lookForChanges() }
+        try observers.watch(place) { [weak self] in self?.lookForChanges($0) }
       }
       // Whoever is asked for the key is not to hurry.
       _ = try version()
@@ -235,20 +235,24 @@ final class EncryptedFile: Sendable {
   /// Reads what somebody else has written, which reports it.
   ///
   /// Nobody is asked: where the key is another, changes are reported when an operation has read it.
-  private func lookForChanges() {
-    if observers.isEmpty { return }
+  private func lookForChanges(_ isWatched: Bool) {
+    if observers.isEmpty {
+      // Who comes later has not been told of an interruption.
+      return newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
+    }
     do throws(SecureStorageError) {
       let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
       newest.withLock { newest in
         if identity != newest?.identity { observers.report(.mayHaveChanged(nil)) }
       }
       _ = try version(.looking)
-      newest.withLock { _ in observers.report(isInterrupted: false) }
+      newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
     } catch {
       // An operation may have read it meanwhile, and not been refused the key.
       newest.withLock { newest in
         let identity = try? FileIdentity(at: place.path)
-        observers.report(isInterrupted: identity == nil || identity != newest?.identity)
+        observers.report(
+          isReadable: identity != nil && identity == newest?.identity, isWatched: isWatched)
       }
     }
   }

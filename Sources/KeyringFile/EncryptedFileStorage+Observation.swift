@@ -7,7 +7,8 @@ extension EncryptedFileStorage: ObservableStorage {
   /// What was changed between two looks at the file is reported as one change of each item. When
   /// the file cannot be read, being damaged or encrypted with another key, that is
   /// ``/KeyringStorage/StorageEvent/interrupted``. So it is where somebody would have to be asked for
-  /// that key; the next operation of this storage asks, and what has changed is reported then.
+  /// that key; the next operation of this storage asks, and what has changed is reported then. And so
+  /// it is while the file has no folder.
   ///
   /// The file is read first, so the key is needed, and a missing folder is made.
   ///

@@ -49,6 +49,31 @@ import Testing
     #expect(await iterator.next() == .created(.first))
   }
 
+  @Test(.timeLimit(.minutes(1))) func folderThatIsMadeAnewIsWatched() async throws {
+    let deep = folder.storage("state/deep/secrets")
+    try await deep.setPassword("old", for: .first)
+    let (stream, observation) = try events(of: deep)
+    var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
+    for gone in ["state/deep", "state", "state"] {
+      if gone == "state" {
+        try FileManager.default.removeItem(atPath: folder.path(gone))
+      } else {
+        try FileManager.default.moveItem(
+          atPath: folder.path(gone), toPath: folder.path("elsewhere"))
+      }
+      #expect(await iterator.next() == .changed(.removed(.first)))
+      #expect(await iterator.next() == .interrupted)
+      try await folder.storage("state/deep/secrets").setPassword("new", for: .first)
+      var event = await iterator.next()
+      // The folder may be seen before the file is in it.
+      if event == .resumed { event = await iterator.next() } else {
+        #expect(await iterator.next() == .resumed)
+      }
+      #expect(event == .changed(.created(.first)))
+    }
+    observation.cancel()
+  }
+
   @Test(.timeLimit(.minutes(1))) func damageInterrupts() async throws {
     try await storage.setPassword("kept", for: .first)
     let (stream, observation) = try events(of: storage)

@@ -8,12 +8,15 @@ internal import KeyringStorage
 final class FileWatcher: @unchecked Sendable {
   private let source: any DispatchSourceRead
 
-  init(_ place: FilePlace, _ onEvent: @escaping @Sendable () -> Void) throws(FileFailure) {
+  /// - Parameter onEvent: Gets whether the file is watched, which it is not without its folder.
+  init(
+    _ place: FilePlace, _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
+  ) throws(FileFailure) {
     let watch = try FolderWatch(place)
     source = DispatchSource.makeReadSource(
       fileDescriptor: watch.descriptor, queue: DispatchQueue(label: "swift-keyring file"))
     source.setEventHandler {
-      if watch.takeEvents() { onEvent() }
+      if watch.takeEvents() { onEvent(watch.isInPlace) }
     }
     // The source may not outlive the descriptor.
     source.setCancelHandler { withExtendedLifetime(watch) {} }

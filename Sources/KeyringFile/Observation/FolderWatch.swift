@@ -3,26 +3,58 @@ internal import Glibc
 internal import KeyringStorage
 
 /// What the system tells of a file, there or not: by
-/// [inotify](https://man7.org/linux/man-pages/man7/inotify.7.html) of its folder.
+/// [inotify](https://man7.org/linux/man-pages/man7/inotify.7.html) of its folder, or while there is
+/// none of the nearest that it would be in.
 ///
 /// Sendable because one thread at a time uses it.
 final class FolderWatch: @unchecked Sendable {
   let descriptor: Int32
   private let place: FilePlace
+  /// What the system calls the folder that is watched; negative for none.
+  private var number: Int32 = -1
+
+  /// Whether it is the folder of the file that is watched.
+  private(set) var isInPlace = false
 
   init(_ place: FilePlace) throws(FileFailure) {
     self.place = place
     descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     guard descriptor >= 0 else { throw FileFailure("cannot be watched") }
-    guard watch() else { throw FileFailure("cannot be watched") }
+    number = add(place.folder)
+    guard number >= 0 else { throw FileFailure("cannot be watched") }
+    isInPlace = true
   }
 
   deinit { close(descriptor) }
 
-  private func watch() -> Bool {
+  private func add(_ folder: Folder) -> Int32 {
     let events =
-      IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF
-    return inotify_add_watch(descriptor, place.folder.path, UInt32(events)) >= 0
+      folder.path == place.folder.path
+      ? IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE : IN_CREATE | IN_MOVED_TO
+    return inotify_add_watch(
+      descriptor, folder.path, UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF))
+  }
+
+  /// Watches what is there now; for the same folder it changes nothing.
+  private func watchAgain() {
+    var last: Int32
+    repeat {
+      last = number
+      number = addNearest()
+      if last >= 0, last != number { inotify_rm_watch(descriptor, last) }
+      // Until it was watched, a nearer one may have been made.
+    } while number != last
+  }
+
+  private func addNearest() -> Int32 {
+    var folder = place.folder
+    while true {
+      let number = add(folder)
+      isInPlace = number >= 0 && folder.path == place.folder.path
+      let outer = Folder(of: folder.path)
+      if number >= 0 || outer.path == folder.path { return number }
+      folder = outer
+    }
   }
 
   /// Takes what was told since, without waiting.
@@ -39,12 +71,12 @@ final class FolderWatch: @unchecked Sendable {
         if isAboutFile(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { isTold = true }
       }
     }
-    // The folder may be another by now; for the same one it changes nothing.
-    if isTold { _ = watch() }
+    if isTold { watchAgain() }
     return isTold
   }
 
   private func isAboutFile(_ events: UnsafeRawBufferPointer) -> Bool {
+    if !isInPlace { return true }
     var rest = events
     while !rest.isEmpty {
       let event = rest.loadUnaligned(as: inotify_event.self)
