@@ -148,6 +148,41 @@ import Testing
     #expect(try self.storage().password(for: .second) == "new")
   }
 
+  /// A user who was taken out of a group may not give it a file.
+  @Test(.enabled(if: geteuid() == 0, "only root may give a file to any group"))
+  func groupThatMayDoNothingIsNotKept() throws {
+    let (nobody, strangers): (uid_t, gid_t) = (65534, 54321)
+    let storage = storage(at: folder.path("deep/secrets"))
+    try storage.setPassword("old", for: .first)
+    for name in ["deep/secrets", "deep/secrets.lock"] {
+      chown(folder.path(name), nobody, strangers)
+    }
+    try folder.withoutPrivileges { () throws in
+      try storage.setPassword("new", for: .first)
+      #expect(try folder.mode("deep/secrets") == 0o600)
+    }
+    // What the group may read it is not to lose.
+    chown(folder.path("deep/secrets"), nobody, strangers)
+    chmod(folder.path("deep/secrets"), 0o640)
+    try folder.withoutPrivileges { () throws in
+      #expect(try code { try storage.setPassword("lost", for: .first) } == .accessDenied)
+    }
+    try storage.setPassword("root's", for: .first)
+    let path = folder.path("deep/secrets")
+    let group = try FileManager.default.attributesOfItem(atPath: path)[.groupOwnerAccountID]
+    #expect(group as? Int == Int(strangers))
+  }
+
+  @Test func replacementOfWhatCannotBeLookedAtIsAnError() throws {
+    let tooLong = folder.path(String(repeating: "n", count: 300))
+    let error = #expect(throws: FileFailure.self) {
+      _ = try FileReplacement(
+        of: tooLong, through: folder.path("new"), with: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+    #expect(error?.number == ENAMETOOLONG)
+    #expect(try folder.names().isEmpty)
+  }
+
   @Test func permissionsOfTheFileStay() throws {
     try storage().setPassword("old", for: .first)
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)

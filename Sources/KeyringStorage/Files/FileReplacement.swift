@@ -18,7 +18,8 @@ package final class FileReplacement {
 
   /// Writes the new content to the disk, under another name.
   ///
-  /// The new file is nobody else's to read until it has the owner and the permissions of the old.
+  /// The new file is nobody else's to read until it has the owner and the permissions of the old, and
+  /// its group if that has any.
   ///
   /// - Parameters:
   ///   - target: The path of the file, there or not; no link.
@@ -56,11 +57,16 @@ package final class FileReplacement {
 
   private func giveAttributesOfTarget() throws(FileFailure) {
     var old = stat()
-    if lstat(target, &old) != 0, errno == ENOENT { return }
+    if lstat(target, &old) != 0 {
+      if errno == ENOENT { return }
+      throw FileFailure("cannot be found")
+    }
     let new = try file.status()
+    // A group that may do nothing need not be kept, and cannot where this user is no longer in it.
+    let group = old.st_mode & 0o070 == 0 ? new.st_gid : old.st_gid
     guard
-      (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid)
-        || fchown(file.descriptor, old.st_uid, old.st_gid) == 0,
+      (old.st_uid, group) == (new.st_uid, new.st_gid)
+        || fchown(file.descriptor, old.st_uid, group) == 0,
       fchmod(file.descriptor, old.st_mode & 0o7777) == 0
     else { throw FileFailure("cannot be replaced by one of the same owner and permissions") }
   }
