@@ -32,6 +32,21 @@ import Testing
     #expect(try folder.mode("one/two/secrets.lock") == 0o600)
   }
 
+  /// A folder that is made is written into another one, which has to be on the disk as well; one that
+  /// cannot be opened cannot be waited for.
+  @Test func folderThatMayNotBeOnTheDiskIsAnError() throws {
+    let deep = storage(at: folder.path("outer/inner/secrets"))
+    try FileManager.default.createDirectory(
+      atPath: folder.path("outer"), withIntermediateDirectories: false)
+    try folder.withoutPrivileges { () throws in
+      chmod(folder.path("outer"), 0o300)
+      #expect(try code { try deep.setPassword("s3cret", for: .first) } == .accessDenied)
+      chmod(folder.path("outer"), 0o700)
+    }
+    #expect(try folder.mode("outer/inner") == 0o700)
+    #expect(try deep.password(for: .first) == nil)
+  }
+
   @Test func fileInPlaceOfTheFolderIsAnError() throws {
     try folder.write([], "file")
     let storage = storage(at: folder.path("file/secrets"))

@@ -24,15 +24,18 @@ package struct Folder: Sendable {
       }
   }
 
-  /// Makes the folder, and those that it is in, for their owner only, if it is not there.
+  /// Makes the folder, and those that it is in, for their owner only, if it is not there; then it is on
+  /// the disk.
   ///
   /// - Throws: What the system said.
   package func make() throws(FileFailure) {
     if access(path, F_OK) == 0 { return }
-    if path.contains("/") { try Folder(of: path).make() }
+    let outer = Folder(of: path)
+    try outer.make()
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw FileFailure("has no folder, and it cannot be made")
     }
+    try outer.sync()
   }
 
   /// Waits until the folder is on the disk, so that what was renamed in it stays so.
