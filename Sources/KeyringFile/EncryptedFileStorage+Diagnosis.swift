@@ -5,8 +5,9 @@ extension EncryptedFileStorage {
   /// Finds out whose the file is and in which format, whether its key opens it, and whether it can be
   /// written.
   ///
-  /// Nobody is asked for a passphrase: unless the storage has opened the file before, a wrong one is
-  /// not noticed here. A key of the wrong kind is, and so is any other wrong key, and damage.
+  /// Nobody is asked for a passphrase, and no keyring is unlocked. Unless the storage has opened the
+  /// file before, such a key is not tried, so that neither a wrong one is noticed nor damage beyond the
+  /// header. Any other wrong key is, also one of the wrong kind, and damage anywhere.
   ///
   /// - Parameter writing: Whether an item is stored, read and removed again to see that this works; a
   ///   passphrase is asked for then.
