@@ -66,7 +66,9 @@ import Testing
       try await folder.storage("state/deep/secrets").setPassword("new", for: .first)
       var event = await iterator.next()
       // The folder may be seen before the file is in it.
-      if event == .resumed { event = await iterator.next() } else {
+      if event == .resumed {
+        event = await iterator.next()
+      } else {
         #expect(await iterator.next() == .resumed)
       }
       #expect(event == .changed(.created(.first)))
@@ -146,14 +148,22 @@ import Testing
   /// The thread that watches is in the observer's closure when another one reads what has changed.
   @Test func observerIsCalledByOneThreadAtATime() throws {
     let (isCalled, isCalledTwice) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let result = Mutex(DispatchTimeoutResult.success)
+    let hasReturned = DispatchSemaphore(value: 0)
     let observation = try storage.observe(nil) { event in
-      guard event == .mayHaveChanged(nil) else { return _ = isCalledTwice.signal() }
+      guard event == .mayHaveChanged(nil) else {
+        isCalledTwice.signal()
+        return
+      }
       isCalled.signal()
-      #expect(isCalledTwice.wait(timeout: .now() + .milliseconds(300)) == .timedOut)
+      result.withLock { $0 = isCalledTwice.wait(timeout: .now() + .milliseconds(300)) }
+      hasReturned.signal()
     }
     try folder.storage().setPassword("new", for: .first)
     isCalled.wait()
     #expect(try storage.password(for: .first) == "new")
+    hasReturned.wait()
+    #expect(result.withLock { $0 } == .timedOut)
     observation.cancel()
   }
 

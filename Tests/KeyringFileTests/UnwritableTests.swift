@@ -192,7 +192,8 @@ import Testing
     let tooLong = folder.path(String(repeating: "n", count: 300))
     let error = #expect(throws: FileFailure.self) {
       _ = try FileReplacement(
-        of: tooLong, through: folder.path("new"), with: UnsafeRawBufferPointer(start: nil, count: 0))
+        of: tooLong, through: folder.path("new"),
+        with: UnsafeRawBufferPointer(start: nil, count: 0))
     }
     #expect(error?.number == ENAMETOOLONG)
     #expect(try folder.names().isEmpty)

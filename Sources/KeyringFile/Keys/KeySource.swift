@@ -59,7 +59,7 @@ public struct KeySource: Sendable {
   ) -> KeySource {
     KeySource(.passphrase, cost: cost) { (purpose, place) throws(SecureStorageError) in
       if purpose == .looking {
-        throw SecureStorageError(.locked, place, "The passphrase of \(place.path) is not known yet.")
+        throw SecureStorageError(.locked, place, "The passphrase of the file is not known yet.")
       }
       let passphrase = try ask()
       guard passphrase.count > 0 else {

@@ -8,7 +8,7 @@ internal import KeyringStorage
 final class FileWatcher: @unchecked Sendable {
   private let source: any DispatchSourceRead
 
-  /// - Parameter onEvent: Gets whether the file is watched, which it is not without its folder.
+  /// The closure gets whether the file is watched, which it is not without its folder.
   init(
     _ place: FilePlace, _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) throws(FileFailure) {
