@@ -160,6 +160,8 @@ class Service:
             self.count += 1
             replaced = ["%s/%d" % (COLLECTION, self.count)]
         self.items[replaced[0]] = (label, attributes, bytes(secret[2]))
+        source = DBusAddress(COLLECTION, interface=INTERFACE + "Collection")
+        self.send(new_signal(source, "ItemCreated", "o", (replaced[0],)))
         return "oo", (replaced[0], "/")
 
     def Delete(self, path):

@@ -133,6 +133,72 @@ import Testing
     #expect(try cached.password(for: Use.key) == "another")
   }
 
+  /// A provider that was restarted counts the items of the session collection from the beginning.
+  @Test func pathsOfAnEarlierProviderMeanNothing() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let cached = SecretServiceStorage(
+      options: .init(collection: .session, busAddress: bus.address)
+    ).cached()
+    let storage = storageOfAnotherProcess(on: bus, .session)
+    let other = ItemKey.password(service: "service", account: "other")
+    #expect(try cached.password(for: Use.key) == nil)
+    try storage.setPassword("s3cret", for: Use.key)
+    #expect(try waitUntil { try cached.password(for: Use.key) == "s3cret" })
+    try keyring.kill()
+    try keyring.start()
+    #expect(waitUntil { (try? cached.password(for: other)) == .some(nil) })
+    // Until it is kept that there is none.
+    let isQuiet = try waitUntil {
+      let monitor = try BusMonitor(on: bus)
+      _ = try cached.password(for: other)
+      return try monitor.finish().isEmpty
+    }
+    #expect(isQuiet)
+    try storage.setPassword("again", for: other)
+    #expect(try waitUntil { try cached.password(for: other) == "again" })
+  }
+
+  /// What shares no session with the cache, and tells it nothing but by the bus.
+  private func storageOfAnotherProcess(
+    on bus: PrivateBus, _ collection: SecretServiceStorage.Collection = .default,
+    serviceTimeout: Duration = .seconds(25)
+  ) -> SecretServiceStorage {
+    SecretServiceStorage(
+      options: .init(
+        collection: collection, serviceTimeout: serviceTimeout,
+        busAddress: "\(bus.address);\(bus.address)"))
+  }
+
+  /// gnome-keyring does what it was sent, and says nothing of it.
+  @Test func aWriteThatNobodyWaitedForIsSeen() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let cached = bus.storage().cached()
+    try storageOfAnotherProcess(on: bus).setPassword("old", for: Use.key)
+    #expect(try waitUntil { try cached.password(for: Use.key) == "old" })
+    keyring.whileSuspended {
+      let error = #expect(throws: SecureStorageError.self) {
+        try storageOfAnotherProcess(on: bus, serviceTimeout: .milliseconds(100))
+          .setPassword("new", for: Use.key)
+      }
+      #expect(error?.code == .timedOut)
+    }
+    #expect(try waitUntil { try bus.storage().password(for: Use.key) == "new" })
+    #expect(try waitUntil { try cached.password(for: Use.key) == "new" })
+  }
+
+  @Test func secretsAreForgottenWhenTheirTimeIsOver() throws {
+    let cached = storage.cached(for: .seconds(1))
+    try storage.setSecret(Secret(bytes: [UInt8](repeating: 7, count: 1 << 20)), for: key)
+    let before = try LockedMemory.kilobytes()
+    #expect(try cached.secret(for: key)?.count == 1 << 20)
+    #expect(try LockedMemory.kilobytes() >= before + (1 << 10))
+    // Nobody reads it again.
+    #expect(try waitUntil { try LockedMemory.kilobytes() < before + (1 << 10) })
+    try storage.remove(key)
+  }
+
   /// Waits until a condition holds, at most ten seconds.
   private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
     let end = ContinuousClock.now + .seconds(10)

@@ -126,6 +126,41 @@ import Testing
     #expect(try storage.value(Session.self, for: key) == Session())
   }
 
+  /// Another program changes an item of ours just after we have written it.
+  @Test(.only(on: .gnomeKeyring, "only there nobody looks before such a write"))
+  func anotherValueLeavesLabelAndAttributesAlone() throws {
+    let key = ItemKey.password(service: service, account: "account")
+    try storage.setPassword("1", for: key)
+    let session = try openSession()
+    let deadline = Deadline(after: .seconds(25))
+    let search = Message.searchItems(
+      in: .collection(aliased: "default"), ["service": service, "username": "account"])
+    let path = try #require(
+      session.send([search], until: deadline)[0].get().child(0).paths.first)
+    let item = try #require(
+      StoredItem(
+        path: path, properties: session.send([.properties(of: path)], until: deadline)[0].get()))
+    let attributes = item.attributes.merging(["note": "theirs"]) { $1 }
+    for result in try session.send(
+      [.setLabel("theirs", of: path), .setAttributes(attributes, of: path)], until: deadline)
+    {
+      _ = try result.get()
+    }
+    try storage.setPassword("2", for: key)
+    let found = try #require(try storage.item(for: key))
+    #expect(found.secret == Secret("2") && found.label == "theirs")
+    #expect(found.attributes == ["note": "theirs"])
+    try storage.remove(key)
+    // What is gone is made again.
+    try storage.setPassword("1", for: key)
+    let again = try #require(
+      session.send([search], until: deadline)[0].get().child(0).paths.first)
+    _ = try session.send([.delete(again)], until: deadline)[0].get()
+    try storage.setPassword("2", for: key)
+    #expect(try storage.password(for: key) == "2")
+    try storage.remove(key)
+  }
+
   @Test(arguments: [
     ("text", "text/plain"), ("hällo\n", "text/plain"), ("", "text/plain"),
     ("NUL\0", "application/octet-stream"), ("\u{FEFF}text", "application/octet-stream"),

@@ -1,4 +1,5 @@
 #if SecretService && os(Linux)
+import Foundation
 import Keyring
 import Synchronization
 import Testing
@@ -47,6 +48,45 @@ import Testing
     var next = await changes.next()
     while next == .replaced(key) { next = await changes.next() }
     #expect(next == .removed(key))
+  }
+
+  /// Whoever gives up beginning to observe leaves the others alone.
+  @Test func othersGoOnWhenOneGivesUp() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let log = EventLog()
+    let observation = try bus.storage().observe(.key(Use.key), log.append)
+    keyring.whileSuspended {
+      let error = #expect(throws: SecureStorageError.self) {
+        try bus.storage(serviceTimeout: .milliseconds(100)).observe(nil) { _ in }
+      }
+      #expect(error?.code == .timedOut)
+    }
+    try bus.storage().setPassword("s3cret", for: Use.key)
+    log.wait(for: .changed(.created(Use.key)))
+    let later = try bus.storage().observe(.key(Use.key), log.append)
+    try bus.storage().remove(Use.key)
+    log.wait(for: .changed(.removed(Use.key)))
+    log.wait(for: .changed(.removed(Use.key)))
+    _ = (observation, later)
+  }
+
+  /// Readers find another program's item once ours is gone, and with it another value.
+  @Test(.only(on: .gnomeKeyring, "KWallet has one item with these attributes"))
+  func whatIsFoundInsteadIsReported() throws {
+    let log = EventLog()
+    try storage.setPassword("ours", for: key)
+    let program = try Program(
+      "secret-tool",
+      ["store", "--label=twin", "service", service, "username", "account", "extra", "1"])
+    #expect(try program.finish(input: Data("theirs".utf8)).status == 0)
+    let observation = try storage.observe(.key(key), log.append)
+    #expect(try storage.password(for: key) == "ours")
+    try storage.remove(key)
+    #expect(try storage.password(for: key) == "theirs")
+    log.wait(for: .changed(.replaced(key)))
+    _ = observation
+    try storage.remove(key)
   }
 
   @Test func whoEndsLastEndsTheConnection() async throws {

@@ -108,6 +108,31 @@ import Testing
     #expect(faulty.count(of: .read) == 3)
   }
 
+  /// The storage is lost while it begins to be observed, and then there again.
+  @Test func aFirstObservationThatFailsIsMadeUpFor() throws {
+    let base = InterruptedStorage(code: .noProvider)
+    let storage = base.cached()
+    _ = try storage.password(for: key)
+    base.isThere.withLock { $0 = true }
+    let end = ContinuousClock.now + .seconds(20)
+    var reads = 0
+    repeat {
+      reads = base.reads.withLock { $0 }
+      _ = try storage.password(for: key)
+    } while base.reads.withLock({ $0 }) > reads && ContinuousClock.now < end
+    #expect(base.reads.withLock { $0 } == reads)
+  }
+
+  /// The time for a read is not there twice.
+  @Test func whenTheTimeIsOverNothingIsRead() throws {
+    let base = InterruptedStorage(code: .timedOut)
+    let error = #expect(throws: SecureStorageError.self) {
+      try base.cached().password(for: key)
+    }
+    #expect(error?.code == .timedOut && error?.operation == .read)
+    #expect(base.reads.withLock { $0 } == 0)
+  }
+
   @Test func itIsKeptForItsTime() throws {
     let faulty = FaultyStorage(base)
     let storage = faulty.cached(for: .milliseconds(20))
@@ -217,5 +242,30 @@ private final class ReportingStorage: ObservableStorage {
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) -> StorageObservation {
     observers.add(observer)
+  }
+}
+
+/// A storage that is lost while it begins to be observed, until it is there.
+private final class InterruptedStorage: ObservableStorage {
+  let isThere = Mutex(false)
+  let reads = Mutex(0)
+  private let code: SecureStorageError.Code
+  private let observers = StorageObservers()
+
+  init(code: SecureStorageError.Code) { self.code = code }
+
+  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
+  func items(matching query: ItemQuery) -> [SecureItem] {
+    reads.withLock { $0 += 1 }
+    return []
+  }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageObservation {
+    if isThere.withLock({ $0 }) { return observers.add(observer) }
+    observer(.interrupted)
+    throw SecureStorageError(code, operation: .observe, backend: backendName)
   }
 }

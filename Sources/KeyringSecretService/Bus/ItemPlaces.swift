@@ -14,11 +14,10 @@ final class ItemPlaces: Sendable {
     case nowhere
   }
 
-  /// An item as this process has just written it, with the attributes of a new item.
+  /// An item of ours that this process has just written.
   struct Written: Sendable {
     let collection: SecretServiceStorage.Collection
     let path: ObjectPath
-    let label: String
     fileprivate let end = ContinuousClock.now + .seconds(1)
   }
 
@@ -49,12 +48,12 @@ final class ItemPlaces: Sendable {
     }
   }
 
-  /// What was written under a key a moment ago.
+  /// Where the item is that was written under a key a moment ago.
   func written(
     _ key: ItemKey, in collection: SecretServiceStorage.Collection
-  ) -> Written? {
+  ) -> ObjectPath? {
     let written = state.withLock { $0.written[key] }
-    return written.flatMap { $0.collection == collection && $0.end > .now ? $0 : nil }
+    return written.flatMap { $0.collection == collection && $0.end > .now ? $0.path : nil }
   }
 
   /// Remembers where an item of a collection is; `nil` to forget it.

@@ -10,7 +10,7 @@ internal import Synchronization
 /// bytes and blocks nobody.
 final class PrivateMainContext: @unchecked Sendable {
   private let context: OpaquePointer = g_main_context_new()
-  private let cancellable = g_cancellable_new()
+  private var cancellable = g_cancellable_new()
   /// Whether every call that was started in it has ended, so that another may use it.
   private var isIdle = true
 
@@ -64,7 +64,11 @@ final class PrivateMainContext: @unchecked Sendable {
       try iterate(until: deadline) { completions.contains { $0.result == nil } }
     } catch {
       isIdle = false
+      for completion in completions { completion.abandon() }
+      // What is started next in this context is another call.
       g_cancellable_cancel(cancellable)
+      g_object_unref(cancellable)
+      cancellable = g_cancellable_new()
       throw error
     }
     return completions.compactMap(\.result)
@@ -129,9 +133,12 @@ final class PrivateMainContext: @unchecked Sendable {
 
 private final class Completion {
   private(set) var result: GLibReference?
-  private let onResult: () -> Void
+  private var onResult: () -> Void
 
   init(_ onResult: @escaping () -> Void) { self.onResult = onResult }
+
+  /// Whoever has waited does so no more.
+  func abandon() { onResult = {} }
 
   static let callback: GAsyncReadyCallback = { _, result, data in
     guard let result, let data else { return }

@@ -48,7 +48,7 @@ extension Call {
     let path = try createAnotherItem(attributes: attributes, label: label, secret: secret)
     // Without attributes of its own another process's item was replaced, not joined.
     if item.attributes?.isEmpty == false { return try removeOlder(item.key) }
-    noteWritten(item.key, at: path, attributes: attributes, label: label)
+    noteWritten(item.key, at: path)
   }
 
   /// Removes what another process, saving under the same key at the same time, has made older.
@@ -96,8 +96,7 @@ extension Call {
     // asks the user about every replacement.
     guard try write([.setSecret(try encode(secret), of: stored.path)]) else { return false }
     _ = try changeMetadata(of: stored, attributes, item.label)
-    noteWritten(
-      item.key, at: stored.path, attributes: attributes, label: item.label ?? stored.label)
+    if stored.isOwn { noteWritten(item.key, at: stored.path) }
     return true
   }
 
@@ -182,7 +181,15 @@ extension Call {
     hasWritten = true
     // KWallet 5.103 loses without a word what is written while it is locked.
     let questions = try isGnomeKeyring() ? [] : [Message.isLocked(try existingCollection())]
-    let answers = try send(messages + questions)
+    try checkDeadline()
+    let answers: [Variant?]
+    do throws(SecureStorageError) {
+      answers = try send(messages + questions)
+    } catch {
+      // What nobody has waited for is done all the same.
+      for message in messages { session.announce(message) }
+      throw error
+    }
     guard answers.prefix(messages.count).allSatisfy({ $0 != nil }) else { return false }
     guard let state = answers.dropFirst(messages.count).first ?? nil, try isLocked(state) else {
       if messages.count == 1 { session.announce(messages[0]) }

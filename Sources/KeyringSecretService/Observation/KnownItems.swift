@@ -63,6 +63,12 @@ struct KnownItems {
         rewritten.insert(key)
       }
       set(new, at: path)
+      // What is found then is another program's, which was there all the time.
+      if let old, old.isOwn, new == nil, let key = old.key,
+        paths[key]?.contains(where: { items[$0]?.isOwn == true }) != true
+      {
+        rewritten.insert(key)
+      }
     }
     return touched.compactMap { key in
       switch (wasThere[key] == true, paths[key] != nil) {

@@ -35,7 +35,8 @@ final class ObservedCollection {
 
   /// Something has happened to an item; what, is known once it was looked at.
   func itemMayHaveChanged(_ item: ObjectPath) {
-    guard let path, item.isInside(path) else { return }
+    // Where the collection is may not be known yet.
+    if let path, !item.isInside(path) { return }
     // Another program's item may be found under several keys.
     let own = known[item].flatMap { $0.isOwn ? $0.key : nil }
     report(.mayHaveChanged(own))
@@ -92,6 +93,8 @@ final class ObservedCollection {
       if !isFirst { report(known.replaceAll(by: [:])) }
       return true
     }
+    // Other items may have their paths now, and where no names are asked for none are compared.
+    if query == nil, isInterrupted || path != state.path { known = KnownItems() }
     path = state.path
     let wasLocked = isLocked
     isLocked = state.isLocked

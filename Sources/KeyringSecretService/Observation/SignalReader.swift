@@ -16,6 +16,8 @@ final class SignalReader {
   private var signals = ItemSignals()
   /// How long to wait before the next try to reach bus or provider.
   private var pause = Pause()
+  /// Whether a provider has come or gone since the last try began, so that the next one is due.
+  private var isDue = false
 
   init(of reporter: ChangeReporter, at address: String?, in context: PrivateMainContext) {
     (self.reporter, self.address, self.context) = (reporter, address, context)
@@ -59,6 +61,7 @@ final class SignalReader {
           forgetProvider()
           // Whether there is another is asked at once.
           pause = Pause()
+          isDue = true
         },
         new.subscribe(to: .ofCollections) { [unowned self] in itemSignal($0) },
         new.subscribe(to: .ofService) { [unowned self] in collectionSignal($0) },
@@ -83,9 +86,10 @@ final class SignalReader {
     if provider != nil { return }
     do throws(BusFailure) {
       if startingIt { _ = try? send(.start(Message.secrets), to: Message.bus, deadline).get() }
-      provider = try send(.owner(of: Message.secrets), to: Message.bus, deadline).get()
+      let owner = try send(.owner(of: Message.secrets), to: Message.bus, deadline).get()
         .child(0).text
-      silence = try Silence(of: owners(of: Silence.names, deadline), provider)
+      silence = try Silence(of: owners(of: Silence.names, deadline), owner)
+      provider = owner
     } catch {
       throw .init(code: error.codeWhileOpening, cause: error)
     }
@@ -170,6 +174,7 @@ final class SignalReader {
   private func bridge() -> Bool {
     let waiting = observed.values.filter(\.needsReading)
     if waiting.isEmpty { return false }
+    isDue = false
     let deadline = Deadline(after: .seconds(25))
     do throws(SecretSession.OpeningFailure) {
       try connect(until: deadline)
@@ -186,12 +191,15 @@ final class SignalReader {
         collection.needsReading = true
         isComplete = false
       }
-      if isComplete { pause = Pause() } else { pause.lengthen() }
-      return isComplete
+      if isComplete { pause = Pause() } else { retryLater() }
     } catch {
-      pause.lengthen()
-      return false
+      retryLater()
     }
+    return true
+  }
+
+  private func retryLater() {
+    if !isDue { pause.lengthen() }
   }
 
   private func read(
@@ -217,6 +225,7 @@ final class SignalReader {
     let present = looked.paths.filter { !looked.isDeleted($0) }
     let messages = present.map { Message.properties(of: $0) }
     signals.removeAll()
+    isDue = false
     do throws(BusFailure) {
       let answers = try send(messages, deadline) { index in
         // KWallet 5.103 sends up to four signals for one change, one right after the other.
@@ -229,7 +238,7 @@ final class SignalReader {
     } catch {
       // The provider has gone, which is signaled as well, or hangs. Everything is read anew then.
       for collection in observed.values { collection.interrupt() }
-      pause.lengthen()
+      retryLater()
     }
   }
 

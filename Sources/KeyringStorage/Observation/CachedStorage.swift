@@ -72,7 +72,7 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
   ) throws(SecureStorageError) -> SecureItem? {
     if isCanceled { return try base.item(for: key, details: details) }
     if let known = cache.find(key, details) { return known }
-    cache.observe(base)
+    try cache.observe(base)
     let wanted = cache.detailsToFetch(key, details)
     let found = try cache.fetch([key], wanted) { () throws(SecureStorageError) in
       try base.item(for: key, details: wanted).map { [key: $0] } ?? [:]
@@ -109,7 +109,7 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
       if let known = cache.find(key, details) { items[key] = known } else { missing.append(key) }
     }
     if missing.isEmpty { return items }
-    cache.observe(base)
+    try cache.observe(base)
     let found = try cache.fetch(missing, details) { () throws(SecureStorageError) in
       try base.items(for: missing, details: details)
     }

@@ -27,6 +27,8 @@ final class ItemCache: Sendable {
     var writes: [ItemKey?] = []
     var observation = Observation.none(retry: nil)
     var isConnected = true
+    /// Whether something waits for the end of an entry's time.
+    var isExpiring = false
 
     var isObserved: Bool {
       if case .active = observation { isConnected } else { false }
@@ -124,11 +126,31 @@ final class ItemCache: Sendable {
 
   private func end(_ fetch: Int, _ details: ItemQuery.Details, _ found: [ItemKey: SecureItem]) {
     let end = lifetime.map { ContinuousClock.now + $0 }
-    state.withLock { state in
+    let mustExpire = state.withLock { state in
       for key in state.fetches.removeValue(forKey: fetch) ?? [] {
         if state.entries.count >= Self.mostEntries { state.entries = [:] }
         state.entries[key] = Entry(item: found[key], details: details, end: end)
       }
+      defer { state.isExpiring = state.isExpiring || end != nil }
+      return end != nil && !state.isExpiring
+    }
+    if mustExpire { expire() }
+  }
+
+  /// Forgets each entry when its time is over, for as long as there are any.
+  private func expire() {
+    Task.detached { [weak self] in
+      while let end = self?.nextEnd() { try? await Task.sleep(until: end) }
+    }
+  }
+
+  /// Forgets the entries whose time is over; when the next one's is.
+  private func nextEnd() -> ContinuousClock.Instant? {
+    state.withLock { state in
+      state.entries = state.entries.filter { $1.end.map { $0 > .now } ?? true }
+      let next = state.entries.values.compactMap(\.end).min()
+      state.isExpiring = next != nil
+      return next
     }
   }
 
@@ -168,18 +190,27 @@ final class ItemCache: Sendable {
   func forget(_ key: ItemKey?) { state.withLock { $0.forget(key) } }
 
   /// Observes the storage, unless that is done or was just tried in vain: then nothing is kept.
-  func observe(_ storage: some ObservableStorage) {
+  ///
+  /// - Throws: Only that the storage's time was used up, so that there is none left for a read.
+  func observe(_ storage: some ObservableStorage) throws(SecureStorageError) {
     let mustStart = state.withLock { state in
       guard case .none(let retry) = state.observation, retry.map({ $0 <= .now }) ?? true else {
         return false
       }
       state.observation = .starting
+      state.isConnected = true
       return true
     }
     guard mustStart else { return }
-    let observation = try? storage.observe(nil) { [weak self] event in self?.receive(event) }
-    state.withLock { state in
-      state.observation = observation.map { .active($0) } ?? .none(retry: .now + .seconds(1))
+    do throws(SecureStorageError) {
+      let observation = try storage.observe(nil) { [weak self] event in self?.receive(event) }
+      state.withLock { $0.observation = .active(observation) }
+    } catch {
+      state.withLock { $0.observation = .none(retry: .now + .seconds(1)) }
+      guard error.code == .timedOut else { return }
+      var error = error
+      error.operation = .read
+      throw error
     }
   }
 }

@@ -74,6 +74,11 @@ package final class Program: Sendable {
     return (process.terminationStatus, rest)
   }
 
+  /// Stops the program where it is, or has it go on.
+  package func suspend(_ isSuspended: Bool = true) {
+    kill(process.processIdentifier, isSuspended ? SIGSTOP : SIGCONT)
+  }
+
   /// Kills the program, and tells what it had still written.
   @discardableResult
   package func end() throws -> Data {

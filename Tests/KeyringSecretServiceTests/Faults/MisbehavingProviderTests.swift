@@ -198,6 +198,24 @@ import Testing
     #expect(try storage.items(matching: .service("service")).count == 3)
   }
 
+  /// It owes an answer when another takes its place.
+  @Test func observersGoOnWithTheNextProvider() async throws {
+    let log = EventLog()
+    let observation = try bus.storage().observe(.key(Use.key), log.append)
+    try service.fault("GetAll", .mute)
+    // It is given the name when the first gives it up.
+    let next = try FakeService(on: bus)
+    try await bus.storage().setPassword("s3cret", for: Use.key)
+    try await service.waitForCall(of: "GetAll")
+    try service.end()
+    log.wait(for: .interrupted)
+    log.wait(for: .resumed)
+    try await bus.storage().setPassword("s3cret", for: Use.key)
+    log.wait(for: .changed(.created(Use.key)))
+    _ = observation
+    try next.end()
+  }
+
   @Test func atTheOpeningOnlyTheSessionsProviderIsBelieved() throws {
     let owner = try #require(
       try openSession(at: bus.address).owner(of: Message.secrets, until: Self.deadline))

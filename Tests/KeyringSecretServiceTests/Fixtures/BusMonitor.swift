@@ -7,13 +7,19 @@ import Testing
 /// Sees every message on the bus that is sent to the Secret Service, through `dbus-monitor`.
 final class BusMonitor {
   private let program: Program
+  private let bus: PrivateBus?
   private let end = "end-\(UUID().uuidString)"
 
   /// Starts the program, and waits until it sees messages.
-  init() throws {
+  ///
+  /// - Parameter bus: The bus, if not that of the private session.
+  /// - Throws: Whatever kept it from being started.
+  init(on bus: PrivateBus? = nil) throws {
+    self.bus = bus
     program = try Program(
       "dbus-monitor",
-      ["--session", "--monitor", "type='method_call',path_namespace='/org/freedesktop/secrets'"])
+      ["--session", "--monitor", "type='method_call',path_namespace='/org/freedesktop/secrets'"],
+      environment: bus?.environment ?? [:])
     // A monitor gives up the name that it had as an ordinary connection.
     while try !program.readLine().contains("NameLost") {}
   }
@@ -24,7 +30,7 @@ final class BusMonitor {
   /// - Throws: What kept it from being ended.
   func finish() throws -> [String] {
     // Messages are seen in the order in which they are sent: after this one there are no others.
-    let session = try openSession()
+    let session = try openSession(at: bus?.address)
     _ = try session.send([.readAlias(end)], until: Deadline(after: .seconds(25)))
     var methods: [String] = []
     while true {

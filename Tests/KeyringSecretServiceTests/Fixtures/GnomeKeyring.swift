@@ -62,6 +62,13 @@ final class GnomeKeyring {
     try FileManager.default.moveItem(atPath: home + "/kept", toPath: home + "/keyrings")
   }
 
+  /// Has it answer nothing while something is done.
+  func whileSuspended(_ body: () throws -> Void) rethrows {
+    program?.suspend()
+    defer { program?.suspend(false) }
+    try body()
+  }
+
   func kill() throws {
     try program?.end()
     program = nil

@@ -1,9 +1,17 @@
 #if SecretService && os(Linux)
+import Foundation
 import Glibc
 import Testing
 
 /// How much memory this process may keep from being swapped out.
 enum LockedMemory {
+  /// How much of this process's memory is kept from being swapped out.
+  static func kilobytes() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmLck:") })
+    return try #require(line.split(separator: " ").dropLast().last.flatMap { Int($0) })
+  }
+
   /// Has every later attempt to lock memory fail, for good.
   static func forbid() throws {
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
