@@ -186,8 +186,10 @@ extension Call {
     do throws(SecureStorageError) {
       answers = try send(messages + questions)
     } catch {
-      // What nobody has waited for is done all the same.
-      for message in messages { session.announce(message) }
+      // What nobody has waited for may be done all the same.
+      if [.timedOut, .canceled, .connectionLost].contains(error.code) {
+        for message in messages { session.announce(message) }
+      }
       throw error
     }
     guard answers.prefix(messages.count).allSatisfy({ $0 != nil }) else { return false }

@@ -88,9 +88,11 @@ final class SignalReader {
       if startingIt { _ = try? send(.start(Message.secrets), to: Message.bus, deadline).get() }
       let owner = try send(.owner(of: Message.secrets), to: Message.bus, deadline).get()
         .child(0).text
-      silence = try Silence(of: owners(of: Silence.names, deadline), owner)
+      // Before the next question: a signal that comes meanwhile tells that it has gone.
       provider = owner
+      silence = try Silence(of: owners(of: Silence.names, deadline), owner)
     } catch {
+      provider = nil
       throw .init(code: error.codeWhileOpening, cause: error)
     }
   }
