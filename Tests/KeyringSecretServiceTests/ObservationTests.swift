@@ -71,6 +71,15 @@ import Testing
     _ = (observation, later)
   }
 
+  /// A collection that has just come is found a moment later than the first signal of its items.
+  @Test func whereNoCollectionWasFoundYetAnyItemMayBeInIt() {
+    let log = EventLog()
+    let collection = ObservedCollection(.named("new"), nil, log.append)
+    #expect(collection.take(nil, ItemSignals(), isFirst: true))
+    collection.itemMayHaveChanged(ObjectPath("/org/freedesktop/secrets/collection/new/1"))
+    log.wait(for: .mayHaveChanged(nil))
+  }
+
   /// Readers find another program's item once ours is gone, and with it another value.
   @Test(.only(on: .gnomeKeyring, "KWallet has one item with these attributes"))
   func whatIsFoundInsteadIsReported() throws {
