@@ -8,19 +8,15 @@ struct StoredKey {
   let place: FilePlace
 
   func key(_ purpose: KeySource.Purpose) throws(SecureStorageError) -> Secret {
-    if let secret = try purpose == .looking ? look() : read() { return secret }
+    if let secret = try purpose == .looking ? look() : storage.secret(for: key) { return secret }
     if purpose == .new {
       try makeUnlessPresent()
       // Read again: of two files that are given the same key at once, the later has the say.
-      if let secret = try read() { return secret }
+      if let secret = try storage.secret(for: key) { return secret }
     }
     throw SecureStorageError(
       .keyNotFound, place, "\(storage.backendName) has no key for the file \(place.path).",
       advice: "Bring back the item \(key), or the file cannot be read again.")
-  }
-
-  private func read() throws(SecureStorageError) -> Secret? {
-    try storage.item(for: key, details: .secret)?.secret
   }
 
   /// Reads the key, unless it would have to be unlocked.

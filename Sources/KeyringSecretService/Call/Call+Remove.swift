@@ -27,7 +27,7 @@ extension Call {
   /// Removes the items that were selected, by their key or in another way.
   func remove(_ selected: [[StoredItem]], of key: ItemKey?) throws(SecureStorageError) {
     for item in selected.joined() {
-      // A new one begins with a label of its own.
+      // A new one is not to be looked for where this was.
       if let key = ItemKey(itemAttributes: item.attributes) {
         session.itemPlaces.noteWritten(nil, of: key)
       }

@@ -146,7 +146,7 @@ extension Call {
     }
   }
 
-  func createItem(
+  private func createItem(
     attributes: [String: String], label: String, secret: Secret
   ) throws(SecureStorageError) -> ObjectPath {
     let secret = try encode(secret)
@@ -181,20 +181,23 @@ extension Call {
     hasWritten = true
     // KWallet 5.103 loses without a word what is written while it is locked.
     let questions = try isGnomeKeyring() ? [] : [Message.isLocked(try existingCollection())]
+    func announce() {
+      // Of several, one changes the label, and the provider tells of that.
+      if messages.count == 1 { session.announce(messages[0]) }
+    }
+    // What was never sent is not announced.
     try checkDeadline()
     let answers: [Variant?]
     do throws(SecureStorageError) {
       answers = try send(messages + questions)
     } catch {
       // What nobody has waited for may be done all the same.
-      if [.timedOut, .canceled, .connectionLost].contains(error.code) {
-        for message in messages { session.announce(message) }
-      }
+      if [.timedOut, .canceled, .connectionLost].contains(error.code) { announce() }
       throw error
     }
     guard answers.prefix(messages.count).allSatisfy({ $0 != nil }) else { return false }
     guard let state = answers.dropFirst(messages.count).first ?? nil, try isLocked(state) else {
-      if messages.count == 1 { session.announce(messages[0]) }
+      announce()
       return true
     }
     try unlock([lockableCollection()])

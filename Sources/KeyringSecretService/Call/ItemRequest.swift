@@ -67,6 +67,7 @@ extension Call {
       refused.filter(wanted.contains).map { .getSecrets([$0], session: session.path) })
     for entry in secrets.flatMap({ $0?.child(0).children ?? [] }) {
       let path = ObjectPath(entry.child(0).text)
+      // What is locked has none, whatever KWallet 5.103 says.
       guard wanted.contains(path), contents.properties[path]?.isLocked != true else { continue }
       guard let secret = session.decode(entry.child(1)) else {
         // KWallet 5.103 has computed another key for about one session in 200; a new one will do.

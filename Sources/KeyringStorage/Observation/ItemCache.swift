@@ -139,6 +139,7 @@ final class ItemCache: Sendable {
 
   /// Forgets each entry when its time is over, for as long as there are any.
   private func expire() {
+    // Nobody has the task, to cancel its sleep.
     Task.detached { [weak self] in
       while let end = self?.nextEnd() { try? await Task.sleep(until: end) }
     }
