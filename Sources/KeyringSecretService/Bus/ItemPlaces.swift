@@ -14,13 +14,6 @@ final class ItemPlaces: Sendable {
     case nowhere
   }
 
-  /// An item of ours that this process has just written.
-  struct Written: Sendable {
-    let collection: SecretServiceStorage.Collection
-    let path: ObjectPath
-    fileprivate let end = ContinuousClock.now + .seconds(1)
-  }
-
   private struct Name: Hashable {
     let collection: SecretServiceStorage.Collection
     let key: ItemKey
@@ -28,8 +21,8 @@ final class ItemPlaces: Sendable {
 
   private struct State {
     var places: [Name: Place] = [:]
-    /// By the key alone: a collection may have several names.
-    var written: [ItemKey: Written] = [:]
+    /// Until when this process has written our item a moment ago.
+    var written: [Name: ContinuousClock.Instant] = [:]
   }
 
   private let state = Mutex(State())
@@ -48,12 +41,16 @@ final class ItemPlaces: Sendable {
     }
   }
 
-  /// Where the item is that was written under a key a moment ago.
+  /// Where our item is, if this process has written it a moment ago.
   func written(
     _ key: ItemKey, in collection: SecretServiceStorage.Collection
   ) -> ObjectPath? {
-    let written = state.withLock { $0.written[key] }
-    return written.flatMap { $0.collection == collection && $0.end > .now ? $0.path : nil }
+    let name = Name(collection: collection, key: key)
+    return state.withLock { state in
+      guard let end = state.written[name], end > .now, case .at(let path)? = state.places[name]
+      else { return nil }
+      return path
+    }
   }
 
   /// Remembers where an item of a collection is; `nil` to forget it.
@@ -66,9 +63,12 @@ final class ItemPlaces: Sendable {
     }
   }
 
-  /// Remembers how an item was written; `nil` when it is written otherwise now.
-  func noteWritten(_ written: Written?, of key: ItemKey) {
-    state.withLock { $0.written[key] = written }
+  /// Remembers whether this process has just written our item.
+  func noteWritten(
+    _ isWritten: Bool, _ key: ItemKey, in collection: SecretServiceStorage.Collection
+  ) {
+    let end = isWritten ? ContinuousClock.now + .seconds(1) : nil
+    state.withLock { $0.written[Name(collection: collection, key: key)] = end }
   }
 }
 #endif

@@ -29,7 +29,7 @@ extension Call {
     for item in selected.joined() {
       // A new one is not to be looked for where this was.
       if let key = ItemKey(itemAttributes: item.attributes) {
-        session.itemPlaces.noteWritten(nil, of: key)
+        session.itemPlaces.noteWritten(false, key, in: options.collection)
       }
     }
     // The valid item last, or a reader would for a moment find the one that it has replaced.

@@ -28,8 +28,7 @@ extension Call {
   /// Remembers where an item of ours was written.
   func noteWritten(_ key: ItemKey, at path: ObjectPath) {
     note(.at(path), of: key)
-    session.itemPlaces.noteWritten(
-      ItemPlaces.Written(collection: options.collection, path: path), of: key)
+    session.itemPlaces.noteWritten(true, key, in: options.collection)
   }
 }
 #endif

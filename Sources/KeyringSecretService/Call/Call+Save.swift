@@ -9,7 +9,7 @@ extension Call {
   /// before the old one is deleted, and carries a higher revision: whoever meets both takes it.
   func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     if mode == .addOrReplace, try replaceWritten(by: item) { return }
-    session.itemPlaces.noteWritten(nil, of: item.key)
+    session.itemPlaces.noteWritten(false, item.key, in: options.collection)
     var vanished: Set<ObjectPath> = []
     while true {
       let stored = try storedItems(toBeReplacedBy: item.key, mode)
