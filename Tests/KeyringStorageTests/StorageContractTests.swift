@@ -43,6 +43,7 @@ enum Fault: CaseIterable {
   case hidesLockedItems, ignoresCancellation
   case keepsLabelsOfNewSecrets, dropsByteOrderMarks, locksOnlyOnce, dropsWhatIsWrittenWhileLocked
   case reportsTwice, reportsReplacedAsCreated, reportsToThoseWhoHaveLeft
+  case readsAbsentWhileLocked, addsUnlockingAndReplacing
 
   var brokenRule: StorageContract {
     switch self {
@@ -85,6 +86,8 @@ enum Fault: CaseIterable {
     case .dropsWhatIsWrittenWhileLocked: .lockingLosesNothing
     case .reportsTwice, .reportsReplacedAsCreated: .changesAreReportedOnce
     case .reportsToThoseWhoHaveLeft: .endedObservationsAreSilent
+    case .readsAbsentWhileLocked: .absentMeansUnlocked
+    case .addsUnlockingAndReplacing: .addingNeverReplaces
     }
   }
 }
@@ -124,6 +127,11 @@ private struct RuleBreakingStorage: LockableStorage, ObservableStorage, CustomSt
     case .savesBesideThePresentItem: saved.append(item)
     case .keepsTheFirstSecret: saved.append(item)
     case .addReplaces: mode = mode == .add ? .addOrReplace : mode
+    case .addsUnlockingAndReplacing where mode == .add:
+      if try base.isLocked() {
+        try base.unlock()
+        mode = .addOrReplace
+      }
     case .updateCreates: mode = mode == .update ? .addOrReplace : mode
     case .ignoresTheCaseOfKeys: item.key = lowercased(item.key)
     case .refusesNothing:
@@ -178,6 +186,10 @@ private struct RuleBreakingStorage: LockableStorage, ObservableStorage, CustomSt
     var query = query
     switch fault {
     case .readsLockedAsMissing where try base.isLocked(): return []
+    case .readsAbsentWhileLocked where try base.isLocked() && query.key != nil:
+      try base.unlock()
+      defer { try? base.lock() }
+      if try base.items(matching: query).isEmpty { return [] }
     case .ignoresTheCaseOfKeys: query.key = query.key.map(lowercased)
     case .ignoresParts: query.key = query.key.map { without("port", $0) }
     case .ignoresAccessGroups: query.key = query.key.map { without("access-group", $0) }

@@ -6,13 +6,14 @@ extension Call {
   /// Adds who provides the service.
   func addProvider(to diagnosis: inout StorageDiagnosis) throws(SecureStorageError) {
     let answers = try facts([
-      .process(of: session.provider), .version(ofQtProgram: session.provider),
+      .process(of: session.provider.uniqueName),
+      .version(ofQtProgram: session.provider.uniqueName),
     ])
     let version = answers[1]?.child(0).child(0)
     let words: [String?] = [
       answers[0].map { "\(Self.programName($0.child(0).number)), process \($0.child(0).number)" },
       version.flatMap { $0.isOfType("s") ? "version \($0.text)" : nil },
-      "on the bus as \(session.provider)",
+      "on the bus as \(session.provider.uniqueName)",
     ]
     diagnosis.add("provider", words.compactMap(\.self).joined(separator: ", "))
   }
@@ -92,7 +93,7 @@ extension Call {
   /// Whether there is a program that shows the keyring's questions; it is started for that, and shows
   /// nothing.
   private func isAnybodyAsked() throws(SecureStorageError) -> Bool {
-    _ = try facts([.start("org.gnome.keyring.SystemPrompter")], onlyOf: "org.gnome.keyring")
+    if let prompter = session.provider.prompter { _ = try facts([.start(prompter)]) }
     do throws(BusFailure) {
       return try !session.lacksPrompter(until: deadline)
     } catch {
@@ -101,15 +102,8 @@ extension Call {
   }
 
   /// Asks the bus and other programs on it; who has no answer is not at fault.
-  private func facts(
-    _ messages: [Message], onlyOf name: String? = nil
-  ) throws(SecureStorageError) -> [Variant?] {
+  private func facts(_ messages: [Message]) throws(SecureStorageError) -> [Variant?] {
     do throws(BusFailure) {
-      if let name {
-        let owner = try session.send([.owner(of: name)], until: deadline).first
-        let isProvider = (try? owner?.get().child(0).text) == session.provider
-        if !isProvider { return messages.map { _ in nil } }
-      }
       return try session.send(messages, until: deadline).map { try? $0.get() }
     } catch {
       throw failure(error.codeWhileCalling)

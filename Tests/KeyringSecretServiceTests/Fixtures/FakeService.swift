@@ -61,6 +61,43 @@ final class FakeService {
   func mend() throws { try order("mend") }
 
   func lock() throws { try order("lock") }
+  func unlock() throws { try order("unlock") }
+
+  /// What the provider does with what is locked.
+  enum Hiding: String, CaseIterable {
+    /// Lists it, and refuses the rest.
+    case none
+    /// Finds nothing in it, and creates an item there with a prompt that unlocks it.
+    case items
+    /// Lists it with empty secrets, and loses what is written.
+    case secrets
+    /// Refuses to search it.
+    case search
+    /// Has no such collection.
+    case collection
+    /// Has locked each item by itself, until it is unlocked by its path.
+    case each
+  }
+
+  func hide(_ hiding: Hiding) throws { try order("hide \(hiding.rawValue)") }
+
+  /// Prints no more what is called, so that nobody has to read it.
+  func quiet() throws { try order("quiet") }
+
+  /// Makes a second collection.
+  func makeSecondCollection() throws { try order("second") }
+
+  /// The default collection is the next one from now on.
+  func moveDefault() throws { try order("move") }
+
+  /// Another item with the same attributes appears just before the next one is created.
+  func addRival(_ secret: String) throws { try order("rival \(secret)") }
+
+  /// The secret that was written last is empty, as after a death before it was written.
+  func forgetLastSecret() throws { try order("forget") }
+
+  /// Passes for a provider that is known by this name.
+  func takeName(_ name: String) throws { try order("name \(name)") }
 
   /// The items take each other's paths.
   func swap() throws { try order("swap") }
