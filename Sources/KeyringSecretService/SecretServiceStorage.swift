@@ -238,8 +238,7 @@ extension SecretServiceStorage {
       return Call(
         operation, of: self, in: session, answersAtOpening: answers, until: deadline)
     } catch {
-      throw SecureStorageError(
-        error.code, operation: operation, backend: backendName, underlying: error.cause.underlying)
+      throw error.error(operation, of: self)
     }
   }
 }

@@ -102,10 +102,9 @@ struct SecretServiceExamination {
   }
 
   private func noBus(_ cause: BusFailure, at address: BusAddress?) -> SecureStorageError {
-    let code = cause.codeWhileConnecting
-    guard code == .noSessionBus, let address else {
-      return failure(code, underlying: cause.underlying)
-    }
+    let opening = SecretSession.OpeningFailure(connecting: cause)
+    let code = opening.code
+    guard code == .noSessionBus, let address else { return opening.error(.diagnose, of: storage) }
     if let owner = address.foreignOwner {
       return failure(
         code, "The session bus at \"\(address.text)\" belongs to user \(owner).",
@@ -143,12 +142,7 @@ struct SecretServiceExamination {
   // MARK: - What fails
 
   private mutating func addFailure(_ error: SecureStorageError, _ names: BusNames) {
-    var error = error
     switch error.code {
-    case .noProvider where names.isActivatable.contains(Message.secrets):
-      error.message = "A keyring is installed, and the session bus could not start it."
-      error.advice = "Start it by hand, and see what it says: gnome-keyring-daemon --foreground"
-      diagnosis.add("provider", error)
     case .accessDenied where sandbox != .none:
       // What is in the keyring is not this program's: there it was never let in.
       diagnosis.add(
