@@ -113,7 +113,7 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension String {
-  fileprivate var inOneLine: String {
+  var inOneLine: String {
     // Scalar by scalar: a terminal's control characters too, which somebody may have put in a label.
     String(
       String.UnicodeScalarView(
