@@ -56,6 +56,22 @@ import Testing
     #expect(finding.advice?.contains(path) == true)
   }
 
+  // In a process of its own, whose standard error can be read.
+  @Test func withoutAHandlerTheKeyringIsReportedOnStandardError() async throws {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      let memory = ChoiceMemory.file(at: path)
+      _ = try memory.remember(RememberedChoice(name: "File"), .save)
+      let storage = FirstAvailable([InMemoryStorage(), NamedStorage("File")], remembering: memory)
+      for _ in 0..<2 { _ = try storage.choice() }
+    }
+    let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+    #expect(
+      text.hasPrefix("Secrets are in File, as remembered, though InMemoryStorage could be used."))
+    #expect(text.contains("remove \(path);") && text.split(separator: "\n").count == 1)
+  }
+
   @Test func aProgramThatOnlyReadsRemembersNothing() throws {
     _ = try run().password(for: key)
     _ = run().diagnose(writing: true)

@@ -132,7 +132,7 @@ extension FirstAvailable {
 
   private func tell(_ choice: Choice) {
     if let handler { return handler(choice) }
-    StandardError.write("Secrets are in \(choice). \(howToUseAnother)\n".inOneLine + "\n")
+    StandardError.write("Secrets are in \(choice). \(howToUseAnother)".inOneLine + "\n")
   }
 
   /// What to do about a storage that could be used, and is not.
