@@ -1,6 +1,6 @@
 """A Secret Service that misbehaves as it is told: one collection in memory, plain sessions only.
 
-It owns org.freedesktop.secrets on the bus of DBUS_SESSION_BUS_ADDRESS, prints "ready", and ends when
+It owns org.freedesktop.secrets, and the names it is given, on the bus of DBUS_SESSION_BUS_ADDRESS, prints "ready", and ends when
 its standard input does. Each method called prints "called METHOD". Lines of input:
 
   fault METHOD mute              never answers
@@ -226,7 +226,8 @@ class Service:
 
 connection = open_dbus_connection()
 service = Service(connection)
-connection.send_and_get_reply(message_bus.RequestName("org.freedesktop.secrets"))
+for name in ["org.freedesktop.secrets"] + sys.argv[1:]:
+    connection.send_and_get_reply(message_bus.RequestName(name))
 print("ready", flush=True)
 threading.Thread(target=service.obey, daemon=True).start()
 while True:

@@ -36,18 +36,21 @@ final class FakeService {
   }
 
   private let bus: PrivateBus
+  private let names: [String]
   private var program: Program
 
-  /// Starts the provider, and waits until it owns its name.
-  init(on bus: PrivateBus) throws {
+  /// Starts the provider, and waits until it owns its name, and those given.
+  init(on bus: PrivateBus, names: String...) throws {
     self.bus = bus
-    program = try Self.start(on: bus)
+    self.names = names
+    program = try Self.start(on: bus, names)
   }
 
-  private static func start(on bus: PrivateBus) throws -> Program {
+  private static func start(on bus: PrivateBus, _ names: [String]) throws -> Program {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../Fixtures/fake-service.py").path
-    let program = try Program("/usr/bin/python3", ["-I", script], environment: bus.environment)
+    let program = try Program(
+      "/usr/bin/python3", ["-I", script] + names, environment: bus.environment)
     try #require(program.readLine() == "ready", "the fake service did not start")
     return program
   }
@@ -93,7 +96,7 @@ final class FakeService {
   /// Ends the provider and starts another, without items or faults.
   func restart() throws {
     try end()
-    program = try Self.start(on: bus)
+    program = try Self.start(on: bus, names)
   }
 }
 #endif
