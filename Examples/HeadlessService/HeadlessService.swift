@@ -31,9 +31,10 @@ struct HeadlessService {
     // A desktop's keyring; there is nobody to answer its questions.
     storages.append(SecretServiceStorage(interaction: .never))
     #endif
+    let state = Self.variable("STATE_DIRECTORY")
     #if EncryptedFile
     // A file that its user has set up, with a key from elsewhere: systemd, or a mount.
-    if let folder = Self.variable("STATE_DIRECTORY") {
+    if let folder = state {
       let key = Self.variable("HEADLESS_SERVICE_KEY_FILE").map { KeySource.keyFile(at: $0) }
       storages.insert(
         EncryptedFileStorage(
@@ -41,7 +42,9 @@ struct HeadlessService {
     }
     #endif
     storages.append(EnvironmentStorage(service: service, prefix: "HEADLESS_SERVICE_"))
-    let storage = FirstAvailable(storages)
+    // Which one it is, is remembered beside what the service keeps, or in the home of its user.
+    let memory = state.map { ChoiceMemory.file(at: $0 + "/choice") } ?? .program(service)
+    let storage = FirstAvailable(storages, remembering: memory)
     SecureStorageDefaults.storage = storage
     // Each failed assignment: with the storage that was chosen, and why not those before it.
     SecureStorageDefaults.failureHandler = { print("failure: \($0.error)") }

@@ -22,8 +22,7 @@ extension SecretServiceStorage: ObservableStorage {
       return try ChangeReporter.shared(at: options.busAddress)
         .observe(options.collection, query, until: deadline, observer)
     } catch {
-      throw SecureStorageError(
-        error.code, operation: .observe, backend: backendName, underlying: error.cause.underlying)
+      throw error.error(.observe, of: self)
     }
   }
 

@@ -130,11 +130,12 @@ public struct SecretServiceStorage: LockableStorage {
   }
 
   /// Finds out whether the keyring works here: the sandbox, the session bus, who provides the service,
-  /// how secrets travel, and whether the collection is there and unlocked.
+  /// how secrets travel, whether the collection is there and unlocked, and whether it can be searched.
   ///
   /// The user is asked nothing. A keyring that does not run is started, as by any other use. It takes
   /// ``Options/serviceTimeout`` at most, and as long again for each of the three operations of `writing`.
-  /// A keyring that does not answer until then is a `.timedOut` among the findings.
+  /// A keyring that does not answer until then is a `.timedOut` among the findings, beside who it is;
+  /// to find that out takes a second more at most. Whether an item can be made is seen only by `writing`.
   ///
   /// - Parameter writing: Whether an item is stored in the collection, read and removed again, where
   ///   that takes no question to the user.
@@ -147,7 +148,8 @@ public struct SecretServiceStorage: LockableStorage {
 
   /// Locks the collection, for every program.
   ///
-  /// - Throws: What kept it from being locked.
+  /// - Throws: What kept it from being locked; `.backend` when the keyring says that it has done so, and
+  ///   the collection is unlocked still. gnome-keyring does that with the collection for the session.
   public func lock() throws(SecureStorageError) {
     try noting(nil) { () throws(SecureStorageError) in
       try perform(.lock) { (call) throws(SecureStorageError) in
@@ -238,8 +240,7 @@ extension SecretServiceStorage {
       return Call(
         operation, of: self, in: session, answersAtOpening: answers, until: deadline)
     } catch {
-      throw SecureStorageError(
-        error.code, operation: operation, backend: backendName, underlying: error.cause.underlying)
+      throw error.error(operation, of: self)
     }
   }
 }

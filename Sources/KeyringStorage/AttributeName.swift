@@ -33,7 +33,9 @@ package enum AttributeName {
   package static let key = "swift-keyring:key"
   /// Our own: which of several items with the same key is the newest; absent means 0.
   package static let revision = "swift-keyring:revision"
-  /// Our own: that an empty secret is meant. It is written before the secret, and stays.
+  /// Our own: that an empty secret is meant.
+  ///
+  /// It is written before the secret, and stays.
   package static let emptySecret = "swift-keyring:empty"
   /// libsecret's: the schema of the item.
   package static let schema = "xdg:schema"

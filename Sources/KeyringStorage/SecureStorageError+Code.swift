@@ -28,6 +28,8 @@ extension SecureStorageError {
     public static let noSessionBus = Code(rawValue: "noSessionBus")
     /// There is a D-Bus session, but nobody on it keeps secrets.
     public static let noProvider = Code(rawValue: "noProvider")
+    /// A keyring is installed, and could not be started.
+    public static let providerFailed = Code(rawValue: "providerFailed")
     /// The keyring has no default collection to store new items in.
     public static let noDefaultCollection = Code(rawValue: "noDefaultCollection")
     /// The keyring has no collection of the kind or name asked for.
@@ -62,6 +64,8 @@ extension SecureStorageError {
     public static let readOnly = Code(rawValue: "readOnly")
     /// No storage was chosen, and there is none to fall back on.
     public static let noStorage = Code(rawValue: "noStorage")
+    /// The storage that the program's secrets are in is not there.
+    public static let chosenStorageMissing = Code(rawValue: "chosenStorageMissing")
     /// The storage cannot tell when its items change.
     public static let notObservable = Code(rawValue: "notObservable")
     /// Anything else; look at the underlying error.
@@ -95,6 +99,10 @@ extension SecureStorageError.Code {
     .noProvider: (
       "No program on the session bus provides a keyring.",
       "Install and start one: gnome-keyring, KWallet or KeePassXC."
+    ),
+    .providerFailed: (
+      "A keyring is installed, and the session bus could not start it.",
+      "Start it by hand, as with gnome-keyring-daemon --foreground, and see what it says."
     ),
     .noDefaultCollection: (
       "The keyring has no default collection.",
@@ -152,6 +160,10 @@ extension SecureStorageError.Code {
     .readOnly: (
       "The storage can be read, and not be written.",
       "Change the secret where the program is given it, or keep it in another storage."
+    ),
+    .chosenStorageMissing: (
+      "The storage that the secrets are in is not there.",
+      "Bring it back, or make another choice."
     ),
     .noStorage: (
       "No storage was chosen.", "Set SecureStorageDefaults.storage when the program starts."

@@ -252,6 +252,31 @@ import Testing
     #expect(lines.count == 2)
   }
 
+  /// What was stored in a keyring that is gone is not looked for elsewhere the next time.
+  @Test(.inPrivateSession) func theKeyringOfAnEarlierRunIsGone() throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    try bus.storage().setPassword(
+      "s3cret", for: .password(service: "org.example.HeadlessService", account: "authToken"))
+    let home = folder + "-home"
+    try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: home) }
+    let variables = [
+      "DBUS_SESSION_BUS_ADDRESS": bus.address, "HEADLESS_SERVICE_AUTH_TOKEN": "another",
+      "HOME": home,
+    ]
+    #expect(try run(variables).lines.suffix(2) == ["token: 6 characters", "writing: done"])
+    let choice = home + "/.local/state/swift-keyring/org.example.HeadlessService.choice"
+    #expect(try String(contentsOfFile: choice, encoding: .utf8) == "SecretServiceStorage\n")
+    try service.end()
+    let (status, lines) = try HeadlessTests().run(variables)
+    #expect(status == 1 && lines.count == 1)
+    #expect(
+      lines.first?.hasPrefix("failure: SecretServiceStorage: read failed (chosenStorageMissing)")
+        == true)
+    #expect(lines.first?.contains("remove \(choice).") == true)
+  }
+
   /// `sudo --preserve-env`, with the bus of the user who called it.
   @Test(
     .inPrivateSession,

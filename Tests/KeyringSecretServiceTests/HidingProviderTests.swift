@@ -47,7 +47,8 @@ import Testing
     expect(code) { _ = try storage.items(matching: query) }
   }
 
-  @Test(arguments: Hiding.allCases.filter { $0 != .collection }, Use.allCases.filter { $0 != .lock })
+  @Test(
+    arguments: Hiding.allCases.filter { $0 != .collection }, Use.allCases.filter { $0 != .lock })
   func everyUseUnlocksFirst(hiding: Hiding, use: Use) throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: Use.key)
@@ -198,7 +199,8 @@ import Testing
     // A new item does not inherit that its secret may be empty.
     try service.fault("Delete", .error("org.example.Error.Odd"))
     #expect(throws: SecureStorageError.self) {
-      try storage.save(SecureItem(key: Use.key, secret: Secret("s"), attributes: ["a": "b"]), .update)
+      try storage.save(
+        SecureItem(key: Use.key, secret: Secret("s"), attributes: ["a": "b"]), .update)
     }
     try service.mend()
     try service.forgetLastSecret()

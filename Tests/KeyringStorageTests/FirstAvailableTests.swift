@@ -19,10 +19,7 @@ import Testing
     try rule.verify(FirstAvailable([second]))
   }
 
-  @Test(arguments: [
-    SecureStorageError.Code.noSessionBus, .noProvider, .noDefaultCollection, .collectionNotFound,
-    .noStorage,
-  ])
+  @Test(arguments: ReasonToPassOver.all.map(\.code))
   func whatIsNotThereIsPassedOver(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)
     let storage = storage
@@ -79,7 +76,8 @@ import Testing
 
   @Test(arguments: [
     SecureStorageError.Code.timedOut, .canceled, .connectionLost, .backend, .ambiguous,
-    .accessDenied, .keyNotFound, .wrongKey, .damaged, .init(rawValue: "anotherMakers"),
+    .accessDenied, .keyNotFound, .wrongKey, .damaged, .providerFailed, .chosenStorageMissing,
+    .init(rawValue: "anotherMakers"),
   ])
   func whatLeavesItOpenDecidesNothing(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)

@@ -35,7 +35,8 @@ import Testing
 extension SecureStorageError.Code {
   fileprivate static let known: [Self] = [
     .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
-    .noDefaultCollection, .collectionNotFound, .collectionAlreadyExists, .accessDenied, .timedOut,
+    .providerFailed, .chosenStorageMissing, .noDefaultCollection, .collectionNotFound,
+    .collectionAlreadyExists, .accessDenied, .timedOut,
     .canceled,
     .connectionLost, .ambiguous, .invalidArgument, .undecodable, .readOnly, .noStorage,
     .notObservable, .backend,

@@ -23,17 +23,44 @@ final class BusConnection: Sendable {
     let flags = GDBusConnectionFlags(
       G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
         | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
-    let results = try context.results(
+    let stream = try stream(to: address, in: context, until: deadline)
+    do throws(BusFailure) {
+      let result = try context.results(
+        of: [
+          { cancellable, callback, data in
+            g_dbus_connection_new(
+              UnsafeMutablePointer(stream.pointer), nil, flags, nil, cancellable, callback, data)
+          }
+        ], until: deadline)[0]
+      var error: UnsafeMutablePointer<GError>?
+      guard let connection = g_dbus_connection_new_finish(result.pointer, &error) else {
+        throw BusFailure(adopting: error)
+      }
+      return BusConnection(.object(adopting: connection))
+    } catch {
+      var error = error
+      let isForeign = BusAddress(text: address).foreignOwner != nil
+      error.bus = isForeign ? .anotherUser : .thisUser
+      throw error
+    }
+  }
+
+  /// Reaches what the address leads to: a step of its own, as GDBus has one error for "no bus there"
+  /// and for a bus that closes the connection.
+  private static func stream(
+    to address: String, in context: PrivateMainContext, until deadline: Deadline
+  ) throws(BusFailure) -> GLibReference {
+    let result = try context.results(
       of: [
         { cancellable, callback, data in
-          g_dbus_connection_new_for_address(address, flags, nil, cancellable, callback, data)
+          g_dbus_address_get_stream(address, cancellable, callback, data)
         }
-      ], until: deadline)
+      ], until: deadline)[0]
     var error: UnsafeMutablePointer<GError>?
-    guard let result = results.first,
-      let connection = g_dbus_connection_new_for_address_finish(result.pointer, &error)
-    else { throw BusFailure(adopting: error) }
-    return BusConnection(.object(adopting: connection))
+    guard let stream = g_dbus_address_get_stream_finish(result.pointer, nil, &error) else {
+      throw BusFailure(adopting: error)
+    }
+    return .object(adopting: OpaquePointer(stream))
   }
 
   /// The address of the session bus.

@@ -10,6 +10,13 @@ struct BusFailure: Error {
   let text: String
   /// The D-Bus name of the error, when it came from another program on the bus.
   let remoteName: String?
+  /// Whose bus had taken the connection before this, if one had.
+  var bus: Owner?
+
+  enum Owner {
+    case thisUser
+    case anotherUser
+  }
 
   /// Takes over an error that a GLib function has set, and frees it.
   init(adopting error: UnsafeMutablePointer<GError>?) {
@@ -58,13 +65,17 @@ extension BusFailure {
   ///
   /// There is no bus only where the address leads to none, or to one that this program may not connect
   /// to, which is another user's. That the program has too many files open, or the bus too many
-  /// connections, says nothing about what is in the keyring.
+  /// connections, says nothing about what is in the keyring: dbus-broker takes a connection above its
+  /// limit, and closes it at once.
   var codeWhileConnecting: SecureStorageError.Code {
-    switch ioCode {
+    if let bus {
+      let code = ioCode == G_IO_ERROR_FAILED ? .connectionLost : codeWhileCalling
+      return code == .connectionLost && bus == .anotherUser ? .noSessionBus : code
+    }
+    return switch ioCode {
     case G_IO_ERROR_FAILED, G_IO_ERROR_NOT_FOUND, G_IO_ERROR_NOT_DIRECTORY,
       G_IO_ERROR_INVALID_ARGUMENT, G_IO_ERROR_PERMISSION_DENIED, G_IO_ERROR_NOT_SUPPORTED,
-      G_IO_ERROR_CLOSED, G_IO_ERROR_HOST_NOT_FOUND, G_IO_ERROR_CONNECTION_REFUSED,
-      G_IO_ERROR_BROKEN_PIPE:
+      G_IO_ERROR_HOST_NOT_FOUND, G_IO_ERROR_CONNECTION_REFUSED:
       .noSessionBus
     default: codeWhileCalling
     }
@@ -72,8 +83,8 @@ extension BusFailure {
 
   /// While the service was being looked for, started and a session opened with it.
   var codeWhileOpening: SecureStorageError.Code {
-    let code = self.code(whenProviderIsGone: .noProvider)
-    return remoteName?.hasPrefix("org.freedesktop.DBus.Error.Spawn.") == true ? .noProvider : code
+    let isInstalled = remoteName?.hasPrefix("org.freedesktop.DBus.Error.Spawn.") == true
+    return isInstalled ? .providerFailed : code(whenProviderIsGone: .noProvider)
   }
 
   /// While a message to the provider was under way.
@@ -157,8 +168,8 @@ extension Message {
   /// an invalid argument, and KeePassXC 2.7.4 locks items for each program by itself. And a provider may
   /// refuse to search a locked collection.
   func canBeRefused(with failure: BusFailure) -> Bool {
-    if readsSecrets { return failure.isInvalidArgument || failure.isUnknownObject || failure.isLocked }
-    return isSearch && failure.isLocked
+    if failure.isLocked { return readsSecrets || isSearch }
+    return readsSecrets && (failure.isInvalidArgument || failure.isUnknownObject)
   }
 }
 #endif

@@ -3,22 +3,6 @@ internal import CLibSecret
 internal import KeyringStorage
 
 extension SecretSession {
-  /// Why no session could be opened, and what that means.
-  struct OpeningFailure: Error {
-    let code: SecureStorageError.Code
-    let cause: BusFailure
-
-    init(code: SecureStorageError.Code, cause: BusFailure) {
-      self.code = code
-      self.cause = cause
-    }
-
-    /// For a failure that means the same whatever was being opened.
-    init(_ cause: BusFailure) {
-      self.init(code: cause.codeWhileCalling, cause: cause)
-    }
-  }
-
   /// Connects to the bus, starts the provider if need be, and opens a session with it.
   ///
   /// - Parameters:
@@ -38,7 +22,7 @@ extension SecretSession {
       do throws(BusFailure) {
         connection = try .open(address: address, in: context, until: deadline)
       } catch {
-        throw OpeningFailure(code: error.codeWhileConnecting, cause: error)
+        throw OpeningFailure(connecting: error)
       }
       do throws(BusFailure) {
         // Who the provider is tell the names that it owns.
@@ -60,7 +44,7 @@ extension SecretSession {
         }
         return (session, answers.isEmpty || answers.count < questions.count ? nil : answers)
       } catch {
-        throw OpeningFailure(code: error.codeWhileOpening, cause: error)
+        throw OpeningFailure(opening: error, on: connection, in: context, until: deadline)
       }
     }
   }

@@ -24,7 +24,9 @@ extension SecretSession {
       var outcome: PromptOutcome?
       var providerHasLeft = false
       let subscriptions = [
-        subscribe(to: .completed(prompt, sender: provider.uniqueName)) { outcome = PromptOutcome($0) },
+        subscribe(to: .completed(prompt, sender: provider.uniqueName)) {
+          outcome = PromptOutcome($0)
+        },
         subscribe(to: .ownerChanged(of: provider.uniqueName)) { _ in providerHasLeft = true },
       ]
       defer { for unsubscribe in subscriptions { unsubscribe() } }

@@ -104,11 +104,20 @@ extension Call {
   }
 
   func lock(_ collection: ObjectPath) throws(SecureStorageError) {
-    // KWallet 5.103 cannot lock what is locked.
+    // Another program may unlock it at once, but not each time.
+    for _ in 0..<3 {
+      // KWallet 5.103 cannot lock what is locked.
+      if try isLocked(collection) { return }
+      guard let answer = try send(.lock([collection])) else { throw noCollection() }
+      let prompt = ObjectPath(answer.child(1).text)
+      if !prompt.isNone { _ = try self.answer(to: prompt) }
+    }
     if try isLocked(collection) { return }
-    guard let answer = try send(.lock([collection])) else { throw noCollection() }
-    let prompt = ObjectPath(answer.child(1).text)
-    if !prompt.isNone { _ = try self.answer(to: prompt) }
+    // gnome-keyring 42 says so of its collection for the session.
+    throw failure(
+      .backend,
+      "The keyring says that it has locked the collection, and the collection is not locked.",
+      advice: "Keep in another collection what is to be locked.")
   }
 
   /// Unlocks the collections that a search has met locked.

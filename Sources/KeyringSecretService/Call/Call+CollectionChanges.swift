@@ -50,7 +50,16 @@ extension Call {
       if let collection = try collection(aliased: "default"), try exists(collection) {
         return collection
       }
-      return try createCollection(labeled: label, aliased: "default")
+      do throws(SecureStorageError) {
+        return try createCollection(labeled: label, aliased: "default")
+      } catch {
+        // Nobody could be asked: there is none, and nothing to unlock.
+        guard error.code == .locked else { throw error }
+        throw failure(
+          .noDefaultCollection,
+          "The keyring has no default collection, and no program shows its question about one.",
+          advice: Self.withoutPrompterOrDefault)
+      }
     }
   }
 }

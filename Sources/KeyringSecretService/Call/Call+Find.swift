@@ -113,9 +113,7 @@ extension Call {
   func storedItems(
     for key: ItemKey, unlocking: Bool = true
   ) throws(SecureStorageError) -> [StoredItem] {
-    let stored = try storedItems(
-      unlocking: unlocking, untilFound: { $0.isOwn(under: key) }
-    ) { () throws(SecureStorageError) in
+    let stored = try storedItems(unlocking: unlocking, key: key) { () throws(SecureStorageError) in
       let result = try searchEverything([key.attributes])
       if result.found[0].count <= Self.fewItems { return result }
       // Items of other keys have the same parts and more.
@@ -156,13 +154,13 @@ extension Call {
   /// - Parameters:
   ///   - unlocking: Whether what is locked is unlocked.
   ///   - details: What of the items to fetch.
-  ///   - isSought: Tells whether an item is one that makes those that are hidden needless.
+  ///   - key: The key that is searched for, if one is: its item makes those that are hidden needless.
   ///   - search: Searches for the items.
   /// - Returns: The items.
   /// - Throws: `.locked` if some of them may be hidden.
   private func storedItems(
     unlocking: Bool, fetching details: ItemQuery.Details = [],
-    untilFound isSought: (StoredItem) -> Bool = { _ in false },
+    key: ItemKey? = nil,
     by search: () throws(SecureStorageError) -> SearchResult
   ) throws(SecureStorageError) -> [StoredItem] {
     // What a search lists may be gone before it is looked at. Then something may have taken its
@@ -177,7 +175,8 @@ extension Call {
         of: ItemRequest(paths, details.union(.metadata), in: session))
       let stored = paths.compactMap { contents.stored(at: $0) }
       if unlocking {
-        if !result.locked.isEmpty, !stored.contains(where: isSought) {
+        let isFound = key.map { key in stored.contains { $0.isOwn(under: key) } } ?? false
+        if !result.locked.isEmpty, !isFound {
           unlockings += 1
           if unlockings > Self.mostUnlockings { throw failure(.locked) }
           try unlock(searched: result.locked)

@@ -8,8 +8,9 @@ extension Call {
     // KWallet deletes what is locked without a word.
     query.unlocks = true
     let selected = try storedItems(matching: query).map(\.items)
-    // What python's keyring has put beside our password is removed with it, so that it stays removed.
-    return query.leavesOthers ? selected.map { items in items.filter { $0.isOwn == items[0].isOwn } } : selected
+    // What python's keyring has put beside our password goes with it, so that it stays removed.
+    guard query.leavesOthers else { return selected }
+    return selected.map { items in items.filter { $0.isOwn == items[0].isOwn } }
   }
 
   /// Finds those of the items that are still there, under whatever paths: the provider may have been

@@ -115,7 +115,8 @@ final class Call {
     }
     if nobodyWasAsked {
       throw failure(
-        .locked, "The keyring needs to ask the user, and no program shows its question.")
+        .locked, "The keyring needs to ask the user, and no program shows its question.",
+        advice: Self.withoutPrompter)
     }
     throw failure(.userCanceled)
   }
@@ -124,9 +125,30 @@ final class Call {
 
   // MARK: - Errors
 
-  func failure(_ code: SecureStorageError.Code, _ message: String? = nil) -> SecureStorageError {
-    SecureStorageError(code, operation: operation, backend: storage.backendName, message: message)
+  func failure(
+    _ code: SecureStorageError.Code, _ message: String? = nil, advice: String? = nil
+  ) -> SecureStorageError {
+    SecureStorageError(
+      code, operation: operation, backend: storage.backendName, message: message,
+      advice: advice ?? (options.interaction == .allowed ? Self.withoutAsking[code] : nil))
   }
+
+  /// What helps where the keyring may ask already.
+  private static let withoutAsking: [SecureStorageError.Code: String] = [
+    .locked: "Unlock it in your keyring manager or by logging in.",
+    .noDefaultCollection: "Create one in your keyring manager and make it the default.",
+  ]
+
+  /// What helps where it may, and nobody shows the question.
+  static let withoutPrompter = """
+    Unlock it in your keyring manager or by logging in, or install what shows its questions: gcr.
+    """
+
+  /// The same where there is nothing to unlock.
+  static let withoutPrompterOrDefault = """
+    Create one in your keyring manager and make it the default, or install what shows the keyring's \
+    questions: gcr.
+    """
 
   /// The error for an answer of the right D-Bus type that still makes no sense.
   func unexpectedAnswer(_ text: String) -> SecureStorageError {
@@ -138,6 +160,7 @@ final class Call {
     return SecureStorageError(
       code, operation: operation, backend: storage.backendName,
       message: message ?? (code == .backend ? "The keyring failed: \(failure.text)" : nil),
+      advice: options.interaction == .allowed ? Self.withoutAsking[code] : nil,
       underlying: failure.underlying)
   }
 }

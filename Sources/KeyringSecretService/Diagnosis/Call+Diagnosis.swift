@@ -3,19 +3,32 @@ internal import KeyringStorage
 
 /// What a keyring tells of itself.
 extension Call {
-  /// Adds who provides the service.
+  /// Adds who provides the service, also when it does not answer.
   func addProvider(to diagnosis: inout StorageDiagnosis) throws(SecureStorageError) {
-    let answers = try facts([
-      .process(of: session.provider.uniqueName),
-      .version(ofQtProgram: session.provider.uniqueName),
-    ])
-    let version = answers[1]?.child(0).child(0)
+    // The bus knows that.
+    let name = session.provider.uniqueName
+    let process = try facts([.process(of: name)])[0]
+    func add(version: String?) {
+      diagnosis.add(
+        "provider", Self.description(of: name, process: process, version: version))
+    }
+    do throws(SecureStorageError) {
+      let version = try facts([.version(ofQtProgram: name)])[0]?.child(0).child(0)
+      add(version: version.flatMap { $0.isOfType("s") ? $0.text : nil })
+    } catch {
+      add(version: nil)
+      throw error
+    }
+  }
+
+  /// Who is on the bus under a name, in words.
+  static func description(of owner: String, process: Variant?, version: String? = nil) -> String {
     let words: [String?] = [
-      answers[0].map { "\(Self.programName($0.child(0).number)), process \($0.child(0).number)" },
-      version.flatMap { $0.isOfType("s") ? "version \($0.text)" : nil },
-      "on the bus as \(session.provider.uniqueName)",
+      process.map { "\(programName($0.child(0).number)), process \($0.child(0).number)" },
+      version.map { "version \($0)" },
+      "on the bus as \(owner)",
     ]
-    diagnosis.add("provider", words.compactMap(\.self).joined(separator: ", "))
+    return words.compactMap(\.self).joined(separator: ", ")
   }
 
   /// The name of the program that a process runs; in a sandbox the number may be another's.
@@ -41,14 +54,14 @@ extension Call {
 
   /// Adds whether the collection of the storage is there and unlocked, or could be made so.
   ///
-  /// - Returns: Whether it can be written without asking the user.
+  /// - Returns: What to do before an item can be stored without asking the user; `nil` for nothing.
   func addCollection(
     to diagnosis: inout StorageDiagnosis, mayAsk: Bool
-  ) throws(SecureStorageError) -> Bool {
+  ) throws(SecureStorageError) -> String? {
     let path = try namedCollection()
     guard let path, let isLocked = try lockState(of: path) else {
       try addMissingCollection(path, to: &diagnosis, mayAsk: mayAsk)
-      return false
+      return "Store a secret, answer the keyring's question, and try again."
     }
     let label = try send(.label(ofCollection: path))?.child(0).child(0)
     let name = (label.map { $0.isOfType("s") ? "\"\($0.text)\", " : "" } ?? "") + path.text
@@ -65,9 +78,33 @@ extension Call {
         "collection",
         failure(
           .locked,
-          "The collection \(name), is locked, and no program shows the keyring's question."))
+          "The collection \(name), is locked, and no program shows the keyring's question.",
+          advice: Self.withoutPrompter))
     }
-    return !isLocked
+    return isLocked ? "Unlock the collection, and try again." : nil
+  }
+
+  /// Searches for what nobody has stored: a keyring may do all the rest, and hang then.
+  func search() throws(SecureStorageError) {
+    _ = try search([ItemKey.diagnosisProbe().ownAttributes], with: [])
+  }
+
+  /// Adds whether the keyring asks the user about each new item.
+  ///
+  /// - Returns: Whether it does.
+  func addQuestion(to diagnosis: inout StorageDiagnosis, mayAsk: Bool) -> Bool {
+    guard session.provider.createsItemsByPrompt else { return false }
+    let text = "The keyring may ask the user before it stores a new item"
+    if mayAsk {
+      diagnosis.add("new items", text + ".", advice: "Answer its question when a secret is stored.")
+    } else {
+      diagnosis.add(
+        "new items",
+        failure(
+          .locked, text + ", and this storage must not let it.",
+          advice: "Allow this program to ask."))
+    }
+    return true
   }
 
   private func addMissingCollection(
@@ -81,6 +118,7 @@ extension Call {
     guard options.collection == .default, mayAsk else {
       return diagnosis.add("collection", error)
     }
+    error.advice = Self.withoutPrompterOrDefault
     if try isAnybodyAsked() {
       diagnosis.add(
         "collection", error.message, advice: "The keyring asks to make one when a secret is stored."

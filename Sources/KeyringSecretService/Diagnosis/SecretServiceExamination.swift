@@ -24,34 +24,49 @@ struct SecretServiceExamination {
     guard let names = addBus() else { return }
     addPortal(names)
     var latest = diagnosis
-    var isReady = false
+    var stage = "provider"
+    var hindrance: String?
     do throws(SecureStorageError) {
       try silentStorage.perform(.diagnose) { (call) throws(SecureStorageError) in
         // A second try begins anew.
         latest = diagnosis
+        stage = "session"
         try call.addProvider(to: &latest)
         call.addSession(to: &latest)
-        isReady = try call.addCollection(
-          to: &latest, mayAsk: storage.options.interaction == .allowed)
+        stage = "collection"
+        hindrance = try call.addCollection(to: &latest, mayAsk: mayAsk)
+        if latest.failure != nil { return }
+        stage = "search"
+        try call.search()
+        if hindrance == nil, call.addQuestion(to: &latest, mayAsk: mayAsk) {
+          hindrance = "Store a secret to see whether it works."
+        }
       }
       diagnosis = latest
     } catch {
       diagnosis = latest
-      addFailure(error, names)
+      addFailure(error, stage)
     }
-    if writing { addWriting(isReady: isReady) }
+    if writing, diagnosis.failure == nil { addWriting(hindrance) }
   }
 
-  private mutating func addWriting(isReady: Bool) {
-    if diagnosis.failure != nil { return }
-    if isReady {
-      diagnosis.probeWriting(in: silentStorage)
-    } else {
-      diagnosis.add(
-        "writing", "was not tried, as the keyring would ask the user.",
-        advice: "Unlock the collection, and try again.")
+  private mutating func addWriting(_ hindrance: String?) {
+    if let hindrance {
+      return diagnosis.add(
+        "writing", "was not tried, as the keyring would ask the user.", advice: hindrance)
     }
+    var probed = diagnosis
+    probed.probeWriting(in: silentStorage)
+    if mayAsk, let failure = probed.failure, (failure.code, failure.operation) == (.locked, .save) {
+      // Nothing is wrong with a keyring that asks.
+      return diagnosis.add(
+        "writing", "was given up, as the keyring asks the user before it stores an item.",
+        advice: "Answer its question when a secret is stored.")
+    }
+    diagnosis = probed
   }
+
+  private var mayAsk: Bool { storage.options.interaction == .allowed }
 
   /// The storage with as much time as is left, and without questions to the user.
   private var silentStorage: SecretServiceStorage {
@@ -102,10 +117,9 @@ struct SecretServiceExamination {
   }
 
   private func noBus(_ cause: BusFailure, at address: BusAddress?) -> SecureStorageError {
-    let code = cause.codeWhileConnecting
-    guard code == .noSessionBus, let address else {
-      return failure(code, underlying: cause.underlying)
-    }
+    let opening = SecretSession.OpeningFailure(connecting: cause)
+    let code = opening.code
+    guard code == .noSessionBus, let address else { return opening.error(.diagnose, of: storage) }
     if let owner = address.foreignOwner {
       return failure(
         code, "The session bus at \"\(address.text)\" belongs to user \(owner).",
@@ -142,22 +156,35 @@ struct SecretServiceExamination {
 
   // MARK: - What fails
 
-  private mutating func addFailure(_ error: SecureStorageError, _ names: BusNames) {
-    var error = error
+  private mutating func addFailure(_ error: SecureStorageError, _ stage: String) {
+    var stage = stage
+    if stage == "provider", let provider = providerByTheBus() {
+      diagnosis.add("provider", provider)
+      stage = "session"
+    }
     switch error.code {
-    case .noProvider where names.isActivatable.contains(Message.secrets):
-      error.message = "A keyring is installed, and the session bus could not start it."
-      error.advice = "Start it by hand, and see what it says: gnome-keyring-daemon --foreground"
-      diagnosis.add("provider", error)
     case .accessDenied where sandbox != .none:
       // What is in the keyring is not this program's: there it was never let in.
       diagnosis.add(
-        "provider",
+        stage,
         failure(
           .noStorage, "The sandbox keeps the program from the keyring.", advice: sandbox.advice,
           underlying: error.underlying))
-    default: diagnosis.add("provider", error)
+    default: diagnosis.add(stage, error)
     }
+  }
+
+  /// Who owns the name of the service, as the bus has it: a keyring that hangs says nothing itself.
+  private func providerByTheBus() -> String? {
+    // The time for the keyring may be up; the bus answers at once.
+    let deadline = Deadline(after: .seconds(1))
+    let messages: [Message] = [.owner(of: Message.secrets), .process(of: Message.secrets)]
+    let answers = try? PrivateMainContext.run { (context) throws(BusFailure) in
+      try BusConnection.open(address: storage.options.busAddress, in: context, until: deadline)
+        .send(messages, to: nil, in: context, until: deadline)
+    }
+    guard let answers, let owner = try? answers[0].get().child(0).text else { return nil }
+    return Call.description(of: owner, process: try? answers[1].get())
   }
 }
 #endif

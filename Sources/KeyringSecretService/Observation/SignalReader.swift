@@ -67,7 +67,7 @@ final class SignalReader {
         new.subscribe(to: .unheard) { [unowned self] in unheardChange($0) },
       ]
     } catch {
-      throw .init(code: error.codeWhileConnecting, cause: error)
+      throw .init(connecting: error)
     }
   }
 
@@ -83,6 +83,7 @@ final class SignalReader {
     startingIt: Bool, until deadline: Deadline
   ) throws(SecretSession.OpeningFailure) {
     if provider != nil { return }
+    guard let connection else { throw .init(.noConnection) }
     do throws(BusFailure) {
       if startingIt { _ = try? send(.start(Message.secrets), to: Message.bus, deadline).get() }
       let owner = try send(.owner(of: Message.secrets), to: Message.bus, deadline).get()
@@ -93,7 +94,7 @@ final class SignalReader {
       if provider != nil { provider = Provider(owner, owners: owners) }
     } catch {
       provider = nil
-      throw .init(code: error.codeWhileOpening, cause: error)
+      throw .init(opening: error, on: connection, in: context, until: deadline)
     }
   }
 

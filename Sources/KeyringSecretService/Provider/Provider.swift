@@ -95,6 +95,22 @@ extension Provider {
   }
 }
 
+// MARK: - What it asks
+
+extension Provider {
+  /// Whether every creation of an item takes a prompt.
+  ///
+  /// KeePassXC 2.7.4 always answers with one. It ends it by itself where there is nothing to ask.
+  var createsItemsByPrompt: Bool { program == .keepassxc }
+
+  /// The name on the bus of the program that shows the provider's prompts; `nil` if it is the provider.
+  ///
+  /// gnome-keyring 42.1 dismisses its prompts itself where that program is missing or has died.
+  var prompter: String? {
+    program == .gnomeKeyring ? "org.gnome.keyring.SystemPrompter" : nil
+  }
+}
+
 // MARK: - What it does not tell
 
 extension Provider {
@@ -119,12 +135,5 @@ extension Provider {
   ///
   /// gnome-keyring 42.1 sends it for each item of a collection that is locked or unlocked.
   var signalsLocksAsChanges: Bool { program == .gnomeKeyring }
-
-  /// The name on the bus of the program that shows the provider's prompts; `nil` if it is the provider.
-  ///
-  /// gnome-keyring 42.1 dismisses its prompts itself where that program is missing or has died.
-  var prompter: String? {
-    program == .gnomeKeyring ? "org.gnome.keyring.SystemPrompter" : nil
-  }
 }
 #endif

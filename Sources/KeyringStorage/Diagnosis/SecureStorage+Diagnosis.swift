@@ -10,7 +10,13 @@ extension SecureStorage {
   /// - Returns: What was found out.
   /// - Throws: `.canceled` when the task is cancelled.
   public func diagnose(writing: Bool = false) async throws(SecureStorageError) -> StorageDiagnosis {
-    try await offThread(.diagnose) { () throws(SecureStorageError) in diagnose(writing: writing) }
+    let diagnosis = try await offThread(.diagnose) { () throws(SecureStorageError) in
+      diagnose(writing: writing)
+    }
+    if Task.isCancelled {
+      throw SecureStorageError(.canceled, operation: .diagnose, backend: backendName)
+    }
+    return diagnosis
   }
 
   /// Finds out whether the storage can be read, and written if that is asked for.
@@ -69,7 +75,9 @@ extension StorageDiagnosis {
 
 extension ItemKey {
   /// A key that no item has: one of its own for each diagnosis, so that two do not meet.
-  static func diagnosisProbe() -> ItemKey {
+  ///
+  /// - Returns: The key.
+  package static func diagnosisProbe() -> ItemKey {
     .value(
       service: "swift-keyring diagnosis",
       account: String(UInt64.random(in: .min ... .max), radix: 36))

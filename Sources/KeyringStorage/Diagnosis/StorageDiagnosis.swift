@@ -58,8 +58,8 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   public let storage: String
   /// What was looked at, in the order in which it was.
   public private(set) var findings: [Finding] = []
-  /// What saving an item would fail with here and now; `nil` when nothing is in the way of it, except
-  /// perhaps a question that the keyring may ask the user.
+  /// What saving an item would fail with here and now, as far as that is seen without saving one; `nil`
+  /// when nothing is in the way of it, except perhaps a question that the keyring may ask the user.
   ///
   /// It is `.noStorage` where nothing of the program is stored, and nothing can be, whatever saving
   /// says of that: ``FirstAvailable`` passes over such a storage. And it is `.readOnly` where what is
@@ -113,7 +113,7 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension String {
-  fileprivate var inOneLine: String {
+  var inOneLine: String {
     // Scalar by scalar: a terminal's control characters too, which somebody may have put in a label.
     String(
       String.UnicodeScalarView(

@@ -78,4 +78,18 @@ package final class FileReplacement {
     guard rename(temporary, target) == 0 else { throw FileFailure("cannot be replaced") }
     isCommitted = true
   }
+
+  /// Puts the new file in its place, unless there is one, which may have come meanwhile.
+  ///
+  /// - Returns: Whether it is the new file that is there.
+  /// - Throws: What the system said.
+  package func commitUnlessThere() throws(FileFailure) -> Bool {
+    if link(temporary, target) == 0 { return true }
+    if errno == EEXIST { return false }
+    // Some file systems know no second name of a file.
+    guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { throw FileFailure("cannot be made") }
+    if access(target, F_OK) == 0 { return false }
+    try commit()
+    return true
+  }
 }

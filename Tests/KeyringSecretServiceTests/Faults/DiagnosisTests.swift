@@ -71,8 +71,9 @@ import Testing
   func activationFails(command: String) throws {
     let bus = try PrivateBus(activation: command)
     let diagnosis = bus.storage().diagnose()
-    diagnosis.expect(Self.outside + ["provider: failure"], .noProvider)
+    diagnosis.expect(Self.outside + ["provider: failure"], .providerFailed)
     #expect("\(diagnosis)".contains("could not start it"))
+    #expect(!"\(diagnosis)".contains("Install"))
   }
 
   @Test func activationNeverFinishes() throws {
@@ -83,7 +84,9 @@ import Testing
 
   // MARK: - A provider that misbehaves
 
-  @Test(arguments: ["OpenSession", "ReadAlias", "Get"]) func faults(method: String) throws {
+  @Test(arguments: ["OpenSession", "ReadAlias", "Get", "SearchItems"]) func faults(method: String)
+    throws
+  {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     let faults: KeyValuePairs<FakeService.Fault, SecureStorageError.Code> = [
@@ -99,11 +102,16 @@ import Testing
       try service.fault(method, fault)
       let storage = bus.storage(serviceTimeout: .milliseconds(500))
       let start = ContinuousClock.now
-      let diagnosis = storage.diagnose(writing: true)
+      // Without writing: what searches hangs for whoever reads.
+      let diagnosis = storage.diagnose()
       #expect(ContinuousClock.now - start < .seconds(5))
       #expect(diagnosis.failure?.code == code, "\(fault): \(diagnosis)")
       #expect(diagnosis.findings.last?.state == .failure)
       #expect(diagnosis.failure?.operation == .diagnose)
+      // Who it is that does so.
+      if case .leave = fault { continue }
+      let provider = diagnosis.findings.first { $0.subject == "provider" }
+      #expect(provider?.text.contains("python3") == true, "\(fault): \(diagnosis)")
     }
     try service.restart()
     #expect(bus.storage().diagnose(writing: true).failure == nil)
@@ -147,9 +155,53 @@ import Testing
     let diagnosis = bus.storage().diagnose(writing: true)
     #expect(diagnosis.failure?.code == .accessDenied)
     #expect(diagnosis.findings.last?.subject == "writing")
-    // A question to the user is not asked for a probe.
+    // A question to the user is not asked for a probe, and is no fault where it may be asked.
     try service.fault("CreateItem", .prompt(.accept))
-    #expect(bus.storage().diagnose(writing: true).failure?.code == .locked)
+    let asking = bus.storage().diagnose(writing: true)
+    #expect(asking.failure == nil && asking.findings.last?.state == .notice)
+    #expect(asking.findings.last?.text.contains("asks the user before it stores") == true)
+    #expect(bus.storage(.never).diagnose(writing: true).failure?.code == .locked)
+    // What it leaves behind is a fault.
+    try service.mend()
+    try service.fault("Delete", .prompt(.accept))
+    #expect(bus.storage().diagnose(writing: true).failure?.operation == .remove)
+  }
+
+  /// Of KeePassXC it is known that it asks, before anything is stored.
+  @Test func aKeyringThatAsksAboutNewItems() throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    try service.takeName("org.keepassxc.KeePassXC.MainWindow")
+    try service.fault("CreateItem", .prompt(.accept))
+    let states = Self.outside + ["provider: ok", "encryption: notice", "collection: ok"]
+    bus.storage().diagnose().expect(states + ["new items: notice"], nil)
+    bus.storage().diagnose(writing: true).expect(
+      states + ["new items: notice", "writing: notice"], nil)
+    for writing in [true, false] {
+      bus.storage(.never).diagnose(writing: writing)
+        .expect(states + ["new items: failure"], .locked)
+    }
+    // It is so: what is refused is what was said.
+    Use.add.expectFailure(.locked, bus.storage(.never))
+    try bus.storage().setPassword("s3cret", for: Use.key)
+  }
+
+  @Test func adviceFitsTheCase() throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    try service.alias(.none)
+    let writing = bus.storage().diagnose(writing: true)
+    #expect(writing.findings.last?.advice?.contains("Store a secret") == true, "\(writing)")
+    #expect(!"\(writing)".contains("Unlock"))
+    try service.restart()
+    try service.lock()
+    #expect("\(bus.storage().diagnose(writing: true))".contains("Unlock the collection"))
+    let never = Use.save.expectFailure(.locked, bus.storage(.never), advice: "allow this program")
+    #expect(never != nil)
+    // It may ask, and does not; to allow it would change nothing.
+    try service.fault("Unlock", .prompt(.type))
+    let allowed = Use.save.expectFailure(.locked, bus.storage(), advice: "Unlock it in your")
+    #expect(allowed?.advice.contains("allow") == false)
   }
 
   // MARK: - gnome-keyring
@@ -161,6 +213,9 @@ import Testing
       defer { _ = keyring }
       if hasCollection { try bus.storage().lock() }
       let code: SecureStorageError.Code = hasCollection ? .locked : .noDefaultCollection
+      let nobody = bus.storage().diagnose()
+      #expect("\(nobody)".contains("install what shows"), "\(nobody)")
+      #expect(!"\(nobody)".contains("allow this program"), "\(nobody)")
       #expect(bus.storage(.never).diagnose().failure?.code == code)
       #expect(bus.storage().diagnose(writing: true).failure?.code == code)
       let prompter = try Prompter(.dismiss, on: bus)
@@ -201,11 +256,11 @@ import Testing
     let service = try FakeService(on: bus)
     try service.fault("ReadAlias", .mute)
     let storage = bus.storage()
-    let task = Task { try await storage.diagnose().failure }
+    let task = Task { try await storage.diagnose() }
     try await service.waitForCall(of: "ReadAlias")
     task.cancel()
-    let failure = try await task.value
-    #expect(failure?.code == .canceled)
+    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
+    #expect(error?.code == .canceled && error?.operation == .diagnose)
   }
 }
 

@@ -34,6 +34,26 @@ import Testing
       cause: "refused", advice: "dbus-run-session")
   }
 
+  /// dbus-broker does so above the limit of its connections: there is a bus, and may be a keyring.
+  @Test(arguments: [true, false]) func connectionsThatAreClosedAtOnce(afterReading: Bool) throws {
+    let listener = try Listener()
+    listener.closeConnections(afterReading: afterReading)
+    let storage = SecretServiceStorage(options: .init(busAddress: "unix:path=\(listener.path)"))
+    for use in Use.allCases {
+      use.expectFailure(
+        .connectionLost, storage, cause: "took the connection, and closed it", advice: "limit")
+    }
+    let diagnosis = storage.diagnose()
+    #expect(diagnosis.failure?.code == .connectionLost)
+    #expect(diagnosis.findings.last?.subject == "session bus")
+    let file = InMemoryStorage()
+    let error = #expect(throws: SecureStorageError.self) {
+      try FirstAvailable([storage, file]).setPassword("s3cret", for: Use.key)
+    }
+    #expect(error?.code == .connectionLost)
+    #expect(try !file.exists(Use.key))
+  }
+
   // In a process of its own, as variables belong to the whole process.
   @Test(arguments: ["unset", "empty", "dead", "garbage"]) func sessionBus(address: String) async {
     let result = await #expect(
@@ -72,6 +92,8 @@ import Testing
     let start = ContinuousClock.now
     let error = failure(at: "unix:path=\(listener.path)", timeout: .milliseconds(300))
     #expect(error?.code == .timedOut)
+    // Nobody has got as far as to a keyring.
+    #expect(error?.message == "The session bus did not answer in time.")
     #expect(ContinuousClock.now - start < .seconds(10))
     // The time was spent waiting, not refused at once.
     #expect(ContinuousClock.now - start >= .milliseconds(300))

@@ -29,7 +29,12 @@ import Testing
 
   @Test(arguments: [Use.save, .add, .propertyWrite])
   func withNobodyToAskThereIsNone(use: Use) {
-    use.expectFailure(.locked, bus.storage(), cause: "no program shows its question")
+    let error = use.expectFailure(
+      .noDefaultCollection, bus.storage(), cause: "no program shows its question",
+      advice: "Create one")
+    #expect(error?.advice.contains("allow") == false)
+    // A diagnosis says the same.
+    #expect(bus.storage().diagnose().failure?.code == error?.code)
   }
 
   @Test func savingMakesItWithTheUsersAnswer() throws {

@@ -2,6 +2,8 @@
 import Keyring
 import Testing
 
+@testable import KeyringSecretService
+
 /// A bus, and nobody on it who keeps secrets.
 @Suite(.inPrivateSession) struct NoProviderTests {
   @Test func nobodyProvidesTheService() throws {
@@ -16,8 +18,44 @@ import Testing
   func activationFails(command: String) throws {
     let bus = try PrivateBus(activation: command)
     for use in Use.allCases {
-      use.expectFailure(.noProvider, bus.storage(), advice: "gnome-keyring")
+      use.expectFailure(
+        .providerFailed, bus.storage(), cause: "A keyring is installed",
+        advice: "Start it by hand, as with gnome-keyring-daemon")
     }
+    try expectNoOtherChoice(.providerFailed, bus.storage())
+    let error = #expect(throws: SecureStorageError.self) {
+      try bus.storage().observe(nil) { _ in }
+    }
+    #expect(error?.code == .providerFailed)
+  }
+
+  /// dbus-broker has the same error for both.
+  @Test func aNameThatCouldBeStartedIsNotNobodys() throws {
+    let none = try FakeBus()
+    for use in Use.allCases { use.expectFailure(.noProvider, none.storage, advice: "Install") }
+    #expect(none.storage.diagnose().failure?.code == .noProvider)
+    let installed = try FakeBus(activatable: Message.secrets)
+    for use in Use.allCases {
+      use.expectFailure(.providerFailed, installed.storage, cause: "startup job failed")
+    }
+    #expect(installed.storage.diagnose().failure?.code == .providerFailed)
+    try expectNoOtherChoice(.providerFailed, installed.storage)
+    let error = #expect(throws: SecureStorageError.self) {
+      try installed.storage.observe(nil) { _ in }
+    }
+    #expect(error?.code == .providerFailed)
+  }
+
+  private func expectNoOtherChoice(
+    _ code: SecureStorageError.Code, _ storage: SecretServiceStorage
+  ) throws {
+    let file = InMemoryStorage()
+    let choosing = FirstAvailable([storage, file])
+    let error = #expect(throws: SecureStorageError.self) {
+      try choosing.setPassword("s3cret", for: Use.key)
+    }
+    #expect(error?.code == code)
+    #expect(try !file.exists(Use.key))
   }
 
   @Test func activationNeverFinishes() throws {

@@ -33,7 +33,21 @@ final class Listener: Sendable {
     try #require(accepted >= 0)
   }
 
+  /// From now on each connection is closed at once, or once it has said something, as a bus does that
+  /// has enough of them.
+  func closeConnections(afterReading: Bool) {
+    // The thread is gone when nobody listens any more.
+    DispatchQueue(label: path).async { [descriptor] in
+      while case let connection = accept(descriptor, nil, nil), connection >= 0 {
+        var byte: UInt8 = 0
+        if afterReading { _ = recv(connection, &byte, 1, 0) }
+        Glibc.close(connection)
+      }
+    }
+  }
+
   deinit {
+    close()
     Glibc.close(descriptor)
     unlink(path)
   }

@@ -1,3 +1,4 @@
+import Foundation
 import Keyring
 import Testing
 
@@ -32,6 +33,22 @@ import Testing
     #expect(choice.passedOver.map(\.storage) == ["CredentialsDirectoryStorage"])
     #expect(choice.description == storage.backendName)
     try chooseAndUse(storage)
+  }
+
+  @Test func theChoiceIsRemembered() throws {
+    #expect(ChoiceMemory.program("org.example.app").path == nil && ChoiceMemory.nowhere.path == nil)
+    let folder = URL.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let memory = ChoiceMemory.file(at: folder.appending(path: "choice").path)
+    #expect(memory.path == folder.path + "/choice")
+    let storage = FirstAvailable(
+      [InMemoryStorage(), Vault()], remembering: memory,
+      whenAnotherAppears: { _ in Issue.record("it was chosen for good") })
+    try storage.choose(1)
+    let choice = try storage.choice()
+    #expect(choice.remembered == "Vault" && choice.appeared.isEmpty)
+    try storage.forgetChoice()
+    #expect(try storage.choice().index == 0)
   }
 
   private func chooseAndUse(_ storage: FirstAvailable) throws {

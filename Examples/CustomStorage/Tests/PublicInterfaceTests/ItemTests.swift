@@ -118,11 +118,12 @@ import Testing
     typealias Operation = SecureStorageError.Operation
     let codes: Set<Code> = [
       .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
-      .noDefaultCollection, .collectionNotFound, .collectionAlreadyExists, .accessDenied,
+      .providerFailed, .chosenStorageMissing, .noDefaultCollection, .collectionNotFound,
+      .collectionAlreadyExists, .accessDenied,
       .timedOut, .canceled, .connectionLost, .ambiguous, .invalidArgument, .undecodable,
       .noStorage, .notObservable, .backend,
     ]
-    #expect(codes.count == 19)
+    #expect(codes.count == 21)
     let operations: Set<Operation> = [
       .read, .save, .remove, .lock, .unlock, .createCollection, .deleteCollection, .observe,
     ]

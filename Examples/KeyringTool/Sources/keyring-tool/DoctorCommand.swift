@@ -10,7 +10,8 @@ struct DoctorCommand: ParsableCommand {
       A line for each thing that was looked at: "ok", "notice" for what is worth knowing, or \
       "failure" for what keeps secrets from being stored. Nobody is asked anything.
 
-      Exit status: 0 when secrets can be stored, perhaps after the keyring has asked for a password; \
+      Exit status: 0 when secrets can be stored, perhaps after the keyring has asked the user, as far \
+      as that is seen without --write; \
       2 when the keyring is locked and cannot ask; 1 when secrets cannot be stored for any other \
       reason; 64 when the options make no sense.
       """)

@@ -7,9 +7,9 @@ internal import Darwin
 #endif
 
 /// Whether this process runs tests.
-enum TestProcess {
+package enum TestProcess {
   /// True under `swift test` and Xcode, whichever of Swift Testing and XCTest runs the tests.
-  static let isCurrent = isTestBundle || hasLoadedTestLibrary
+  package static let isCurrent = isTestBundle || hasLoadedTestLibrary
 
   private static var isTestBundle: Bool {
     CommandLine.arguments.first?.hasSuffix(".xctest") ?? false

@@ -7,9 +7,9 @@ internal import Darwin
 #endif
 
 /// The program that is running.
-enum Executable {
+package enum Executable {
   /// The file name of the program, links resolved, so that all names of one program share items.
-  static let name = baseName(of: path)
+  package static let name = baseName(of: path)
 
   private static var path: String {
     #if os(Linux)
@@ -37,9 +37,11 @@ enum Executable {
 }
 
 /// The process's standard error.
-enum StandardError {
+package enum StandardError {
   /// Writes a text in one call, so that lines of several threads do not mix.
-  static func write(_ text: String) {
+  ///
+  /// - Parameter text: The text, with the end of its last line.
+  package static func write(_ text: String) {
     var text = text
     text.withUTF8 { bytes in
       // There is nobody to tell if standard error is closed.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Keyring
+@testable import KeyringStorage
 
 @Suite struct ExecutableTests {
   @Test(arguments: [

@@ -1,0 +1,31 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// A bus on which no keyring can be started, as dbus-broker says it: `Tests/Fixtures/fake-bus.py`.
+final class FakeBus {
+  private let path = NSTemporaryDirectory() + UUID().uuidString
+  private let program: Program
+
+  /// Starts the bus.
+  ///
+  /// - Parameter names: The names that it lists as those it could start somebody for.
+  /// - Throws: Whatever kept it from being started.
+  init(activatable names: String...) throws {
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../Fixtures/fake-bus.py").path
+    program = try Program("/usr/bin/python3", ["-I", script, path] + names)
+    try #require(program.readLine() == "ready", "the fake bus did not start")
+  }
+
+  deinit {
+    _ = try? program.end()
+    unlink(path)
+  }
+
+  var storage: SecretServiceStorage {
+    SecretServiceStorage(options: .init(busAddress: "unix:path=\(path)"))
+  }
+}
+#endif
