@@ -413,7 +413,7 @@ import Darwin
 }
 
 /// A file in a folder of its own, which is deleted with it.
-private final class TemporaryFile: Sendable {
+final class TemporaryFile: Sendable {
   let folder: String
   var path: String { folder + "/file" }
 

@@ -19,7 +19,7 @@ package final class FileReplacement {
   /// Writes the new content to the disk, under another name.
   ///
   /// The new file is nobody else's to read until it has the owner and the permissions of the old, and
-  /// its group if that has any.
+  /// its group if that has any; on Linux with its access control list.
   ///
   /// - Parameters:
   ///   - target: The path of the file, there or not; no link.
@@ -67,8 +67,19 @@ package final class FileReplacement {
     guard
       (old.st_uid, group) == (new.st_uid, new.st_gid)
         || fchown(file.descriptor, old.st_uid, group) == 0,
+      try giveAccessControlListOfTarget(),
       fchmod(file.descriptor, old.st_mode & 0o7777) == 0
     else { throw FileFailure("cannot be replaced by one of the same owner and permissions") }
+  }
+
+  /// Where a file has a list, what its mode says of the group is the most that anyone listed may do:
+  /// without the list, the group could do that.
+  private func giveAccessControlListOfTarget() throws(FileFailure) -> Bool {
+    #if os(Linux)
+    AccessControlList.give(try AccessControlList(at: target), to: file)
+    #else
+    true
+    #endif
   }
 
   /// Puts the new file in the place of the old.
