@@ -130,7 +130,8 @@ let package = Package(
           condition: .when(traits: ["Configuration"])),
       ]),
     .testTarget(
-      name: "GitCredentialHelperTests", dependencies: ["GitCredentialHelper", "Keyring"]),
+      name: "GitCredentialHelperTests",
+      dependencies: ["GitCredentialHelper", "Keyring", "KeyringTesting"]),
   ],
   swiftLanguageModes: [.v6]
 )
