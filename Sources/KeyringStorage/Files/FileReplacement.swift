@@ -45,14 +45,26 @@ package final class FileReplacement {
     if !isCommitted, (try? isInPlace()) == true { unlink(temporary) }
   }
 
-  /// Whether the new file is still the one under its name, and not somebody else's.
+  /// Opens the new file once more, to be read: it stays the new one, whoever replaces it as soon as it is
+  /// in its place.
   ///
-  /// - Returns: Whether it is.
+  /// - Returns: The file; `nil` when what is under its name is somebody else's.
   /// - Throws: What the system said.
-  package func isInPlace() throws(FileFailure) -> Bool {
+  package func opened() throws(FileFailure) -> OpenFile? {
+    guard try isInPlace() else { return nil }
+    let found = try OpenFile(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    return try isFile(found.status()) ? found : nil
+  }
+
+  private func isInPlace() throws(FileFailure) -> Bool {
     var found = stat()
+    guard lstat(temporary, &found) == 0 else { return false }
+    return try isFile(found)
+  }
+
+  private func isFile(_ status: stat) throws(FileFailure) -> Bool {
     let own = try file.status()
-    return lstat(temporary, &found) == 0 && (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)
+    return (status.st_dev, status.st_ino) == (own.st_dev, own.st_ino)
   }
 
   private func giveAttributesOfTarget() throws(FileFailure) {
