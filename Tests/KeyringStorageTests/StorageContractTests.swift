@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import KeyringStorage
 import KeyringTesting
@@ -36,6 +37,7 @@ enum Fault: CaseIterable {
   case countsAbsentAsRemoved, removesWhatIsLocked
   case removesByPrefix, removesWithoutAName
   case forgetsLabels, dropsSecretsWithLabels, ignoresSearchedAttributes, listsOldestFirst
+  case stopsTheClock
   case printsSecrets
   case losesWritesOfThreads
   case ignoresParts, ignoresAccessGroups, ignoresTheMode, changesBytes, ignoresQueries,
@@ -69,7 +71,7 @@ enum Fault: CaseIterable {
     case .forgetsLabels: .metadataReadsBack
     case .dropsSecretsWithLabels: .labelChangesAlone
     case .ignoresSearchedAttributes: .attributesAreSearchable
-    case .listsOldestFirst: .newestComesFirst
+    case .listsOldestFirst, .stopsTheClock: .newestComesFirst
     case .printsSecrets: .secretsAreNotShown
     case .losesWritesOfThreads: .threadsLoseNothing
     case .ignoresParts: .internetPasswordsNeverCollide
@@ -209,6 +211,12 @@ private struct RuleBreakingStorage: LockableStorage, ObservableStorage, CustomSt
       return items.reversed()
     case .readsEmptyAsMissing:
       return items.filter { $0.secret?.count != 0 }
+    case .stopsTheClock:
+      return items.map { item in
+        var item = item
+        item.modified = item.modified.map { _ in .distantPast }
+        return item
+      }
     case .savesBesideThePresentItem where query.key == nil:
       return saved.items
     default:
