@@ -234,8 +234,7 @@ import Testing
     diagnosis.expect(
       Self.outside + ["provider: ok", "encryption: ok", "collection: ok", "writing: ok"], nil)
     let text = diagnosis.description
-    #expect(
-      text.contains(Provider.current == .kwallet ? "kwalletd5, process" : "gnome-keyring-daemon"))
+    #expect(text.contains(Provider.current.program))
     #expect(text.contains("dh-ietf1024-sha256-aes128-cbc-pkcs7"))
     #expect(text.contains(Provider.current.defaultCollection))
     #expect(try SecretServiceStorage().items(matching: .service("swift-keyring diagnosis")).isEmpty)
