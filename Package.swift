@@ -37,7 +37,10 @@ let package = Package(
       url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
   ],
   targets: [
-    .target(name: "KeyringStorage"),
+    .systemLibrary(name: "CLinuxFiles"),
+    .target(
+      name: "KeyringStorage",
+      dependencies: [.target(name: "CLinuxFiles", condition: .when(platforms: [.linux]))]),
     .systemLibrary(
       name: "CLibSecret",
       pkgConfig: "libsecret-1",
@@ -89,7 +92,12 @@ let package = Package(
     .target(name: "TestPrograms", path: "Tests/Fixtures/TestPrograms"),
     .target(
       name: "StorageModel", dependencies: ["KeyringStorage"], path: "Tests/Fixtures/StorageModel"),
-    .testTarget(name: "KeyringStorageTests", dependencies: ["KeyringStorage", "KeyringTesting"]),
+    .testTarget(
+      name: "KeyringStorageTests",
+      dependencies: [
+        "KeyringStorage", "KeyringTesting",
+        .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
+      ]),
     .testTarget(name: "KeyringTests", dependencies: ["Keyring", "KeyringTesting"]),
     .testTarget(
       name: "KeyringFileTests",
@@ -122,7 +130,8 @@ let package = Package(
           condition: .when(traits: ["Configuration"])),
       ]),
     .testTarget(
-      name: "GitCredentialHelperTests", dependencies: ["GitCredentialHelper", "Keyring"]),
+      name: "GitCredentialHelperTests",
+      dependencies: ["GitCredentialHelper", "Keyring", "KeyringTesting"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -23,6 +23,10 @@ struct App {
   }
 
   private static func run() throws(HelperFailure) {
+    if CommandLine.arguments.dropFirst().contains(where: ["--help", "-h"].contains) {
+      if !put(Array(usage.utf8), STDOUT_FILENO) { throw .unreadOutput }
+      return
+    }
     // Git asks helpers to be silent about operations that they do not know.
     guard let operation = CredentialOperation(rawValue: CommandLine.arguments.last ?? "") else {
       return
@@ -33,6 +37,17 @@ struct App {
     guard let lines = try answer?.lines() else { return }
     if !put(lines, STDOUT_FILENO) { throw .unreadOutput }
   }
+
+  private static let usage = """
+    usage: git-credential-keyring (get | store | erase)
+
+    Keeps the passwords that git asks for in your keyring. Git runs it, once it is told to:
+
+      git config --global credential.helper keyring
+
+    A credential is described on standard input, as gitcredentials(7) and git-credential(1) have it.
+
+    """
 
   /// Writes all the bytes, if somebody reads them.
   @discardableResult

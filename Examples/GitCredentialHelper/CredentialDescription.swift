@@ -13,6 +13,10 @@ struct CredentialDescription: Equatable {
   var path: String?
   var username: String?
   var password: Secret?
+  /// When the password expires, in seconds since 1970; whatever the bytes are, they come back.
+  var passwordExpiry: Secret?
+  /// What a helper for OAuth gets another password with.
+  var refreshToken: Secret?
 }
 
 // MARK: - Reading
@@ -37,16 +41,24 @@ extension CredentialDescription {
     if !line.isEmpty { try read(line) }
   }
 
-  private mutating func read(_ line: [UInt8]) throws(HelperFailure) {
+  /// Reads one line; one that says something else is passed over.
+  ///
+  /// - Parameter line: The line, without its end.
+  /// - Throws: What is wrong with it.
+  mutating func read(_ line: some Collection<UInt8>) throws(HelperFailure) {
     guard let end = line.firstIndex(of: UInt8(ascii: "=")) else { throw .malformedLine }
-    let value = line[(end + 1)...]
+    let value = line[end...].dropFirst()
     switch String(decoding: line[..<end], as: UTF8.self) {
     case "protocol": `protocol` = try text(value, "protocol")
     case "host": host = try text(value, "host")
     case "path": path = try text(value, "path")
     case "username": username = try text(value, "username")
     case "password": password = Secret(bytes: try writable(value, "password"))
-    case "url": self = try CredentialDescription(url: value)
+    case "password_expiry_utc":
+      passwordExpiry = Secret(bytes: try writable(value, "password_expiry_utc"))
+    case "oauth_refresh_token":
+      refreshToken = Secret(bytes: try writable(value, "oauth_refresh_token"))
+    case "url": self = try CredentialDescription(url: Array(value)[...])
     // Newer versions of git say more, in lists like `capability[]` too.
     default: break
     }
@@ -97,6 +109,8 @@ extension CredentialDescription {
       ("path", path.map { Array($0.utf8) }),
       ("username", username.map { Array($0.utf8) }),
       ("password", password?.withUnsafeBytes { Array($0) }),
+      ("password_expiry_utc", passwordExpiry?.withUnsafeBytes { Array($0) }),
+      ("oauth_refresh_token", refreshToken?.withUnsafeBytes { Array($0) }),
     ]
     var lines: [UInt8] = []
     for case (let name, let value?) in parts {

@@ -38,17 +38,24 @@ extension SecureStorage {
     matching description: CredentialDescription
   ) throws(SecureStorageError) -> [CredentialDescription] {
     try items(matching: description).compactMap { item in
-      guard let username = item.username, let password = item.password else { return nil }
-      return CredentialDescription(username: username, password: password)
+      guard let username = item.username, let secret = item.secret else { return nil }
+      var description = CredentialDescription(stored: secret)
+      description.username = username
+      return description
     }
   }
 
   /// Stores a credential, if nothing of it is missing.
+  ///
+  /// Git does that after each success, so mostly it is stored already.
   fileprivate func store(_ description: CredentialDescription) throws(SecureStorageError) {
-    guard let server = description.server, let password = description.password,
+    guard let server = description.server, description.password != nil,
       let username = description.username, !username.isEmpty
     else { return }
-    try setSecret(password, for: .internetPassword(server: server, account: username))
+    let key = ItemKey.internetPassword(server: server, account: username)
+    let old = try secret(for: key).map(CredentialDescription.init(stored:))
+    let new = old.map(description.keeping) ?? description
+    if new.stored != old?.stored { try setSecret(new.stored, for: key) }
   }
 
   /// Removes every item that agrees with a description.
@@ -56,7 +63,8 @@ extension SecureStorage {
   /// One with another password stays: it is newer than the one that the server refused.
   fileprivate func erase(_ description: CredentialDescription) throws(SecureStorageError) {
     for item in try items(matching: description) {
-      if let password = description.password, password != item.password { continue }
+      let stored = item.secret.map(CredentialDescription.init(stored:))
+      if let password = description.password, password != stored?.password { continue }
       try remove(item.key)
     }
   }
@@ -81,16 +89,4 @@ extension SecureStorage {
 extension SecureItem {
   /// The account, by the name that it has as an attribute.
   fileprivate var username: String? { key.attributes["user"] }
-
-  /// The password, without the fields that git-credential-libsecret puts into lines below it.
-  fileprivate var password: Secret? {
-    secret?.withUnsafeBytes { bytes in
-      let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      let fields = ["password_expiry_utc=", "oauth_refresh_token="]
-      let isTheirs = lines.dropFirst().allSatisfy { line in
-        fields.contains { line.starts(with: $0.utf8) }
-      }
-      return isTheirs ? Secret(bytes: lines[0]) : secret
-    }
-  }
 }

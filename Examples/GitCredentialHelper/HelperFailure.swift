@@ -17,10 +17,6 @@ enum HelperFailure: Error, Equatable {
 
   /// What went wrong, in one line.
   var line: String {
-    message.split(whereSeparator: \.isNewline).joined(separator: " ")
-  }
-
-  private var message: String {
     switch self {
     case .malformedLine: "A line of the input is not name=value."
     case .notText(let name): "The value of \(name) is not UTF-8."

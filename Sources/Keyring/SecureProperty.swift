@@ -68,6 +68,9 @@ public struct SecureProperty<Value: Sendable>: Sendable {
 
   /// Removes the item.
   ///
+  /// On the Secret Service another program's item of the same names may be found afterwards; another
+  /// removal takes it.
+  ///
   /// - Returns: Whether there was one.
   /// - Throws: What kept it from being removed.
   @discardableResult

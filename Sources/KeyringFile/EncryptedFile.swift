@@ -187,6 +187,8 @@ final class EncryptedFile: Sendable {
     return try Patience(timeout).wait { () throws(SecureStorageError) -> Result? in
       let lock = try attempt { () throws(FileFailure) in try FileLock(taking: place) }
       guard let lock else { return nil }
+      // On NFS a cache may answer what a path leads to, until the file there is opened.
+      _ = try attempt { () throws(FileFailure) in try place.open() }
       // It is given back when the lock is closed.
       return try withExtendedLifetime(lock) { () throws(SecureStorageError) in try body(lock) }
     }
@@ -205,7 +207,11 @@ final class EncryptedFile: Sendable {
     opened.withLock { $0 = envelope }
     let identity = try attempt { () throws(FileFailure) in try FileIdentity(file.status()) }
     try keep(Version(file: file, identity: identity, envelope: envelope, content: content))
-    try attempt { () throws(FileFailure) in try place.folder.sync() }
+    do throws(FileFailure) {
+      try place.folder.sync()
+    } catch {
+      throw .afterwards(place, error)
+    }
     return true
   }
 

@@ -20,7 +20,7 @@ extension SecureStorageError {
       advice: advice, argument: argument, underlying: underlying)
   }
 
-  /// What the system said of the file.
+  /// What the system said of the file, which is still as it was before.
   init(_ place: FilePlace, _ failure: FileFailure) {
     let advice =
       switch failure.number {
@@ -32,6 +32,16 @@ extension SecureStorageError {
     self.init(
       failure.code, place, "The file \(place.path) \(failure.problem).", advice: advice,
       underlying: failure.underlying)
+  }
+
+  /// What the system said when the new file was already in the place of the old.
+  static func afterwards(_ place: FilePlace, _ failure: FileFailure) -> SecureStorageError {
+    var error = SecureStorageError(place, failure)
+    error.advice = """
+      What was written is there, but after a crash of the machine the file may be as it was before. \
+      See to the disk and the folder, and save once more.
+      """
+    return error
   }
 
   /// That the file is not as it was written.

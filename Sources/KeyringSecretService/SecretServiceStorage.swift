@@ -124,7 +124,7 @@ public struct SecretServiceStorage: LockableStorage {
           try call.itemsToRemove(matching: query)
         }
       selected = selected ?? items
-      try call.remove(items, of: query.leavesOthers ? nil : query.key)
+      try call.remove(items)
     }
     return selected?.count ?? 0
   }

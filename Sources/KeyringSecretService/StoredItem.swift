@@ -22,7 +22,7 @@ struct StoredItem {
     self.path = path
     number = path.number
     isLocked = properties.member("Locked", ofType: "b")?.bool ?? false
-    self.attributes = attributes.strings.withoutAdditions
+    self.attributes = Provider.removeAdditions(from: attributes.strings)
     label = properties.member("Label", ofType: "s")?.text ?? ""
     created = properties.member("Created", ofType: "t")?.unsigned ?? 0
     modified = properties.member("Modified", ofType: "t")?.unsigned ?? 0
@@ -31,8 +31,40 @@ struct StoredItem {
   /// Whether this package made the item.
   var isOwn: Bool { attributes[AttributeName.key] != nil }
 
+  /// Whether an empty secret of this package's item is meant: a provider that dies may leave one.
+  var hasEmptySecret: Bool { attributes[AttributeName.emptySecret] != nil }
+
   /// How many times items with this key were replaced by one with other attributes.
-  var revision: Int { attributes[AttributeName.revision].flatMap(Int.init) ?? 0 }
+  ///
+  /// A number that has no successor is none that this package has written.
+  var revision: Int {
+    let revision = attributes[AttributeName.revision].flatMap(Int.init) ?? 0
+    return revision < .max ? max(revision, 0) : 0
+  }
+
+  /// Whether the item has all parts of a key, and is of this package.
+  func isOwn(under key: ItemKey) -> Bool {
+    key.ownAttributes.allSatisfy { attributes[$0.key]?.isExactly($0.value) == true }
+  }
+
+  /// Whether the item is another program's, and has all parts of a key.
+  ///
+  /// Items of ours that have the same parts belong to keys of another kind. And of a server every
+  /// further part counts: the password of another port is another password.
+  func isForeign(under key: ItemKey) -> Bool {
+    !isOwn && (key.kind != .internetPassword || ItemKey(itemAttributes: attributes) == key)
+  }
+
+  /// Whether the provider hides what the attributes are.
+  var hidesAttributes: Bool { isLocked && Provider.hidesAttributes(attributes) }
+
+  /// Whether python's keyring has put the item beside a password of ours.
+  ///
+  /// keyring 23.9.3 changes a password of ours by making an item with its attribute "application".
+  /// Whatever else there is belongs to somebody who did not mean ours.
+  func isPythonKeyringDuplicate(of key: ItemKey) -> Bool {
+    key.kind == .password && !isOwn && Set(extraAttributes(of: key).keys) == ["application"]
+  }
 
   func item(_ key: ItemKey, secret: Secret?, details: ItemQuery.Details) -> SecureItem {
     var item = SecureItem(key: key, secret: secret)
@@ -66,19 +98,17 @@ struct StoredItem {
     return revision == other.revision ? isNewer(than: other) : revision > other.revision
   }
 
+  /// Whether the item was created or changed so short a time ago.
+  func wasChanged(within duration: Duration) -> Bool {
+    if duration == .zero { return false }
+    let age = Date().timeIntervalSince1970 - Double(max(created, modified))
+    return age < Double(duration.components.seconds)
+  }
+
   /// Tells which of two items was changed later, as far as whole seconds do.
   func isNewer(than other: StoredItem) -> Bool {
     (modified, created, number, path.text)
       > (other.modified, other.created, other.number, other.path.text)
-  }
-}
-
-extension [String: String] {
-  /// The attributes without those that KeePassXC adds to every item, and refuses to be given.
-  fileprivate var withoutAdditions: [String: String] {
-    guard self["Uuid"] != nil, self["Path"] != nil else { return self }
-    let additions: Set = ["Title", "UserName", "URL", "Notes", "Uuid", "Path"]
-    return filter { !additions.contains($0.key) }
   }
 }
 

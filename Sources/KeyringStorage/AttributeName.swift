@@ -33,11 +33,15 @@ package enum AttributeName {
   package static let key = "swift-keyring:key"
   /// Our own: which of several items with the same key is the newest; absent means 0.
   package static let revision = "swift-keyring:revision"
+  /// Our own: that an empty secret is meant.
+  ///
+  /// It is written before the secret, and stays.
+  package static let emptySecret = "swift-keyring:empty"
   /// libsecret's: the schema of the item.
   package static let schema = "xdg:schema"
 
   /// The names that a storage gives, and a caller may not.
-  package static let reserved: Set<String> = [key, revision, schema]
+  package static let reserved: Set<String> = [key, revision, emptySecret, schema]
 
   /// Tells whether a caller may not give an attribute this name.
   ///

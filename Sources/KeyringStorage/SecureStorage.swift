@@ -142,6 +142,10 @@ extension SecureStorage {
 
   /// Removes the item stored under a key.
   ///
+  /// The Secret Service has items of other programs, too. One of the same names is found under the key
+  /// while none of this package's is there. So a read may find it after a removal, and another removal
+  /// takes it.
+  ///
   /// - Parameter key: The key of the item.
   /// - Returns: Whether there was one.
   /// - Throws: Whatever kept the storage from removing it.

@@ -7,7 +7,8 @@ public import Foundation
 /// Why a storage could not do what it was asked.
 ///
 /// Branch on ``code``; show ``message`` and ``advice`` to people; put the whole ``description`` in a
-/// log, which is safe, because no error ever holds a secret.
+/// log, which is safe, because no error ever holds a secret. All of them are one line without control
+/// characters, whatever names other programs have chosen for their items.
 public struct SecureStorageError: Error, Sendable, Equatable {
   /// What the storage was doing.
   public struct Operation: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -49,11 +50,11 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   /// The error underneath, as the library or service that reported it gives it.
   public struct Underlying: Sendable, Equatable, CustomStringConvertible {
     /// Who numbers the codes, for example "g-io-error-quark", or the name of a D-Bus error.
-    public var domain: String
+    public var domain: String { didSet { domain = domain.inOneLine } }
     /// The number within the domain.
     public var code: Int
     /// What it said.
-    public var text: String
+    public var text: String { didSet { text = text.inOneLine } }
 
     /// Makes the description of an underlying error.
     ///
@@ -62,9 +63,9 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     ///   - code: The number within the domain.
     ///   - text: What it said.
     public init(domain: String, code: Int, text: String) {
-      self.domain = domain
+      self.domain = domain.inOneLine
       self.code = code
-      self.text = text
+      self.text = text.inOneLine
     }
 
     /// Domain, code and text in one line.
@@ -76,17 +77,17 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   /// What the storage was doing.
   public var operation: Operation
   /// The storage that reports the error.
-  public var backend: String
+  public var backend: String { didSet { backend = backend.inOneLine } }
   /// What went wrong, for people: a sentence.
-  public var message: String
+  public var message: String { didSet { message = message.inOneLine } }
   /// What to do about it, for people: a sentence.
-  public var advice: String
+  public var advice: String { didSet { advice = advice.inOneLine } }
   /// For `.invalidArgument`, the name of the argument that was refused.
   public var argument: String?
   /// The error underneath, if there was one.
   public var underlying: Underlying?
 
-  /// Makes an error.
+  /// Makes an error; whatever could break a line of its texts is taken out of it.
   ///
   /// - Parameters:
   ///   - code: What kind of thing went wrong.
@@ -107,9 +108,9 @@ public struct SecureStorageError: Error, Sendable, Equatable {
   ) {
     self.code = code
     self.operation = operation
-    self.backend = backend
-    self.message = message ?? code.meaning
-    self.advice = advice ?? code.advice
+    self.backend = backend.inOneLine
+    self.message = message?.inOneLine ?? code.meaning
+    self.advice = advice?.inOneLine ?? code.advice
     self.argument = argument
     self.underlying = underlying
   }

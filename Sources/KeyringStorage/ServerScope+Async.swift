@@ -46,7 +46,8 @@ extension ServerScope {
     try await storage.offThread(.read) { () throws(SecureStorageError) in try accounts() }
   }
 
-  /// Removes everything in the scope.
+  /// Removes every password that has the parts of ``server`` which are given, those of other programs as
+  /// well, as the synchronous operation does.
   ///
   /// - Returns: How many items were removed.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.

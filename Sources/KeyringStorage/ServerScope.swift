@@ -57,6 +57,8 @@ public struct ServerScope: Sendable {
   /// Removes every password that has the parts of ``server`` which are given, and maybe more: for a
   /// bare host those of all its ports and paths.
   ///
+  /// On the Secret Service those that other programs have stored are removed as well, such as git's.
+  ///
   /// - Returns: How many were removed.
   /// - Throws: Whatever kept the storage from doing it.
   @discardableResult

@@ -110,7 +110,8 @@ extension ServiceScope {
     }
   }
 
-  /// Removes everything in the scope.
+  /// Removes every item of the service, those of other programs as well, as the synchronous operation
+  /// does.
   ///
   /// - Returns: How many items were removed.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.

@@ -149,6 +149,9 @@ public struct ServiceScope: Sendable {
 
   /// Removes every item of the service, of every kind; with an access group, those of the group.
   ///
+  /// The Secret Service has items of other programs, too. Those that have the service and a `username` or
+  /// a `label` among their attributes are items of the service, and are removed as well.
+  ///
   /// - Returns: How many items were removed.
   /// - Throws: Whatever kept the storage from doing it.
   @discardableResult

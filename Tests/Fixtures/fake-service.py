@@ -1,6 +1,6 @@
-"""A Secret Service that misbehaves as it is told: one collection in memory, plain sessions only.
+"""A Secret Service that behaves as it is told: collections in memory, plain sessions only.
 
-It owns org.freedesktop.secrets, and the names it is given, on the bus of DBUS_SESSION_BUS_ADDRESS, prints "ready", and ends when
+It owns org.freedesktop.secrets on the bus of DBUS_SESSION_BUS_ADDRESS, prints "ready", and ends when
 its standard input does. Each method called prints "called METHOD". Lines of input:
 
   fault METHOD mute              never answers
@@ -11,10 +11,24 @@ its standard input does. Each method called prints "called METHOD". Lines of inp
   fault METHOD lost              does it, once, and the bus says that the answer was lost
   fault METHOD prompt OUTCOME    answers with a prompt: accept, dismiss, mute or type
   mend                           no faults any more
-  lock                           locks everything
+  quiet                          prints no more what is called
+  lock, unlock                   locks or unlocks everything
   swap                           the items take each other's paths, the first the last one's
   alias none                     has no default collection, until one is made
   alias stale                    has an alias for one that does not exist, until one is made
+  second                         has a second collection
+  move                           the default collection is the next one
+  rival SECRET                   another item appears just before the next one is created
+  forget                         forgets the secret of the item that was created or changed last
+  name NAME                      owns another name on the bus, too
+  hide none                      lists what is locked, and refuses the rest (gnome-keyring 42.1)
+  hide items                     finds nothing in what is locked, and creates an item there with a
+                                 prompt that unlocks it (KeePassXC 2.7.4)
+  hide secrets                   lists what is locked with empty secrets, and loses what is written
+                                 (KWallet 5.103)
+  hide search                    refuses to search what is locked
+  hide collection                has no collection while it is locked
+  hide each                      has locked each item by itself, until it is unlocked by its path
 
 Each line is answered with "ok".
 """
@@ -22,6 +36,7 @@ Each line is answered with "ok".
 import os
 import sys
 import threading
+import time
 
 from jeepney import (
     DBusAddress, HeaderFields, MessageType, message_bus, new_error, new_method_return, new_signal)
@@ -32,10 +47,25 @@ COLLECTION = SERVICE + "/collection/only"
 SESSION = SERVICE + "/session/s1"
 PROMPT = SERVICE + "/prompt/p1"
 INTERFACE = "org.freedesktop.Secret."
+LOCKED = INTERFACE + "Error.IsLocked"
 
 
 class Failure(Exception):
     pass
+
+
+class Collection:
+    def __init__(self, label):
+        self.label = label
+        self.locked = False
+        self.count = 0
+
+
+class Item:
+    def __init__(self, label, attributes, secret, kind):
+        self.label, self.attributes, self.secret, self.kind = label, attributes, secret, kind
+        self.created = self.modified = int(time.time())
+        self.allowed = False
 
 
 class Service:
@@ -43,17 +73,25 @@ class Service:
         self.connection = connection
         self.sending = threading.Lock()
         self.faults = {}
+        self.collections = {COLLECTION: Collection("Only")}
         self.items = {}
-        self.count = 0
-        self.locked = False
         self.default = COLLECTION
         self.pending = None
+        self.hidden = "none"
+        self.rival = None
+        self.last = None
+        self.quiet = False
 
     # What is sent
 
     def send(self, message):
         with self.sending:
             self.connection.send(message)
+
+    def signal(self, path, name, item):
+        interface = "Collection" if name.startswith("Item") else "Service"
+        source = DBusAddress(path, interface=INTERFACE + interface)
+        self.send(new_signal(source, name, "o", (item,)))
 
     def complete(self, dismissed, signature, value):
         source = DBusAddress(PROMPT, interface=INTERFACE + "Prompt")
@@ -62,7 +100,8 @@ class Service:
     def handle(self, call):
         fields = call.header.fields
         method = fields[HeaderFields.member]
-        print("called", method, flush=True)
+        if not self.quiet:
+            print("called", method, flush=True)
         kind, argument = self.faults.get(method, ("none", ""))
         if kind == "mute":
             return
@@ -124,81 +163,177 @@ class Service:
         return "vo", (("s", ""), SESSION)
 
     def ReadAlias(self, path, name):
-        return "o", (self.default if name == "default" else "/",)
+        there = self.default in self.visible() or self.default.endswith("gone")
+        return "o", (self.default if name == "default" and there else "/",)
 
     def SearchItems(self, path, attributes):
-        self.collection(path)
-        return "ao", ([item for item, (_, own, _) in self.items.items()
-                       if attributes.items() <= own.items()],)
+        path = self.collection(path)
+        if self.collections[path].locked:
+            if self.hidden == "items":
+                return "ao", ([],)
+            if self.hidden == "search":
+                raise Failure(LOCKED)
+        found = [name for name, item in self.items.items()
+                 if name.startswith(path + "/") and attributes.items() <= item.attributes.items()]
+        return "ao", (found,)
 
     def GetSecrets(self, path, items, session):
-        return "a{o(oayays)}", ({} if self.locked else {
-            item: (session, b"", self.items[item][2], "text/plain")
-            for item in items if item in self.items},)
+        items = [item for item in items if item in self.items]
+        if self.hidden == "each" and any(self.is_locked(item) for item in items):
+            raise Failure(LOCKED)
+        if self.hidden != "secrets":
+            items = [item for item in items if not self.is_locked(item)]
+        return "a{o(oayays)}", ({
+            item: (session, b"", b"" if self.is_locked(item) else self.items[item].secret,
+                   self.items[item].kind)
+            for item in items},)
 
     def Unlock(self, path, objects):
-        self.locked = False
+        self.set_locks(objects, False)
         return "aoo", (objects, "/")
 
     def Lock(self, path, objects):
-        self.locked = True
+        self.set_locks(objects, True)
         return "aoo", (objects, "/")
 
     def CreateCollection(self, path, properties, alias):
-        self.default = COLLECTION
-        return "oo", (COLLECTION, "/")
+        label = properties.get(INTERFACE + "Collection.Label", ("s", "Only"))[1]
+        path = COLLECTION
+        if label != "Only" and path in self.visible() and self.default == path:
+            path = "%s/collection/c%d" % (SERVICE, len(self.collections))
+        self.collections.setdefault(path, Collection(label))
+        if alias == "default":
+            self.default = path
+        self.signal(SERVICE, "CollectionCreated", path)
+        return "oo", (path, "/")
 
     def CreateItem(self, path, properties, secret, replace):
-        self.collection(path)
-        if self.locked:
-            raise Failure(INTERFACE + "Error.IsLocked")
+        path = self.collection(path)
+        if self.collections[path].locked:
+            if self.hidden != "items":
+                raise Failure(LOCKED)
+            self.pending = ("accept", ("o", lambda: self.create_unlocked(
+                path, properties, secret, replace)))
+            return "oo", ("/", PROMPT)
+        return "oo", (self.create(path, properties, secret, replace), "/")
+
+    def create_unlocked(self, path, properties, secret, replace):
+        self.set_locks([path], False)
+        return self.create(path, properties, secret, replace)
+
+    def create(self, path, properties, secret, replace):
         label = properties[INTERFACE + "Item.Label"][1]
         attributes = properties[INTERFACE + "Item.Attributes"][1]
-        replaced = [item for item, (_, own, _) in self.items.items()
-                    if attributes.items() <= own.items()] if replace else []
-        if not replaced:
-            self.count += 1
-            replaced = ["%s/%d" % (COLLECTION, self.count)]
-        self.items[replaced[0]] = (label, attributes, bytes(secret[2]))
-        source = DBusAddress(COLLECTION, interface=INTERFACE + "Collection")
-        self.send(new_signal(source, "ItemCreated", "o", (replaced[0],)))
-        return "oo", (replaced[0], "/")
+        if self.rival:
+            rival, self.rival = self.rival, None
+            self.create(path, properties, ("", b"", rival.encode(), "text/plain"), True)
+        found = [name for name, item in self.items.items() if name.startswith(path + "/")
+                 and attributes.items() <= item.attributes.items()] if replace else []
+        if found:
+            name = found[0]
+            item = self.items[name]
+            item.label, item.attributes = label, attributes
+            item.secret, item.kind = bytes(secret[2]), secret[3]
+            item.modified = int(time.time())
+        else:
+            self.collections[path].count += 1
+            name = "%s/%d" % (path, self.collections[path].count)
+            item = Item(label, attributes, bytes(secret[2]), secret[3])
+            self.items[name] = item
+        item.allowed = True
+        self.last = name
+        self.signal(path, "ItemChanged" if found else "ItemCreated", name)
+        return name
 
     def Delete(self, path):
+        if path in self.collections:
+            del self.collections[path]
+            for name in [name for name in self.items if name.startswith(path + "/")]:
+                del self.items[name]
+            self.signal(SERVICE, "CollectionDeleted", path)
+            return "o", ("/",)
         self.item(path)
+        if self.is_locked(path) and self.hidden != "secrets":
+            raise Failure(LOCKED)
         del self.items[path]
+        self.signal(path.rsplit("/", 1)[0], "ItemDeleted", path)
         return "o", ("/",)
 
     def SetSecret(self, path, secret):
-        label, attributes, _ = self.item(path)
-        self.items[path] = (label, attributes, bytes(secret[2]))
+        item = self.item(path)
+        if self.is_locked(path):
+            if self.hidden != "secrets":
+                raise Failure(LOCKED)
+            return "", ()
+        item.secret, item.kind = bytes(secret[2]), secret[3]
+        self.last = path
+        self.changed(path)
         return "", ()
 
     def Get(self, path, interface, name):
         if path == SERVICE and name == "Collections":
-            return "v", (("ao", [COLLECTION]),)
-        if path not in self.items:
-            self.collection(path)
-            return "v", ({"Label": ("s", "Only"), "Locked": ("b", self.locked)}[name],)
-        return "v", ({"Label": ("s", self.items[path][0])}[name],)
+            return "v", (("ao", self.visible()),)
+        if path in self.items:
+            return "v", ({"Label": ("s", self.items[path].label)}[name],)
+        path = self.collection(path)
+        collection = self.collections[path]
+        items = [item for item in self.items if item.startswith(path + "/")
+                 and not (collection.locked and self.hidden == "items")]
+        return "v", ({"Label": ("s", collection.label), "Locked": ("b", collection.locked),
+                      "Items": ("ao", items)}[name],)
 
     def GetAll(self, path, interface):
-        label, attributes, _ = self.item(path)
+        item = self.item(path)
         return "a{sv}", ({
-            "Label": ("s", label), "Attributes": ("a{ss}", attributes),
-            "Locked": ("b", self.locked), "Created": ("t", 1), "Modified": ("t", 1)},)
+            "Label": ("s", item.label), "Attributes": ("a{ss}", item.attributes),
+            "Locked": ("b", self.is_locked(path)), "Created": ("t", item.created),
+            "Modified": ("t", item.modified)},)
 
     def Set(self, path, interface, name, value):
-        label, attributes, secret = self.item(path)
-        self.items[path] = (value[1] if name == "Label" else label,
-                            value[1] if name == "Attributes" else attributes, secret)
+        item = self.item(path)
+        if self.is_locked(path):
+            raise Failure(LOCKED)
+        if name == "Label":
+            item.label = value[1]
+        else:
+            item.attributes = value[1]
+        self.changed(path)
         return "", ()
+
+    # What there is
+
+    def changed(self, path):
+        self.items[path].modified = int(time.time())
+        self.signal(path.rsplit("/", 1)[0], "ItemChanged", path)
+
+    def visible(self):
+        return [path for path, collection in self.collections.items()
+                if not (collection.locked and self.hidden == "collection")]
+
+    def is_locked(self, item):
+        return (self.collections[item.rsplit("/", 1)[0]].locked
+                or self.hidden == "each" and not self.items[item].allowed)
+
+    def set_locks(self, objects, locked):
+        for path in objects:
+            collection = path if path in self.collections else path.rsplit("/", 1)[0]
+            if collection not in self.collections:
+                raise Failure(INTERFACE + "Error.NoSuchObject")
+            if path in self.items:
+                self.items[path].allowed = not locked
+            if self.collections[collection].locked != locked:
+                self.collections[collection].locked = locked
+                for name, item in self.items.items():
+                    if locked and name.startswith(collection + "/"):
+                        item.allowed = False
+                self.signal(SERVICE, "CollectionChanged", collection)
 
     def collection(self, path):
         if path == SERVICE + "/aliases/default":
             path = self.default
-        if path != COLLECTION:
+        if path not in self.visible():
             raise Failure(INTERFACE + "Error.NoSuchObject")
+        return path
 
     def item(self, path):
         if path not in self.items:
@@ -214,20 +349,38 @@ class Service:
                 self.faults[words[1]] = (words[2], " ".join(words[3:]))
             elif words[0] == "mend":
                 self.faults = {}
+            elif words[0] == "quiet":
+                self.quiet = True
             elif words[0] == "swap":
                 self.items = dict(zip(self.items, reversed(self.items.values())))
-            elif words[0] == "lock":
-                self.locked = True
+            elif words[0] in ("lock", "unlock"):
+                self.set_locks(list(self.collections), words[0] == "lock")
+                for item in self.items.values():
+                    item.allowed = words[0] == "unlock"
             elif words[0] == "alias":
                 self.default = {"none": "/", "stale": SERVICE + "/collection/gone"}[words[1]]
+            elif words[0] == "second":
+                path = SERVICE + "/collection/second"
+                self.collections[path] = Collection("Second")
+                self.signal(SERVICE, "CollectionCreated", path)
+            elif words[0] == "move":
+                names = list(self.collections)
+                self.default = names[(names.index(self.default) + 1) % len(names)]
+            elif words[0] == "rival":
+                self.rival = words[1]
+            elif words[0] == "forget":
+                self.items[self.last].secret = b""
+            elif words[0] == "name":
+                self.connection.send(message_bus.RequestName(words[1]))
+            elif words[0] == "hide":
+                self.hidden = words[1]
             print("ok", flush=True)
         os._exit(0)
 
 
 connection = open_dbus_connection()
 service = Service(connection)
-for name in ["org.freedesktop.secrets"] + sys.argv[1:]:
-    connection.send_and_get_reply(message_bus.RequestName(name))
+connection.send_and_get_reply(message_bus.RequestName("org.freedesktop.secrets"))
 print("ready", flush=True)
 threading.Thread(target=service.obey, daemon=True).start()
 while True:

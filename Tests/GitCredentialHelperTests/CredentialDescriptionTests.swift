@@ -33,7 +33,6 @@ import Testing
       capability[]=state
       protocol=https
       wwwauth[]=Basic realm="example"
-      password_expiry_utc=1
       host=git.example.org
       newer=\u{FF}
 

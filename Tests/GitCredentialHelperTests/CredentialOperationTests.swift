@@ -1,4 +1,5 @@
 import Keyring
+import KeyringTesting
 import Testing
 
 @testable import GitCredentialHelper
@@ -94,19 +95,62 @@ import Testing
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
+  // MARK: The lines that git-credential-libsecret puts below a password
+
+  private let ada = ItemKey.internetPassword(
+    server: InternetServer("h", protocol: .https), account: "ada")
+  private let lines = "password_expiry_utc=1684189401\noauth_refresh_token=xyzzy"
+
   @Test func fieldsOfAnotherHelperAreNotThePassword() throws {
-    try storage.setPassword(
-      "a\npassword_expiry_utc=1684189401\noauth_refresh_token=xyzzy",
-      for: .internetPassword(server: InternetServer("h", protocol: .https), account: "ada"))
-    #expect(try run(.get, "url=https://h") == "username=ada password=a")
+    try storage.setPassword("a\n\(lines)", for: ada)
+    #expect(
+      try run(.get, "url=https://h")
+        == "username=ada password=a password_expiry_utc=1684189401 oauth_refresh_token=xyzzy")
     try run(.erase, "url=https://ada:a@h")
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
+  /// What git before 2.41 does after each success, and newer ones do as well.
+  @Test func storingTheSamePasswordChangesNothing() throws {
+    try storage.setPassword("a\n\(lines)", for: ada)
+    let faulty = FaultyStorage(storage)
+    faulty.fail(.save, with: .accessDenied)
+    for more in ["", "password_expiry_utc=1684189401\noauth_refresh_token=xyzzy"] {
+      let description = try CredentialDescription("url=https://ada:a@h\n\(more)\n".utf8)
+      #expect(try CredentialOperation.store.run(description, in: faulty) == nil)
+    }
+    #expect(try storage.password(for: ada) == "a\n\(lines)")
+  }
+
+  /// The time at which the old password expires says nothing about the new one.
+  @Test func newPasswordKeepsTheRefreshToken() throws {
+    try storage.setPassword("a\n\(lines)", for: ada)
+    try store("ada", "b")
+    #expect(try storage.password(for: ada) == "b\noauth_refresh_token=xyzzy")
+  }
+
+  @Test func fieldsThatAreGivenAreStored() throws {
+    try store("ada", "a", "password_expiry_utc=1 oauth_refresh_token=one")
+    #expect(
+      try storage.password(for: ada) == "a\npassword_expiry_utc=1\noauth_refresh_token=one")
+    try store("ada", "a", "password_expiry_utc=2")
+    #expect(
+      try storage.password(for: ada) == "a\npassword_expiry_utc=2\noauth_refresh_token=one")
+    try store("ada", "b", "password_expiry_utc=3 oauth_refresh_token=two")
+    #expect(
+      try run(.get, "url=https://h")
+        == "username=ada password=b password_expiry_utc=3 oauth_refresh_token=two")
+  }
+
+  /// Whatever else has several lines was no password for git, and a new one takes its place.
+  @Test func otherLinesAreNotKept() throws {
+    try storage.setPassword("a\nmore\noauth_refresh_token=xyzzy", for: ada)
+    try store("ada", "a")
+    #expect(try storage.password(for: ada) == "a")
+  }
+
   @Test func passwordOfSeveralLinesIsRefused() throws {
-    try storage.setPassword(
-      "a\nhost=elsewhere",
-      for: .internetPassword(server: InternetServer("h", protocol: .https), account: "ada"))
+    try storage.setPassword("a\nhost=elsewhere", for: ada)
     #expect(throws: HelperFailure.unwritableValue("password")) {
       try run(.get, "url=https://h")
     }

@@ -143,6 +143,39 @@ import Testing
     #expect(try fill("url=https://\(host):8443") == [])
   }
 
+  /// Git before 2.41 does not know the lines, and stores a password that it has used without them.
+  @Test func linesOfAnotherHelperStay() throws {
+    let lines = "password_expiry_utc=99999999999\noauth_refresh_token=xyzzy"
+    let server = InternetServer(host, protocol: .https)
+    try storage.server(server).setPassword("a\n\(lines)", for: "ada")
+    let description = try fill("url=https://\(host)")
+    #expect(description == ["username=ada", "password=a"])
+    try approve("url=https://ada:a@\(host)")
+    #expect(try storage.server(server).password(for: "ada") == "a\n\(lines)")
+  }
+
+  /// Other programs choose labels, and an error names them.
+  @Test func labelLeavesTheTerminalAlone() throws {
+    for number in ["one", "two"] {
+      let label = "--label=\u{1B}]0;title\u{7}\nline \(number)"
+      let store = [
+        "secret-tool", "store", label, "user", "ada", "protocol", "https", "server", host, "number",
+        number,
+      ]
+      var stored = try git.run(store, input: number)
+      // KWallet 5.103 cannot work with the keys of one session in about a hundred.
+      if PrivateSession.isOnKWallet, stored.status != 0 {
+        stored = try git.run(store, input: number)
+      }
+      #expect(stored == Git.Outcome())
+    }
+    let outcome = try git.run([Git.helper, "store"], input: "url=https://ada:s3cret@\(host)\n")
+    #expect(outcome.status == 1 && outcome.output.isEmpty)
+    #expect(outcome.errors.contains("title"), "\(outcome.errors)")
+    #expect(outcome.errors.dropLast().unicodeScalars.allSatisfy { $0.value >= 0x20 })
+    #expect(try git.run(["secret-tool", "clear", "server", host], input: "") == Git.Outcome())
+  }
+
   @Test func failureIsOneLineWithoutTheSecret() throws {
     let outcome = try git.run([Git.helper, "store"], input: "s3cret\n")
     #expect(
@@ -157,6 +190,12 @@ import Testing
     #expect(unreachable.errors.hasPrefix("git-credential-keyring: "))
     #expect(unreachable.errors.split(separator: "\n").count == 1)
     #expect(!unreachable.errors.contains("s3cret"))
+  }
+
+  @Test(arguments: ["--help", "-h"]) func usageIsPrinted(option: String) throws {
+    let outcome = try git.run([Git.helper, option], input: "")
+    #expect(outcome.status == 0 && outcome.errors.isEmpty)
+    #expect(outcome.output.hasPrefix("usage: git-credential-keyring (get | store | erase)\n"))
   }
 }
 #endif

@@ -206,6 +206,47 @@ import Testing
     #expect(try storage(source).password(for: .first) == "s3cret")
   }
 
+  /// A process that is killed at any moment leaves no other name of the key.
+  @Test func keyFileHasNoOtherNameWhileItIsMade() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path("keys"), withIntermediateDirectories: false)
+    let events = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+    defer { close(events) }
+    try #require(inotify_add_watch(events, folder.path("keys"), UInt32(IN_CREATE)) >= 0)
+    try storage(.keyFile(at: folder.path("keys/key"))).setPassword("s3cret", for: .first)
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = read(events, &buffer, buffer.count)
+    let names = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    #expect(names.contains("key\0") && !names.contains(".swift"), "\(names)")
+  }
+
+  /// What was left where the file system cannot do that, or by versions before this.
+  @Test func secondNameOfTheKeyIsRemoved() throws {
+    let source = KeySource.keyFile(at: folder.path("key"))
+    try storage(source).setPassword("s3cret", for: .first)
+    for name in [".swift-keyring-killed", "backup"] {
+      try FileManager.default.linkItem(atPath: folder.path("key"), toPath: folder.path(name))
+    }
+    try folder.write([7], ".swift-keyring-other")
+    let kept: Set = ["key", "backup", "secrets", "secrets.lock", ".swift-keyring-other"]
+    #expect(!storage(source).diagnose().findings.isEmpty)
+    #expect(try folder.names() == kept.union([".swift-keyring-killed"]), "looking changes nothing")
+    #expect(try storage(source).password(for: .first) == "s3cret")
+    #expect(try folder.names() == kept)
+  }
+
+  /// As on file systems without files that have no name.
+  @Test func keyFileIsMadeUnderAnotherNameFirst() throws {
+    let file = KeyFile(path: folder.path("key"), place: FilePlace(folder.path("secrets")))
+    try file.makeWithSecondName(in: Folder(of: folder.path("key")))
+    let key = try folder.bytes("key")
+    #expect(key.count == 32)
+    #expect(try folder.mode("key") == 0o600)
+    try file.makeWithSecondName(in: Folder(of: folder.path("key")))
+    #expect(try folder.bytes("key") == key, "what another process has made stays")
+    #expect(try folder.names() == ["key"])
+  }
+
   @Test(arguments: [0o640, 0o604, 0o660, 0o666, 0o610])
   func keyFileThatOthersMayUseIsRefused(mode: Int) throws {
     let source = KeySource.keyFile(at: folder.path("key"))

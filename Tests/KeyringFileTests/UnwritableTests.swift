@@ -47,6 +47,23 @@ import Testing
     #expect(try deep.password(for: .first) == nil)
   }
 
+  /// The folder that has the new file may be written, and cannot be waited for.
+  @Test func errorAfterTheFileWasReplacedSaysSo() throws {
+    let storage = storage(at: folder.path("deep/secrets"))
+    try storage.setPassword("old", for: .first)
+    for name in ["deep/secrets", "deep/secrets.lock"] { chown(folder.path(name), 65534, getgid()) }
+    try folder.withoutPrivileges { () throws in
+      chmod(folder.path("deep"), 0o300)
+      let error = #expect(throws: SecureStorageError.self) {
+        try storage.setPassword("new", for: .first)
+      }
+      #expect(error?.message.contains("may not be on the disk yet") == true)
+      #expect(error?.advice.hasPrefix("What was written is there") == true)
+      #expect(try storage.password(for: .first) == "new")
+      chmod(folder.path("deep"), 0o700)
+    }
+  }
+
   @Test func fileInPlaceOfTheFolderIsAnError() throws {
     try folder.write([], "file")
     let storage = storage(at: folder.path("file/secrets"))
@@ -137,6 +154,23 @@ import Testing
       atPath: path + ".lock", withDestinationPath: folder.path("victim"))
     #expect(try code { try storage().setPassword("lost", for: .first) } == .backend)
     #expect(try storage().password(for: .first) == "new")
+  }
+
+  /// Who owns the folder may have given the lock another name, of a file that is somebody else's.
+  @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
+  func lockThatIsAnotherFileIsNotGivenAway() throws {
+    try storage().setPassword("kept", for: .first)
+    chown(path, 65534, 54321)
+    try folder.write([], "victim")
+    try FileManager.default.removeItem(atPath: path + ".lock")
+    try FileManager.default.linkItem(atPath: folder.path("victim"), toPath: path + ".lock")
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage().setPassword("lost", for: .first)
+    }
+    #expect(error?.underlying?.code == Int(EMLINK))
+    let victim = try FileManager.default.attributesOfItem(atPath: folder.path("victim"))
+    #expect(victim[.ownerAccountID] as? Int == 0)
+    #expect(try storage().password(for: .first) == "kept")
   }
 
   @Test func folderAndPipeAreRefused() throws {

@@ -90,6 +90,19 @@ import Darwin
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
+  /// As Windows' editors save it when they are told to.
+  @Test(arguments: [false, true], [[0xFF, 0xFE], []] as [[UInt8]])
+  func textInUTF16IsRefused(isJSON: Bool, mark: [UInt8]) throws {
+    let text = isJSON ? "{\"TOKEN\": \"s3cret\"}" : "TOKEN=s3cret\n"
+    let bytes = mark + text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+    let file = try TemporaryFile(bytes: bytes)
+    let place: Plaintext = isJSON ? .jsonFile(file.path) : .environmentFile(file.path)
+    let migration = Migration(of: [.password("TOKEN", as: token)], from: place, to: storage)
+    let error = failure { try migration.run() }
+    #expect(error?.code == .undecodable && error?.advice.contains("UTF-8") == true)
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
   @Test func textThatIsNotUTF8IsNoPassword() throws {
     let file = try TemporaryFile(bytes: Array("TOKEN=".utf8) + [0xFF, 0x0A])
     let plan = PlaintextItem.password("TOKEN", as: token)
@@ -413,7 +426,7 @@ import Darwin
 }
 
 /// A file in a folder of its own, which is deleted with it.
-private final class TemporaryFile: Sendable {
+final class TemporaryFile: Sendable {
   let folder: String
   var path: String { folder + "/file" }
 

@@ -21,6 +21,26 @@ import Testing
     #expect(error.recoverySuggestion?.contains("gnome-keyring") == true)
   }
 
+  /// Other programs choose labels, and a storage names them in its errors.
+  @Test func everyTextIsOneLineThatLeavesTheTerminalAlone() {
+    let text = "a\u{1B}]0;b\u{7}\r\nc\u{9B}2J\u{2028}d\u{202E}\u{E9}"
+    let (shown, domain) = ("a ]0;b   c 2J d \u{E9}", "\u{1B}[2Jdomain")
+    var error = SecureStorageError(
+      .ambiguous, operation: .read, backend: text, message: text, advice: text,
+      underlying: .init(domain: domain, code: 7, text: text))
+    for _ in 1...2 {
+      #expect([error.backend, error.message, error.advice] == [shown, shown, shown])
+      #expect(error.underlying == .init(domain: " [2Jdomain", code: 7, text: shown))
+      #expect(
+        error.description
+          == "\(shown): read failed (ambiguous). \(shown) \(shown) [ [2Jdomain 7: \(shown)]")
+      // The same when a text is changed afterwards.
+      (error.backend, error.message, error.advice) = (text, text, text)
+      error.underlying?.domain = domain
+      error.underlying?.text = text
+    }
+  }
+
   @Test(arguments: SecureStorageError.Code.known)
   func everyCodeHasItsOwnMessageAndAdvice(code: SecureStorageError.Code) {
     let error = SecureStorageError(code, operation: .read, backend: "test")

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import KeyringStorage
 import KeyringTesting
@@ -36,6 +37,7 @@ enum Fault: CaseIterable {
   case countsAbsentAsRemoved, removesWhatIsLocked
   case removesByPrefix, removesWithoutAName
   case forgetsLabels, dropsSecretsWithLabels, ignoresSearchedAttributes, listsOldestFirst
+  case stopsTheClock
   case printsSecrets
   case losesWritesOfThreads
   case ignoresParts, ignoresAccessGroups, ignoresTheMode, changesBytes, ignoresQueries,
@@ -43,6 +45,7 @@ enum Fault: CaseIterable {
   case hidesLockedItems, ignoresCancellation
   case keepsLabelsOfNewSecrets, dropsByteOrderMarks, locksOnlyOnce, dropsWhatIsWrittenWhileLocked
   case reportsTwice, reportsReplacedAsCreated, reportsToThoseWhoHaveLeft
+  case readsAbsentWhileLocked, addsUnlockingAndReplacing
 
   var brokenRule: StorageContract {
     switch self {
@@ -68,7 +71,7 @@ enum Fault: CaseIterable {
     case .forgetsLabels: .metadataReadsBack
     case .dropsSecretsWithLabels: .labelChangesAlone
     case .ignoresSearchedAttributes: .attributesAreSearchable
-    case .listsOldestFirst: .newestComesFirst
+    case .listsOldestFirst, .stopsTheClock: .newestComesFirst
     case .printsSecrets: .secretsAreNotShown
     case .losesWritesOfThreads: .threadsLoseNothing
     case .ignoresParts: .internetPasswordsNeverCollide
@@ -85,6 +88,8 @@ enum Fault: CaseIterable {
     case .dropsWhatIsWrittenWhileLocked: .lockingLosesNothing
     case .reportsTwice, .reportsReplacedAsCreated: .changesAreReportedOnce
     case .reportsToThoseWhoHaveLeft: .endedObservationsAreSilent
+    case .readsAbsentWhileLocked: .absentMeansUnlocked
+    case .addsUnlockingAndReplacing: .addingNeverReplaces
     }
   }
 }
@@ -124,6 +129,11 @@ private struct RuleBreakingStorage: LockableStorage, ObservableStorage, CustomSt
     case .savesBesideThePresentItem: saved.append(item)
     case .keepsTheFirstSecret: saved.append(item)
     case .addReplaces: mode = mode == .add ? .addOrReplace : mode
+    case .addsUnlockingAndReplacing where mode == .add:
+      if try base.isLocked() {
+        try base.unlock()
+        mode = .addOrReplace
+      }
     case .updateCreates: mode = mode == .update ? .addOrReplace : mode
     case .ignoresTheCaseOfKeys: item.key = lowercased(item.key)
     case .refusesNothing:
@@ -178,6 +188,10 @@ private struct RuleBreakingStorage: LockableStorage, ObservableStorage, CustomSt
     var query = query
     switch fault {
     case .readsLockedAsMissing where try base.isLocked(): return []
+    case .readsAbsentWhileLocked where try base.isLocked() && query.key != nil:
+      try base.unlock()
+      defer { try? base.lock() }
+      if try base.items(matching: query).isEmpty { return [] }
     case .ignoresTheCaseOfKeys: query.key = query.key.map(lowercased)
     case .ignoresParts: query.key = query.key.map { without("port", $0) }
     case .ignoresAccessGroups: query.key = query.key.map { without("access-group", $0) }
@@ -197,6 +211,12 @@ private struct RuleBreakingStorage: LockableStorage, ObservableStorage, CustomSt
       return items.reversed()
     case .readsEmptyAsMissing:
       return items.filter { $0.secret?.count != 0 }
+    case .stopsTheClock:
+      return items.map { item in
+        var item = item
+        item.modified = item.modified.map { _ in .distantPast }
+        return item
+      }
     case .savesBesideThePresentItem where query.key == nil:
       return saved.items
     default:

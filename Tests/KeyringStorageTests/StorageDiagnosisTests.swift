@@ -21,6 +21,31 @@ import Testing
       try await storage.diagnose(writing: true).findings.map(\.subject) == ["reading", "writing"])
   }
 
+  /// A call that does not notice that it was cancelled ends like one that does: nobody wants the result.
+  @Test(arguments: [true, false]) func cancelledIsNoDiagnosis(isNoticed: Bool) async throws {
+    let faulty = FaultyStorage()
+    let gate = faulty.hold(.read)
+    let storage: any SecureStorage = isNoticed ? faulty : DeafStorage(base: faulty)
+    let task = Task { try await storage.diagnose() }
+    await gate.waitForCall()
+    task.cancel()
+    gate.open()
+    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
+    #expect(error?.code == .canceled && error?.operation == .diagnose)
+    #expect(error?.backend == storage.backendName)
+  }
+
+  @Test func cancelledBeforeItIsNotMade() async throws {
+    let storage = FaultyStorage()
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await storage.diagnose(writing: true)
+    }
+    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
+    #expect(error?.code == .canceled)
+    #expect(storage.count(of: .read) == 0 && storage.count(of: .save) == 0)
+  }
+
   @Test func aStorageThatIsLocked() throws {
     let storage = InMemoryStorage()
     try storage.lock()
@@ -83,5 +108,24 @@ import Testing
       storage: "a\nb", subject: "c\r\nd", state: .notice, text: "e\u{1B}[31m\u{2028}f",
       advice: "g\u{85}h")
     #expect(finding.description == "notice: a b, c  d: e [31m f g h")
+  }
+}
+
+/// A storage that is not told when its call is cancelled.
+private struct DeafStorage: SecureStorage {
+  let base: FaultyStorage
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try CancellationSignal.$current.withValue(nil) {
+      Result { () throws(SecureStorageError) in try base.items(matching: query) }
+    }.get()
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try base.removeItems(matching: query)
   }
 }

@@ -41,7 +41,12 @@ struct FileLock {
   private func giveToOwner(of path: String) throws(FileFailure) {
     var owner = stat()
     guard geteuid() == 0, lstat(path, &owner) == 0 else { return }
-    if try file.status().st_uid == owner.st_uid { return }
+    let status = try file.status()
+    if status.st_uid == owner.st_uid { return }
+    // The folder may be the user's, who is not to be given a file that has another name elsewhere.
+    guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
+      throw FileFailure("cannot be locked for writing", number: EMLINK)
+    }
     guard fchown(file.descriptor, owner.st_uid, owner.st_gid) == 0 else {
       throw FileFailure("cannot be locked for writing")
     }

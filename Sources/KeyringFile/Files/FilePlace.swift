@@ -57,7 +57,8 @@ struct FilePlace: Sendable {
     }
   }
 
-  private func open() throws(FileFailure) -> OpenFile? {
+  /// Opens the file; `nil` when there is none.
+  func open() throws(FileFailure) -> OpenFile? {
     do throws(FileFailure) {
       // Not to wait for a writer, should it be a pipe.
       return try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -87,17 +88,15 @@ struct FilePlace: Sendable {
   ///   the disk, but its name there may still be the old one's.
   func replace(with content: [UInt8], under lock: FileLock) throws(FileFailure) -> OpenFile? {
     unlink(temporaryPath)
-    let isReplaced = try content.withUnsafeBufferPointer { (bytes) throws(FileFailure) in
+    return try content.withUnsafeBufferPointer { (bytes) throws(FileFailure) in
       let replacement = try FileReplacement(
         of: path, through: temporaryPath, with: UnsafeRawBufferPointer(bytes))
-      // Another writer may have come in between, and begun to write under the same name.
-      guard try replacement.isInPlace(), try lock.isHeld() else { return false }
+      // Another writer may have come in between, and begun to write under the same name. Not the one
+      // that was written to is kept open: a file system with such a file cannot be made read-only.
+      guard let file = try replacement.opened(), try lock.isHeld() else { return nil }
       try replacement.commit()
-      return true
+      return file
     }
-    if !isReplaced { return nil }
-    // Not the one that was written to: a file system with such a file cannot be made read-only.
-    return try OpenFile(path, O_RDONLY | O_NOFOLLOW)
   }
 }
 #endif

@@ -13,6 +13,8 @@ internal import Darwin
 struct KeyFile {
   /// The largest that is read, in bytes.
   static let largest = 64 << 10
+  /// How the names begin that a file has until it is whole.
+  private static let temporaryPrefix = ".swift-keyring-"
 
   let path: String
   let place: FilePlace
@@ -20,7 +22,10 @@ struct KeyFile {
   func key(_ purpose: KeySource.Purpose) throws(SecureStorageError) -> Secret {
     do throws(FileFailure) {
       if purpose == .new { try makeUnlessPresent() }
-      return try read(OpenFile(path, O_RDONLY | O_NONBLOCK))
+      let file = try OpenFile(path, O_RDONLY | O_NONBLOCK)
+      let key = try read(file)
+      if purpose != .looking { try removeSecondName(of: file.status()) }
+      return key
     } catch {
       throw failure(error)
     }
@@ -52,19 +57,64 @@ struct KeyFile {
     if access(path, F_OK) == 0 { return }
     let folder = Folder(of: path)
     try folder.make()
-    let name = ".swift-keyring-" + String(UInt64.random(in: 0 ... .max), radix: 36)
+    if try !makeWithoutSecondName(in: folder) { try makeWithSecondName(in: folder) }
+    try folder.sync()
+  }
+
+  /// Makes the key in a file that has no name until it is whole, so that a process that is killed leaves
+  /// nothing; `false` where the file system has no such files, as NFS has none, or nothing is in /proc.
+  private func makeWithoutSecondName(in folder: Folder) throws(FileFailure) -> Bool {
+    #if os(Linux)
+    guard let file = try? OpenFile(folder.path, O_WRONLY | unnamed) else { return false }
+    try writeKey(to: file)
+    let source = "/proc/self/fd/\(file.descriptor)"
+    return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST
+    #else
+    return false
+    #endif
+  }
+
+  /// Makes the key in a file that has another name until it is whole.
+  ///
+  /// A process that is killed may leave that name: of a file that is no key yet, or of the key, from which
+  /// whoever reads it next takes it away.
+  func makeWithSecondName(in folder: Folder) throws(FileFailure) {
+    let name = Self.temporaryPrefix + String(UInt64.random(in: 0 ... .max), radix: 36)
     let temporary = "\(folder.path)/\(name)"
     let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL)
     defer { unlink(temporary) }
-    try KeySource.newKey().withUnsafeBytes { (bytes) throws(FileFailure) in
-      try file.write(bytes)
-    }
-    try file.sync()
+    try writeKey(to: file)
     // A hard link, because renaming would replace what another process has made meanwhile.
     guard link(temporary, path) == 0 || errno == EEXIST else {
       throw FileFailure("cannot be made")
     }
-    try folder.sync()
+  }
+
+  private func writeKey(to file: OpenFile) throws(FileFailure) {
+    try KeySource.newKey().withUnsafeBytes { (bytes) throws(FileFailure) in
+      try file.write(bytes)
+    }
+    try file.sync()
+  }
+
+  /// Removes the name that a process, when it was killed, had not taken from the key yet: the key would
+  /// still be there under it when somebody has deleted it.
+  ///
+  /// It stays where this user may not write the folder.
+  private func removeSecondName(of key: stat) {
+    let folder = Folder(of: path).path
+    guard key.st_nlink > 1, let stream = opendir(folder) else { return }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      var status = stat()
+      guard name.hasPrefix(Self.temporaryPrefix), lstat("\(folder)/\(name)", &status) == 0,
+        (status.st_dev, status.st_ino) == (key.st_dev, key.st_ino)
+      else { continue }
+      unlink("\(folder)/\(name)")
+    }
   }
 
   private func failure(_ cause: FileFailure) -> SecureStorageError {
@@ -76,4 +126,11 @@ struct KeyFile {
       underlying: cause.underlying)
   }
 }
+
+#if canImport(Glibc)
+/// The flag `O_TMPFILE` of open(2), which Swift has by this name only.
+private let unnamed = __O_TMPFILE
+#elseif canImport(Musl)
+private let unnamed = O_TMPFILE
+#endif
 #endif

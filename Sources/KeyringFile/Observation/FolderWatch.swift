@@ -1,6 +1,11 @@
 #if EncryptedFile && os(Linux)
-internal import Glibc
 internal import KeyringStorage
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// What the system tells of a file, there or not: by
 /// [inotify](https://man7.org/linux/man-pages/man7/inotify.7.html) of its folder, or while there is

@@ -145,7 +145,7 @@ final class BusConnection: Sendable {
 
 extension BusConnection {
   /// What starts a message to whoever owns a name on the bus, if anybody does.
-  func starting(_ message: Message, toOwnerOf name: String) -> PrivateMainContext.Start {
+  func starting(_ message: Message, to name: String) -> PrivateMainContext.Start {
     { [reference] cancellable, callback, data in
       let call = g_dbus_message_new_method_call(
         name, message.object.text, message.interface, message.method)

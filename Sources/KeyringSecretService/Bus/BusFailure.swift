@@ -104,7 +104,7 @@ extension BusFailure {
       return .accessDenied
     case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut":
       return .timedOut
-    case "org.freedesktop.Secret.Error.IsLocked":
+    case Self.locked:
       return .locked
     case nil:
       switch ioCode {
@@ -129,24 +129,27 @@ extension BusFailure {
 
   /// Whether what a message was for does not exist (any more): items and collections come and go.
   func isUnknownObject(of message: Message) -> Bool {
-    if message.isForService {
-      // KWallet 5.103 reads no secret at all when one of the items is gone. A service that knows no
-      // such method is at fault.
-      return message.readsSecrets && isInvalidArgument
-    }
-    return isUnknownObject
+    // A service that knows no such method is at fault.
+    !message.isForService && isUnknownObject
   }
+
+  /// Whether the provider says that the object is locked.
+  var isLocked: Bool { remoteName == Self.locked }
+
+  static let locked = "org.freedesktop.Secret.Error.IsLocked"
 
   /// Whether the provider did not take what it was given.
   var isInvalidArgument: Bool { remoteName == "org.freedesktop.DBus.Error.InvalidArgs" }
 
   /// Whether the object that the message was for does not exist (any more).
-  private var isUnknownObject: Bool {
+  fileprivate var isUnknownObject: Bool {
     switch remoteName {
     case "org.freedesktop.Secret.Error.NoSuchObject",
       "org.freedesktop.DBus.Error.UnknownObject",
       // gnome-keyring 42 says this of an item or a collection that is gone.
-      "org.freedesktop.DBus.Error.UnknownMethod":
+      "org.freedesktop.DBus.Error.UnknownMethod",
+      // And KeePassXC 2.7.4 this.
+      "org.freedesktop.DBus.Error.UnknownInterface":
       true
     default: false
     }
@@ -155,6 +158,18 @@ extension BusFailure {
   private var ioCode: GIOErrorEnum? {
     guard domain == Self.timedOut.domain else { return nil }
     return GIOErrorEnum(rawValue: UInt32(code))
+  }
+}
+
+extension Message {
+  /// Whether a failure says that something is gone or locked, so that a closer look is needed.
+  ///
+  /// A provider may read no secret at all because of one item: KWallet 5.103 calls an item that is gone
+  /// an invalid argument, and KeePassXC 2.7.4 locks items for each program by itself. And a provider may
+  /// refuse to search a locked collection.
+  func canBeRefused(with failure: BusFailure) -> Bool {
+    if failure.isLocked { return readsSecrets || isSearch }
+    return readsSecrets && (failure.isInvalidArgument || failure.isUnknownObject)
   }
 }
 #endif

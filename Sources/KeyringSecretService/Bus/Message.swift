@@ -81,22 +81,27 @@ extension Message {
 extension Message {
   static let collectionInterface = "org.freedesktop.Secret.Collection"
   private static let itemInterface = "org.freedesktop.Secret.Item"
+  private static let searchItems = "SearchItems"
   private static let setSecret = "SetSecret"
   private static let attributes = "Attributes"
+
+  /// Whether the message searches a collection.
+  var isSearch: Bool { interface == Self.collectionInterface && method == Self.searchItems }
 
   /// Answers with the items of a collection, locked or not, that have all these attributes.
   static func searchItems(
     in collection: ObjectPath, _ attributes: [String: String]
   ) -> Message {
     Message(
-      collection, collectionInterface, "SearchItems", [.strings(attributes)], answer: "(ao)")
+      collection, collectionInterface, searchItems, [.strings(attributes)], answer: "(ao)")
   }
 
   /// Answers with the new item, or "/" and a prompt.
   ///
-  /// What is replaced is an item with all these attributes, and maybe more.
+  /// An item that is replaced is one with all these attributes, and maybe more.
   static func createItem(
-    in collection: ObjectPath, attributes: [String: String], label: String, secret: Variant
+    in collection: ObjectPath, attributes: [String: String], label: String, secret: Variant,
+    replacing: Bool
   ) -> Message {
     let properties: [String: Variant] = [
       "\(itemInterface).Label": .string(label),
@@ -104,7 +109,7 @@ extension Message {
     ]
     return Message(
       collection, collectionInterface, "CreateItem",
-      [.properties(properties), secret, .boolean(true)], answer: "(oo)")
+      [.properties(properties), secret, .boolean(replacing)], answer: "(oo)")
   }
 
   /// Replaces the secret of an item and leaves the rest of it alone.
@@ -149,10 +154,10 @@ extension Message {
   }
 
   /// The signal of ours that tells of the change, where a provider keeps silent about it.
-  var silentChange: String? {
-    if interface == Self.itemInterface, method == Self.setSecret { return Silence.secretSet }
+  var silentChange: Provider.SilentChange? {
+    if interface == Self.itemInterface, method == Self.setSecret { return .secret }
     guard interface == Self.propertiesInterface, method == Self.set else { return nil }
-    return arguments.child(1).text == Self.attributes ? Silence.attributesSet : nil
+    return arguments.child(1).text == Self.attributes ? .attributes : nil
   }
 
   static func setAttributes(_ attributes: [String: String], of item: ObjectPath) -> Message {

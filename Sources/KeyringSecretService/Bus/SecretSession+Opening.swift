@@ -15,7 +15,8 @@ extension SecretSession {
   static func open(
     address: String?, asking questions: [Message], until deadline: Deadline
   ) throws(OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
-    let questions = questions.count < BusConnection.flight ? questions : []
+    let questions =
+      questions.count < BusConnection.flight - Provider.names.count ? questions : []
     return try PrivateMainContext.run { (context) throws(OpeningFailure) in
       let connection: BusConnection
       do throws(BusFailure) {
@@ -24,13 +25,22 @@ extension SecretSession {
         throw OpeningFailure(connecting: error)
       }
       do throws(BusFailure) {
+        // Who the provider is tell the names that it owns.
+        let owners = Provider.names.map { Message.owner(of: $0) }
         let (service, results) = try openServiceWithAnyKey(
-          on: connection, asking: questions, context, deadline)
-        guard let session = SecretSession(connection: connection, service: service) else {
+          on: connection, asking: owners + questions, context, deadline)
+        let names = zip(owners, results).map {
+          connection.answer($1, to: $0, from: Message.bus)?.child(0).text
+        }
+        let session = SecretSession(
+          connection: connection, service: service,
+          owners: Dictionary(uniqueKeysWithValues: zip(Provider.names, names))
+            .compactMapValues(\.self))
+        guard let session else {
           throw BusFailure(domain: "secret", code: 0, text: "the provider left during the opening")
         }
-        let answers = zip(questions, results).compactMap {
-          connection.answer($1, to: $0, from: session.provider)
+        let answers = zip(questions, results.dropFirst(owners.count)).compactMap {
+          connection.answer($1, to: $0, from: session.provider.uniqueName)
         }
         return (session, answers.isEmpty || answers.count < questions.count ? nil : answers)
       } catch {
@@ -65,7 +75,7 @@ extension SecretSession {
       g_async_initable_init_async(service.pointer, G_PRIORITY_DEFAULT, cancellable, callback, data)
     }
     let results = try context.results(
-      of: [opening] + questions.map { connection.starting($0, toOwnerOf: Message.secrets) },
+      of: [opening] + questions.map { connection.starting($0, to: $0.receiver ?? Message.secrets) },
       until: deadline)
     var error: UnsafeMutablePointer<GError>?
     guard let result = results.first,

@@ -24,8 +24,10 @@ extension SecretSession {
       var outcome: PromptOutcome?
       var providerHasLeft = false
       let subscriptions = [
-        subscribe(to: .completed(prompt, sender: provider)) { outcome = PromptOutcome($0) },
-        subscribe(to: .ownerChanged(of: provider)) { _ in providerHasLeft = true },
+        subscribe(to: .completed(prompt, sender: provider.uniqueName)) {
+          outcome = PromptOutcome($0)
+        },
+        subscribe(to: .ownerChanged(of: provider.uniqueName)) { _ in providerHasLeft = true },
       ]
       defer { for unsubscribe in subscriptions { unsubscribe() } }
 
@@ -47,12 +49,9 @@ extension SecretSession {
 
 extension SecretSession {
   /// Tells whether a prompt that was dismissed was never in front of anybody.
-  ///
-  /// gnome-keyring leaves its prompts to another program; where that is missing, cannot be started
-  /// or has died, it dismisses them itself.
   func lacksPrompter(until deadline: Deadline) throws(BusFailure) -> Bool {
-    guard try isGnomeKeyring(until: deadline) else { return false }
-    return try owner(of: "org.gnome.keyring.SystemPrompter", until: deadline) == nil
+    guard let prompter = provider.prompter else { return false }
+    return try owner(of: prompter, until: deadline) == nil
   }
 }
 

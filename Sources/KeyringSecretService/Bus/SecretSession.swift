@@ -11,16 +11,19 @@ internal import Synchronization
 final class SecretSession: Sendable {
   let connection: BusConnection
   private let service: GLibReference
-  /// The unique name that the provider has on the bus.
-  let provider: String
+  let provider: Provider
   /// The session's object, which says how a secret is encrypted.
   let path: ObjectPath
   /// Where the items are that were met in this session.
   let itemPlaces = ItemPlaces()
-  /// Whether gnome-keyring is the provider, once that was asked.
-  private let isKnownAsGnomeKeyring = Mutex<Bool?>(nil)
+  /// The provider's collections as they were last listed; empty before.
+  let knownCollections = Mutex<[ObjectPath]>([])
 
-  init?(connection: BusConnection, service: GLibReference) {
+  /// - Parameters:
+  ///   - connection: The connection to the bus.
+  ///   - service: libsecret's object, which has opened the session.
+  ///   - owners: The unique names of the programs that own the names of known providers.
+  init?(connection: BusConnection, service: GLibReference, owners: [String: String]) {
     guard let owner = g_dbus_proxy_get_name_owner(UnsafeMutablePointer(service.pointer)) else {
       return nil
     }
@@ -29,7 +32,7 @@ final class SecretSession: Sendable {
     guard let path = secret_service_get_session_dbus_path(pointer) else { return nil }
     self.connection = connection
     self.service = service
-    self.provider = String(cString: owner)
+    self.provider = Provider(String(cString: owner), owners: owners)
     self.path = ObjectPath(String(cString: path))
   }
 
@@ -48,7 +51,7 @@ final class SecretSession: Sendable {
   func send(
     _ messages: [Message], in context: PrivateMainContext, until deadline: Deadline
   ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
-    try connection.send(messages, to: provider, in: context, until: deadline)
+    try connection.send(messages, to: provider.uniqueName, in: context, until: deadline)
   }
 
   /// How secrets are encrypted on the bus, in the specification's words; "plain" for not at all.
@@ -73,14 +76,6 @@ final class SecretSession: Sendable {
 // MARK: - Names on the bus
 
 extension SecretSession {
-  /// Whether gnome-keyring is the provider.
-  func isGnomeKeyring(until deadline: Deadline) throws(BusFailure) -> Bool {
-    if let isGnomeKeyring = isKnownAsGnomeKeyring.withLock({ $0 }) { return isGnomeKeyring }
-    let isGnomeKeyring = try owner(of: "org.gnome.keyring", until: deadline) == provider
-    isKnownAsGnomeKeyring.withLock { $0 = isGnomeKeyring }
-    return isGnomeKeyring
-  }
-
   /// The unique name of who owns a name on the bus; `nil` when nobody does.
   func owner(of name: String, until deadline: Deadline) throws(BusFailure) -> String? {
     let result = try send([.owner(of: name)], until: deadline)[0]

@@ -73,52 +73,12 @@ extension Call {
 
 extension SecretServiceStorage.Collection {
   /// The name by which the Secret Service knows the collection whatever its label.
-  fileprivate var alias: String? {
+  var alias: String? {
     switch self {
     case .default: "default"
     case .session: "session"
     case .named: nil
     }
-  }
-}
-
-// MARK: - Searching
-
-extension SecretServiceStorage.Collection {
-  /// The messages that search for the items with these keys, one for each; none for a collection that
-  /// has to be looked up first.
-  func searches(for keys: [ItemKey]) -> [Message] {
-    alias.map { alias in
-      keys.map { .searchItems(in: .collection(aliased: alias), $0.ownAttributes) }
-    } ?? []
-  }
-}
-
-extension Call {
-  /// Finds the items of the storage's collection, locked or not, that have all these attributes.
-  func search(_ attributes: [String: String]) throws(SecureStorageError) -> [ObjectPath] {
-    try search([attributes]).found[0]
-  }
-
-  /// Finds the items of the storage's collection, for each set of attributes those that have them all.
-  ///
-  /// - Parameters:
-  ///   - attributeSets: The sets of attributes.
-  ///   - others: Messages that travel with the searches, and arrive after them.
-  /// - Returns: What was found for each set, and the answers to the other messages.
-  /// - Throws: What any of them failed with.
-  func search(
-    _ attributeSets: [[String: String]], with others: [Message] = []
-  ) throws(SecureStorageError) -> (found: [[ObjectPath]], answers: [Variant?]) {
-    guard let collection = try collection() else {
-      return (attributeSets.map { _ in [] }, try send(others))
-    }
-    let searches = attributeSets.map { Message.searchItems(in: collection, $0) }
-    let answers = try send(searches + others)
-    return (
-      answers.prefix(searches.count).map { $0?.child(0).paths ?? [] },
-      Array(answers.dropFirst(searches.count))
-    )
   }
 }
 
@@ -158,6 +118,15 @@ extension Call {
       .backend,
       "The keyring says that it has locked the collection, and the collection is not locked.",
       advice: "Keep in another collection what is to be locked.")
+  }
+
+  /// Unlocks the collections that a search has met locked.
+  ///
+  /// - Parameter collections: The collections, or the alias of one.
+  /// - Throws: `SecureStorageError` if they stay locked.
+  func unlock(searched collections: [ObjectPath]) throws(SecureStorageError) {
+    if followsAllCollections { return try unlock(collections) }
+    try unlock([lockableCollection()])
   }
 
   /// Unlocks items or collections, asking the user if that is allowed.

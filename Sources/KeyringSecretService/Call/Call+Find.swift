@@ -12,29 +12,46 @@ extension Call {
 
   /// Finds items by whatever a query asks for, even while others change them.
   func selectedItems(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    var gone: Set<ObjectPath> = []
+    var refusals: [ObjectPath: Int] = [:]
+    var incomplete: Set<ObjectPath> = []
     while true {
       let selected = try storedItems(matching: query, fetching: query.details)
-        .map { (key: $0, item: $1[0]) }
+        .compactMap { key, items in
+          items.first { !incomplete.contains($0.path) }.map { (key: key, item: $0) }
+        }
       let unread =
         query.details.contains(.secret) ? selected.map(\.item).filter(\.canBeRead).map(\.path) : []
-      let secrets = try contents(of: ItemRequest(unread, .secret, in: session)).secrets
-      let missing = unread.filter { secrets[$0] == nil }
+      let contents = try contents(of: ItemRequest(unread, .secret, in: session))
+      let missing = unread.filter { contents.secrets[$0] == nil }
       if missing.isEmpty {
         return selected.map { key, stored in
           stored.item(
-            key, secret: stored.secret ?? secrets[stored.path], details: query.details)
+            key, secret: stored.secret ?? contents.secrets[stored.path], details: query.details)
         }
       }
+      // An item whose secret never arrived leaves its place to the one that it was to replace.
+      incomplete.formUnion(contents.incomplete)
       // What vanished in between was removed, replaced or locked, and another search tells which.
-      if try !isLocked(existingCollection()) {
-        if !gone.isDisjoint(with: missing) {
-          throw unexpectedAnswer("no secret for an item that it lists as unlocked")
-        }
-        gone.formUnion(missing)
+      let refused = missing.filter { !incomplete.contains($0) }
+      for path in refused where try lockState(of: path.collection) == false {
+        refusals[path, default: 0] += 1
       }
+      try insist(on: refused.filter { refusals[$0] ?? 0 > 1 }, refusals)
       try checkDeadline()
     }
+  }
+
+  /// Unlocks items whose secrets the provider refuses although it lists them as unlocked, and throws
+  /// where that did not help.
+  private func insist(
+    on refused: [ObjectPath], _ refusals: [ObjectPath: Int]
+  ) throws(SecureStorageError) {
+    if refused.isEmpty { return }
+    if refused.contains(where: { refusals[$0] ?? 0 > 2 }) {
+      _ = try send([.getSecrets(refused, session: session.path)], acceptingRefusals: false)
+      throw unexpectedAnswer("no secret for an item that it lists as unlocked")
+    }
+    try unlock(refused)
   }
 
   // MARK: What a query selects
@@ -90,14 +107,25 @@ extension Call {
   /// - Parameters:
   ///   - key: The key.
   ///   - unlocking: Whether what is locked is unlocked.
-  /// - Returns: The items; none when there are none.
+  /// - Returns: The items; none when there are none. What python's keyring has put beside a password
+  ///   of ours comes last.
   /// - Throws: `.ambiguous` when several items of other programs match and none of ours.
   func storedItems(
     for key: ItemKey, unlocking: Bool = true
   ) throws(SecureStorageError) -> [StoredItem] {
-    let own = try storedItems(with: key.ownAttributes, unlocking: unlocking)
-    if !own.isEmpty { return own }
-    let foreign = try foreignItems(for: key, unlocking: unlocking)
+    let stored = try storedItems(unlocking: unlocking, key: key) { () throws(SecureStorageError) in
+      let result = try searchEverything([key.attributes])
+      if result.found[0].count <= Self.fewItems { return result }
+      // Items of other keys have the same parts and more.
+      let own = try search([key.ownAttributes], with: [])
+      return own.found[0].isEmpty ? result : own
+    }
+    let own = stored.filter { $0.isOwn(under: key) }
+    if !own.isEmpty {
+      let duplicates = stored.filter { $0.isPythonKeyringDuplicate(of: key) }
+      return duplicates.count == 1 ? own + duplicates : own
+    }
+    let foreign = stored.filter { $0.isForeign(under: key) }
     if foreign.count > 1 {
       let names = foreign.map { "\"\($0.label)\" (\($0.path.text))" }.joined(separator: ", ")
       throw failure(.ambiguous, "Several items of other programs match \(key): \(names).")
@@ -105,46 +133,73 @@ extension Call {
     return foreign
   }
 
-  /// Finds the items of other programs that have all parts of a key.
-  func foreignItems(
-    for key: ItemKey, unlocking: Bool = true
-  ) throws(SecureStorageError) -> [StoredItem] {
-    try storedItems(with: key.attributes, unlocking: unlocking).filter { stored in
-      // Items of ours that have the same parts belong to keys of another kind. And of a server
-      // every further part counts: the password of another port is another password.
-      !stored.isOwn
-        && (key.kind != .internetPassword || ItemKey(itemAttributes: stored.attributes) == key)
-    }
-  }
+  /// How many items are looked at rather than searched for anew.
+  private static let fewItems = 16
 
   /// Finds all items with these attributes, what replaces another first.
-  ///
-  /// They are unlocked for that: before the first unlock since log-in gnome-keyring tells neither
-  /// label nor attributes. With the secrets, if they are wanted, as far as they can be read.
   func storedItems(
     with attributes: [String: String], unlocking: Bool = true,
     fetching details: ItemQuery.Details = []
+  ) throws(SecureStorageError) -> [StoredItem] {
+    try storedItems(unlocking: unlocking, fetching: details) { () throws(SecureStorageError) in
+      try searchEverything([attributes])
+    }
+  }
+
+  /// Finds all items that a search finds, what replaces another first.
+  ///
+  /// They are unlocked for that: before the first unlock since log-in gnome-keyring tells neither
+  /// label nor attributes. With the secrets, if they are wanted, as far as they can be read.
+  ///
+  /// - Parameters:
+  ///   - unlocking: Whether what is locked is unlocked.
+  ///   - details: What of the items to fetch.
+  ///   - key: The key that is searched for, if one is: its item makes those that are hidden needless.
+  ///   - search: Searches for the items.
+  /// - Returns: The items.
+  /// - Throws: `.locked` if some of them may be hidden.
+  private func storedItems(
+    unlocking: Bool, fetching details: ItemQuery.Details = [],
+    key: ItemKey? = nil,
+    by search: () throws(SecureStorageError) -> SearchResult
   ) throws(SecureStorageError) -> [StoredItem] {
     // What a search lists may be gone before it is looked at. Then something may have taken its
     // place, and only another search tells; what is listed again and again is a provider's ghost.
     var gone: Set<ObjectPath> = []
     var unlocked: Set<ObjectPath> = []
+    var unlockings = 0
     while true {
-      let paths = try search(attributes).filter { !gone.contains($0) }
+      let result = try search()
+      let paths = result.found[0].filter { !gone.contains($0) }
       let contents = try contents(
         of: ItemRequest(paths, details.union(.metadata), in: session))
       let stored = paths.compactMap { contents.stored(at: $0) }
-      let locked = stored.filter { $0.isLocked && !unlocked.contains($0.path) }.map(\.path)
-      if unlocking, !locked.isEmpty {
-        try unlock(locked)
-        unlocked.formUnion(locked)
-        continue
+      if unlocking {
+        let isFound = key.map { key in stored.contains { $0.isOwn(under: key) } } ?? false
+        if !result.locked.isEmpty, !isFound {
+          unlockings += 1
+          if unlockings > Self.mostUnlockings { throw failure(.locked) }
+          try unlock(searched: result.locked)
+          continue
+        }
+        let locked = stored.filter { $0.isLocked && !unlocked.contains($0.path) }.map(\.path)
+        if !locked.isEmpty {
+          try unlock(locked)
+          unlocked.formUnion(locked)
+          continue
+        }
+      } else if !result.locked.isEmpty {
+        let isComplete = session.provider.listsLockedItems
+        guard isComplete, !stored.contains(where: \.hidesAttributes) else { throw failure(.locked) }
       }
       if stored.count == paths.count { return stored.sorted { $0.replaces($1) } }
       gone.formUnion(Set(paths).subtracting(stored.map(\.path)))
       try checkDeadline()
     }
   }
+
+  /// Another program may lock again what was unlocked; KWallet 5.103 does so by itself.
+  private static let mostUnlockings = 3
 }
 
 extension StoredItem {

@@ -7,7 +7,10 @@ extension Call {
     var query = query
     // KWallet deletes what is locked without a word.
     query.unlocks = true
-    return try storedItems(matching: query).map(\.items)
+    let selected = try storedItems(matching: query).map(\.items)
+    // What python's keyring has put beside our password goes with it, so that it stays removed.
+    guard query.leavesOthers else { return selected }
+    return selected.map { items in items.filter { $0.isOwn == items[0].isOwn } }
   }
 
   /// Finds those of the items that are still there, under whatever paths: the provider may have been
@@ -24,8 +27,8 @@ extension Call {
     return remaining
   }
 
-  /// Removes the items that were selected, by their key or in another way.
-  func remove(_ selected: [[StoredItem]], of key: ItemKey?) throws(SecureStorageError) {
+  /// Removes the items that were selected.
+  func remove(_ selected: [[StoredItem]]) throws(SecureStorageError) {
     for item in selected.joined() {
       // A new one is not to be looked for where this was.
       if let key = ItemKey(itemAttributes: item.attributes) {
@@ -34,19 +37,6 @@ extension Call {
     }
     // The valid item last, or a reader would for a moment find the one that it has replaced.
     try remove(selected.flatMap { $0.reversed().map(\.path) })
-    if let key, selected.first?.first?.isOwn == true { try removeTwin(of: key) }
-  }
-
-  /// Removes what python's keyring has put beside our password, so that what was removed stays so.
-  ///
-  /// keyring 23.9.3 changes a password of ours by making an item with its attribute "application".
-  /// Whatever else there is belongs to somebody who did not mean ours.
-  private func removeTwin(of key: ItemKey) throws(SecureStorageError) {
-    guard key.kind == .password else { return }
-    let twins = try foreignItems(for: key).filter { stored in
-      Set(stored.extraAttributes(of: key).keys) == ["application"]
-    }
-    if twins.count == 1 { try remove(twins.map(\.path)) }
   }
 
   /// Deletes items; one that is gone already is no error.

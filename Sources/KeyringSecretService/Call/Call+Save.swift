@@ -10,45 +10,100 @@ extension Call {
   func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     if mode == .addOrReplace, try replaceWritten(by: item) { return }
     session.itemPlaces.noteWritten(false, item.key, in: options.collection)
+    try refuseReservedAttributes(of: item)
     var vanished: Set<ObjectPath> = []
+    var refusals = 0
     while true {
-      let stored = try storedItems(toBeReplacedBy: item.key, mode)
-      guard let valid = stored.first else {
-        if mode == .update { throw failure(.itemNotFound) }
-        return try create(item)
+      do throws(SecureStorageError) {
+        if try saveUndisturbed(item, mode, &vanished) { return }
+      } catch {
+        // It was locked after it was looked at, so that something may have appeared meanwhile.
+        refusals += 1
+        guard error.underlying?.domain == BusFailure.locked, refusals < 3 else { throw error }
       }
-      if mode == .add { throw failure(.itemAlreadyExists) }
-      if try replace(valid, by: item) {
-        return try remove(stored.dropFirst().map(\.path))
-      }
-      // The item vanished before it was replaced. KWallet 5.103 says so, too, when it has computed
-      // another key for the session; a new session will do.
-      if !vanished.insert(valid.path).inserted { throw failure(.connectionLost) }
       try checkDeadline()
     }
   }
 
+  /// Stores an item; `false` when another program has got in between.
+  private func saveUndisturbed(
+    _ item: SecureItem, _ mode: SaveMode, _ vanished: inout Set<ObjectPath>
+  ) throws(SecureStorageError) -> Bool {
+    let (stored, incomplete) = try storedItems(toBeReplacedBy: item.key, mode)
+    guard let valid = stored.first else {
+      if mode == .update { throw failure(.itemNotFound) }
+      try remove(incomplete.map(\.path))
+      return try create(item, mode)
+    }
+    if mode == .add { throw failure(.itemAlreadyExists) }
+    guard try replace(valid, by: item) else {
+      // The item vanished before it was replaced. KWallet 5.103 says so, too, when it has computed
+      // another key for the session; a new session will do.
+      if !vanished.insert(valid.path).inserted { throw failure(.connectionLost) }
+      return false
+    }
+    try remove(incomplete.map(\.path) + superseded(stored).map(\.path))
+    return true
+  }
+
+  /// Finds what is stored under a key, and what only looks so because its secret never arrived.
+  ///
   /// Several items of other programs are too many to replace one, and enough to refuse an addition.
   private func storedItems(
     toBeReplacedBy key: ItemKey, _ mode: SaveMode
-  ) throws(SecureStorageError) -> [StoredItem] {
+  ) throws(SecureStorageError) -> (stored: [StoredItem], incomplete: [StoredItem]) {
+    let stored: [StoredItem]
     do throws(SecureStorageError) {
-      return try storedItems(for: key)
+      stored = try storedItems(for: key)
     } catch {
       throw mode == .add && error.code == .ambiguous ? failure(.itemAlreadyExists) : error
     }
+    let own = stored.filter(\.isOwn)
+    // One that is replaced anyway need not be looked at.
+    guard own.count > (mode == .add ? 0 : 1) else { return (stored, []) }
+    let incomplete = try contents(of: ItemRequest(own.map(\.path), .secret, in: session)).incomplete
+    return (
+      stored.filter { !incomplete.contains($0.path) },
+      stored.filter { incomplete.contains($0.path) }
+    )
+  }
+
+  /// Throws where the provider has attributes of its own by a name that the item gives one.
+  private func refuseReservedAttributes(of item: SecureItem) throws(SecureStorageError) {
+    let reserved = session.provider.reservedAttributes
+    let names = Set(item.key.attributes.keys).union((item.attributes ?? [:]).keys)
+    guard let name = names.intersection(reserved).min() else { return }
+    var error = failure(
+      .invalidArgument, "The keyring has an attribute \"\(name)\" of its own in every item.")
+    error.argument = item.key.attributes[name] == nil ? "attributes" : "key"
+    throw error
   }
 
   // MARK: New items
 
-  private func create(_ item: SecureItem) throws(SecureStorageError) {
+  /// Creates an item; `false` when an addition has met another one, and was taken back.
+  private func create(
+    _ item: SecureItem, _ mode: SaveMode
+  ) throws(SecureStorageError) -> Bool {
     let secret = try storage.secretOfNewItem(item)
     let attributes = item.key.newAttributes.merging(item.attributes ?? [:]) { $1 }
+      .marking(secret)
     let label = item.label ?? item.key.defaultLabel
-    let path = try createAnotherItem(attributes: attributes, label: label, secret: secret)
-    // Without attributes of its own another process's item was replaced, not joined.
-    if item.attributes?.isEmpty == false { return try removeOlder(item.key) }
+    let path = try createAnotherItem(
+      item.key, attributes: attributes, label: label, secret: secret, replacing: mode != .add)
+    if mode == .add {
+      // The provider has no "create if absent". Of several additions at once one finds itself alone.
+      if try storedItems(for: item.key).contains(where: { $0.isOwn && $0.path != path }) {
+        try remove([path])
+        return false
+      }
+    } else if item.attributes?.isEmpty == false {
+      // Without attributes of its own another process's item was replaced, not joined.
+      try removeOlder(item.key)
+      return true
+    }
     noteWritten(item.key, at: path)
+    return true
   }
 
   /// Removes what another process, saving under the same key at the same time, has made older.
@@ -56,7 +111,16 @@ extension Call {
   /// Everybody who saves orders the items in the same way and removes all but the newest, so that
   /// exactly one is left, whoever comes last.
   private func removeOlder(_ key: ItemKey) throws(SecureStorageError) {
-    try remove(storedItems(for: key).dropFirst().map(\.path))
+    try remove(superseded(storedItems(for: key)).map(\.path))
+  }
+
+  /// Returns the items that the first one has replaced, once they are not needed any more.
+  ///
+  /// A provider that writes secrets late would lose both if it died now.
+  private func superseded(_ stored: [StoredItem]) -> ArraySlice<StoredItem> {
+    guard let valid = stored.first else { return [] }
+    let isSafe = !valid.wasChanged(within: session.provider.secretDelay)
+    return isSafe ? stored.dropFirst() : []
   }
 
   // MARK: Items that are there
@@ -78,7 +142,9 @@ extension Call {
     }
     if stored.isOwn, let label = item.label, !label.isExactly(stored.label) {
       // The one message that changes both at once.
-      let path = try createItem(attributes: attributes, label: label, secret: secret)
+      let path = try createItem(
+        in: stored.path.collection, attributes: attributes.marking(secret, isThere: true),
+        label: label, secret: secret)
       if path != stored.path {
         try removeOlder(item.key)
         return true
@@ -94,21 +160,40 @@ extension Call {
     }
     // In place, so that another program finds its item as it left it, and because KeePassXC 2.7.4
     // asks the user about every replacement.
-    guard try write([.setSecret(try encode(secret), of: stored.path)]) else { return false }
+    guard try write(secret, to: stored) else { return false }
     _ = try changeMetadata(of: stored, attributes, item.label)
     if stored.isOwn { noteWritten(item.key, at: stored.path) }
     return true
+  }
+
+  /// Replaces the secret of an item.
+  private func write(
+    _ secret: Secret, to stored: StoredItem
+  ) throws(SecureStorageError) -> Bool {
+    if stored.isOwn {
+      let attributes = stored.attributes.marking(secret, isThere: true)
+      // Before the secret: an empty one that doesn't say so is taken for one that never arrived.
+      if !attributes.isExactly(stored.attributes),
+        try !write([.setAttributes(attributes, of: stored.path)])
+      {
+        return false
+      }
+    }
+    return try write([.setSecret(try encode(secret), of: stored.path)])
   }
 
   /// Replaces an item by one with other attributes, never having none or a mixture of both.
   private func supersede(
     _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret
   ) throws(SecureStorageError) {
-    var attributes = attributes.merging(item.key.ownAttributes) { $1 }
+    var attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
     attributes[AttributeName.revision] = String(stored.revision + 1)
     let path = try createAnotherItem(
-      attributes: attributes, label: item.label ?? stored.label, secret: secret)
-    if path != stored.path { try remove([stored.path]) }
+      item.key, in: stored.path.collection, attributes: attributes,
+      label: item.label ?? stored.label, secret: secret)
+    if path != stored.path, !stored.isOwn || session.provider.secretDelay == .zero {
+      try remove([stored.path])
+    }
     try removeOlder(item.key)
   }
 
@@ -131,10 +216,13 @@ extension Call {
   /// Creates an item whose attributes no other has.
   @discardableResult
   private func createAnotherItem(
-    attributes: [String: String], label: String, secret: Secret
+    _ key: ItemKey, in collection: ObjectPath? = nil, attributes: [String: String], label: String,
+    secret: Secret, replacing: Bool = true
   ) throws(SecureStorageError) -> ObjectPath {
     do throws(SecureStorageError) {
-      return try createItem(attributes: attributes, label: label, secret: secret)
+      let collection = if let collection { collection } else { try collectionOfNewItem(key) }
+      return try createItem(
+        in: collection, attributes: attributes, label: label, secret: secret, replacing: replacing)
     } catch {
       guard error.underlying?.domain == BusFailure.noSessionOfKWallet else { throw error }
       // It has made an item all the same, without the secret, which it could not decrypt.
@@ -147,16 +235,22 @@ extension Call {
   }
 
   private func createItem(
-    attributes: [String: String], label: String, secret: Secret
+    in collection: ObjectPath, attributes: [String: String], label: String, secret: Secret,
+    replacing: Bool = true
   ) throws(SecureStorageError) -> ObjectPath {
     let secret = try encode(secret)
     func send(to collection: ObjectPath) throws(SecureStorageError) -> Variant? {
       hasWritten = true
-      return try sendUnlocking(
-        .createItem(in: collection, attributes: attributes, label: label, secret: secret))
+      return try self.send(
+        .createItem(
+          in: collection, attributes: attributes, label: label, secret: secret,
+          replacing: replacing))
     }
-    var answer = try send(to: existingCollection())
-    if answer == nil { answer = try send(to: newDefaultCollection()) }
+    var answer = try send(to: collection)
+    if answer == nil {
+      try expectNoCollection()
+      answer = try send(to: newDefaultCollection())
+    }
     guard let answer else { throw noCollection() }
     let path = ObjectPath(answer.child(0).text)
     guard path.isNone else { return path }
@@ -165,48 +259,71 @@ extension Call {
     return ObjectPath(result.text)
   }
 
-  private func sendUnlocking(_ message: Message) throws(SecureStorageError) -> Variant? {
-    do throws(SecureStorageError) {
-      return try send(message)
-    } catch {
-      guard error.code == .locked else { throw error }
-      try unlock([lockableCollection()])
-      return try send(message)
-    }
-  }
-
   /// Sends messages that change an item; `false` when it does not exist any more.
-  func write(_ messages: [Message]) throws(SecureStorageError) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - messages: The messages.
+  ///   - search: A search that travels before them.
+  ///   - expected: What the search must find; otherwise the result is `false`, too.
+  /// - Returns: Whether the item was changed as it was expected to be.
+  /// - Throws: `SecureStorageError` if one of the messages fails.
+  func write(
+    _ messages: [Message], after search: Message? = nil, finding expected: [ObjectPath] = []
+  ) throws(SecureStorageError) -> Bool {
     if messages.isEmpty { return true }
     hasWritten = true
-    // KWallet 5.103 loses without a word what is written while it is locked.
-    let questions = try isGnomeKeyring() ? [] : [Message.isLocked(try existingCollection())]
+    let collection = messages[0].object.collection
+    let questions =
+      session.provider.refusesWritesWhileLocked ? [] : [Message.isLocked(collection)]
     func announce() {
       // Of several, one changes the label, and the provider tells of that.
       if messages.count == 1 { session.announce(messages[0]) }
     }
     // What was never sent is not announced.
     try checkDeadline()
-    let answers: [Variant?]
+    var answers: ArraySlice<Variant?>
     do throws(SecureStorageError) {
-      answers = try send(messages + questions)
+      answers = try send((search.map { [$0] } ?? []) + messages + questions)[...]
     } catch {
       // What nobody has waited for may be done all the same.
       if [.timedOut, .canceled, .connectionLost].contains(error.code) { announce() }
       throw error
     }
-    guard answers.prefix(messages.count).allSatisfy({ $0 != nil }) else { return false }
+    let isExpected = search == nil || answers.popFirst()??.child(0).paths == expected
+    guard isExpected, answers.prefix(messages.count).allSatisfy({ $0 != nil }) else {
+      announce()
+      return false
+    }
     guard let state = answers.dropFirst(messages.count).first ?? nil, try isLocked(state) else {
       announce()
       return true
     }
-    try unlock([lockableCollection()])
-    return try write(messages)
+    try unlock([collection])
+    return try write(messages, after: search, finding: expected)
   }
 
   func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {
     if let encoded = session.encode(secret) { return encoded }
     throw failure(.backend, "The secret could not be encrypted.")
+  }
+}
+
+extension [String: String] {
+  /// The attributes of an item with a secret: an empty one is marked, so that it isn't taken for one
+  /// that never arrived.
+  ///
+  /// - Parameters:
+  ///   - secret: The secret.
+  ///   - isThere: Whether an item has the attributes already; it keeps its mark.
+  /// - Returns: The attributes.
+  fileprivate func marking(_ secret: Secret, isThere: Bool = false) -> [String: String] {
+    var attributes = self
+    if secret.count == 0 {
+      attributes[AttributeName.emptySecret] = "yes"
+    } else if !isThere {
+      attributes[AttributeName.emptySecret] = nil
+    }
+    return attributes
   }
 }
 #endif

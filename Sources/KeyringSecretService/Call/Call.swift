@@ -31,10 +31,15 @@ final class Call {
 
   /// Sends messages side by side.
   ///
-  /// - Parameter messages: The messages.
+  /// - Parameters:
+  ///   - messages: The messages.
+  ///   - acceptingRefusals: Whether a refusal to search or to read secrets is an answer: something is
+  ///     gone or locked, and a closer look tells what.
   /// - Returns: For each message its answer, or `nil` when its object does not exist (any more).
   /// - Throws: What any of them failed with.
-  func send(_ messages: [Message]) throws(SecureStorageError) -> [Variant?] {
+  func send(
+    _ messages: [Message], acceptingRefusals: Bool = true
+  ) throws(SecureStorageError) -> [Variant?] {
     if messages.isEmpty { return [] }
     // What is cancelled, or late, sends nothing any more.
     try checkDeadline()
@@ -51,6 +56,9 @@ final class Call {
       switch result {
       case .success(let answer): answers.append(answer)
       case .failure(let failure) where failure.isUnknownObject(of: message): answers.append(nil)
+      case .failure(let failure)
+      where acceptingRefusals && message.canBeRefused(with: failure):
+        answers.append(nil)
       case .failure(let failure): throw self.failure(failure)
       }
     }
@@ -70,15 +78,6 @@ final class Call {
   /// something to do.
   func checkDeadline() throws(SecureStorageError) {
     if let failure = deadline.failure { throw self.failure(failure) }
-  }
-
-  /// Whether gnome-keyring is the provider, which needs fewer precautions than others.
-  func isGnomeKeyring() throws(SecureStorageError) -> Bool {
-    do throws(BusFailure) {
-      return try session.isGnomeKeyring(until: deadline)
-    } catch {
-      throw failure(error)
-    }
   }
 
   /// Leaves out of the time for the keyring's answers what a person has taken.

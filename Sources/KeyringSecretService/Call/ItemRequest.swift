@@ -25,6 +25,8 @@ struct ItemRequest {
 struct ItemContents {
   fileprivate(set) var properties: [ObjectPath: StoredItem] = [:]
   fileprivate(set) var secrets: [ObjectPath: Secret] = [:]
+  /// Items of this package whose secret has never arrived, because the provider died before.
+  fileprivate(set) var incomplete: Set<ObjectPath> = []
 
   /// What the provider has at a path; `nil` when the item is gone.
   func stored(at path: ObjectPath) -> StoredItem? {
@@ -77,20 +79,35 @@ extension Call {
       contents.secrets[path] = secret
     }
     for (path, secret) in contents.secrets where secret.count == 0 {
-      contents.secrets[path] = try secretOfUnlockedItem(path)
+      try settleEmptySecret(of: path, in: &contents)
     }
     return contents
   }
 
-  /// Fetches a secret that is said to be empty, as KWallet 5.103 says of all while they are locked;
-  /// `nil` when it is gone, or locked before or after.
-  private func secretOfUnlockedItem(_ path: ObjectPath) throws(SecureStorageError) -> Secret? {
-    let question = Message.isLocked(try existingCollection())
-    let answers = try send([question, .getSecrets([path], session: session.path), question])
-    for answer in [answers[0], answers[2]] {
-      guard let answer, try !isLocked(answer) else { return nil }
+  /// Finds out what an empty secret means, which an item has for one of three reasons.
+  ///
+  /// It was stored so: an item of this package says that itself. Or it is locked: KWallet 5.103 answers
+  /// so. Or the provider has died after it wrote the item's attributes and before it wrote the secret.
+  private func settleEmptySecret(
+    of path: ObjectPath, in contents: inout ItemContents
+  ) throws(SecureStorageError) {
+    contents.secrets[path] = nil
+    let question = Message.isLocked(path.collection)
+    let answers = try send([
+      question, .properties(of: path), .getSecrets([path], session: session.path), question,
+    ])
+    for answer in [answers[0], answers[3]] {
+      guard let answer, try !isLocked(answer) else { return }
     }
-    return answers[1]?.child(0).children.first.flatMap { session.decode($0.child(1)) }
+    guard let properties = answers[1],
+      let stored = StoredItem(path: path, properties: properties), !stored.isLocked,
+      let entry = answers[2]?.child(0).children.first, let secret = session.decode(entry.child(1))
+    else { return }
+    if secret.count == 0, stored.isOwn, !stored.hasEmptySecret {
+      contents.incomplete.insert(path)
+    } else {
+      contents.secrets[path] = secret
+    }
   }
 }
 #endif

@@ -6,13 +6,14 @@ extension Call {
   /// Adds who provides the service, also when it does not answer.
   func addProvider(to diagnosis: inout StorageDiagnosis) throws(SecureStorageError) {
     // The bus knows that.
-    let process = try facts([.process(of: session.provider)])[0]
+    let name = session.provider.uniqueName
+    let process = try facts([.process(of: name)])[0]
     func add(version: String?) {
       diagnosis.add(
-        "provider", Self.description(of: session.provider, process: process, version: version))
+        "provider", Self.description(of: name, process: process, version: version))
     }
     do throws(SecureStorageError) {
-      let version = try facts([.version(ofQtProgram: session.provider)])[0]?.child(0).child(0)
+      let version = try facts([.version(ofQtProgram: name)])[0]?.child(0).child(0)
       add(version: version.flatMap { $0.isOfType("s") ? $0.text : nil })
     } catch {
       add(version: nil)
@@ -85,22 +86,15 @@ extension Call {
 
   /// Searches for what nobody has stored: a keyring may do all the rest, and hang then.
   func search() throws(SecureStorageError) {
-    _ = try search(ItemKey.diagnosisProbe().ownAttributes)
+    _ = try search([ItemKey.diagnosisProbe().ownAttributes], with: [])
   }
 
-  /// Adds whether the keyring asks the user about each new item: KeePassXC 2.7.4 does.
+  /// Adds whether the keyring asks the user about each new item.
   ///
   /// - Returns: Whether it does.
-  func addQuestion(
-    to diagnosis: inout StorageDiagnosis, mayAsk: Bool
-  ) throws(SecureStorageError) -> Bool {
-    do throws(BusFailure) {
-      let owner = try session.owner(of: "org.keepassxc.KeePassXC.MainWindow", until: deadline)
-      guard owner == session.provider else { return false }
-    } catch {
-      throw failure(error.codeWhileCalling)
-    }
-    let text = "KeePassXC asks the user before it stores a new item"
+  func addQuestion(to diagnosis: inout StorageDiagnosis, mayAsk: Bool) -> Bool {
+    guard session.provider.createsItemsByPrompt else { return false }
+    let text = "The keyring may ask the user before it stores a new item"
     if mayAsk {
       diagnosis.add("new items", text + ".", advice: "Answer its question when a secret is stored.")
     } else {
@@ -137,7 +131,7 @@ extension Call {
   /// Whether there is a program that shows the keyring's questions; it is started for that, and shows
   /// nothing.
   private func isAnybodyAsked() throws(SecureStorageError) -> Bool {
-    _ = try facts([.start("org.gnome.keyring.SystemPrompter")], onlyOf: "org.gnome.keyring")
+    if let prompter = session.provider.prompter { _ = try facts([.start(prompter)]) }
     do throws(BusFailure) {
       return try !session.lacksPrompter(until: deadline)
     } catch {
@@ -146,15 +140,8 @@ extension Call {
   }
 
   /// Asks the bus and other programs on it; who has no answer is not at fault.
-  private func facts(
-    _ messages: [Message], onlyOf name: String? = nil
-  ) throws(SecureStorageError) -> [Variant?] {
+  private func facts(_ messages: [Message]) throws(SecureStorageError) -> [Variant?] {
     do throws(BusFailure) {
-      if let name {
-        let owner = try session.send([.owner(of: name)], until: deadline).first
-        let isProvider = (try? owner?.get().child(0).text) == session.provider
-        if !isProvider { return messages.map { _ in nil } }
-      }
       return try session.send(messages, until: deadline).map { try? $0.get() }
     } catch {
       throw failure(error.codeWhileCalling)

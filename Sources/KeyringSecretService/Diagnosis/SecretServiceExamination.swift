@@ -38,7 +38,7 @@ struct SecretServiceExamination {
         if latest.failure != nil { return }
         stage = "search"
         try call.search()
-        if hindrance == nil, try call.addQuestion(to: &latest, mayAsk: mayAsk) {
+        if hindrance == nil, call.addQuestion(to: &latest, mayAsk: mayAsk) {
           hindrance = "Store a secret to see whether it works."
         }
       }

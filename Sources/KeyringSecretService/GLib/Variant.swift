@@ -132,6 +132,11 @@ struct ObjectPath: Hashable, Sendable {
     text.hasPrefix(collection.text + "/")
   }
 
+  /// The collection of an item.
+  var collection: ObjectPath {
+    ObjectPath(text.lastIndex(of: "/").map { String(text[..<$0]) } ?? text)
+  }
+
   /// The object that stands for whatever collection has an alias when a message arrives.
   static func collection(aliased name: String) -> ObjectPath {
     ObjectPath("/org/freedesktop/secrets/aliases/\(name)")

@@ -5,39 +5,55 @@ internal import KeyringStorage
 struct CollectionReading {
   private let collection: SecretServiceStorage.Collection
   private let query: ItemQuery?
+  private let provider: Provider
   private let send: ([Message]) throws(BusFailure) -> [Variant?]
 
   /// - Parameters:
   ///   - collection: The collection.
   ///   - query: Which items.
+  ///   - provider: Who has them.
   ///   - send: Sends messages, and answers `nil` for an object that does not exist.
   init(
-    _ collection: SecretServiceStorage.Collection, _ query: ItemQuery?,
+    _ collection: SecretServiceStorage.Collection, _ query: ItemQuery?, of provider: Provider,
     _ send: @escaping ([Message]) throws(BusFailure) -> [Variant?]
   ) {
-    (self.collection, self.query, self.send) = (collection, query, send)
+    (self.collection, self.query, self.provider, self.send) = (collection, query, provider, send)
   }
 
   /// Where the collection is and whether it is locked; `nil` when there is none.
   func state() throws(BusFailure) -> ObservedCollection.State? {
+    if collection == .default, !provider.keepsDefaultCollection { return try stateOfAll() }
     guard let path = try path(), let isLocked = try property(.isLocked(path), "b")?.bool else {
       return nil
     }
-    return ObservedCollection.State(path: path, isLocked: isLocked)
+    return ObservedCollection.State(path: path, collections: [path], isLocked: isLocked)
+  }
+
+  /// The state of all collections together: each of them may be the default one next.
+  private func stateOfAll() throws(BusFailure) -> ObservedCollection.State? {
+    let paths = try property(.collections(), "ao")?.paths ?? []
+    guard let parent = paths.first?.collection else { return nil }
+    let states = try send(paths.map { .isLocked($0) }).map { answer in
+      answer.map { $0.child(0).child(0) }.map { $0.isOfType("b") && $0.bool }
+    }
+    return ObservedCollection.State(
+      path: parent, collections: paths, isLocked: states.contains(true))
   }
 
   /// The properties of the items, locked or not, that the query may be about.
-  func items(of path: ObjectPath) throws(BusFailure) -> [ObjectPath: Variant] {
+  func items(of state: ObservedCollection.State) throws(BusFailure) -> [ObjectPath: Variant] {
     var attributes = query?.key?.attributes ?? [:]
     // A provider compares letter by letter.
     if let query, query.key == nil, !query.ignoresCase { attributes = query.attributes }
-    let paths =
+    var paths: [ObjectPath] = []
+    for collection in state.collections {
       if !attributes.isEmpty {
-        try send([.searchItems(in: path, attributes)])[0]?.child(0).paths ?? []
+        paths += try send([.searchItems(in: collection, attributes)])[0]?.child(0).paths ?? []
       } else {
         // KeePassXC answers a search that names nothing with nothing.
-        try property(.items(of: path), "ao")?.paths ?? []
+        paths += try property(.items(of: collection), "ao")?.paths ?? []
       }
+    }
     var items: [ObjectPath: Variant] = [:]
     for (path, answer) in zip(paths, try send(paths.map { .properties(of: $0) })) {
       items[path] = answer

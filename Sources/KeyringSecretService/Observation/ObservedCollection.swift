@@ -33,10 +33,11 @@ final class ObservedCollection {
 
   // MARK: - Signals
 
+  /// Tells whether an item may be one of the collection's: where that is may not be known yet.
+  func mayHave(_ item: ObjectPath) -> Bool { path.map { item.isInside($0) } ?? true }
+
   /// Something has happened to an item; what, is known once it was looked at.
   func itemMayHaveChanged(_ item: ObjectPath) {
-    // Where the collection is may not be known yet.
-    if let path, !item.isInside(path) { return }
     // Another program's item may be found under several keys.
     let own = known[item].flatMap { $0.isOwn ? $0.key : nil }
     report(.mayHaveChanged(own))
@@ -44,7 +45,7 @@ final class ObservedCollection {
 
   /// Something has happened to a collection, or to all of them.
   func collectionMayHaveChanged(_ collection: ObjectPath?) {
-    if let collection, let path, collection != path { return }
+    if let collection, let path, collection != path, !collection.isInside(path) { return }
     report(.mayHaveChanged(nil))
     needsReading = true
   }
@@ -122,7 +123,9 @@ final class ObservedCollection {
 
   /// A collection as it was found.
   struct State {
+    /// The collection, or what all of several collections are inside.
     let path: ObjectPath
+    let collections: [ObjectPath]
     let isLocked: Bool
     /// What the provider says of each item; `nil` when they were not asked for.
     var items: [ObjectPath: Variant]?

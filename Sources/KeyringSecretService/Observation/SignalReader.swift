@@ -10,8 +10,7 @@ final class SignalReader {
 
   private var connection: BusConnection?
   private var subscriptions: [() -> Void] = []
-  /// The unique name of the provider, if there is one.
-  private var provider: String?
+  private var provider: Provider?
   private var observed: [Int: ObservedCollection] = [:]
   private var signals = ItemSignals()
   /// How long to wait before the next try to reach bus or provider.
@@ -90,8 +89,9 @@ final class SignalReader {
       let owner = try send(.owner(of: Message.secrets), to: Message.bus, deadline).get()
         .child(0).text
       // Before the next question: a signal that comes meanwhile tells that it has gone.
-      provider = owner
-      silence = try Silence(of: owners(of: Silence.names, deadline), owner)
+      provider = Provider(owner, owners: [:])
+      let owners = try owners(of: Provider.names, deadline)
+      if provider != nil { provider = Provider(owner, owners: owners) }
     } catch {
       provider = nil
       throw .init(opening: error, on: connection, in: context, until: deadline)
@@ -111,9 +111,6 @@ final class SignalReader {
 
   // MARK: - Signals
 
-  /// What the provider does not signal, and we do.
-  private var silence = Silence.nothing
-
   private func forgetProvider() {
     provider = nil
     signals.removeAll()
@@ -125,18 +122,30 @@ final class SignalReader {
     let isDeleted = signal.member == "ItemDeleted"
     itemChanged(
       ObjectPath(signal.arguments.child(0).text), isDeleted: isDeleted,
-      isCertain: isDeleted || signal.member == "ItemCreated" || !silence.isOfLocks)
+      isCertain: isDeleted || signal.member == "ItemCreated"
+        || provider?.signalsLocksAsChanges != true)
   }
 
   private func unheardChange(_ signal: BusSignal.Arrival) {
-    guard signal.member == silence.member else { return }
+    guard let change = provider?.silentChange, signal.member == change.rawValue else { return }
     itemChanged(signal.object, isDeleted: false, isCertain: true)
   }
 
   private func itemChanged(_ item: ObjectPath, isDeleted: Bool, isCertain: Bool) {
-    signals.add(item, isDeleted: isDeleted, isCertain: isCertain)
-    for collection in observed.values { collection.itemMayHaveChanged(item) }
+    let concerned = observed.values.filter { $0.mayHave(item) }
+    if concerned.isEmpty { return }
+    for collection in concerned { collection.itemMayHaveChanged(item) }
+    // Any program may send any number of signals.
+    if signals.paths.count < Self.mostSignals {
+      signals.add(item, isDeleted: isDeleted, isCertain: isCertain)
+    } else {
+      signals.removeAll()
+      for collection in observed.values { collection.interrupt() }
+    }
   }
+
+  /// How many items are looked at one by one; beyond that all are read again.
+  private static let mostSignals = 10_000
 
   private func collectionSignal(_ signal: BusSignal.Arrival) {
     guard signal.arguments.isOfType("(o)") else { return }
@@ -208,7 +217,8 @@ final class SignalReader {
   private func read(
     _ collection: ObservedCollection, isFirst: Bool, _ deadline: Deadline
   ) throws(BusFailure) -> Bool {
-    let reading = CollectionReading(collection.collection, collection.query) {
+    guard let provider else { throw .noConnection }
+    let reading = CollectionReading(collection.collection, collection.query, of: provider) {
       (messages) throws(BusFailure) in
       try self.send(messages, deadline) { index in
         collection.wasListed(messages[index].object, after: self.signals.count)
@@ -216,7 +226,7 @@ final class SignalReader {
     }
     var state = try reading.state()
     if let found = state, collection.needsItems(found, isFirst: isFirst) {
-      state?.items = try reading.items(of: found.path)
+      state?.items = try reading.items(of: found)
     }
     return collection.take(state, signals, isFirst: isFirst)
   }
@@ -253,7 +263,7 @@ final class SignalReader {
   ) throws(BusFailure) -> [Variant?] {
     guard let connection, let provider else { throw .noConnection }
     let results = try connection.send(
-      messages, to: provider, in: context, until: deadline, onAnswer: onAnswer)
+      messages, to: provider.uniqueName, in: context, until: deadline, onAnswer: onAnswer)
     var answers: [Variant?] = []
     for (message, result) in zip(messages, results) {
       switch result {

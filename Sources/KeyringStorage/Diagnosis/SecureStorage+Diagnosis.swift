@@ -1,6 +1,9 @@
 extension SecureStorage {
   /// Finds out whether the storage works here, without changing anything or asking anybody.
   ///
+  /// Nothing is thrown: what a storage fails with is what was to be found out, and stands in the
+  /// ``StorageDiagnosis/failure``.
+  ///
   /// - Returns: What was found out.
   public func diagnose() -> StorageDiagnosis { diagnose(writing: false) }
 
@@ -8,15 +11,16 @@ extension SecureStorage {
   ///
   /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
   /// - Returns: What was found out.
-  /// - Throws: `.canceled` when the task is cancelled.
+  /// - Throws: `.canceled` when the task is cancelled, as then nothing was found out; nothing else.
   public func diagnose(writing: Bool = false) async throws(SecureStorageError) -> StorageDiagnosis {
-    let diagnosis = try await offThread(.diagnose) { () throws(SecureStorageError) in
-      diagnose(writing: writing)
+    try await offThread(.diagnose) { () throws(SecureStorageError) in
+      let diagnosis = diagnose(writing: writing)
+      // That the calls were cancelled says nothing about the storage.
+      if CancellationSignal.isCurrentCancelled {
+        throw SecureStorageError(.canceled, operation: .diagnose, backend: backendName)
+      }
+      return diagnosis
     }
-    if Task.isCancelled {
-      throw SecureStorageError(.canceled, operation: .diagnose, backend: backendName)
-    }
-    return diagnosis
   }
 
   /// Finds out whether the storage can be read, and written if that is asked for.

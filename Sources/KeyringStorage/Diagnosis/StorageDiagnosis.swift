@@ -111,17 +111,3 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   /// All findings, one in each line.
   public var description: String { findings.map(\.description).joined(separator: "\n") }
 }
-
-extension String {
-  var inOneLine: String {
-    // Scalar by scalar: a terminal's control characters too, which somebody may have put in a label.
-    String(
-      String.UnicodeScalarView(
-        unicodeScalars.map { scalar in
-          switch scalar.properties.generalCategory {
-          case .control, .lineSeparator, .paragraphSeparator: " "
-          default: scalar
-          }
-        }))
-  }
-}

@@ -19,7 +19,7 @@ package final class FileReplacement {
   /// Writes the new content to the disk, under another name.
   ///
   /// The new file is nobody else's to read until it has the owner and the permissions of the old, and
-  /// its group if that has any.
+  /// its group if that has any; on Linux with its access control list.
   ///
   /// - Parameters:
   ///   - target: The path of the file, there or not; no link.
@@ -45,14 +45,26 @@ package final class FileReplacement {
     if !isCommitted, (try? isInPlace()) == true { unlink(temporary) }
   }
 
-  /// Whether the new file is still the one under its name, and not somebody else's.
+  /// Opens the new file once more, to be read: it stays the new one, whoever replaces it as soon as it is
+  /// in its place.
   ///
-  /// - Returns: Whether it is.
+  /// - Returns: The file; `nil` when what is under its name is somebody else's.
   /// - Throws: What the system said.
-  package func isInPlace() throws(FileFailure) -> Bool {
+  package func opened() throws(FileFailure) -> OpenFile? {
+    guard try isInPlace() else { return nil }
+    let found = try OpenFile(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    return try isFile(found.status()) ? found : nil
+  }
+
+  private func isInPlace() throws(FileFailure) -> Bool {
     var found = stat()
+    guard lstat(temporary, &found) == 0 else { return false }
+    return try isFile(found)
+  }
+
+  private func isFile(_ status: stat) throws(FileFailure) -> Bool {
     let own = try file.status()
-    return lstat(temporary, &found) == 0 && (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)
+    return (status.st_dev, status.st_ino) == (own.st_dev, own.st_ino)
   }
 
   private func giveAttributesOfTarget() throws(FileFailure) {
@@ -67,8 +79,19 @@ package final class FileReplacement {
     guard
       (old.st_uid, group) == (new.st_uid, new.st_gid)
         || fchown(file.descriptor, old.st_uid, group) == 0,
+      try giveAccessControlListOfTarget(),
       fchmod(file.descriptor, old.st_mode & 0o7777) == 0
     else { throw FileFailure("cannot be replaced by one of the same owner and permissions") }
+  }
+
+  /// Where a file has a list, what its mode says of the group is the most that anyone listed may do:
+  /// without the list, the group could do that.
+  private func giveAccessControlListOfTarget() throws(FileFailure) -> Bool {
+    #if os(Linux)
+    AccessControlList.give(try AccessControlList(at: target), to: file)
+    #else
+    true
+    #endif
   }
 
   /// Puts the new file in the place of the old.

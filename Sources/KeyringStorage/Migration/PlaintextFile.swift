@@ -27,6 +27,13 @@ struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
     at paths: [[String]], in content: Secret?
   ) throws(SecureStorageError) -> [PlaintextValue?] {
     guard let content else { return paths.map { _ in nil } }
+    // As UTF-16 it would have none of the values that it is looked through for.
+    guard content.withUnsafeBytes({ !$0.contains(0) }) else {
+      throw SecureStorageError(
+        .undecodable, operation: .read, backend: name,
+        message: "The file has NUL bytes, as text in UTF-16 has them.",
+        advice: "Save it as UTF-8, and run the migration again.")
+    }
     var values: [PlaintextValue?] = []
     for path in paths {
       values.append(

@@ -107,8 +107,10 @@ extension ContractTrial {
     let changed = try storage.item(for: credential, details: .metadata)?.modified
     // Keyrings keep whole seconds: until the clock has moved on there is no order to be seen. And
     // gnome-keyring does not count a secret that is saved again as a modification.
+    let end = ContinuousClock.now + .seconds(5)
     var number = 0
     repeat {
+      try expect(ContinuousClock.now < end, "in five seconds of saving, modified stood still")
       number += 1
       try save("later \(number)", password())
     } while try metadata().modified == changed

@@ -117,6 +117,13 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// ``/KeyringStorage/ObservableStorage``.
   case endedObservationsAreSilent
 
+  // Rule 12: absent means looked at, unlocked.
+  /// In a locked storage nothing is known to be absent. Needs a ``/KeyringStorage/LockableStorage``.
+  case absentMeansUnlocked
+  /// An item that appears while an addition waits for the user is not replaced. Needs a
+  /// ``/KeyringStorage/LockableStorage``.
+  case addingNeverReplaces
+
   /// The number of the rule that the case belongs to.
   public var rule: Int {
     switch self {
@@ -140,13 +147,16 @@ public enum StorageContract: String, CaseIterable, Sendable {
     case .threadsLoseNothing, .lockingLosesNothing: 9
     case .canceledCallsAreNotMade: 10
     case .changesAreReportedOnce, .endedObservationsAreSilent: 11
+    case .absentMeansUnlocked, .addingNeverReplaces: 12
     }
   }
 
   /// Whether the case locks the storage, and so applies to a `LockableStorage` only.
   public var needsLocking: Bool {
-    [.lockedIsNotMissing, .lockedItemsAreListed, .removingLockedFails, .lockingLosesNothing]
-      .contains(self)
+    [
+      .lockedIsNotMissing, .lockedItemsAreListed, .removingLockedFails, .lockingLosesNothing,
+      .absentMeansUnlocked, .addingNeverReplaces,
+    ].contains(self)
   }
 
   /// Whether the case makes and deletes a collection, and so applies to a `CollectionStorage` only.
@@ -222,6 +232,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
     case .secretsAreNotShown: try trial.secretsAreNotShown()
     case .threadsLoseNothing: try trial.threadsLoseNothing()
     case .lockingLosesNothing: try withoutActuallyEscaping(unlock, do: trial.lockingLosesNothing)
+    case .absentMeansUnlocked: try trial.absentMeansUnlocked(unlock)
+    case .addingNeverReplaces: try withoutActuallyEscaping(unlock, do: trial.addingNeverReplaces)
     }
   }
 }

@@ -36,21 +36,18 @@ final class FakeService {
   }
 
   private let bus: PrivateBus
-  private let names: [String]
   private var program: Program
 
-  /// Starts the provider, and waits until it owns its name, and those given.
-  init(on bus: PrivateBus, names: String...) throws {
+  /// Starts the provider, and waits until it owns its name.
+  init(on bus: PrivateBus) throws {
     self.bus = bus
-    self.names = names
-    program = try Self.start(on: bus, names)
+    program = try Self.start(on: bus)
   }
 
-  private static func start(on bus: PrivateBus, _ names: [String]) throws -> Program {
+  private static func start(on bus: PrivateBus) throws -> Program {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../Fixtures/fake-service.py").path
-    let program = try Program(
-      "/usr/bin/python3", ["-I", script] + names, environment: bus.environment)
+    let program = try Program("/usr/bin/python3", ["-I", script], environment: bus.environment)
     try #require(program.readLine() == "ready", "the fake service did not start")
     return program
   }
@@ -64,6 +61,43 @@ final class FakeService {
   func mend() throws { try order("mend") }
 
   func lock() throws { try order("lock") }
+  func unlock() throws { try order("unlock") }
+
+  /// What the provider does with what is locked.
+  enum Hiding: String, CaseIterable {
+    /// Lists it, and refuses the rest.
+    case none
+    /// Finds nothing in it, and creates an item there with a prompt that unlocks it.
+    case items
+    /// Lists it with empty secrets, and loses what is written.
+    case secrets
+    /// Refuses to search it.
+    case search
+    /// Has no such collection.
+    case collection
+    /// Has locked each item by itself, until it is unlocked by its path.
+    case each
+  }
+
+  func hide(_ hiding: Hiding) throws { try order("hide \(hiding.rawValue)") }
+
+  /// Prints no more what is called, so that nobody has to read it.
+  func quiet() throws { try order("quiet") }
+
+  /// Makes a second collection.
+  func makeSecondCollection() throws { try order("second") }
+
+  /// The default collection is the next one from now on.
+  func moveDefault() throws { try order("move") }
+
+  /// Another item with the same attributes appears just before the next one is created.
+  func addRival(_ secret: String) throws { try order("rival \(secret)") }
+
+  /// The secret that was written last is empty, as after a death before it was written.
+  func forgetLastSecret() throws { try order("forget") }
+
+  /// Passes for a provider that is known by this name.
+  func takeName(_ name: String) throws { try order("name \(name)") }
 
   /// The items take each other's paths.
   func swap() throws { try order("swap") }
@@ -96,7 +130,7 @@ final class FakeService {
   /// Ends the provider and starts another, without items or faults.
   func restart() throws {
     try end()
-    program = try Self.start(on: bus, names)
+    program = try Self.start(on: bus)
   }
 }
 #endif

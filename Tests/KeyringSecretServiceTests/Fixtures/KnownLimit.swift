@@ -45,6 +45,24 @@ struct KnownLimit {
     KnownLimit(
       provider: .kwallet, promise: .crashSafety,
       reason: "It writes secrets up to five seconds late, and their attributes at once."),
+    KnownLimit(
+      provider: .keepassxc, promise: .rule(.collectionsAreApart),
+      reason: "It makes a collection only in a window of its own, which wants a person."),
+    KnownLimit(
+      provider: .keepassxc, promise: .rule(.byteOrderMarksAreKept),
+      reason: "It takes a byte order mark off the start of every attribute."),
+    KnownLimit(
+      provider: .keepassxc, promise: .rule(.queriesNarrowDown),
+      reason: "It answers a search that names no attribute, as one by label alone, with nothing."),
+    KnownLimit(
+      provider: .keepassxc, promise: .rule(.changesAreReportedOnce),
+      reason: "It reports no change when a secret is saved again as it was."),
+    KnownLimit(
+      provider: .keepassxc, promise: .crashSafety,
+      reason: "It writes its file a moment after a change, and crashes if an item changes then."),
+    KnownLimit(
+      provider: .keepassxc, promise: .sessionCollection,
+      reason: "It has none, and says so: `.collectionNotFound`."),
   ]
 
   /// The line of the article that tells of the limit.

@@ -7,6 +7,7 @@ import Testing
 enum Provider: String {
   case gnomeKeyring = "gnome-keyring"
   case kwallet
+  case keepassxc
 
   static let current =
     ProcessInfo.processInfo.environment["KEYRING_TEST_PROVIDER"].flatMap(Provider.init)
@@ -17,6 +18,24 @@ enum Provider: String {
     switch self {
     case .gnomeKeyring: "login"
     case .kwallet: "kdewallet"
+    case .keepassxc: "secrets"
+    }
+  }
+
+  /// The program that provides it, as the diagnosis names it.
+  var program: String {
+    switch self {
+    case .gnomeKeyring: "gnome-keyring-daemon"
+    case .kwallet: "kwalletd5, process"
+    case .keepassxc: "keepassxc, process"
+    }
+  }
+
+  /// The attributes that it adds to every item.
+  var addedAttributes: Set<String> {
+    switch self {
+    case .gnomeKeyring, .kwallet: []
+    case .keepassxc: ["Title", "UserName", "URL", "Notes", "Uuid", "Path"]
     }
   }
 

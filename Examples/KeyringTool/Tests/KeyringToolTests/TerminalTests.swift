@@ -60,6 +60,55 @@ struct TerminalTests {
     #expect(try Program.tool(["get"] + item).status == 1)
   }
 
+  /// By the key, and by the signal that no program can catch; the shell shows what is typed meanwhile,
+  /// and leaves the terminal so when the program goes on.
+  @Test(arguments: ["TSTP", "STOP"])
+  func aStoppedProgramHidesAgain(signal: String) throws {
+    let script = """
+      bash -c 'set -m; sh -c "echo process \\$\\$; exec \(tool("set"))"; echo stopped; \
+      stty -a; stty echo; fg; stty -a'
+      """
+    let terminal = try terminal(script)
+    try terminal.waitFor("process ")
+    let process = try #require(Int32(try terminal.waitFor("\r\n")))
+    try terminal.waitFor("Secret: ")
+    if signal == "TSTP" {
+      try terminal.type("half a se\u{1A}")
+    } else {
+      kill(process, SIGSTOP)
+    }
+    var screen = try terminal.waitFor("stopped\r\n")
+    // Nothing can be done about a signal that cannot be caught.
+    if signal == "TSTP" { screen += try terminal.waitFor(" echo ") }
+    screen += try terminal.waitFor("Secret: ")
+    try terminal.type("t0p s3cret\n")
+    screen += try terminal.waitFor("Again: ")
+    try terminal.type("t0p s3cret\n")
+    screen += try terminal.waitFor("speed ")
+    #expect(!screen.contains("t0p") && !screen.contains("half"), "\(screen)")
+    let result = try terminal.finish()
+    #expect(result.status == 0 && result.output.contains(" echo "))
+    #expect(try Program.run("secret-tool", lookup).output == "t0p s3cret")
+    #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+  }
+
+  /// Where no shell could have the program go on, the key does nothing: the system sees to that.
+  @Test func whatCannotBeStoppedStaysHidden() throws {
+    let terminal = try terminal("exec \(tool("set"))")
+    try terminal.waitFor("Secret: ")
+    try terminal.type("half a se\u{1A}")
+    var screen = ""
+    for prompt in ["Secret: ", "Again: "] {
+      screen += try terminal.waitFor(prompt)
+      try terminal.type("t0p s3cret\n")
+    }
+    let result = try terminal.finish()
+    screen += result.output
+    #expect(result.status == 0 && !screen.contains("t0p"), "\(screen)")
+    #expect(try Program.run("secret-tool", lookup).output == "t0p s3cret")
+    #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+  }
+
   private var lookup: [String] { ["lookup", "service", service, "username", "typed"] }
 
   private func tool(_ command: String) -> String {

@@ -1,0 +1,23 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension SecretSession {
+  /// Sends the signal that the provider may owe to others for a message.
+  func announce(_ message: Message) {
+    guard let change = message.silentChange else { return }
+    connection.broadcast(change.rawValue, of: BusSignal.ownInterface, from: message.object)
+  }
+}
+
+extension BusSignal {
+  fileprivate static let ownInterface = "swift_keyring.Item"
+
+  /// What changes without a signal of the provider.
+  static let unheard = BusSignal(interface: ownInterface)
+
+  static let ofCollections = BusSignal(
+    sender: Message.secrets, interface: Message.collectionInterface)
+
+  static let ofService = BusSignal(sender: Message.secrets, interface: Message.serviceInterface)
+}
+#endif

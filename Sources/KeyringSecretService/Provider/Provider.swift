@@ -1,0 +1,139 @@
+#if SecretService && os(Linux)
+
+/// The program that provides the Secret Service, and all that it does differently from others.
+///
+/// It is recognized once per session, by another name that it owns on the bus. A provider that isn't
+/// known is expected to do what is the most dangerous: each flag's other value needs a reason, which
+/// is its comment.
+struct Provider: Sendable, Equatable {
+  private enum Program: String, CaseIterable {
+    case gnomeKeyring = "org.gnome.keyring"
+    case kwallet5 = "org.kde.kwalletd5"
+    case kwallet6 = "org.kde.kwalletd6"
+    case keepassxc = "org.keepassxc.KeePassXC.MainWindow"
+  }
+
+  /// The unique name that the provider has on the bus.
+  let uniqueName: String
+  private let program: Program?
+
+  /// The well-known names that tell the providers apart.
+  static let names = Program.allCases.map(\.rawValue)
+
+  /// Recognizes a provider.
+  ///
+  /// - Parameters:
+  ///   - uniqueName: The unique name of the program that owns `org.freedesktop.secrets`.
+  ///   - owners: The unique names of the programs that own ``names``.
+  init(_ uniqueName: String, owners: [String: String]) {
+    self.uniqueName = uniqueName
+    program = Program.allCases.first { owners[$0.rawValue] == uniqueName }
+  }
+
+  private var isKWallet: Bool { program == .kwallet5 || program == .kwallet6 }
+}
+
+// MARK: - What it hides
+
+extension Provider {
+  /// Whether a search also finds the items of a locked collection.
+  ///
+  /// gnome-keyring 42.1 and KWallet 5.103 list them as locked. KeePassXC 2.7.4 answers as if the
+  /// collection were empty.
+  var listsLockedItems: Bool { program == .gnomeKeyring || isKWallet }
+
+  /// Whether a collection that isn't there doesn't exist.
+  ///
+  /// gnome-keyring 42.1 and KWallet 5.103 list every collection that they have on disk. KeePassXC 2.7.4
+  /// lists the databases that are open, and knows of no others.
+  var listsAllCollections: Bool { program == .gnomeKeyring || isKWallet }
+
+  /// Whether the default collection stays the same until the user chooses another one.
+  ///
+  /// It does in gnome-keyring 42.1 and KWallet 5.103. In KeePassXC 2.7.4 it is the database whose tab is
+  /// in front.
+  var keepsDefaultCollection: Bool { program == .gnomeKeyring || isKWallet }
+}
+
+// MARK: - What it does not keep
+
+extension Provider {
+  /// Whether a write to a locked collection is refused.
+  ///
+  /// gnome-keyring 42.1 refuses it. KWallet 5.103 acknowledges it, and stores nothing.
+  var refusesWritesWhileLocked: Bool { program == .gnomeKeyring }
+
+  /// Whether a path is never given to another item while the provider runs.
+  ///
+  /// gnome-keyring 42.1 counts its items up.
+  var keepsItemPaths: Bool { program == .gnomeKeyring }
+
+  /// How long after its acknowledgment a secret may not be on disk yet, while the attributes are.
+  ///
+  /// KWallet 5.103 writes secrets up to five seconds late; its times are in whole seconds.
+  var secretDelay: Duration { isKWallet ? .seconds(7) : .zero }
+
+  /// The names of attributes that the provider adds to each item, so that nobody else may give them.
+  ///
+  /// KeePassXC 2.7.4 tells an entry's own fields as attributes.
+  var reservedAttributes: Set<String> { program == .keepassxc ? Self.keepassxcAttributes : [] }
+
+  /// Removes the attributes that a provider has added to an item.
+  static func removeAdditions(from attributes: [String: String]) -> [String: String] {
+    guard attributes["Uuid"] != nil, attributes["Path"] != nil else { return attributes }
+    return attributes.filter { !keepassxcAttributes.contains($0.key) }
+  }
+
+  private static let keepassxcAttributes: Set = [
+    "Title", "UserName", "URL", "Notes", "Password", "Uuid", "Path",
+  ]
+
+  /// Whether attributes are hidden: gnome-keyring 42.1 tells hashes of them before the first unlock since
+  /// log-in.
+  static func hidesAttributes(_ attributes: [String: String]) -> Bool {
+    attributes.keys.contains { $0.hasPrefix("gkr:compat:hashed:") }
+  }
+}
+
+// MARK: - What it asks
+
+extension Provider {
+  /// Whether every creation of an item takes a prompt.
+  ///
+  /// KeePassXC 2.7.4 always answers with one. It ends it by itself where there is nothing to ask.
+  var createsItemsByPrompt: Bool { program == .keepassxc }
+
+  /// The name on the bus of the program that shows the provider's prompts; `nil` if it is the provider.
+  ///
+  /// gnome-keyring 42.1 dismisses its prompts itself where that program is missing or has died.
+  var prompter: String? {
+    program == .gnomeKeyring ? "org.gnome.keyring.SystemPrompter" : nil
+  }
+}
+
+// MARK: - What it does not tell
+
+extension Provider {
+  /// A change that a provider makes without a signal, so that this package sends one of its own.
+  ///
+  /// A change of that kind by another program goes unnoticed: `secret-tool` and python's keyring don't
+  /// make any.
+  enum SilentChange: String {
+    /// `SetSecret`; gnome-keyring 42.1 sends nothing.
+    case secret = "SecretSet"
+    /// Setting `Attributes`; KWallet 5.103 sends nothing.
+    case attributes = "AttributesSet"
+  }
+
+  /// What the provider changes without a signal.
+  var silentChange: SilentChange? {
+    if program == .gnomeKeyring { return .secret }
+    return isKWallet ? .attributes : nil
+  }
+
+  /// Whether `ItemChanged` may tell of nothing but the lock.
+  ///
+  /// gnome-keyring 42.1 sends it for each item of a collection that is locked or unlocked.
+  var signalsLocksAsChanges: Bool { program == .gnomeKeyring }
+}
+#endif

@@ -1,0 +1,54 @@
+internal import KeyringStorage
+
+// Rule 12: absent means looked at, unlocked.
+extension ContractTrial {
+  func absentMeansUnlocked(_ unlock: (any LockableStorage) throws -> Void) throws {
+    let absent = password("absent")
+    // A storage that remembers what was absent must not take that for an answer.
+    try expect(secret(absent) == nil, "an absent item has a secret")
+    try whileLocked(unlock) { storage in
+      for key in [absent, .credentials(service: service, label: "absent")] {
+        try expectLocked("reading") { _ = try secret(key) }
+        try expectLocked("reading a secret alone") { _ = try storage.secret(for: key) }
+        try expectLocked("reading many keys") {
+          _ = try storage.items(for: [key, password()], details: .all)
+        }
+        try expectLocked("looking for a key") { _ = try storage.exists(key) }
+        try expectLocked("updating") { try save("other", key, .update) }
+        try expectLocked("adding") { try save("other", key, .add) }
+        try expectLocked("removing") { _ = try storage.remove(key) }
+      }
+      try expectLocked("finding") { _ = try storage.items(matching: .service(service)) }
+    }
+    try expect(!storage.exists(absent), "what was refused made an item")
+  }
+
+  private func expectLocked(_ action: String, _ body: () throws -> Void) throws {
+    _ = try expect(.locked, of: "\(action) an absent item of a locked storage", body)
+  }
+
+  func addingNeverReplaces(
+    _ unlock: @escaping @Sendable (any LockableStorage) throws -> Void
+  ) throws {
+    for round in 0..<5 {
+      let key = password("appears \(round)")
+      try save("first", key)
+      // The addition meets the lock, the unlocking, or what follows.
+      let unlockWhileAdding = { (storage: any LockableStorage) in
+        try Self.concurrently([{ try unlock(storage) }, { try expectAdditionRefused(key) }])
+      }
+      try whileLocked(unlockWhileAdding) { _ in }
+      try expectStored("first", key, "after an addition that began while it was locked")
+    }
+  }
+
+  private func expectAdditionRefused(_ key: ItemKey) throws {
+    do throws(SecureStorageError) {
+      try save("second", key, .add)
+    } catch {
+      let codes: [SecureStorageError.Code] = [.itemAlreadyExists, .locked, .userCanceled]
+      return try expect(codes.contains(error.code), "adding a locked item threw \(error.code)")
+    }
+    throw violation("an addition that began while it was locked has replaced an item")
+  }
+}

@@ -1,0 +1,277 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import KeyringFile
+import KeyringTesting
+import Synchronization
+import Testing
+
+@testable import KeyringSecretService
+
+/// Providers that nobody has met, each of which hides what is locked in another way.
+@Suite(.inPrivateSession) struct HidingProviderTests {
+  typealias Hiding = FakeService.Hiding
+
+  private let bus: PrivateBus
+  private let service: FakeService
+
+  init() throws {
+    bus = try PrivateBus()
+    service = try FakeService(on: bus)
+  }
+
+  private static let rules = StorageContract.allCases.filter { $0 != .lockedItemsAreListed }
+
+  @Test(arguments: Hiding.allCases, Self.rules)
+  func contract(hiding: Hiding, rule: StorageContract) throws {
+    // What is not there is not locked either: see the tests below.
+    if hiding == .collection, rule.needsLocking { return }
+    try service.quiet()
+    try service.hide(hiding)
+    nonisolated(unsafe) let service = service
+    try rule.verify(bus.storage(rule.needsLocking ? .never : .allowed)) { _ in
+      try service.unlock()
+    }
+  }
+
+  /// Where items may be hidden a list of those that are not would be taken for all of them.
+  @Test(arguments: Hiding.allCases)
+  func lockedItemsAreNotListedWhereSomeMayBeHidden(hiding: Hiding) throws {
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: Use.key)
+    try service.hide(hiding)
+    try service.lock()
+    var query = ItemQuery.service("service")
+    query.unlocks = false
+    let code: SecureStorageError.Code = hiding == .collection ? .noDefaultCollection : .locked
+    expect(code) { _ = try storage.items(matching: query) }
+  }
+
+  @Test(
+    arguments: Hiding.allCases.filter { $0 != .collection }, Use.allCases.filter { $0 != .lock })
+  func everyUseUnlocksFirst(hiding: Hiding, use: Use) throws {
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: Use.key)
+    try service.hide(hiding)
+    try service.lock()
+    if use != .propertyRead {
+      try use(storage)
+    } else {
+      #expect(Password("account", service: "service", storage: storage).wrappedValue == "s3cret")
+    }
+    #expect(try !storage.isLocked())
+    #expect(try storage.password(for: Use.key) == (use == .remove ? nil : "s3cret"))
+    #expect(
+      try storage.items(matching: .service("service")).count
+        == (use == .add ? 2 : use == .remove ? 0 : 1))
+  }
+
+  @Test(arguments: Hiding.allCases) func absentIsNotKnownWhileLocked(hiding: Hiding) throws {
+    let absent = ItemKey.password(service: "service", account: "absent")
+    try Use.save(bus.storage())
+    try service.hide(hiding)
+    try service.lock()
+    let storage = bus.storage(.never)
+    let code: SecureStorageError.Code = hiding == .collection ? .noDefaultCollection : .locked
+    // The second time its absence would be known from the first.
+    for _ in 0..<2 {
+      expect(code) { _ = try storage.password(for: absent) }
+      expect(code) { _ = try storage.exists(absent) }
+      expect(code) { _ = try storage.items(for: [absent, Use.key], details: .all) }
+      expect(code) { _ = try storage.items(matching: .key(absent)) }
+      expect(code) { _ = try storage.items(matching: .service("other")) }
+      expect(code) { try storage.setPassword("s3cret", for: absent, .add) }
+      expect(code) { try storage.setPassword("s3cret", for: absent, .update) }
+      expect(code) { try storage.setPassword("s3cret", for: absent) }
+      expect(code) { _ = try storage.remove(absent) }
+    }
+    try service.unlock()
+    for _ in 0..<2 { #expect(try storage.password(for: absent) == nil) }
+    try service.lock()
+    expect(code) { _ = try storage.password(for: absent) }
+  }
+
+  @Test(arguments: Hiding.allCases.filter { $0 != .collection })
+  func addingToALockedCollectionReplacesNothing(hiding: Hiding) throws {
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: Use.key)
+    try service.hide(hiding)
+    try service.lock()
+    expect(.itemAlreadyExists) {
+      try storage.setPassword("another", for: Use.key, .add)
+    }
+    #expect(try storage.password(for: Use.key) == "s3cret")
+  }
+
+  /// Between the look and the creation, as while a user answers a question.
+  @Test(arguments: [false, true])
+  func addingReplacesNothingThatAppearsMeanwhile(isAsked: Bool) throws {
+    let storage = bus.storage()
+    try service.addRival("theirs")
+    if isAsked { try service.fault("CreateItem", .prompt(.accept)) }
+    expect(.itemAlreadyExists) {
+      try storage.setPassword("ours", for: Use.key, .add)
+    }
+    try service.mend()
+    #expect(try storage.password(for: Use.key) == "theirs")
+    #expect(try storage.items(matching: .service("service")).count == 1)
+    #expect(try search(["service": "service"]).count == 1)
+  }
+
+  @Test(arguments: Hiding.allCases) func migrationOverwritesNothing(hiding: Hiding) throws {
+    let destination = bus.storage(.never)
+    try destination.setPassword("theirs", for: Use.key)
+    try service.hide(hiding)
+    try service.lock()
+    let source = InMemoryStorage()
+    try source.setPassword("ours", for: Use.key)
+    let migration = Migration(of: .service("service"), from: source, to: destination)
+    #expect(throws: SecureStorageError.self) { try migration.run() }
+    #expect(try source.password(for: Use.key) == "ours")
+    try service.unlock()
+    #expect(try destination.password(for: Use.key) == "theirs")
+  }
+
+  @Test(arguments: Hiding.allCases) func storedKeyIsNotReplaced(hiding: Hiding) throws {
+    let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    func file(_ name: String) throws -> EncryptedFileStorage {
+      EncryptedFileStorage(
+        at: "\(folder)/\(name)", key: .storage(bus.storage(.never), key: Use.key))
+    }
+    let key = ItemKey.password(service: "app", account: "me")
+    try file("first").setPassword("s3cret", for: key)
+    try service.hide(hiding)
+    try service.lock()
+    #expect(throws: SecureStorageError.self) { try file("second").setPassword("other", for: key) }
+    try service.unlock()
+    try file("second").setPassword("other", for: key)
+    #expect(try file("first").password(for: key) == "s3cret")
+  }
+
+  // MARK: - Secrets that never arrived
+
+  @Test func newItemWhoseSecretNeverArrivedIsAbsent() throws {
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: Use.key, .add)
+    try service.forgetLastSecret()
+    for _ in 0..<2 {
+      #expect(try storage.password(for: Use.key) == nil)
+      #expect(try storage.items(matching: .service("service", details: .all)).isEmpty)
+    }
+    try storage.setPassword("another", for: Use.key, .add)
+    #expect(try storage.password(for: Use.key) == "another")
+    #expect(try search(["service": "service"]).count == 1)
+  }
+
+  @Test func loginWhoseSecretNeverArrivedReplacesNothing() throws {
+    let storage = bus.storage()
+    let key = ItemKey.credentials(service: "service", label: "label")
+    let old = Credential(login: "old", password: "pa55")
+    try storage.setCredential(old, for: key)
+    // Its old item is still there, as the provider has died before it was deleted.
+    try service.fault("Delete", .error("org.example.Error.Odd"))
+    #expect(throws: SecureStorageError.self) {
+      try storage.setCredential(Credential(login: "new", password: "word"), for: key)
+    }
+    try service.mend()
+    try service.forgetLastSecret()
+    for _ in 0..<2 {
+      #expect(try storage.credential(for: key) == old)
+      let items = try storage.items(matching: .service("service", details: .all))
+      #expect(items.compactMap(\.secret?.text) == ["pa55"])
+    }
+    // What only the secret is said of keeps the login that was read.
+    try storage.save(SecureItem(key: key, secret: Secret("pa55 2")), .update)
+    #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55 2"))
+    #expect(try search(["service": "service"]).count == 1)
+  }
+
+  @Test func emptySecretsThatAreMeantAreThere() throws {
+    let storage = bus.storage()
+    for mode in [SaveMode.add, .update] {
+      try storage.setPassword("", for: Use.key, mode)
+      #expect(try storage.password(for: Use.key) == "")
+      try storage.setPassword("s3cret", for: Use.key)
+    }
+    try storage.setPassword("", for: Use.key)
+    #expect(try storage.password(for: Use.key) == "")
+    // A new item does not inherit that its secret may be empty.
+    try service.fault("Delete", .error("org.example.Error.Odd"))
+    #expect(throws: SecureStorageError.self) {
+      try storage.save(
+        SecureItem(key: Use.key, secret: Secret("s"), attributes: ["a": "b"]), .update)
+    }
+    try service.mend()
+    try service.forgetLastSecret()
+    #expect(try storage.password(for: Use.key) == "")
+  }
+
+  // MARK: - A default collection that moves
+
+  @Test func movedDefaultCollectionSplitsNothing() throws {
+    let storage = bus.storage()
+    let second = ItemKey.password(service: "service", account: "second")
+    try service.makeSecondCollection()
+    try storage.setPassword("first", for: Use.key)
+    try service.moveDefault()
+    #expect(try storage.password(for: Use.key) == "first")
+    try storage.setPassword("changed", for: Use.key)
+    try storage.setPassword("second", for: second)
+    expect(.itemAlreadyExists) {
+      try storage.setPassword("again", for: Use.key, .add)
+    }
+    #expect(try storage.items(matching: .service("service")).count == 2)
+    for path in try search(["service": "service"]) {
+      #expect(path.collection.text.hasSuffix("/only"))
+    }
+    // Another app's go to the one that is the default now.
+    try storage.setPassword("other", for: .password(service: "other", account: "other"))
+    #expect(try search(["service": "other"]).map(\.collection.text.last) == ["d"])
+    #expect(try storage.removeItems(matching: .service("service")) == 2)
+  }
+
+  @Test func collectionThatIsLockedMayHaveIt() throws {
+    let storage = bus.storage(.never)
+    try Use.save(storage)
+    try service.hide(.items)
+    try service.lock()
+    try service.makeSecondCollection()
+    try service.moveDefault()
+    for use in [Use.read, .find, .save, .add, .remove] { use.expectFailure(.locked, storage) }
+    try service.unlock()
+    #expect(try storage.password(for: Use.key) == "s3cret")
+  }
+
+  @Test func observersHearOfEveryCollection() throws {
+    let log = EventLog()
+    let storage = bus.storage()
+    let observation = try storage.observe(.service("service"), log.append)
+    try storage.setPassword("first", for: Use.key)
+    log.wait(for: .changed(.created(Use.key)))
+    try service.makeSecondCollection()
+    try service.moveDefault()
+    try storage.setPassword("changed", for: Use.key)
+    log.wait(for: .changed(.replaced(Use.key)))
+    _ = observation
+  }
+
+  private func expect(
+    _ code: SecureStorageError.Code, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () throws -> Void
+  ) {
+    let error = #expect(throws: SecureStorageError.self, sourceLocation: sourceLocation) {
+      try body()
+    }
+    #expect(error?.code == code, sourceLocation: sourceLocation)
+  }
+
+  private func search(_ attributes: [String: String]) throws -> [ObjectPath] {
+    let session = try openSession(at: bus.address)
+    let list = try session.send([.collections()], until: Deadline(after: .seconds(25)))[0].get()
+    let searches = list.child(0).child(0).paths.map { Message.searchItems(in: $0, attributes) }
+    return try session.send(searches, until: Deadline(after: .seconds(25)))
+      .flatMap { try $0.get().child(0).paths }
+  }
+}
+#endif

@@ -1,0 +1,47 @@
+#if SecretService && os(Linux)
+import Keyring
+import Testing
+
+@testable import KeyringSecretService
+
+/// Items that another process has replaced by newer ones, and was killed before it deleted them.
+@Suite(.inPrivateSession) struct SupersededItemTests {
+  private let storage = SecretServiceStorage()
+  private let key = ItemKey.password(service: PrivateSession.newService(), account: "account")
+
+  /// Creates what another process creates before it deletes the item that it replaces.
+  private func supersede(revision: Int, _ secret: String) throws {
+    let session = try openSession()
+    let attributes = key.newAttributes.merging([AttributeName.revision: "\(revision)"]) { $1 }
+    let message = Message.createItem(
+      in: .collection(aliased: "default"), attributes: attributes, label: "newer",
+      secret: try #require(session.encode(Secret(secret))), replacing: true)
+    _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
+  }
+
+  @Test func rewritingWritesToTheNewerOne() throws {
+    try storage.setPassword("old", for: key)
+    try supersede(revision: 1, "theirs")
+    // Within a second of this process's own last write.
+    try storage.setPassword("ours", for: key)
+    #expect(try storage.password(for: key) == "ours")
+    #expect(try SecretServiceStorage().items(matching: .key(key, details: .all)).count == 1)
+    #expect(try storage.remove(key))
+    #expect(try storage.password(for: key) == nil)
+  }
+
+  /// Any program may write any revision.
+  @Test func largestRevisionIsNone() throws {
+    try supersede(revision: .max, "theirs")
+    for environment in ["first", "second"] {
+      try storage.save(
+        SecureItem(
+          key: key, secret: Secret(environment), attributes: ["environment": environment]),
+        .addOrReplace)
+      #expect(try storage.password(for: key) == environment)
+    }
+    #expect(try countStoredItems(key.ownAttributes) == 1)
+    #expect(try storage.remove(key))
+  }
+}
+#endif
