@@ -130,6 +130,7 @@ import Testing
     #expect(try destination.password(for: Use.key) == "theirs")
   }
 
+  #if EncryptedFile
   @Test(arguments: Hiding.allCases) func storedKeyIsNotReplaced(hiding: Hiding) throws {
     let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -146,6 +147,7 @@ import Testing
     try file("second").setPassword("other", for: key)
     #expect(try file("first").password(for: key) == "s3cret")
   }
+  #endif
 
   // MARK: - Secrets that never arrived
 
