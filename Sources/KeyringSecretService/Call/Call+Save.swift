@@ -114,13 +114,15 @@ extension Call {
     try remove(superseded(storedItems(for: key)).map(\.path))
   }
 
-  /// Returns the items that the first one has replaced, once they are not needed any more.
+  /// Returns the items that the first one has replaced, and that are not needed any more.
   ///
-  /// A provider that writes secrets late would lose both if it died now.
-  private func superseded(_ stored: [StoredItem]) -> ArraySlice<StoredItem> {
-    guard let valid = stored.first else { return [] }
-    let isSafe = !valid.wasChanged(within: session.provider.secretDelay)
-    return isSafe ? stored.dropFirst() : []
+  /// A provider that writes secrets late would lose the new one if it died now. There the newest one
+  /// that is certainly on disk stays until the next save.
+  private func superseded(_ stored: [StoredItem]) -> [StoredItem] {
+    let delay = session.provider.secretDelay
+    let own = stored.filter(\.isOwn)
+    let kept = [stored.first, own.first { !$0.wasChanged(within: delay) } ?? own.last]
+    return stored.filter { item in !kept.contains { $0?.path == item.path } }
   }
 
   // MARK: Items that are there

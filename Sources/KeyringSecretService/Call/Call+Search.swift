@@ -116,7 +116,8 @@ extension Call {
     for attributeSets: [[String: String]], in collections: [ObjectPath]
   ) -> [Message] {
     attributeSets.flatMap { attributes in
-      collections.map { .searchItems(in: $0, attributes) }
+      // KeePassXC 2.7.4 answers a search that names nothing with nothing.
+      collections.map { attributes.isEmpty ? .items(of: $0) : .searchItems(in: $0, attributes) }
     }
   }
 
@@ -126,8 +127,16 @@ extension Call {
     if count == 0 { return [] }
     let size = answers.count / count
     return (0..<count).map { index in
-      answers.dropFirst(index * size).prefix(size).flatMap { $0?.child(0).paths ?? [] }
+      answers.dropFirst(index * size).prefix(size).flatMap { $0.map(paths) ?? [] }
     }
+  }
+
+  /// The items in the answer to a search, or to the question for a property.
+  private static func paths(_ answer: Variant) -> [ObjectPath] {
+    let value = answer.child(0)
+    if value.isOfType("ao") { return value.paths }
+    let property = value.child(0)
+    return property.isOfType("ao") ? property.paths : []
   }
 }
 

@@ -52,9 +52,6 @@ struct KnownLimit {
       provider: .keepassxc, promise: .rule(.byteOrderMarksAreKept),
       reason: "It takes a byte order mark off the start of every attribute."),
     KnownLimit(
-      provider: .keepassxc, promise: .rule(.queriesNarrowDown),
-      reason: "It answers a search that names no attribute, as one by label alone, with nothing."),
-    KnownLimit(
       provider: .keepassxc, promise: .rule(.changesAreReportedOnce),
       reason: "It reports no change when a secret is saved again as it was."),
     KnownLimit(

@@ -1,0 +1,185 @@
+#if SecretService && os(Linux)
+import Dispatch
+import Foundation
+import Keyring
+import Synchronization
+import Testing
+
+@testable import KeyringSecretService
+
+/// The provider dies at any moment, and what was written is there before or after, whole.
+@Suite(.inPrivateSession) struct ProviderDeathTests {
+  private let bus: PrivateBus
+  private let provider: any MortalProvider
+
+  init() throws {
+    bus = try PrivateBus()
+    provider = try Provider.current.startMortal(on: bus)
+  }
+
+  /// How often it is killed; `Scripts/stress` has it killed more often.
+  private static let kills =
+    ProcessInfo.processInfo.environment["KEYRING_TEST_KILLS"].flatMap(Int.init) ?? 20
+
+  @Test func everythingIsWholeAfterwards() throws {
+    let storage = bus.storage()
+    let writers: [any MortalWriter] = [
+      NewPasswords(storage), ChangedPassword(storage), ChangedLogin(storage),
+    ]
+    for writer in writers { try writer.write() }
+    var lost = 0
+    for _ in 0..<Self.kills {
+      lost += try killDuring(writers)
+      try provider.start()
+      for writer in writers { try writer.expectWhole() }
+      // Neither is there an error that stays.
+      for writer in writers { try writer.write() }
+      for writer in writers { try writer.expectWhole() }
+    }
+    print("\(Self.kills) kills, of which \(lost) have met a call.")
+    #expect(lost > 0)
+    #expect(try storage.removeItems(matching: .service("service")) >= 2)
+    #expect(try storage.items(matching: .service("service")).isEmpty)
+  }
+
+  /// Kills the provider while all writers write.
+  ///
+  /// - Returns: How many of them had a call under way.
+  private func killDuring(_ writers: [any MortalWriter]) throws -> Int {
+    let written = Atomic(0)
+    let lost = Atomic(0)
+    let group = DispatchGroup()
+    for writer in writers {
+      DispatchQueue(label: "writer").async(group: group) {
+        // Until the provider is dead: it may also crash by itself.
+        while (try? writer.write()) != nil { written.add(1, ordering: .relaxed) }
+        lost.add(1, ordering: .relaxed)
+      }
+    }
+    let enough = Int.random(in: 1...30)
+    while written.load(ordering: .relaxed) < enough, lost.load(ordering: .relaxed) == 0 {}
+    let moment = ContinuousClock.now + .microseconds(Int.random(in: 0..<3000))
+    while ContinuousClock.now < moment {}
+    try provider.kill()
+    group.wait()
+    return lost.load(ordering: .relaxed)
+  }
+}
+
+/// Writes one thing after the other, and knows what may be there after the provider has died.
+private protocol MortalWriter: Sendable {
+  func write() throws
+  func expectWhole() throws
+}
+
+/// Whether what was acknowledged may still be lost.
+private let mayForget = KnownLimit.of(.crashSafety) != nil
+
+private final class NewPasswords: MortalWriter {
+  private let storage: SecretServiceStorage
+  /// By their numbers, whether the password was acknowledged.
+  private let passwords = Mutex<[Bool]>([])
+
+  init(_ storage: SecretServiceStorage) { self.storage = storage }
+
+  private func key(_ number: Int) -> ItemKey {
+    .password(service: "service", account: "new \(number)")
+  }
+
+  func write() throws {
+    let number = passwords.withLock { passwords in
+      passwords.append(false)
+      return passwords.count - 1
+    }
+    try storage.setPassword("\(number)", for: key(number), number % 2 == 0 ? .add : .addOrReplace)
+    passwords.withLock { $0[number] = true }
+  }
+
+  func expectWhole() throws {
+    let acknowledged = passwords.withLock { $0 }
+    let found = try storage.items(for: acknowledged.indices.map(key), details: .secret)
+    for number in acknowledged.indices {
+      let text = found[key(number)]?.secret?.text
+      if text == nil, mayForget || !acknowledged[number] { continue }
+      #expect(text == "\(number)")
+    }
+    // A list shows what a read does.
+    let listed = try storage.items(matching: .service("service", kind: .password, details: .secret))
+    #expect(Set(listed.map(\.key)).isSuperset(of: found.keys))
+    #expect(listed.allSatisfy { $0.secret?.text?.isEmpty == false })
+    // The next ones have the same keys again, and find what was left of these.
+    for number in acknowledged.indices where number % 3 > 0 { try storage.remove(key(number)) }
+    for number in acknowledged.indices where number % 3 == 0 {
+      try storage.setPassword("\(number)", for: key(number))
+      try storage.remove(key(number))
+    }
+    passwords.withLock { $0 = [] }
+  }
+}
+
+private final class ChangedPassword: MortalWriter {
+  private let storage: SecretServiceStorage
+  private let progress = Progress()
+  private let key = ItemKey.value(service: "service", account: "changed")
+
+  init(_ storage: SecretServiceStorage) { self.storage = storage }
+
+  func write() throws {
+    try progress.write { try storage.setSecret(Secret("\($0)"), for: key) }
+  }
+
+  func expectWhole() throws {
+    try progress.expect(storage.secret(for: key)?.text)
+  }
+}
+
+private final class ChangedLogin: MortalWriter {
+  private let storage: SecretServiceStorage
+  private let progress = Progress()
+  private let key = ItemKey.credentials(service: "service", label: "changed")
+
+  init(_ storage: SecretServiceStorage) { self.storage = storage }
+
+  func write() throws {
+    try progress.write {
+      try storage.setCredential(Credential(login: "\($0)", password: "\($0)"), for: key)
+    }
+  }
+
+  func expectWhole() throws {
+    let credential = try storage.credential(for: key)
+    #expect(credential?.login == credential?.password)
+    try progress.expect(credential?.password)
+    #expect(try storage.items(matching: .key(key, details: .all)).count <= 1)
+  }
+}
+
+/// How far a writer of numbers has come.
+private final class Progress: Sendable {
+  private struct State {
+    var tried = 0
+    var acknowledged = 0
+  }
+  private let state = Mutex(State())
+
+  func write(_ body: (Int) throws -> Void) throws {
+    let number = state.withLock { state in
+      state.tried += 1
+      return state.tried
+    }
+    try body(number)
+    state.withLock { $0.acknowledged = number }
+  }
+
+  /// Expects what was acknowledged last, or something that was written after that.
+  func expect(_ text: String?) throws {
+    let (tried, acknowledged) = state.withLock { ($0.tried, $0.acknowledged) }
+    // It was there before the first kill, or could be forgotten by the first one.
+    if text == nil, mayForget { return }
+    let number = try #require(text.flatMap(Int.init), "there is \(text ?? "nothing")")
+    #expect(((mayForget ? 1 : acknowledged)...tried).contains(number))
+    // From here on that is the old value.
+    state.withLock { $0.acknowledged = number }
+  }
+}
+#endif

@@ -1,0 +1,25 @@
+#if SecretService && os(Linux)
+import Keyring
+import Testing
+
+/// A provider of one test's own, which can be killed and started again with the same files.
+protocol MortalProvider: AnyObject {
+  func start() throws
+  func kill() throws
+}
+
+extension GnomeKeyring: MortalProvider {
+  func start() throws { try start(unlocked: true) }
+}
+
+extension Provider {
+  /// Starts another one of the provider that the private session has.
+  func startMortal(on bus: PrivateBus) throws -> any MortalProvider {
+    switch self {
+    case .gnomeKeyring: try GnomeKeyring(on: bus)
+    case .kwallet: try KWallet(on: bus)
+    case .keepassxc: fatalError()
+    }
+  }
+}
+#endif
