@@ -1,5 +1,12 @@
+import FoundationEssentials
 import Keyring
 import KeyringFile
+
+#if SecretService && os(Linux)
+/// Nobody is asked; but KeePassXC has a prompt for every new item, also where it asks nobody.
+private let interaction: SecretServiceStorage.Interaction =
+  ProcessInfo.processInfo.environment["KEYRING_TEST_PROVIDER"] == "keepassxc" ? .allowed : .never
+#endif
 
 /// The storage that an argument names.
 func storage(named name: String) throws -> any SecureStorage {
@@ -8,7 +15,7 @@ func storage(named name: String) throws -> any SecureStorage {
   #endif
   #if SecretService && os(Linux)
   switch name {
-  case "default": return SecretServiceStorage(interaction: .never)
+  case "default": return SecretServiceStorage(interaction: interaction)
   case "session": return SecretServiceStorage(collection: .session, interaction: .never)
   default: break
   }

@@ -7,6 +7,7 @@ import Keyring
 //   KeyringWorker mix STORAGE SERVICE NAME THREADS OPERATIONS
 //   KeyringWorker start THREADS
 //   KeyringWorker save SERVICE ACCOUNT PASSWORD
+//   KeyringWorker read SERVICE ACCOUNT allowed|never
 //   KeyringWorker change SERVICE COUNT
 //   KeyringWorker serve SERVICE
 //
@@ -29,6 +30,14 @@ case ("start", 2):
 case ("save", 4):
   let key = ItemKey.password(service: arguments[1], account: arguments[2])
   try SecretServiceStorage().setPassword(arguments[3], for: key)
+case ("read", 4):
+  let storage = SecretServiceStorage(interaction: arguments[3] == "never" ? .never : .allowed)
+  do throws(SecureStorageError) {
+    let key = ItemKey.password(service: arguments[1], account: arguments[2])
+    tell(try storage.password(for: key) ?? "nothing")
+  } catch {
+    tell("error \(error.code)")
+  }
 case ("change", 3):
   let password = Password("account", service: arguments[1], storage: SecretServiceStorage())
   for number in 1...(Int(arguments[2]) ?? 1) { try password.projectedValue.write("\(number)") }

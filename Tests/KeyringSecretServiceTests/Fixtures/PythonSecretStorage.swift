@@ -70,10 +70,14 @@ struct PythonSecretStorage: OtherProgram {
     let (status, output) = try Program("/usr/bin/python3", ["-I", "-c", prelude + script])
       .finish(input: JSONEncoder().encode(request))
     try #require(status == 0)
-    return try JSONDecoder().decode([Item].self, from: output)
+    var items = try JSONDecoder().decode([Item].self, from: output)
+    for name in Provider.current.addedAttributes {
+      for index in items.indices { items[index].attributes[name] = nil }
+    }
+    return items
   }
 
-  /// Finds all items with these attributes, the last changed first.
+  /// Finds all items with these attributes, the last changed first, without what the keyring adds.
   static func items(_ attributes: [String: String]) throws -> [Item] {
     try perform(Request(action: "find", attributes: attributes))
   }

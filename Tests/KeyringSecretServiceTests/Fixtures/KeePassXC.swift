@@ -1,0 +1,179 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// A KeePassXC of one test's own, which can be killed and started again with the same files.
+///
+/// Each of its databases exposes its root group, and so is a collection by the name of its file.
+final class KeePassXC {
+  static let password = "the password of a test's database"
+  private let bus: PrivateBus
+  private let databases: [String]
+  private let screen: Screen?
+  private let home = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private var program: Program?
+
+  /// Starts the keyring.
+  ///
+  /// - Parameters:
+  ///   - bus: The bus it is on.
+  ///   - databases: The names of the databases; the last one is in front.
+  ///   - unlocked: Whether they are unlocked.
+  ///   - confirming: Whether it asks before a program uses an item of another's or removes one, as
+  ///     it does when it was just installed.
+  ///   - screen: Where it shows its dialogs; without one nobody can answer them.
+  /// - Throws: Whatever kept it from being started.
+  init(
+    on bus: PrivateBus, databases: [String] = ["secrets"], unlocked: Bool = true,
+    confirming: Bool = false, screen: Screen? = nil
+  ) throws {
+    self.bus = bus
+    self.databases = databases
+    self.screen = screen
+    let settings = home + "/keepassxc"
+    try FileManager.default.createDirectory(
+      atPath: settings, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try Data(Self.settings(confirming: confirming).utf8)
+      .write(to: URL(filePath: settings + "/keepassxc.ini"))
+    for database in databases { try make(database) }
+    try start(unlocked: unlocked)
+  }
+
+  deinit {
+    try? kill()
+    try? FileManager.default.removeItem(atPath: home)
+  }
+
+  /// Starts the keyring again after ``kill()``, with the databases in this order.
+  func start(_ databases: [String]? = nil, unlocked: Bool = true) throws {
+    let databases = databases ?? self.databases
+    let program = try Program(
+      "keepassxc", (unlocked ? ["--pw-stdin"] : []) + databases.map { path(of: $0) },
+      environment: environment, complaints: .nullDevice)
+    self.program = program
+    if unlocked { for _ in databases { try program.writeLine(Self.password) } }
+    try program.closeInput()
+    try bus.wait(for: "org.freedesktop.secrets")
+    // It owns its name before it has opened its databases.
+    try wait(unlocked ? [] : Set(databases), count: databases.count)
+  }
+
+  func kill() throws {
+    try program?.end()
+    program = nil
+  }
+
+  /// Locks all databases, as the user can do it.
+  func lock() throws {
+    // It does not while it saves or a dialog is open, and does not say so.
+    let deadline = ContinuousClock.now + .seconds(20)
+    while try locked() != Set(databases) {
+      try #require(ContinuousClock.now < deadline, "KeePassXC has not locked its databases")
+      try order("lockAllDatabases")
+    }
+  }
+
+  /// Unlocks a database, as the user does it with the password, and brings it to the front.
+  func unlock(_ database: String = "secrets") throws {
+    try bringToFront(database)
+    try #require(try !locked().contains(database), "KeePassXC has not unlocked \(database)")
+  }
+
+  /// Makes a database the one that the user looks at, and so the default collection.
+  func bringToFront(_ database: String) throws {
+    try order("openDatabase", path(of: database), Self.password)
+  }
+
+  // MARK: - Starting it
+
+  // Version 2.7.4 crashes when an item changes while it writes its file: it does so when it locks.
+  private static func settings(confirming: Bool) -> String {
+    """
+    [General]
+    ConfigVersion=2
+    UpdateCheckMessageShown=true
+    AutoSaveAfterEveryChange=false
+    OpenPreviousDatabasesOnStartup=false
+
+    [GUI]
+    CheckForUpdates=false
+
+    [FdoSecrets]
+    Enabled=true
+    ShowNotification=false
+    ConfirmAccessItem=\(confirming)
+    ConfirmDeleteItem=\(confirming)
+
+    """
+  }
+
+  private var environment: [String: String] {
+    var environment = bus.environment
+    // In TMPDIR is the lock of the only instance.
+    for variable in ["HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "TMPDIR"] {
+      environment[variable] = home
+    }
+    environment["XDG_CACHE_HOME"] = home + "/cache"
+    environment["LC_ALL"] = "C.UTF-8"
+    environment["QT_QPA_PLATFORM"] = screen == nil ? "offscreen" : "xcb"
+    environment["DISPLAY"] = screen?.display ?? ""
+    return environment
+  }
+
+  private func path(of database: String) -> String { "\(home)/\(database).kdbx" }
+
+  private func make(_ database: String) throws {
+    let description = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <KeePassFile><Meta><DatabaseName>\(database)</DatabaseName><CustomData>
+      <Item><Key>FDO_SECRETS_EXPOSED_GROUP</Key>
+      <Value>{00000000-0000-0000-0000-000000000001}</Value></Item></CustomData></Meta>
+      <Root><Group><UUID>AAAAAAAAAAAAAAAAAAAAAQ==</UUID><Name>Root</Name></Group></Root>
+      </KeePassFile>
+      """
+    let file = "\(home)/\(database).xml"
+    try Data(description.utf8).write(to: URL(filePath: file))
+    // The key is derived anew at each save: that must not take a second.
+    let making = try Program(
+      "keepassxc-cli",
+      ["import", "--quiet", "--set-password", "--decryption-time", "100"]
+        + [file, path(of: database)],
+      environment: environment.merging(["QT_QPA_PLATFORM": "offscreen"]) { $1 },
+      complaints: .nullDevice)
+    let passwords = Data("\(Self.password)\n\(Self.password)\n".utf8)
+    try #require(making.finish(input: passwords).status == 0, "KeePassXC made no database")
+  }
+
+  // MARK: - Its window
+
+  private func order(_ method: String, _ arguments: String...) throws {
+    let name = "org.keepassxc.KeePassXC.MainWindow"
+    let call = try Program(
+      "gdbus",
+      ["call", "--session", "--dest", name, "--object-path", "/keepassxc"]
+        + ["--method", "\(name).\(method)"] + arguments, environment: environment)
+    try #require(call.finish().status == 0, "KeePassXC did not answer \(method)")
+  }
+
+  private func locked() throws -> Set<String> {
+    Set(try bus.storage(.never).collections().filter(\.isLocked).map(\.label))
+  }
+
+  private func wait(_ locked: Set<String>, count: Int) throws {
+    let storage = bus.storage(.never)
+    let deadline = ContinuousClock.now + .seconds(20)
+    while true {
+      let collections = (try? storage.collections()) ?? []
+      let defaults = collections.filter(\.isDefault)
+      if collections.count == count, defaults.count == 1,
+        Set(collections.filter(\.isLocked).map(\.label)) == locked
+      {
+        return
+      }
+      try #require(
+        ContinuousClock.now < deadline, "KeePassXC has not \(locked) locked: \(collections)")
+    }
+  }
+}
+#endif

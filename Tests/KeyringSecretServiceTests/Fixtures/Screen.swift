@@ -1,0 +1,76 @@
+#if SecretService && os(Linux)
+import Foundation
+import Testing
+
+/// A screen that nobody sees, for keyrings whose dialogs are windows.
+final class Screen {
+  /// The name by which programs find it.
+  let display: String
+  private let program: Program
+
+  init() throws {
+    program = try Program("Xvfb", ["-displayfd", "1", "-nolisten", "tcp"], complaints: .nullDevice)
+    display = ":\(try program.readLine())"
+    try #require(display != ":", "the screen did not start")
+  }
+
+  /// Whether there is a window with these words in its title.
+  func shows(_ title: String) throws -> Bool {
+    try Program("xdotool", Self.search(title), environment: ["DISPLAY": display]).finish().status
+      == 0
+  }
+
+  fileprivate static func search(_ title: String, _ options: String...) -> [String] {
+    ["search"] + options + ["--onlyvisible", "--name", title]
+  }
+
+  /// Somebody in front of the screen, who answers one dialog.
+  final class Person {
+    enum Answer {
+      /// The password of a database.
+      case unlock(String = KeePassXC.password)
+      /// That a database stays locked.
+      case leaveLocked
+      /// That a program may use the items that it asks for.
+      case allow
+      /// That it may not.
+      case deny
+
+      fileprivate var title: String {
+        switch self {
+        case .unlock, .leaveLocked: "Unlock Database"
+        case .allow, .deny: "Access Request"
+        }
+      }
+
+      fileprivate var keys: [String] {
+        switch self {
+        case .unlock(let password):
+          ["type", "--window", "0", "--delay", "0", "--args", "1", password] + Self.press("Return")
+        case .allow: Self.press("Return")
+        case .leaveLocked, .deny: Self.press("Escape")
+        }
+      }
+
+      /// Not in the dialog found, which may be gone when the key is released, but in front.
+      private static func press(_ key: String) -> [String] { ["key", "--window", "0", key] }
+    }
+
+    private let program: Program
+
+    /// Answers a dialog as soon as it is there, or gives up after a while.
+    init(_ answer: Answer, at screen: Screen) throws {
+      program = try Program(
+        "timeout",
+        ["10", "xdotool"] + search(answer.title, "--sync") + ["windowfocus", "--sync"]
+          + answer.keys,
+        environment: ["DISPLAY": screen.display])
+    }
+
+    /// Waits until the dialog was answered.
+    func finish() throws {
+      try #require(program.finish().status == 0, "the dialog did not appear")
+    }
+  }
+}
+#endif

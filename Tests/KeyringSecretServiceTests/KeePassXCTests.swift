@@ -1,0 +1,355 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import KeyringFile
+import KeyringTesting
+import Testing
+
+/// What differs on KeePassXC: a collection is a database, which shows nothing while it is locked, and
+/// each program may use only what the user has allowed it.
+@Suite(
+  .inPrivateSession, .timeLimit(.minutes(10)),
+  .only(on: .keepassxc, "needs Scripts/test --provider keepassxc"))
+struct KeePassXCTests {
+  /// What an app does with the item that is there, and what that gives with the database unlocked.
+  enum Operation: CaseIterable, CustomTestStringConvertible {
+    case read, readAll, exists, find, add, addAnother, update, save, saveLabel, remove, removeAll
+
+    static let value = "of the second call"
+
+    /// Does it, and tells what came of it.
+    func callAsFunction(_ storage: some SecureStorage) throws -> String {
+      let key = Use.key
+      switch self {
+      case .read: return try storage.password(for: key) ?? "nothing"
+      case .readAll:
+        let items = try storage.items(for: [key], details: .secret)
+        return items[key]?.secret?.text ?? "nothing"
+      case .exists: return "\(try storage.exists(key))"
+      case .find: return "\(try storage.items(matching: .service("service")).count)"
+      case .add: try storage.setPassword(Self.value, for: key, .add)
+      case .addAnother:
+        try storage.setPassword(Self.value, for: .password(service: "service", account: "new"))
+      case .update: try storage.setPassword(Self.value, for: key, .update)
+      case .save: try storage.setPassword(Self.value, for: key)
+      case .saveLabel: try storage.save(SecureItem(key: key, label: "Label"), .update)
+      case .remove: return "\(try storage.remove(key))"
+      case .removeAll: return "\(try storage.removeItems(matching: .service("service")))"
+      }
+      return "done"
+    }
+
+    /// What it gives, or the error.
+    func outcome(_ storage: some SecureStorage) throws -> String {
+      do {
+        return try self(storage)
+      } catch let error as SecureStorageError {
+        return "error \(error.code)"
+      }
+    }
+
+    var outcomeWhenUnlocked: String {
+      switch self {
+      case .read, .readAll: "s3cret"
+      case .exists, .remove: "true"
+      case .find, .removeAll: "1"
+      case .add: "error itemAlreadyExists"
+      case .addAnother, .update, .save, .saveLabel: "done"
+      }
+    }
+
+    /// What is under the key afterwards.
+    var passwordAfterwards: String? {
+      switch self {
+      case .remove, .removeAll: nil
+      case .update, .save: Self.value
+      default: "s3cret"
+      }
+    }
+
+    var testDescription: String { "\(self)" }
+  }
+
+  /// Gives a database with one item, locked.
+  private func withLockedDatabase(
+    _ screen: Screen? = nil, _ body: (PrivateBus, KeePassXC) throws -> Void
+  ) throws {
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus, screen: screen)
+    try bus.storage().setPassword("s3cret", for: Use.key)
+    try keyring.lock()
+    try body(bus, keyring)
+    try keyring.kill()
+  }
+
+  private func expectOnly(
+    _ password: String?, _ bus: PrivateBus, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let storage = bus.storage(.never)
+    #expect(try storage.password(for: Use.key) == password, sourceLocation: sourceLocation)
+    let items = try storage.items(matching: ItemQuery(attributes: Use.key.attributes))
+    #expect(items.count == (password == nil ? 0 : 1), sourceLocation: sourceLocation)
+  }
+
+  // MARK: - A locked database
+
+  @Test(arguments: Operation.allCases)
+  func lockedIsAnErrorWhenNobodyMayBeAsked(operation: Operation) throws {
+    try withLockedDatabase { bus, keyring in
+      #expect(try operation.outcome(bus.storage(.never)) == "error locked")
+      try keyring.unlock()
+      try expectOnly("s3cret", bus)
+    }
+  }
+
+  @Test(arguments: Operation.allCases)
+  func whoeverIsAskedUnlocks(operation: Operation) throws {
+    let screen = try Screen()
+    try withLockedDatabase(screen) { bus, _ in
+      let person = try Screen.Person(.unlock(), at: screen)
+      #expect(try operation.outcome(bus.storage()) == operation.outcomeWhenUnlocked)
+      try person.finish()
+      try expectOnly(operation.passwordAfterwards, bus)
+    }
+  }
+
+  @Test(arguments: Operation.allCases)
+  func whoeverDeclinesLosesNothing(operation: Operation) throws {
+    let screen = try Screen()
+    try withLockedDatabase(screen) { bus, keyring in
+      let person = try Screen.Person(.leaveLocked, at: screen)
+      #expect(try operation.outcome(bus.storage()) == "error userCanceled")
+      try person.finish()
+      try keyring.unlock()
+      try expectOnly("s3cret", bus)
+    }
+  }
+
+  @Test(arguments: [SecretServiceStorage.Interaction.never, .allowed])
+  func migrationIntoALockedDatabaseLosesNothing(
+    interaction: SecretServiceStorage.Interaction
+  ) throws {
+    let screen = try Screen()
+    try withLockedDatabase(screen) { bus, keyring in
+      let source = InMemoryStorage()
+      try source.setPassword("another", for: Use.key)
+      let person = interaction == .allowed ? try Screen.Person(.unlock(), at: screen) : nil
+      let error = #expect(throws: SecureStorageError.self) {
+        try Migration(of: .service("service"), from: source, to: bus.storage(interaction)).run()
+      }
+      #expect(error?.code == (person == nil ? .locked : .itemAlreadyExists))
+      try person?.finish()
+      if person == nil { try keyring.unlock() }
+      try expectOnly("s3cret", bus)
+      #expect(try source.password(for: Use.key) == "another")
+    }
+  }
+
+  @Test func migrationOutOfALockedDatabaseIsAnError() throws {
+    try withLockedDatabase { bus, keyring in
+      let destination = InMemoryStorage()
+      let error = #expect(throws: SecureStorageError.self) {
+        try Migration(of: .service("service"), from: bus.storage(.never), to: destination).run()
+      }
+      #expect(error?.code == .locked)
+      try keyring.unlock()
+      // It deletes an item only by a prompt, also where it asks nobody.
+      let migration = Migration(of: .service("service"), from: bus.storage(), to: destination)
+      #expect(try migration.run() == 1)
+      #expect(try destination.password(for: Use.key) == "s3cret")
+    }
+  }
+
+  #if EncryptedFile
+  @Test(arguments: [SecretServiceStorage.Interaction.never, .allowed])
+  func keyOfAFileIsNotReplacedWhileItIsLocked(
+    interaction: SecretServiceStorage.Interaction
+  ) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    func file(_ name: String, _ keyring: SecretServiceStorage) -> EncryptedFileStorage {
+      EncryptedFileStorage(at: "\(folder)/\(name)", key: .storage(keyring, key: Use.key))
+    }
+    let screen = try Screen()
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus, screen: screen)
+    try file("first", bus.storage()).setPassword("of the first", for: Use.key)
+    try keyring.lock()
+    let person = interaction == .allowed ? try Screen.Person(.unlock(), at: screen) : nil
+    let saved = Result {
+      try file("second", bus.storage(interaction)).setPassword("of the second", for: Use.key)
+    }
+    try person?.finish()
+    if person == nil {
+      let error = #expect(throws: SecureStorageError.self) { try saved.get() }
+      #expect(error?.code == .locked)
+      try keyring.unlock()
+    } else {
+      try saved.get()
+      #expect(try file("second", bus.storage()).password(for: Use.key) == "of the second")
+    }
+    #expect(try file("first", bus.storage()).password(for: Use.key) == "of the first")
+    #expect(try bus.storage().items(matching: ItemQuery(attributes: Use.key.attributes)).count == 1)
+  }
+  #endif
+
+  /// It locks the keyring after each use, and must read all the same.
+  @Test func confirmingStorageAsksEachTime() throws {
+    let screen = try Screen()
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus, databases: ["vault", "secrets"], screen: screen)
+    let vault = SecretServiceStorage(
+      options: .init(collection: .named("vault"), busAddress: bus.address))
+    try vault.setPassword("s3cret", for: Use.key)
+    let confirming = ConfirmingStorage(vault)
+    for _ in 0..<2 {
+      // Unlocking a database brings it to the front, and makes it the default collection.
+      try keyring.bringToFront("secrets")
+      let person = try Screen.Person(.unlock(), at: screen)
+      #expect(try confirming.password(for: Use.key) == "s3cret")
+      try person.finish()
+      #expect(try vault.isLocked())
+    }
+    try keyring.kill()
+  }
+
+  // MARK: - Confirmations, as it is installed
+
+  /// Gives a database with an item of another process's, which this one may not use yet.
+  private func withItemOfAnotherProcess(
+    _ body: (PrivateBus, Screen) throws -> Void
+  ) throws {
+    let screen = try Screen()
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus, confirming: true, screen: screen)
+    let writer = try Program(
+      Program.workerPath, ["save", "service", "account", "s3cret"], environment: bus.environment)
+    try #require(writer.finish().status == 0)
+    try body(bus, screen)
+    try keyring.kill()
+  }
+
+  private func read(_ interaction: String, _ bus: PrivateBus) throws -> Program {
+    try Program(
+      Program.workerPath, ["read", "service", "account", interaction],
+      environment: bus.environment)
+  }
+
+  @Test func newProcessReadsWhatTheUserAllows() throws {
+    try withItemOfAnotherProcess { bus, screen in
+      let person = try Screen.Person(.allow, at: screen)
+      let reader = try read("allowed", bus)
+      #expect(try reader.readLine() == "s3cret")
+      try person.finish()
+      #expect(try reader.finish().status == 0)
+    }
+  }
+
+  @Test func newProcessDoesNotReadWhatTheUserDenies() throws {
+    try withItemOfAnotherProcess { bus, screen in
+      let person = try Screen.Person(.deny, at: screen)
+      let reader = try read("allowed", bus)
+      #expect(try reader.readLine() == "error userCanceled")
+      try person.finish()
+      #expect(try reader.finish().status == 0)
+    }
+  }
+
+  @Test func nobodyIsAskedWhenThatIsNotAllowed() throws {
+    try withItemOfAnotherProcess { bus, screen in
+      let reader = try read("never", bus)
+      #expect(try reader.readLine() == "error locked")
+      #expect(try reader.finish().status == 0)
+      #expect(try !screen.shows("Access Request"))
+      // What is no secret can be listed.
+      var query = ItemQuery.service("service", details: .metadata)
+      query.unlocks = false
+      let found = try bus.storage(.never).items(matching: query)
+      #expect(found.map(\.key) == [Use.key] && found.first?.isLocked == true)
+    }
+  }
+
+  @Test(arguments: [Operation.read, .readAll, .update, .save])
+  func whatTheUserAllowsIsDone(operation: Operation) throws {
+    try withItemOfAnotherProcess { bus, screen in
+      let person = try Screen.Person(.allow, at: screen)
+      #expect(try operation.outcome(bus.storage()) == operation.outcomeWhenUnlocked)
+      try person.finish()
+      #expect(try bus.storage().password(for: Use.key) == operation.passwordAfterwards)
+      let items = try bus.storage().items(matching: .service("service"))
+      #expect(items.count == 1)
+    }
+  }
+
+  // MARK: - Two databases
+
+  /// The alias of the default collection follows the database that the user looks at.
+  @Test func appKeepsItsDatabaseWhenTheUserTurnsToAnother() throws {
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
+    let storage = bus.storage()
+    try keyring.bringToFront("first")
+    try storage.setPassword("s3cret", for: Use.key)
+    try keyring.bringToFront("second")
+    #expect(try storage.password(for: Use.key) == "s3cret")
+    try storage.setPassword("changed", for: Use.key)
+    try storage.setPassword("another", for: .password(service: "service", account: "another"))
+    try keyring.bringToFront("first")
+    #expect(try storage.password(for: Use.key) == "changed")
+    #expect(try storage.items(matching: .service("service")).count == 2)
+    let second = SecretServiceStorage(
+      options: .init(collection: .named("second"), busAddress: bus.address))
+    #expect(try second.items(matching: .service("service")).isEmpty)
+  }
+
+  @Test func appKeepsItsDatabaseWhenTheyAreOpenedInAnotherOrder() throws {
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
+    let storage = bus.storage()
+    try keyring.bringToFront("first")
+    try storage.setPassword("s3cret", for: Use.key)
+    try keyring.lock()
+    for order in [["first", "second"], ["second", "first"]] {
+      try keyring.kill()
+      try keyring.start(order)
+      #expect(try storage.password(for: Use.key) == "s3cret", "\(order)")
+    }
+  }
+
+  // MARK: - Attributes that it has itself
+
+  /// Such a name is refused, or nothing of it is lost.
+  @Test(arguments: ["Title", "UserName", "URL", "Notes"])
+  func attributesOfItsOwnNamesAreNotLost(name: String) throws {
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus)
+    let storage = bus.storage()
+    let inKey = ItemKey(kind: .password, attributes: ["service": "service", name: "value"])
+    let beside = SecureItem(
+      key: Use.key, secret: Secret("s3cret"), label: "label", attributes: [name: "value"])
+    for item in [SecureItem(key: inKey, secret: Secret("s3cret"), label: "label"), beside] {
+      do throws(SecureStorageError) {
+        try storage.save(item, .add)
+      } catch {
+        #expect(error.code == .invalidArgument, "\(error)")
+        #expect(try storage.items(matching: .service("service")).isEmpty)
+        continue
+      }
+      let found = try storage.item(for: item.key)
+      #expect(found?.secret?.text == "s3cret" && found?.label == "label")
+      #expect(found?.attributes == item.attributes ?? [:])
+      #expect(try storage.items(matching: .service("service")).map(\.key) == [item.key])
+      #expect(try storage.removeItems(matching: .service("service")) == 1)
+    }
+    try keyring.kill()
+  }
+
+  // MARK: - Collections
+
+  @Test(arguments: StorageContract.allCases.filter(\.needsCollections))
+  func collectionsWithoutAPerson(rule: StorageContract) throws {
+    try KnownLimit.mind(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
+  }
+}
+#endif
