@@ -87,15 +87,16 @@ struct StoredItem {
     }
   }
 
-  /// Tells which of two items with the same key replaced the other.
+  /// Tells which of two items with the same key is valid.
   ///
-  /// The order is total, so that everybody who meets both takes the same one. The times alone are
-  /// no help: they are in whole seconds, KWallet resets them, and pass always says 0. Ours comes
-  /// before another program's, as when it is looked for by its key: keyring 23.9.3 puts its own
-  /// beside ours when it changes a password.
+  /// The order is total, so that everybody who meets both takes the same one. Ours comes before another
+  /// program's, as when it is looked for by its key: keyring 23.9.3 puts its own beside ours when it
+  /// changes a password. Of two that were made at the same moment the first is valid: the second is
+  /// taken back by its maker, and so is never read.
   func replaces(_ other: StoredItem) -> Bool {
     if isOwn != other.isOwn { return isOwn }
-    return revision == other.revision ? isNewer(than: other) : revision > other.revision
+    if revision != other.revision { return revision > other.revision }
+    return (created, number, path.text) < (other.created, other.number, other.path.text)
   }
 
   /// Whether the item was created or changed so short a time ago.

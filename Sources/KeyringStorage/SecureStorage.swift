@@ -159,8 +159,9 @@ extension SecureStorage {
 public enum SaveMode: Sendable, Hashable {
   /// Stores a new item; throws `.itemAlreadyExists` when there is one.
   ///
-  /// A storage that several processes share can promise this within a process only: of two
-  /// processes adding the same key at the same moment, the later replaces the earlier.
+  /// It never replaces an item. A storage that several processes share may have no atomic "create if
+  /// absent". It then takes its own item back where it meets another one, so of two processes that add
+  /// the same key at the same moment one succeeds, or none.
   case add
   /// Changes the item that is there; throws `.itemNotFound` when there is none.
   case update

@@ -12,7 +12,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.path("secrets")
     let reader = EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
-    let kills = 300
+    let kills = Kills.count
     var saved = 0
     var leftovers = 0
     for _ in 0..<kills {

@@ -8,7 +8,7 @@ import Testing
   @Test func everyReaderFindsAWholePair() throws {
     let service = PrivateSession.newService()
     let storage = SecretServiceStorage()
-    let kills = 300
+    let kills = Kills.count
     var saved = 0
     var leftTwo = 0
     for _ in 0..<kills {
@@ -18,7 +18,9 @@ import Testing
       let pairs = [saved, saved + 1].map { $0 == 0 ? "found none none" : "found \($0) \($0)" }
       try #require(pairs.contains(found), "\(saved) was acknowledged")
       saved = try number(in: writer.readLine())
-      try #require(countStoredItems(["service": service]) == 1, "after the next write")
+      // One more where the replaced item stays until the new one is certainly on disk.
+      let most = Provider.current == .kwallet ? 2 : 1
+      try #require(countStoredItems(["service": service]) <= most, "after the next write")
 
       try writer.writeLine("go")
       wait(nanoseconds: .random(in: 0..<20_000_000))

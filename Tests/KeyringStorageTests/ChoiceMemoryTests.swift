@@ -277,19 +277,43 @@ import Testing
     #expect(error?.code == .noStorage)
   }
 
-  @Test func placeInTheUsersFolders() {
+  @Test func placeInTheUsersFolders() throws {
     let here = folder.path
+    // As sudo may hand on: root's for others, and another's for root.
+    let foreign = geteuid() == 0 ? here + "/foreign" : "/usr"
+    if geteuid() == 0 {
+      try FileManager.default.createDirectory(
+        atPath: foreign, withIntermediateDirectories: false, attributes: [.ownerAccountID: 65534])
+    }
     for (variables, path) in [
       (["XDG_STATE_HOME": "/state", "HOME": here], "/state/swift-keyring/app.choice"),
       (["HOME": here], "\(here)/.local/state/swift-keyring/app.choice"),
       (["XDG_STATE_HOME": "state", "HOME": here], "\(here)/.local/state/swift-keyring/app.choice"),
       // Users who have no home.
-      ([:], nil), (["HOME": "/"], nil), (["HOME": "/nonexistent"], nil), (["HOME": "home"], nil),
+      (["HOME": foreign], nil), ([:], nil), (["HOME": "/"], nil), (["HOME": "/nonexistent"], nil),
+      (["HOME": "home"], nil),
     ] {
       #expect(StateFolder.path(in: { variables[$0] }, named: "app") == path, "\(variables)")
     }
     #expect(
       StateFolder.path(in: { _ in "/s" }, named: "../a/b") == "/s/swift-keyring/..-a-b.choice")
+  }
+
+  // In a process of its own, as variables belong to the whole process.
+  @Test func whoHasNoPlaceIsToldByADiagnosis() async {
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      let storage = FirstAvailable([InMemoryStorage()], remembering: .inStateFolder("app"))
+      for name in ["HOME", "XDG_STATE_HOME"] { unsetenv(name) }
+      let finding = try #require(storage.diagnose().findings.last)
+      #expect(finding.subject == "memory" && finding.state == .notice)
+      try storage.setPassword("s3cret", for: .password(service: "service", account: "account"))
+      setenv("XDG_STATE_HOME", path, 1)
+      #expect(storage.diagnose().findings.last?.subject == "choice")
+      try FirstAvailable([InMemoryStorage()], remembering: .inStateFolder("app"))
+        .setPassword("s3cret", for: .password(service: "service", account: "account"))
+      let file = path + "/swift-keyring/app.choice"
+      #expect(try String(contentsOfFile: file, encoding: .utf8) == "InMemoryStorage\n")
+    }
   }
 
   @Test func testsLeaveTheHomeAlone() {

@@ -38,12 +38,19 @@ extension Call {
   /// The error when there is no collection, or it has vanished.
   func noCollection() -> SecureStorageError {
     switch options.collection {
-    case .default: failure(.noDefaultCollection)
+    case .default: session.provider.listsAllCollections ? failure(.noDefaultCollection) : closed()
     case .session:
       failure(.collectionNotFound, "The keyring has no collection that is forgotten at log-out.")
     case .named(let label):
       failure(.collectionNotFound, "The keyring has no collection with the label \"\(label)\".")
     }
+  }
+
+  /// The error when the provider doesn't list the collection and may only have closed it.
+  func closed() -> SecureStorageError {
+    failure(
+      .locked, "The keyring shows no such collection, and may have closed it.",
+      advice: "Open it in your keyring manager.")
   }
 
   /// Finds the collection with a label.

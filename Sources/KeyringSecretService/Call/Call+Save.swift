@@ -92,8 +92,7 @@ extension Call {
     let path = try createAnotherItem(
       item.key, attributes: attributes, label: label, secret: secret, replacing: mode != .add)
     if mode == .add {
-      // The provider has no "create if absent". Of several additions at once one finds itself alone.
-      if try storedItems(for: item.key).contains(where: { $0.isOwn && $0.path != path }) {
+      if try !isFirst(path, under: item.key) {
         try remove([path])
         return false
       }
@@ -106,9 +105,18 @@ extension Call {
     return true
   }
 
-  /// Removes what another process, saving under the same key at the same time, has made older.
+  /// Tells whether an addition was the first of several at once: the provider has no "create if absent".
+  private func isFirst(
+    _ path: ObjectPath, under key: ItemKey
+  ) throws(SecureStorageError) -> Bool {
+    let own = try storedItems(for: key).filter(\.isOwn)
+    // Where paths don't tell the order of two items of the same second, none is the first.
+    return own.first?.path == path && (own.count == 1 || session.provider.keepsItemPaths)
+  }
+
+  /// Removes what another process, saving under the same key at the same time, has made beside.
   ///
-  /// Everybody who saves orders the items in the same way and removes all but the newest, so that
+  /// Everybody who saves orders the items in the same way and removes all but the valid one, so that
   /// exactly one is left, whoever comes last.
   private func removeOlder(_ key: ItemKey) throws(SecureStorageError) {
     try remove(superseded(storedItems(for: key)).map(\.path))

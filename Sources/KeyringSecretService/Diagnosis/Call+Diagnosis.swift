@@ -110,6 +110,9 @@ extension Call {
   private func addMissingCollection(
     _ stale: ObjectPath?, to diagnosis: inout StorageDiagnosis, mayAsk: Bool
   ) throws(SecureStorageError) {
+    if !session.provider.listsAllCollections, options.collection != .session {
+      return diagnosis.add("collection", closed())
+    }
     var error = noCollection()
     if let stale, options.collection == .default {
       // gnome-keyring's does, where the collection was deleted.

@@ -86,9 +86,13 @@ enum StateFolder {
     return "\(folder)/swift-keyring/\(file).choice"
   }
 
-  /// Users without a home have one that is not there, or the root of all.
+  /// The home, when it is this user's.
+  ///
+  /// sudo may hand on another's, where a file of root would be in the way. Users without a home have one
+  /// that is not there, or the root of all.
   private static func home(_ variable: (String) -> String?) -> String? {
     guard let home = variable("HOME"), home.hasPrefix("/"), home != "/" else { return nil }
-    return access(home, F_OK) == 0 || errno != ENOENT ? home : nil
+    var status = stat()
+    return stat(home, &status) == 0 && status.st_uid == geteuid() ? home : nil
   }
 }

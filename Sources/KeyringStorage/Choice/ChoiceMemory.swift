@@ -24,16 +24,20 @@ public struct ChoiceMemory: Sendable {
   /// Remembers the choice of a program in the user's folder for such things: in
   /// `$XDG_STATE_HOME/swift-keyring`, which is `~/.local/state/swift-keyring` by default.
   ///
-  /// Where a user has neither that variable nor a home (a service without one, a container), nothing is
-  /// remembered; and so it is in a process that runs tests, which are to leave the developer's home alone.
+  /// Where a user has neither that variable nor a home of their own (a service, a container, `sudo`),
+  /// nothing is remembered, and ``FirstAvailable/diagnose(writing:)`` says so. Nor is it in a process that
+  /// runs tests, which are to leave the developer's home alone.
   ///
   /// See the [XDG Base Directory Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
   ///
   /// - Parameter name: The name of the program; by default that of the executable.
   /// - Returns: The memory.
   public static func program(_ name: String? = nil) -> ChoiceMemory {
-    ChoiceMemory(place: TestProcess.isCurrent ? .nowhere : .state(name ?? Executable.name))
+    TestProcess.isCurrent ? .nowhere : .inStateFolder(name ?? Executable.name)
   }
+
+  /// The same in every process.
+  static func inStateFolder(_ name: String) -> ChoiceMemory { ChoiceMemory(place: .state(name)) }
 
   /// The path of the file; `nil` where nothing is remembered.
   public var path: String? {
@@ -43,6 +47,9 @@ public struct ChoiceMemory: Sendable {
     case .state(let name): StateFolder.path(in: SecretVariable.text, named: name)
     }
   }
+
+  /// Whether the choice should be remembered, and the user has no place for it.
+  var lacksPlace: Bool { if case .state = place { path == nil } else { false } }
 
   // MARK: - What is remembered
 

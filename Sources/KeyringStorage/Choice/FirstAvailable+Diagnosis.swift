@@ -25,6 +25,11 @@ extension FirstAvailable {
       }
       add(choice, to: &diagnosis)
       diagnosis.failure = examined[choice.index].failure
+      if memory.lacksPlace {
+        diagnosis.add(
+          "memory", "The choice is not remembered: there is no XDG_STATE_HOME, and no home.",
+          advice: "Set XDG_STATE_HOME, or each run chooses anew.")
+      }
       if diagnosis.failure == nil, !(choice.storage is any ReadOnlyStorage), !made.isRemembered,
         choice.remembered == nil, let obstacle = memory.obstacle()
       {

@@ -21,14 +21,15 @@ struct AccessControlList {
   /// - Parameter path: The path of the file; no link.
   /// - Throws: What the system said.
   init?(at path: String) throws(FileFailure) {
-    var count = 0
+    var (count, number) = (0, CInt(0))
     bytes = [UInt8](unsafeUninitializedCapacity: Self.largest) { buffer, initializedCount in
       count = lgetxattr(path, Self.name, buffer.baseAddress, buffer.count)
+      number = errno
       initializedCount = max(0, count)
     }
     if count >= 0 { return }
-    guard Self.meansNone(errno) else { throw FileFailure("has permissions that cannot be read") }
-    return nil
+    if Self.meansNone(number) { return nil }
+    throw FileFailure("has permissions that cannot be read", number: number)
   }
 
   /// Gives a file a list, or takes away what it has got from the folder that it was made in.

@@ -1,6 +1,5 @@
 #if SecretService && os(Linux)
 import Dispatch
-import Foundation
 import Keyring
 import Synchronization
 import Testing
@@ -17,10 +16,6 @@ import Testing
     provider = try Provider.current.startMortal(on: bus)
   }
 
-  /// How often it is killed; `Scripts/stress` has it killed more often.
-  private static let kills =
-    ProcessInfo.processInfo.environment["KEYRING_TEST_KILLS"].flatMap(Int.init) ?? 20
-
   @Test func everythingIsWholeAfterwards() throws {
     let storage = bus.storage()
     let writers: [any MortalWriter] = [
@@ -28,7 +23,7 @@ import Testing
     ]
     for writer in writers { try writer.write() }
     var lost = 0
-    for _ in 0..<Self.kills {
+    for _ in 0..<Kills.count {
       lost += try killDuring(writers)
       try provider.start()
       for writer in writers { try writer.expectWhole() }
@@ -36,7 +31,7 @@ import Testing
       for writer in writers { try writer.write() }
       for writer in writers { try writer.expectWhole() }
     }
-    print("\(Self.kills) kills, of which \(lost) have met a call.")
+    print("\(Kills.count) kills of the keyring have met \(lost) calls")
     #expect(lost > 0)
     #expect(try storage.removeItems(matching: .service("service")) >= 2)
     #expect(try storage.items(matching: .service("service")).isEmpty)
