@@ -12,13 +12,18 @@ extension GnomeKeyring: MortalProvider {
   func start() throws { try start(unlocked: true) }
 }
 
+/// What it has not saved is forgotten: it saves when it locks.
+extension KeePassXC: MortalProvider {
+  func start() throws { try start(nil) }
+}
+
 extension Provider {
   /// Starts another one of the provider that the private session has.
   func startMortal(on bus: PrivateBus) throws -> any MortalProvider {
     switch self {
     case .gnomeKeyring: try GnomeKeyring(on: bus)
     case .kwallet: try KWallet(on: bus)
-    case .keepassxc: fatalError()
+    case .keepassxc: try KeePassXC(on: bus)
     }
   }
 }
