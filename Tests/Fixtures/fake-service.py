@@ -19,6 +19,7 @@ its standard input does. Each method called prints "called METHOD". Lines of inp
   second                         has a second collection
   move                           the default collection is the next one
   rival SECRET                   another item appears just before the next one is created
+  strict                         refuses to read secrets if one of the items is gone
   forget                         forgets the secret of the item that was created or changed last
   name NAME                      owns another name on the bus, too
   hide none                      lists what is locked, and refuses the rest (gnome-keyring 42.1)
@@ -81,6 +82,7 @@ class Service:
         self.rival = None
         self.last = None
         self.quiet = False
+        self.strict = False
 
     # What is sent
 
@@ -178,6 +180,8 @@ class Service:
         return "ao", (found,)
 
     def GetSecrets(self, path, items, session):
+        if self.strict and any(item not in self.items for item in items):
+            raise Failure(INTERFACE + "Error.NoSuchObject")
         items = [item for item in items if item in self.items]
         if self.hidden == "each" and any(self.is_locked(item) for item in items):
             raise Failure(LOCKED)
@@ -351,6 +355,8 @@ class Service:
                 self.faults = {}
             elif words[0] == "quiet":
                 self.quiet = True
+            elif words[0] == "strict":
+                self.strict = True
             elif words[0] == "swap":
                 self.items = dict(zip(self.items, reversed(self.items.values())))
             elif words[0] in ("lock", "unlock"):

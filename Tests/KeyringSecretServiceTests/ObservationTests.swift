@@ -12,6 +12,40 @@ import Testing
   private let service = PrivateSession.newService()
   private var key: ItemKey { .password(service: service, account: "account") }
 
+  /// Any program may send the signals by which ours tell each other of a change.
+  @Test func signalsOfOtherItemsAreDropped() throws {
+    let log = EventLog()
+    let observation = try storage.observe(.service(service), log.append)
+    let connection = try openSession().connection
+    for number in 0..<1000 {
+      connection.broadcast(
+        "SecretSet", of: "swift_keyring.Item",
+        from: ObjectPath("/org/freedesktop/secrets/collection/elsewhere/\(number)"))
+    }
+    try storage.setPassword("s3cret", for: key)
+    log.wait(for: .changed(.created(key)))
+    #expect(log.count < 20)
+    _ = observation
+    try storage.remove(key)
+  }
+
+  @Test func floodOfSignalsIsBoundedAndHidesNothing() throws {
+    let log = EventLog()
+    let observation = try storage.observe(.service(service), log.append)
+    let session = try openSession()
+    let alias = try session.send(
+      [.readAlias("default")], until: Deadline(after: .seconds(25)))[0].get()
+    let collection = alias.child(0).text
+    for number in 0..<30_000 {
+      session.connection.broadcast(
+        "SecretSet", of: "swift_keyring.Item", from: ObjectPath("\(collection)/x\(number)"))
+    }
+    try storage.setPassword("s3cret", for: key)
+    log.wait(for: .changed(.created(key)))
+    _ = observation
+    try storage.remove(key)
+  }
+
   @Test(arguments: [any OtherProgram].all)
   func anotherProgramsChangesAreReported(program: any OtherProgram) async throws {
     var changes = try await storage.changes(matching: .service(service)).makeAsyncIterator()

@@ -156,6 +156,23 @@ import Testing
     try expectHealth()
   }
 
+  /// The specification has an error for that, which pass_secret_service gives.
+  @Test func itemsThatAreGoneWhenTheirSecretsAreReadAreAbsent() throws {
+    try service.refuseGoneItems()
+    let storage = bus.storage()
+    let other = ItemKey.password(service: "service", account: "other")
+    for key in [Use.key, other] { try storage.setPassword("s3cret", for: key) }
+    // Where it was is known by now.
+    #expect(try storage.password(for: Use.key) == "s3cret")
+    let removed = try Program(
+      "secret-tool", ["clear", "service", "service", "username", "account"],
+      environment: bus.environment
+    ).finish()
+    try #require(removed.status == 0)
+    #expect(try storage.items(for: [Use.key, other], details: .all).map(\.key) == [other])
+    #expect(try storage.password(for: Use.key) == nil)
+  }
+
   @Test func updateOfWhatIsRemovedAtOnceAfterwardsIsNoFailure() throws {
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()

@@ -19,6 +19,8 @@ final class EventLog: Sendable {
     }
   }
 
+  var count: Int { events.withLock(\.count) }
+
   var changes: [ItemChange] {
     events.withLock { events in
       events.compactMap { if case .changed(let change) = $0 { change } else { nil } }

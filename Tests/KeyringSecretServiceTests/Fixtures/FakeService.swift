@@ -81,6 +81,9 @@ final class FakeService {
 
   func hide(_ hiding: Hiding) throws { try order("hide \(hiding.rawValue)") }
 
+  /// Refuses to read secrets if one of the items is gone.
+  func refuseGoneItems() throws { try order("strict") }
+
   /// Prints no more what is called, so that nobody has to read it.
   func quiet() throws { try order("quiet") }
 

@@ -22,11 +22,13 @@ final class KeePassXC {
   ///   - unlocked: Whether they are unlocked.
   ///   - confirming: Whether it asks before a program uses an item of another's or removes one, as
   ///     it does when it was just installed.
+  ///   - savesAtOnce: Whether it writes its file after each change, as it does when it was just
+  ///     installed; version 2.7.4 crashes when an item changes meanwhile.
   ///   - screen: Where it shows its dialogs; without one nobody can answer them.
   /// - Throws: Whatever kept it from being started.
   init(
     on bus: PrivateBus, databases: [String] = ["secrets"], unlocked: Bool = true,
-    confirming: Bool = false, screen: Screen? = nil
+    confirming: Bool = false, savesAtOnce: Bool = false, screen: Screen? = nil
   ) throws {
     self.bus = bus
     self.databases = databases
@@ -34,7 +36,7 @@ final class KeePassXC {
     let settings = home + "/keepassxc"
     try FileManager.default.createDirectory(
       atPath: settings, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    try Data(Self.settings(confirming: confirming).utf8)
+    try Data(Self.settings(confirming: confirming, savesAtOnce: savesAtOnce).utf8)
       .write(to: URL(filePath: settings + "/keepassxc.ini"))
     for database in databases { try make(database) }
     try start(unlocked: unlocked)
@@ -87,13 +89,12 @@ final class KeePassXC {
 
   // MARK: - Starting it
 
-  // Version 2.7.4 crashes when an item changes while it writes its file: it does so when it locks.
-  private static func settings(confirming: Bool) -> String {
+  private static func settings(confirming: Bool, savesAtOnce: Bool) -> String {
     """
     [General]
     ConfigVersion=2
     UpdateCheckMessageShown=true
-    AutoSaveAfterEveryChange=false
+    AutoSaveAfterEveryChange=\(savesAtOnce)
     OpenPreviousDatabasesOnStartup=false
 
     [GUI]

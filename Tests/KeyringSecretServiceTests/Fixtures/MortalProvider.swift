@@ -12,7 +12,6 @@ extension GnomeKeyring: MortalProvider {
   func start() throws { try start(unlocked: true) }
 }
 
-/// What it has not saved is forgotten: it saves when it locks.
 extension KeePassXC: MortalProvider {
   func start() throws { try start(nil) }
 }
@@ -23,7 +22,7 @@ extension Provider {
     switch self {
     case .gnomeKeyring: try GnomeKeyring(on: bus)
     case .kwallet: try KWallet(on: bus)
-    case .keepassxc: try KeePassXC(on: bus)
+    case .keepassxc: try KeePassXC(on: bus, savesAtOnce: true)
     }
   }
 }
