@@ -76,7 +76,10 @@ extension SecretServiceStorage: CollectionStorage {
   public func isCommonCollection() throws(SecureStorageError) -> Bool {
     if options.collection == .default || options.collection == .session { return true }
     return try perform(.read) { (call) throws(SecureStorageError) in
-      guard let own = try call.collection() else { return false }
+      // Where the default changes by itself no collection is every program's for long.
+      guard call.session.provider.keepsDefaultCollection, let own = try call.collection() else {
+        return false
+      }
       for alias in ["default", "session"] where try call.collection(aliased: alias) == own {
         return true
       }

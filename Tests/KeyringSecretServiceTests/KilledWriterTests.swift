@@ -18,8 +18,7 @@ import Testing
       let pairs = [saved, saved + 1].map { $0 == 0 ? "found none none" : "found \($0) \($0)" }
       try #require(pairs.contains(found), "\(saved) was acknowledged")
       saved = try number(in: writer.readLine())
-      // One more where the replaced item stays until the new one is certainly on disk.
-      let most = Provider.current == .kwallet ? 2 : 1
+      let most = Provider.current.keepsReplacedItems ? 2 : 1
       try #require(countStoredItems(["service": service]) <= most, "after the next write")
 
       try writer.writeLine("go")

@@ -136,6 +136,7 @@ import Testing
   func defaultCollectionThatIsNotThere(alias: FakeService.Alias) throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
+    try service.takeName("org.gnome.keyring")
     try service.alias(alias)
     let never = bus.storage(.never).diagnose(writing: true)
     #expect(never.failure?.code == .noDefaultCollection && never.findings.last?.state == .failure)
@@ -145,6 +146,20 @@ import Testing
     let named = SecretServiceStorage(
       options: .init(collection: .named("none"), busAddress: bus.address))
     #expect(named.diagnose().failure?.code == .collectionNotFound)
+  }
+
+  /// It may have what the program has stored, so that no other storage may take its place.
+  @Test(arguments: [FakeService.Alias.none, .stale])
+  func collectionThatMayBeClosed(alias: FakeService.Alias) throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    try service.alias(alias)
+    for collection in [SecretServiceStorage.Collection.default, .named("none")] {
+      let storage = SecretServiceStorage(
+        options: .init(collection: collection, busAddress: bus.address))
+      #expect(storage.diagnose().failure?.code == .locked)
+      #expect("\(storage.diagnose())".contains("may have closed it"))
+    }
   }
 
   @Test func writingThatFails() throws {
@@ -189,6 +204,7 @@ import Testing
   @Test func adviceFitsTheCase() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
+    try service.takeName("org.gnome.keyring")
     try service.alias(.none)
     let writing = bus.storage().diagnose(writing: true)
     #expect(writing.findings.last?.advice?.contains("Store a secret") == true, "\(writing)")

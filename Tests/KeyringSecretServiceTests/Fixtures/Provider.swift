@@ -39,6 +39,10 @@ enum Provider: String {
     }
   }
 
+  /// Whether an item whose login was changed stays until the next save, unseen: the new one may not be on
+  /// disk yet.
+  var keepsReplacedItems: Bool { self == .kwallet }
+
   /// Where a test keeps what need not outlive it.
   var fastestCollection: SecretServiceStorage.Collection {
     KnownLimit.of(.sessionCollection) == nil ? .session : .default
