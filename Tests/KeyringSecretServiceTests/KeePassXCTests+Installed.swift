@@ -1,0 +1,139 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Testing
+
+/// KeePassXC as people have it: with confirmations, several databases, and attributes of its own.
+extension KeePassXCTests {
+  // MARK: - Confirmations, as it is installed
+
+  /// Gives a database with an item of another process's, which this one may not use yet.
+  private func withItemOfAnotherProcess(
+    _ body: (PrivateBus, Screen) throws -> Void
+  ) throws {
+    let screen = try Screen()
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus, confirming: true, screen: screen)
+    let writer = try Program(
+      Program.workerPath, ["save", "service", "account", "s3cret"], environment: bus.environment)
+    try #require(writer.finish().status == 0)
+    try body(bus, screen)
+    try keyring.kill()
+  }
+
+  private func read(_ interaction: String, _ bus: PrivateBus) throws -> Program {
+    try Program(
+      Program.workerPath, ["read", "service", "account", interaction],
+      environment: bus.environment)
+  }
+
+  @Test func newProcessReadsWhatTheUserAllows() throws {
+    try withItemOfAnotherProcess { bus, screen in
+      let person = try Screen.Person(.allow, at: screen)
+      let reader = try read("allowed", bus)
+      #expect(try reader.readLine() == "s3cret")
+      try person.finish()
+      #expect(try reader.finish().status == 0)
+    }
+  }
+
+  @Test func newProcessDoesNotReadWhatTheUserDenies() throws {
+    try withItemOfAnotherProcess { bus, screen in
+      let person = try Screen.Person(.deny, at: screen)
+      let reader = try read("allowed", bus)
+      #expect(try reader.readLine() == "error userCanceled")
+      try person.finish()
+      #expect(try reader.finish().status == 0)
+    }
+  }
+
+  @Test func nobodyIsAskedWhenThatIsNotAllowed() throws {
+    try withItemOfAnotherProcess { bus, screen in
+      let reader = try read("never", bus)
+      #expect(try reader.readLine() == "error locked")
+      #expect(try reader.finish().status == 0)
+      #expect(try !screen.shows("Access Request"))
+      // What is no secret can be listed.
+      var query = ItemQuery.service("service", details: .metadata)
+      query.unlocks = false
+      let found = try bus.storage(.never).items(matching: query)
+      #expect(found.map(\.key) == [Use.key] && found.first?.isLocked == true)
+    }
+  }
+
+  @Test(arguments: [Operation.read, .readAll, .update, .save])
+  func whatTheUserAllowsIsDone(operation: Operation) throws {
+    try withItemOfAnotherProcess { bus, screen in
+      let person = try Screen.Person(.allow, at: screen)
+      #expect(try operation.outcome(bus.storage()) == operation.outcomeWhenUnlocked)
+      try person.finish()
+      #expect(try bus.storage().password(for: Use.key) == operation.passwordAfterwards)
+      let items = try bus.storage().items(matching: .service("service"))
+      #expect(items.count == 1)
+    }
+  }
+
+  // MARK: - Two databases
+
+  /// The alias of the default collection follows the database that the user looks at.
+  @Test func appKeepsItsDatabaseWhenTheUserTurnsToAnother() throws {
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
+    let storage = bus.storage()
+    try keyring.bringToFront("first")
+    try storage.setPassword("s3cret", for: Use.key)
+    try keyring.bringToFront("second")
+    #expect(try storage.password(for: Use.key) == "s3cret")
+    try storage.setPassword("changed", for: Use.key)
+    try storage.setPassword("another", for: .password(service: "service", account: "another"))
+    try keyring.bringToFront("first")
+    #expect(try storage.password(for: Use.key) == "changed")
+    #expect(try storage.items(matching: .service("service")).count == 2)
+    let second = SecretServiceStorage(
+      options: .init(collection: .named("second"), busAddress: bus.address))
+    #expect(try second.items(matching: .service("service")).isEmpty)
+  }
+
+  @Test func appKeepsItsDatabaseWhenTheyAreOpenedInAnotherOrder() throws {
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
+    let storage = bus.storage()
+    try keyring.bringToFront("first")
+    try storage.setPassword("s3cret", for: Use.key)
+    try keyring.lock()
+    for order in [["first", "second"], ["second", "first"]] {
+      try keyring.kill()
+      try keyring.start(order)
+      #expect(try storage.password(for: Use.key) == "s3cret", "\(order)")
+    }
+  }
+
+  // MARK: - Attributes that it has itself
+
+  /// Such a name is refused, or nothing of it is lost.
+  @Test(arguments: ["Title", "UserName", "URL", "Notes"])
+  func attributesOfItsOwnNamesAreNotLost(name: String) throws {
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus)
+    let storage = bus.storage()
+    let inKey = ItemKey(kind: .password, attributes: ["service": "service", name: "value"])
+    let beside = SecureItem(
+      key: Use.key, secret: Secret("s3cret"), label: "label", attributes: [name: "value"])
+    for item in [SecureItem(key: inKey, secret: Secret("s3cret"), label: "label"), beside] {
+      do throws(SecureStorageError) {
+        try storage.save(item, .add)
+      } catch {
+        #expect(error.code == .invalidArgument, "\(error)")
+        #expect(try storage.items(matching: .service("service")).isEmpty)
+        continue
+      }
+      let found = try storage.item(for: item.key)
+      #expect(found?.secret?.text == "s3cret" && found?.label == "label")
+      #expect(found?.attributes == item.attributes ?? [:])
+      #expect(try storage.items(matching: .service("service")).map(\.key) == [item.key])
+      #expect(try storage.removeItems(matching: .service("service")) == 1)
+    }
+    try keyring.kill()
+  }
+}
+#endif
