@@ -8,9 +8,12 @@ extension SecretServiceStorage: CollectionStorage {
   /// - Throws: Any reason for not knowing the answer.
   public func collections() throws(SecureStorageError) -> [ItemCollection] {
     try perform(.read) { (call) throws(SecureStorageError) in
-      let defaultPath = try call.collection(aliased: "default")
+      let listed = try call.labeledCollections()
+      let defaultPath =
+        call.session.provider.keepsDefaultCollection
+        ? try call.collection(aliased: "default") : ObjectPath.chosen(from: listed.map(\.path))
       var collections: [ItemCollection] = []
-      for (path, label) in try call.labeledCollections() {
+      for (path, label) in listed {
         // One that vanished meanwhile is left out.
         guard let isLocked = try call.lockState(of: path) else { continue }
         collections.append(
@@ -76,10 +79,9 @@ extension SecretServiceStorage: CollectionStorage {
   public func isCommonCollection() throws(SecureStorageError) -> Bool {
     if options.collection == .default || options.collection == .session { return true }
     return try perform(.read) { (call) throws(SecureStorageError) in
-      // Where the default changes by itself no collection is every program's for long.
-      guard call.session.provider.keepsDefaultCollection, let own = try call.collection() else {
-        return false
-      }
+      guard let own = try call.collection() else { return false }
+      // Where the default changes by itself, one is chosen in its stead.
+      if !call.session.provider.keepsDefaultCollection { return try call.chosenCollection() == own }
       for alias in ["default", "session"] where try call.collection(aliased: alias) == own {
         return true
       }

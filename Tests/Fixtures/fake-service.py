@@ -204,7 +204,7 @@ class Service:
         label = properties.get(INTERFACE + "Collection.Label", ("s", "Only"))[1]
         path = COLLECTION
         if label != "Only" and path in self.visible() and self.default == path:
-            path = "%s/collection/c%d" % (SERVICE, len(self.collections))
+            path = "%s/collection/z%d" % (SERVICE, len(self.collections))
         self.collections.setdefault(path, Collection(label))
         if alias == "default":
             self.default = path

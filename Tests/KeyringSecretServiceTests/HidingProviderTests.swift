@@ -165,6 +165,8 @@ import Testing
   }
 
   @Test func loginWhoseSecretNeverArrivedReplacesNothing() throws {
+    // Which writes secrets at once, so that nothing has to stay until the next save.
+    try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     let key = ItemKey.credentials(service: "service", label: "label")
     let old = Credential(login: "old", password: "pa55")
@@ -187,7 +189,63 @@ import Testing
     #expect(try search(["service": "service"]).count == 1)
   }
 
+  /// The item of another program, whole, is what there is while ours is not.
+  @Test func loginWhoseSecretNeverArrivedHidesNoOtherProgramsItem() throws {
+    try service.takeName("org.gnome.keyring")
+    let storage = bus.storage()
+    let key = ItemKey.credentials(service: "service", label: "label")
+    try create(["service": "service", "label": "label", "username": "old"], "pa55")
+    try service.fault("Delete", .error("org.example.Error.Odd"))
+    #expect(throws: SecureStorageError.self) {
+      try storage.setCredential(Credential(login: "new", password: "word"), for: key)
+    }
+    try service.mend()
+    try service.forgetLastSecret()
+    #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55"))
+    expect(.itemAlreadyExists) {
+      try storage.setCredential(Credential(login: "new", password: "word"), for: key, .add)
+    }
+    #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55"))
+  }
+
+  @Test func whatNeverArrivedIsNotUpdatedAndTakesNoPlaceInAList() throws {
+    let storage = bus.storage()
+    let other = ItemKey.password(service: "service", account: "other")
+    try storage.setPassword("other", for: other)
+    try storage.setPassword("s3cret", for: Use.key)
+    try service.forgetLastSecret()
+    expect(.itemNotFound) { try storage.setPassword("another", for: Use.key, .update) }
+    let query = ItemQuery(attributes: ["service": "service"], details: .all, limit: 1)
+    #expect(try storage.items(matching: query).map(\.key) == [other])
+  }
+
+  @Test func secretThatBecomesEmptyWithAnotherLabelIsThere() throws {
+    let storage = bus.storage()
+    try storage.save(
+      SecureItem(key: Use.key, secret: Secret("s3cret"), label: "A label"), .addOrReplace)
+    try storage.save(
+      SecureItem(key: Use.key, secret: Secret(""), label: "Another"), .addOrReplace)
+    let item = try storage.item(for: Use.key)
+    #expect(item?.secret == Secret("") && item?.label == "Another")
+    #expect(try search(["service": "service"]).count == 1)
+  }
+
+  @Test func declinedRemovalOfWhatWasReplacedIsNoFailure() throws {
+    try service.takeName("org.gnome.keyring")
+    let storage = bus.storage()
+    let key = ItemKey.credentials(service: "service", label: "label")
+    try storage.setCredential(Credential(login: "old", password: "pa55"), for: key)
+    try service.fault("Delete", .prompt(.dismiss))
+    let new = Credential(login: "new", password: "word")
+    try storage.setCredential(new, for: key)
+    #expect(try storage.credential(for: key) == new)
+    try service.mend()
+    try storage.setCredential(new, for: key)
+    #expect(try search(["service": "service"]).count == 1)
+  }
+
   @Test func emptySecretsThatAreMeantAreThere() throws {
+    try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     for mode in [SaveMode.add, .update] {
       try storage.setPassword("", for: Use.key, mode)
@@ -225,9 +283,7 @@ import Testing
     for path in try search(["service": "service"]) {
       #expect(path.collection.text.hasSuffix("/only"))
     }
-    // Another app's go to the one that is the default now.
-    try storage.setPassword("other", for: .password(service: "other", account: "other"))
-    #expect(try search(["service": "other"]).map(\.collection.text.last) == ["d"])
+    #expect(try storage.collections().filter(\.isDefault).map(\.label) == ["Only"])
     #expect(try storage.removeItems(matching: .service("service")) == 2)
   }
 
@@ -243,7 +299,7 @@ import Testing
     #expect(try storage.password(for: Use.key) == "s3cret")
   }
 
-  @Test func observersHearOfEveryCollection() throws {
+  @Test func observersStayWithTheCollection() throws {
     let log = EventLog()
     let storage = bus.storage()
     let observation = try storage.observe(.service("service"), log.append)
@@ -264,6 +320,15 @@ import Testing
       try body()
     }
     #expect(error?.code == code, sourceLocation: sourceLocation)
+  }
+
+  /// Creates an item as another program does.
+  private func create(_ attributes: [String: String], _ secret: String) throws {
+    let session = try openSession(at: bus.address)
+    let message = Message.createItem(
+      in: .collection(aliased: "default"), attributes: attributes, label: "Theirs",
+      secret: try #require(session.encode(Secret(secret))), replacing: true)
+    _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
   }
 
   private func search(_ attributes: [String: String]) throws -> [ObjectPath] {

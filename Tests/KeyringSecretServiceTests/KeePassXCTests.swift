@@ -204,8 +204,7 @@ struct KeePassXCTests {
     try vault.setPassword("s3cret", for: Use.key)
     let confirming = ConfirmingStorage(vault)
     for _ in 0..<2 {
-      // Unlocking a database brings it to the front, and makes it the default collection.
-      try keyring.bringToFront("secrets")
+      // Unlocking it brings it to the front, and makes it the default collection for a while.
       let person = try Screen.Person(.unlock(), at: screen)
       #expect(try confirming.password(for: Use.key) == "s3cret")
       try person.finish()

@@ -36,7 +36,7 @@ import Testing
     let alias = try session.send(
       [.readAlias("default")], until: Deadline(after: .seconds(25)))[0].get()
     let collection = alias.child(0).text
-    for number in 0..<30_000 {
+    for number in 0..<5_000 {
       session.connection.broadcast(
         "SecretSet", of: "swift_keyring.Item", from: ObjectPath("\(collection)/x\(number)"))
     }

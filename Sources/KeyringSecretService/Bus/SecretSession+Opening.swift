@@ -25,7 +25,7 @@ extension SecretSession {
         throw OpeningFailure(connecting: error)
       }
       do throws(BusFailure) {
-        // Who the provider is tell the names that it owns.
+        // The names that it owns tell who the provider is.
         let owners = Provider.names.map { Message.owner(of: $0) }
         let (service, results) = try openServiceWithAnyKey(
           on: connection, asking: owners + questions, context, deadline)

@@ -16,8 +16,8 @@ final class SecretSession: Sendable {
   let path: ObjectPath
   /// Where the items are that were met in this session.
   let itemPlaces = ItemPlaces()
-  /// The provider's collections as they were last listed; empty before.
-  let knownCollections = Mutex<[ObjectPath]>([])
+  /// The collection that was last chosen to stand for the default one.
+  let chosenCollection = Mutex<ObjectPath?>(nil)
 
   /// - Parameters:
   ///   - connection: The connection to the bus.

@@ -9,6 +9,10 @@ extension Call {
   /// - Throws: Any reason for not knowing the answer.
   func collection() throws(SecureStorageError) -> ObjectPath? {
     if let knownCollection { return knownCollection }
+    if choosesCollection {
+      knownCollection = try chosenCollection()
+      return knownCollection
+    }
     knownCollection =
       switch options.collection {
       case .default, .session: options.collection.alias.map { .collection(aliased: $0) }
@@ -31,7 +35,7 @@ extension Call {
 
   /// What the storage's alias or label stands for, if anything; it need not exist any more.
   func namedCollection() throws(SecureStorageError) -> ObjectPath? {
-    guard let alias = options.collection.alias else { return try collection() }
+    guard !choosesCollection, let alias = options.collection.alias else { return try collection() }
     return try collection(aliased: alias)
   }
 
@@ -50,7 +54,7 @@ extension Call {
   func closed() -> SecureStorageError {
     failure(
       .locked, "The keyring shows no such collection, and may have closed it.",
-      advice: "Open it in your keyring manager.")
+      advice: "Open it in your keyring manager, or create it.")
   }
 
   /// Finds the collection with a label.
@@ -125,15 +129,6 @@ extension Call {
       .backend,
       "The keyring says that it has locked the collection, and the collection is not locked.",
       advice: "Keep in another collection what is to be locked.")
-  }
-
-  /// Unlocks the collections that a search has met locked.
-  ///
-  /// - Parameter collections: The collections, or the alias of one.
-  /// - Throws: `SecureStorageError` if they stay locked.
-  func unlock(searched collections: [ObjectPath]) throws(SecureStorageError) {
-    if followsAllCollections { return try unlock(collections) }
-    try unlock([lockableCollection()])
   }
 
   /// Unlocks items or collections, asking the user if that is allowed.

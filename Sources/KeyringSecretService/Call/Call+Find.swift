@@ -15,10 +15,9 @@ extension Call {
     var refusals: [ObjectPath: Int] = [:]
     var incomplete: Set<ObjectPath> = []
     while true {
-      let selected = try storedItems(matching: query, fetching: query.details)
-        .compactMap { key, items in
-          items.first { !incomplete.contains($0.path) }.map { (key: key, item: $0) }
-        }
+      let selected = try storedItems(
+        matching: query, fetching: query.details, ignoring: incomplete
+      ).map { (key: $0, item: $1[0]) }
       let unread =
         query.details.contains(.secret) ? selected.map(\.item).filter(\.canBeRead).map(\.path) : []
       let contents = try contents(of: ItemRequest(unread, .secret, in: session))
@@ -61,17 +60,24 @@ extension Call {
   /// - Parameters:
   ///   - query: Which items.
   ///   - details: What of them is wanted; the secrets come along if no other items' would.
+  ///   - incomplete: Items whose secret never arrived, so that others take their place.
   /// - Returns: For each key its items, the valid one first; there are others when a process was
   ///   killed while it replaced one.
   /// - Throws: Any reason for not knowing the answer.
   func storedItems(
-    matching query: ItemQuery, fetching details: ItemQuery.Details = []
+    matching query: ItemQuery, fetching details: ItemQuery.Details = [],
+    ignoring incomplete: Set<ObjectPath> = []
   ) throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
     let selected =
       if let key = query.key {
-        [(key: key, items: try storedItems(for: key, unlocking: query.unlocks))]
+        [
+          (
+            key: key,
+            items: try storedItems(for: key, unlocking: query.unlocks, ignoring: incomplete)
+          )
+        ]
       } else {
-        try candidates(for: query, details)
+        try candidates(for: query, details, ignoring: incomplete)
       }
     var matching: [(key: ItemKey, items: [StoredItem])] = []
     for (key, items) in selected {
@@ -86,13 +92,13 @@ extension Call {
   /// Finds what a query without a key may select: our items with what is beside them under the same
   /// key, and every other item of another program by itself.
   private func candidates(
-    for query: ItemQuery, _ details: ItemQuery.Details
+    for query: ItemQuery, _ details: ItemQuery.Details, ignoring incomplete: Set<ObjectPath>
   ) throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
     // A provider compares letter by letter.
     let attributes = query.ignoresCase ? [:] : query.attributes
     let details = query.asksForAttributesOnly ? details : []
     let stored = try storedItems(with: attributes, unlocking: query.unlocks, fetching: details)
-    let known = stored.compactMap { stored in
+    let known = stored.filter { !incomplete.contains($0.path) }.compactMap { stored in
       ItemKey(itemAttributes: stored.attributes).map { (key: $0, item: stored) }
     }
     let byKey = Dictionary(grouping: known, by: \.key).mapValues { $0.map(\.item) }
@@ -107,19 +113,20 @@ extension Call {
   /// - Parameters:
   ///   - key: The key.
   ///   - unlocking: Whether what is locked is unlocked.
+  ///   - incomplete: Items whose secret never arrived, so that others take their place.
   /// - Returns: The items; none when there are none. What python's keyring has put beside a password
   ///   of ours comes last.
   /// - Throws: `.ambiguous` when several items of other programs match and none of ours.
   func storedItems(
-    for key: ItemKey, unlocking: Bool = true
+    for key: ItemKey, unlocking: Bool = true, ignoring incomplete: Set<ObjectPath> = []
   ) throws(SecureStorageError) -> [StoredItem] {
-    let stored = try storedItems(unlocking: unlocking, key: key) { () throws(SecureStorageError) in
+    let stored = try storedItems(unlocking: unlocking) { () throws(SecureStorageError) in
       let result = try searchEverything([key.attributes])
       if result.found[0].count <= Self.fewItems { return result }
       // Items of other keys have the same parts and more.
       let own = try search([key.ownAttributes], with: [])
       return own.found[0].isEmpty ? result : own
-    }
+    }.filter { !incomplete.contains($0.path) }
     let own = stored.filter { $0.isOwn(under: key) }
     if !own.isEmpty {
       let duplicates = stored.filter { $0.isPythonKeyringDuplicate(of: key) }
@@ -154,13 +161,11 @@ extension Call {
   /// - Parameters:
   ///   - unlocking: Whether what is locked is unlocked.
   ///   - details: What of the items to fetch.
-  ///   - key: The key that is searched for, if one is: its item makes those that are hidden needless.
   ///   - search: Searches for the items.
   /// - Returns: The items.
   /// - Throws: `.locked` if some of them may be hidden.
   private func storedItems(
     unlocking: Bool, fetching details: ItemQuery.Details = [],
-    key: ItemKey? = nil,
     by search: () throws(SecureStorageError) -> SearchResult
   ) throws(SecureStorageError) -> [StoredItem] {
     // What a search lists may be gone before it is looked at. Then something may have taken its
@@ -175,11 +180,10 @@ extension Call {
         of: ItemRequest(paths, details.union(.metadata), in: session))
       let stored = paths.compactMap { contents.stored(at: $0) }
       if unlocking {
-        let isFound = key.map { key in stored.contains { $0.isOwn(under: key) } } ?? false
-        if !result.locked.isEmpty, !isFound {
+        if result.isLocked {
           unlockings += 1
           if unlockings > Self.mostUnlockings { throw failure(.locked) }
-          try unlock(searched: result.locked)
+          try unlock([lockableCollection()])
           continue
         }
         let locked = stored.filter { $0.isLocked && !unlocked.contains($0.path) }.map(\.path)
@@ -188,7 +192,7 @@ extension Call {
           unlocked.formUnion(locked)
           continue
         }
-      } else if !result.locked.isEmpty {
+      } else if result.isLocked {
         let isComplete = session.provider.listsLockedItems
         guard isComplete, !stored.contains(where: \.hidesAttributes) else { throw failure(.locked) }
       }

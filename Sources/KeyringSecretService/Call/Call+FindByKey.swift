@@ -16,14 +16,15 @@ extension Call {
   func items(
     for keys: [ItemKey], _ details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    let early = answersAtOpening?.map { $0.child(0).paths }
+    // At the opening the default collection was searched, which may be another one now.
+    let early = choosesCollection ? nil : answersAtOpening?.map { $0.child(0).paths }
     let known =
       early == nil ? session.itemPlaces.places(of: keys, in: options.collection) : [:]
     let missing = keys.filter { known[$0] == .nowhere }
     let likely = keys.filter { known[$0] != .nowhere }
     let first = ItemRequest(likely.compactMap { known[$0]?.path }, details, in: session)
     let result =
-      if let early { SearchResult(found: early, answers: []) } else {
+      if let early { SearchResult(found: early) } else {
         try firstSearch(likely, missing, with: first.messages)
       }
     let own = Dictionary(uniqueKeysWithValues: zip(likely, result.found))
@@ -91,7 +92,7 @@ extension SearchResult {
   ///   - index: The index of the first of them in the result.
   /// - Returns: The keys; none where an item may be hidden.
   fileprivate func absent(of keys: [ItemKey], from index: Int = 0) -> Set<ItemKey> {
-    guard locked.isEmpty else { return [] }
+    guard !isLocked else { return [] }
     return Set(zip(keys, found.dropFirst(index)).filter(\.1.isEmpty).map(\.0))
   }
 }

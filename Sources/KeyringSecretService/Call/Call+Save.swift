@@ -42,11 +42,20 @@ extension Call {
       if !vanished.insert(valid.path).inserted { throw failure(.connectionLost) }
       return false
     }
-    try remove(incomplete.map(\.path) + superseded(stored).map(\.path))
+    try removeReplaced(incomplete + superseded(stored))
     return true
   }
 
-  /// Finds what is stored under a key, and what only looks so because its secret never arrived.
+  /// Removes what a new item has replaced; if the user declines that, the next save removes it.
+  private func removeReplaced(_ items: [StoredItem]) throws(SecureStorageError) {
+    do throws(SecureStorageError) {
+      try remove(items.map(\.path))
+    } catch {
+      guard [.locked, .userCanceled].contains(error.code) else { throw error }
+    }
+  }
+
+  /// Finds the items stored under a key, and separates those whose secret never arrived.
   ///
   /// Several items of other programs are too many to replace one, and enough to refuse an addition.
   private func storedItems(
@@ -59,12 +68,12 @@ extension Call {
       throw mode == .add && error.code == .ambiguous ? failure(.itemAlreadyExists) : error
     }
     let own = stored.filter(\.isOwn)
-    // One that is replaced anyway need not be looked at.
-    guard own.count > (mode == .add ? 0 : 1) else { return (stored, []) }
+    // A single item is replaced whatever its secret is, so the secret isn't fetched.
+    guard own.count > (mode == .addOrReplace ? 1 : 0) else { return (stored, []) }
     let incomplete = try contents(of: ItemRequest(own.map(\.path), .secret, in: session)).incomplete
+    if incomplete.isEmpty { return (stored, []) }
     return (
-      stored.filter { !incomplete.contains($0.path) },
-      stored.filter { incomplete.contains($0.path) }
+      try storedItems(for: key, ignoring: incomplete), own.filter { incomplete.contains($0.path) }
     )
   }
 
@@ -90,14 +99,14 @@ extension Call {
       .marking(secret)
     let label = item.label ?? item.key.defaultLabel
     let path = try createAnotherItem(
-      item.key, attributes: attributes, label: label, secret: secret, replacing: mode != .add)
+      attributes: attributes, label: label, secret: secret, replacing: mode != .add)
     if mode == .add {
       if try !isFirst(path, under: item.key) {
         try remove([path])
         return false
       }
-    } else if item.attributes?.isEmpty == false {
-      // Without attributes of its own another process's item was replaced, not joined.
+    } else if item.attributes?.isEmpty == false || secret.count == 0 {
+      // An item with attributes of its own doesn't replace another process's, but is beside it.
       try removeOlder(item.key)
       return true
     }
@@ -111,6 +120,7 @@ extension Call {
   ) throws(SecureStorageError) -> Bool {
     let own = try storedItems(for: key).filter(\.isOwn)
     // Where paths don't tell the order of two items of the same second, none is the first.
+    if own.isEmpty { return true }
     return own.first?.path == path && (own.count == 1 || session.provider.keepsItemPaths)
   }
 
@@ -119,7 +129,7 @@ extension Call {
   /// Everybody who saves orders the items in the same way and removes all but the valid one, so that
   /// exactly one is left, whoever comes last.
   private func removeOlder(_ key: ItemKey) throws(SecureStorageError) {
-    try remove(superseded(storedItems(for: key)).map(\.path))
+    try removeReplaced(superseded(storedItems(for: key)))
   }
 
   /// Returns the items that the first one has replaced, and that are not needed any more.
@@ -151,6 +161,7 @@ extension Call {
       return true
     }
     if stored.isOwn, let label = item.label, !label.isExactly(stored.label) {
+      guard try mark(stored, for: secret) else { return false }
       // The one message that changes both at once.
       let path = try createItem(
         in: stored.path.collection, attributes: attributes.marking(secret, isThere: true),
@@ -180,16 +191,16 @@ extension Call {
   private func write(
     _ secret: Secret, to stored: StoredItem
   ) throws(SecureStorageError) -> Bool {
-    if stored.isOwn {
-      let attributes = stored.attributes.marking(secret, isThere: true)
-      // Before the secret: an empty one that doesn't say so is taken for one that never arrived.
-      if !attributes.isExactly(stored.attributes),
-        try !write([.setAttributes(attributes, of: stored.path)])
-      {
-        return false
-      }
-    }
+    guard try mark(stored, for: secret) else { return false }
     return try write([.setSecret(try encode(secret), of: stored.path)])
+  }
+
+  /// Marks an item of ours before its secret becomes empty: an empty secret without the mark is taken for
+  /// one that never arrived.
+  private func mark(_ stored: StoredItem, for secret: Secret) throws(SecureStorageError) -> Bool {
+    let attributes = stored.attributes.marking(secret, isThere: true)
+    if !stored.isOwn || attributes.isExactly(stored.attributes) { return true }
+    return try write([.setAttributes(attributes, of: stored.path)])
   }
 
   /// Replaces an item by one with other attributes, never having none or a mixture of both.
@@ -199,10 +210,10 @@ extension Call {
     var attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
     attributes[AttributeName.revision] = String(stored.revision + 1)
     let path = try createAnotherItem(
-      item.key, in: stored.path.collection, attributes: attributes,
+      in: stored.path.collection, attributes: attributes,
       label: item.label ?? stored.label, secret: secret)
     if path != stored.path, !stored.isOwn || session.provider.secretDelay == .zero {
-      try remove([stored.path])
+      try removeReplaced([stored])
     }
     try removeOlder(item.key)
   }
@@ -226,11 +237,11 @@ extension Call {
   /// Creates an item whose attributes no other has.
   @discardableResult
   private func createAnotherItem(
-    _ key: ItemKey, in collection: ObjectPath? = nil, attributes: [String: String], label: String,
-    secret: Secret, replacing: Bool = true
+    in collection: ObjectPath? = nil, attributes: [String: String], label: String, secret: Secret,
+    replacing: Bool = true
   ) throws(SecureStorageError) -> ObjectPath {
     do throws(SecureStorageError) {
-      let collection = if let collection { collection } else { try collectionOfNewItem(key) }
+      let collection = if let collection { collection } else { try existingCollection() }
       return try createItem(
         in: collection, attributes: attributes, label: label, secret: secret, replacing: replacing)
     } catch {
@@ -293,18 +304,22 @@ extension Call {
     try checkDeadline()
     var answers: ArraySlice<Variant?>
     do throws(SecureStorageError) {
-      answers = try send((search.map { [$0] } ?? []) + messages + questions)[...]
+      answers = try send((search.map { [$0] } ?? []) + questions + messages + questions)[...]
     } catch {
       // What nobody has waited for may be done all the same.
       if [.timedOut, .canceled, .connectionLost].contains(error.code) { announce() }
       throw error
     }
     let isExpected = search == nil || answers.popFirst()??.child(0).paths == expected
-    guard isExpected, answers.prefix(messages.count).allSatisfy({ $0 != nil }) else {
+    let states = answers.prefix(questions.count) + answers.suffix(questions.count)
+    answers = answers.dropFirst(questions.count).dropLast(questions.count)
+    guard isExpected, answers.allSatisfy({ $0 != nil }) else {
       announce()
       return false
     }
-    guard let state = answers.dropFirst(messages.count).first ?? nil, try isLocked(state) else {
+    var wasLocked = false
+    for case let state? in states where try isLocked(state) { wasLocked = true }
+    if !wasLocked {
       announce()
       return true
     }

@@ -22,38 +22,24 @@ struct CollectionReading {
 
   /// Where the collection is and whether it is locked; `nil` when there is none.
   func state() throws(BusFailure) -> ObservedCollection.State? {
-    if collection == .default, !provider.keepsDefaultCollection { return try stateOfAll() }
     guard let path = try path(), let isLocked = try property(.isLocked(path), "b")?.bool else {
       return nil
     }
-    return ObservedCollection.State(path: path, collections: [path], isLocked: isLocked)
-  }
-
-  /// The state of all collections together: each of them may be the default one next.
-  private func stateOfAll() throws(BusFailure) -> ObservedCollection.State? {
-    let paths = try property(.collections(), "ao")?.paths ?? []
-    guard let parent = paths.first?.collection else { return nil }
-    let states = try send(paths.map { .isLocked($0) }).map { answer in
-      answer.map { $0.child(0).child(0) }.map { $0.isOfType("b") && $0.bool }
-    }
-    return ObservedCollection.State(
-      path: parent, collections: paths, isLocked: states.contains(true))
+    return ObservedCollection.State(path: path, isLocked: isLocked)
   }
 
   /// The properties of the items, locked or not, that the query may be about.
-  func items(of state: ObservedCollection.State) throws(BusFailure) -> [ObjectPath: Variant] {
+  func items(of path: ObjectPath) throws(BusFailure) -> [ObjectPath: Variant] {
     var attributes = query?.key?.attributes ?? [:]
     // A provider compares letter by letter.
     if let query, query.key == nil, !query.ignoresCase { attributes = query.attributes }
-    var paths: [ObjectPath] = []
-    for collection in state.collections {
+    let paths =
       if !attributes.isEmpty {
-        paths += try send([.searchItems(in: collection, attributes)])[0]?.child(0).paths ?? []
+        try send([.searchItems(in: path, attributes)])[0]?.child(0).paths ?? []
       } else {
         // KeePassXC answers a search that names nothing with nothing.
-        paths += try property(.items(of: collection), "ao")?.paths ?? []
+        try property(.items(of: path), "ao")?.paths ?? []
       }
-    }
     var items: [ObjectPath: Variant] = [:]
     for (path, answer) in zip(paths, try send(paths.map { .properties(of: $0) })) {
       items[path] = answer
@@ -62,6 +48,9 @@ struct CollectionReading {
   }
 
   private func path() throws(BusFailure) -> ObjectPath? {
+    if collection == .default, !provider.keepsDefaultCollection {
+      return ObjectPath.chosen(from: try property(.collections(), "ao")?.paths ?? [])
+    }
     guard case .named(let label) = collection else {
       let answer = try send([.readAlias(collection == .session ? "session" : "default")])[0]
       let path = answer.map { ObjectPath($0.child(0).text) }

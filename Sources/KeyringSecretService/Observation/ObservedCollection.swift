@@ -45,7 +45,7 @@ final class ObservedCollection {
 
   /// Something has happened to a collection, or to all of them.
   func collectionMayHaveChanged(_ collection: ObjectPath?) {
-    if let collection, let path, collection != path, !collection.isInside(path) { return }
+    if let collection, let path, collection != path { return }
     report(.mayHaveChanged(nil))
     needsReading = true
   }
@@ -123,9 +123,7 @@ final class ObservedCollection {
 
   /// A collection as it was found.
   struct State {
-    /// The collection, or what all of several collections are inside.
     let path: ObjectPath
-    let collections: [ObjectPath]
     let isLocked: Bool
     /// What the provider says of each item; `nil` when they were not asked for.
     var items: [ObjectPath: Variant]?

@@ -2,7 +2,7 @@
 internal import KeyringStorage
 
 extension SecretSession {
-  /// Sends the signal that the provider may owe to others for a message.
+  /// Sends a signal of our own for a change that the provider makes without one.
   func announce(_ message: Message) {
     guard let change = message.silentChange else { return }
     connection.broadcast(change.rawValue, of: BusSignal.ownInterface, from: message.object)

@@ -145,7 +145,7 @@ final class SignalReader {
   }
 
   /// How many items are looked at one by one; beyond that all are read again.
-  private static let mostSignals = 10_000
+  private static let mostSignals = 1_000
 
   private func collectionSignal(_ signal: BusSignal.Arrival) {
     guard signal.arguments.isOfType("(o)") else { return }
@@ -225,8 +225,12 @@ final class SignalReader {
       }
     }
     var state = try reading.state()
+    // A collection that was there and may only be closed has lost nothing.
+    if state == nil, !provider.listsAllCollections, let path = collection.path {
+      state = ObservedCollection.State(path: path, isLocked: true)
+    }
     if let found = state, collection.needsItems(found, isFirst: isFirst) {
-      state?.items = try reading.items(of: found)
+      state?.items = try reading.items(of: found.path)
     }
     return collection.take(state, signals, isFirst: isFirst)
   }
@@ -268,7 +272,9 @@ final class SignalReader {
     for (message, result) in zip(messages, results) {
       switch result {
       case .success(let answer): answers.append(answer)
-      case .failure(let failure) where failure.isUnknownObject(of: message): answers.append(nil)
+      case .failure(let failure)
+      where failure.isUnknownObject(of: message) || message.canBeRefused(with: failure):
+        answers.append(nil)
       case .failure(let failure): throw failure
       }
     }

@@ -2,9 +2,8 @@
 
 /// The program that provides the Secret Service, and all that it does differently from others.
 ///
-/// It is recognized once per session, by another name that it owns on the bus. A provider that isn't
-/// known is expected to do what is the most dangerous: each flag's other value needs a reason, which
-/// is its comment.
+/// It is recognized once per session, by another name that it owns on the bus. An unknown provider gets
+/// the most careful value of each flag. The flag's comment says which provider needs less care, and why.
 struct Provider: Sendable, Equatable {
   private enum Program: String, CaseIterable {
     case gnomeKeyring = "org.gnome.keyring"
@@ -42,7 +41,7 @@ extension Provider {
   /// collection were empty.
   var listsLockedItems: Bool { program == .gnomeKeyring || isKWallet }
 
-  /// Whether a collection that isn't there doesn't exist.
+  /// Whether the provider lists every collection that exists.
   ///
   /// gnome-keyring 42.1 and KWallet 5.103 list every collection that they have on disk. KeePassXC 2.7.4
   /// lists the databases that are open, and knows of no others.
@@ -70,12 +69,15 @@ extension Provider {
 
   /// How long after its acknowledgment a secret may not be on disk yet, while the attributes are.
   ///
-  /// KWallet 5.103 writes secrets up to five seconds late; its times are in whole seconds.
-  var secretDelay: Duration { isKWallet ? .seconds(7) : .zero }
+  /// KWallet 5.103 writes secrets up to five seconds late; its times are in whole seconds. gnome-keyring
+  /// 42.1 and KeePassXC 2.7.4 write an item as a whole.
+  var secretDelay: Duration {
+    program == .gnomeKeyring || program == .keepassxc ? .zero : .seconds(7)
+  }
 
-  /// The names of attributes that the provider adds to each item, so that nobody else may give them.
+  /// The names of the attributes that the provider adds to each item; callers can't use them.
   ///
-  /// KeePassXC 2.7.4 tells an entry's own fields as attributes.
+  /// KeePassXC 2.7.4 lists an entry's own fields as attributes.
   var reservedAttributes: Set<String> { program == .keepassxc ? Self.keepassxcAttributes : [] }
 
   /// Removes the attributes that a provider has added to an item.
@@ -88,8 +90,7 @@ extension Provider {
     "Title", "UserName", "URL", "Notes", "Password", "Uuid", "Path",
   ]
 
-  /// Whether attributes are hidden: gnome-keyring 42.1 tells hashes of them before the first unlock since
-  /// log-in.
+  /// Tells whether attributes are hashed, as gnome-keyring 42.1 does until the first unlock since log-in.
   static func hidesAttributes(_ attributes: [String: String]) -> Bool {
     attributes.keys.contains { $0.hasPrefix("gkr:compat:hashed:") }
   }

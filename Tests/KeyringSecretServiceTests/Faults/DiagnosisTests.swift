@@ -96,6 +96,7 @@ import Testing
       .error("org.example.Error.Odd"): .backend,
       .leave: .connectionLost,
     ]
+    if method == "ReadAlias" { try service.takeName("org.gnome.keyring") }
     for (fault, code) in faults {
       try service.mend()
       try service.restart()
@@ -137,6 +138,7 @@ import Testing
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")
+    try service.takeName("org.gnome.keyring.SystemPrompter")
     try service.alias(alias)
     let never = bus.storage(.never).diagnose(writing: true)
     #expect(never.failure?.code == .noDefaultCollection && never.findings.last?.state == .failure)
@@ -149,11 +151,11 @@ import Testing
   }
 
   /// It may have what the program has stored, so that no other storage may take its place.
-  @Test(arguments: [FakeService.Alias.none, .stale])
-  func collectionThatMayBeClosed(alias: FakeService.Alias) throws {
+  @Test func collectionThatMayBeClosed() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
-    try service.alias(alias)
+    try service.hide(.collection)
+    try service.lock()
     for collection in [SecretServiceStorage.Collection.default, .named("none")] {
       let storage = SecretServiceStorage(
         options: .init(collection: collection, busAddress: bus.address))
@@ -205,6 +207,7 @@ import Testing
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")
+    try service.takeName("org.gnome.keyring.SystemPrompter")
     try service.alias(.none)
     let writing = bus.storage().diagnose(writing: true)
     #expect(writing.findings.last?.advice?.contains("Store a secret") == true, "\(writing)")
@@ -272,10 +275,10 @@ import Testing
   @Test func aCanceledDiagnosisSaysSo() async throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
-    try service.fault("ReadAlias", .mute)
+    try service.fault("SearchItems", .mute)
     let storage = bus.storage()
     let task = Task { try await storage.diagnose() }
-    try await service.waitForCall(of: "ReadAlias")
+    try await service.waitForCall(of: "SearchItems")
     task.cancel()
     let error = await #expect(throws: SecureStorageError.self) { try await task.value }
     #expect(error?.code == .canceled && error?.operation == .diagnose)

@@ -58,6 +58,7 @@ import Testing
   @Test(arguments: Use.allCases) func busDiesDuringACall(use: Use) async throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
+    try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     try Use.save(storage)
     let method = use == .lock || use == .unlock ? "ReadAlias" : "SearchItems"

@@ -37,6 +37,8 @@ final class FakeService {
 
   private let bus: PrivateBus
   private var program: Program
+  /// The names it has taken, and takes again when it is restarted.
+  private var names: [String] = []
 
   /// Starts the provider, and waits until it owns its name.
   init(on bus: PrivateBus) throws {
@@ -100,7 +102,10 @@ final class FakeService {
   func forgetLastSecret() throws { try order("forget") }
 
   /// Passes for a provider that is known by this name.
-  func takeName(_ name: String) throws { try order("name \(name)") }
+  func takeName(_ name: String) throws {
+    names.append(name)
+    try order("name \(name)")
+  }
 
   /// The items take each other's paths.
   func swap() throws { try order("swap") }
@@ -134,6 +139,7 @@ final class FakeService {
   func restart() throws {
     try end()
     program = try Self.start(on: bus)
+    for name in names { try order("name \(name)") }
   }
 }
 #endif
