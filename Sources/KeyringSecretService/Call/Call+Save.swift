@@ -30,19 +30,19 @@ extension Call {
     _ item: SecureItem, _ mode: SaveMode, _ vanished: inout Set<ObjectPath>
   ) throws(SecureStorageError) -> Bool {
     let (stored, incomplete) = try storedItems(toBeReplacedBy: item.key, mode)
-    guard let valid = stored.first else {
-      if mode == .update { throw failure(.itemNotFound) }
-      try remove(incomplete.map(\.path))
-      return try create(item, mode)
-    }
-    if mode == .add { throw failure(.itemAlreadyExists) }
-    guard try replace(valid, by: item) else {
+    if mode == .add, !stored.isEmpty { throw failure(.itemAlreadyExists) }
+    if mode == .update, stored.isEmpty { throw failure(.itemNotFound) }
+    try removeReplaced(incomplete)
+    guard let valid = stored.first else { return try create(item, mode) }
+    // Above those, too, in case that one stays.
+    let revision = ([valid] + incomplete).map(\.revision).max() ?? 0
+    guard try replace(valid, by: item, revision + 1) else {
       // The item vanished before it was replaced. KWallet 5.103 says so, too, when it has computed
       // another key for the session; a new session will do.
       if !vanished.insert(valid.path).inserted { throw failure(.connectionLost) }
       return false
     }
-    try removeReplaced(incomplete + superseded(stored))
+    try removeReplaced(superseded(stored))
     return true
   }
 
@@ -149,14 +149,23 @@ extension Call {
   ///
   /// Whoever removes it once its secret was written comes after, and leaves the writer a success: an
   /// update that said "not found" would deny a value that readers have seen.
+  ///
+  /// - Parameters:
+  ///   - stored: The item.
+  ///   - item: What to store in its stead.
+  ///   - revision: The revision of an item that takes its place.
+  /// - Returns: Whether it was there.
+  /// - Throws: `SecureStorageError` if the item can't be replaced.
   private func replace(
-    _ stored: StoredItem, by item: SecureItem
+    _ stored: StoredItem, by item: SecureItem, _ revision: Int
   ) throws(SecureStorageError) -> Bool {
     let attributes = stored.attributes.merging(item.attributes ?? [:]) { $1 }
     guard let secret = item.secret else {
       return try changeMetadata(of: stored, attributes, item.label)
     }
     if !attributes.isExactly(stored.attributes) {
+      var attributes = attributes
+      attributes[AttributeName.revision] = String(revision)
       try supersede(stored, by: item, attributes, secret)
       return true
     }
@@ -207,8 +216,7 @@ extension Call {
   private func supersede(
     _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret
   ) throws(SecureStorageError) {
-    var attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
-    attributes[AttributeName.revision] = String(stored.revision + 1)
+    let attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
     let path = try createAnotherItem(
       in: stored.path.collection, attributes: attributes,
       label: item.label ?? stored.label, secret: secret)

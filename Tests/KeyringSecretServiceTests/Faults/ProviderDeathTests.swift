@@ -21,20 +21,42 @@ import Testing
     let writers: [any MortalWriter] = [
       NewPasswords(storage), ChangedPassword(storage), ChangedLogin(storage),
     ]
-    for writer in writers { try writer.write() }
+    // A file that takes a while to write is more often met half written.
+    for number in 0..<100 where Provider.current == .gnomeKeyring {
+      try storage.setPassword("other", for: .password(service: "other", account: "\(number)"))
+    }
+    try unlessItCrashes { for writer in writers { try writer.write() } }
     var lost = 0
     for _ in 0..<Kills.count {
       lost += try killDuring(writers)
       try provider.start()
-      for writer in writers { try writer.expectWhole() }
+      try unlessItCrashes { for writer in writers { try writer.expectWhole() } }
       // Neither is there an error that stays.
-      for writer in writers { try writer.write() }
-      for writer in writers { try writer.expectWhole() }
+      try unlessItCrashes { for writer in writers { try writer.write() } }
+      try unlessItCrashes { for writer in writers { try writer.expectWhole() } }
     }
     print("\(Kills.count) kills of the keyring have met \(lost) calls")
     #expect(lost > 0)
-    #expect(try storage.removeItems(matching: .service("service")) >= 2)
-    #expect(try storage.items(matching: .service("service")).isEmpty)
+    try unlessItCrashes {
+      try storage.removeItems(matching: .service("service"))
+      #expect(try storage.items(matching: .service("service")).isEmpty)
+    }
+  }
+
+  /// Does something anew where the provider has died by itself: KeePassXC 2.7.4 crashes when an item
+  /// changes while it writes its file.
+  private func unlessItCrashes(_ body: () throws -> Void) throws {
+    for _ in 0..<10 where Provider.current == .keepassxc {
+      do {
+        return try body()
+      } catch let error as SecureStorageError
+        where error.code == .connectionLost || error.code == .noProvider
+      {
+        try provider.kill()
+        try provider.start()
+      }
+    }
+    try body()
   }
 
   /// Kills the provider while all writers write.
@@ -167,12 +189,15 @@ private final class Progress: Sendable {
   }
 
   /// Expects what was acknowledged last, or something that was written after that.
-  func expect(_ text: String?) throws {
+  func expect(_ text: String?, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let (tried, acknowledged) = state.withLock { ($0.tried, $0.acknowledged) }
     // It was there before the first kill, or could be forgotten by the first one.
     if text == nil, mayForget { return }
-    let number = try #require(text.flatMap(Int.init), "there is \(text ?? "nothing")")
-    #expect(((mayForget ? 1 : acknowledged)...tried).contains(number))
+    let number = try #require(
+      text.flatMap(Int.init), "there is \(text ?? "nothing") after \(acknowledged) of \(tried)",
+      sourceLocation: sourceLocation)
+    #expect(
+      ((mayForget ? 1 : acknowledged)...tried).contains(number), sourceLocation: sourceLocation)
     // From here on that is the old value.
     state.withLock { $0.acknowledged = number }
   }
