@@ -50,6 +50,7 @@ import Testing
       case .threadsLoseNothing, .lockingLosesNothing: 9
       case .canceledCallsAreNotMade: 10
       case .changesAreReportedOnce, .endedObservationsAreSilent: 11
+      case .absentMeansUnlocked, .addingNeverReplaces: 12
       }
     #expect(rule.rule == number)
     #expect(rule.needsLocking || rule != .lockedIsNotMissing)
