@@ -29,6 +29,7 @@ its standard input does. Each method called prints "called METHOD". Lines of inp
                                  (KWallet 5.103)
   hide search                    refuses to search what is locked
   hide collection                has no collection while it is locked
+  hide default                   has another default collection after every call
   hide each                      has locked each item by itself, until it is unlocked by its path
 
 Each line is answered with "ok".
@@ -104,6 +105,8 @@ class Service:
         method = fields[HeaderFields.member]
         if not self.quiet:
             print("called", method, flush=True)
+        if self.hidden == "default":
+            self.move()
         kind, argument = self.faults.get(method, ("none", ""))
         if kind == "mute":
             return
@@ -203,7 +206,7 @@ class Service:
     def CreateCollection(self, path, properties, alias):
         label = properties.get(INTERFACE + "Collection.Label", ("s", "Only"))[1]
         path = COLLECTION
-        if label != "Only" and path in self.visible() and self.default == path:
+        if self.default in self.collections:
             path = "%s/collection/z%d" % (SERVICE, len(self.collections))
         self.collections.setdefault(path, Collection(label))
         if alias == "default":
@@ -306,6 +309,16 @@ class Service:
 
     # What there is
 
+    def make_second(self):
+        path = SERVICE + "/collection/second"
+        self.collections[path] = Collection("Second")
+        self.signal(SERVICE, "CollectionCreated", path)
+
+    def move(self):
+        names = list(self.collections)
+        index = names.index(self.default) if self.default in names else -1
+        self.default = names[(index + 1) % len(names)]
+
     def changed(self, path):
         self.items[path].modified = int(time.time())
         self.signal(path.rsplit("/", 1)[0], "ItemChanged", path)
@@ -366,12 +379,9 @@ class Service:
             elif words[0] == "alias":
                 self.default = {"none": "/", "stale": SERVICE + "/collection/gone"}[words[1]]
             elif words[0] == "second":
-                path = SERVICE + "/collection/second"
-                self.collections[path] = Collection("Second")
-                self.signal(SERVICE, "CollectionCreated", path)
+                self.make_second()
             elif words[0] == "move":
-                names = list(self.collections)
-                self.default = names[(names.index(self.default) + 1) % len(names)]
+                self.move()
             elif words[0] == "rival":
                 self.rival = words[1]
             elif words[0] == "forget":
@@ -380,6 +390,8 @@ class Service:
                 self.connection.send(message_bus.RequestName(words[1]))
             elif words[0] == "hide":
                 self.hidden = words[1]
+                if self.hidden == "default":
+                    self.make_second()
             print("ok", flush=True)
         os._exit(0)
 

@@ -8,6 +8,8 @@ import Testing
   @Test func everyReaderFindsAWholePair() throws {
     let service = PrivateSession.newService()
     let storage = SecretServiceStorage()
+    // The writers may not ask for it.
+    try storage.unlock()
     let kills = Kills.count
     var saved = 0
     var leftTwo = 0

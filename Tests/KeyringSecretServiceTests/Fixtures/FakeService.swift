@@ -77,6 +77,8 @@ final class FakeService {
     case search
     /// Has no such collection.
     case collection
+    /// Has another default collection after every call.
+    case `default`
     /// Has locked each item by itself, until it is unlocked by its path.
     case each
   }
