@@ -24,7 +24,8 @@ import Testing
     }
     try storage.setPassword("s3cret", for: key)
     log.wait(for: .changed(.created(key)))
-    #expect(log.count < 20)
+    // Of a thousand; KeePassXC tells of its own collections many times.
+    #expect(log.count < 500)
     _ = observation
     try storage.remove(key)
   }
