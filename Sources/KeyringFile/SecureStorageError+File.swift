@@ -20,7 +20,7 @@ extension SecureStorageError {
       advice: advice, argument: argument, underlying: underlying)
   }
 
-  /// What the system said of the file, which is still as it was before.
+  /// Makes the error for a file that is still as it was before.
   init(_ place: FilePlace, _ failure: FileFailure) {
     let advice =
       switch failure.number {
@@ -34,12 +34,12 @@ extension SecureStorageError {
       underlying: failure.underlying)
   }
 
-  /// What the system said when the new file was already in the place of the old.
+  /// Returns the error for a new file that is in its place, and may not be on the disk.
   static func afterwards(_ place: FilePlace, _ failure: FileFailure) -> SecureStorageError {
     var error = SecureStorageError(place, failure)
     error.advice = """
-      What was written is there, but after a crash of the machine the file may be as it was before. \
-      See to the disk and the folder, and save once more.
+      The new content is in place. If the machine crashes now, the old content may come back. \
+      Check the disk and the folder, and save again.
       """
     return error
   }

@@ -58,7 +58,7 @@ import Testing
         try storage.setPassword("new", for: .first)
       }
       #expect(error?.message.contains("may not be on the disk yet") == true)
-      #expect(error?.advice.hasPrefix("What was written is there") == true)
+      #expect(error?.advice.hasPrefix("The new content is in place") == true)
       #expect(try storage.password(for: .first) == "new")
       chmod(folder.path("deep"), 0o700)
     }

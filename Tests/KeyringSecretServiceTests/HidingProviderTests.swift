@@ -272,6 +272,19 @@ import Testing
     #expect(try storage.password(for: Use.key) == "")
   }
 
+  /// Of two items that were made at once none is the predecessor of the other, which has to stay where
+  /// secrets are written late.
+  @Test func itemsThatWereMadeAtOnceAreOneAfterTheNextSave() throws {
+    let storage = bus.storage()
+    for secret in ["first", "second"] {
+      try create(Use.key.newAttributes, secret, replacing: false)
+    }
+    #expect(try storage.password(for: Use.key) == "first")
+    try storage.setPassword("third", for: Use.key)
+    #expect(try storage.password(for: Use.key) == "third")
+    #expect(try search(["service": "service"]).count == 1)
+  }
+
   // MARK: - A default collection that moves
 
   @Test func movedDefaultCollectionSplitsNothing() throws {
@@ -330,11 +343,13 @@ import Testing
   }
 
   /// Creates an item as another program does.
-  private func create(_ attributes: [String: String], _ secret: String) throws {
+  private func create(
+    _ attributes: [String: String], _ secret: String, replacing: Bool = true
+  ) throws {
     let session = try openSession(at: bus.address)
     let message = Message.createItem(
       in: .collection(aliased: "default"), attributes: attributes, label: "Theirs",
-      secret: try #require(session.encode(Secret(secret))), replacing: true)
+      secret: try #require(session.encode(Secret(secret))), replacing: replacing)
     _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
   }
 

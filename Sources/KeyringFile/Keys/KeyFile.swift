@@ -13,7 +13,7 @@ internal import Darwin
 struct KeyFile {
   /// The largest that is read, in bytes.
   static let largest = 64 << 10
-  /// How the names begin that a file has until it is whole.
+  /// The prefix of the name that a file has until it is whole.
   private static let temporaryPrefix = ".swift-keyring-"
 
   let path: String

@@ -133,43 +133,28 @@ extension BusFailure {
     !message.isForService && isUnknownObject
   }
 
-  /// Whether the provider says that the object is locked.
-  var isLocked: Bool { remoteName == Self.locked }
-
+  /// The D-Bus name of the error of a locked object.
   static let locked = "org.freedesktop.Secret.Error.IsLocked"
 
   /// Whether the provider did not take what it was given.
   var isInvalidArgument: Bool { remoteName == "org.freedesktop.DBus.Error.InvalidArgs" }
 
   /// Whether the object that the message was for does not exist (any more).
-  fileprivate var isUnknownObject: Bool {
-    switch remoteName {
-    case "org.freedesktop.Secret.Error.NoSuchObject",
-      "org.freedesktop.DBus.Error.UnknownObject",
-      // gnome-keyring 42 says this of an item or a collection that is gone.
-      "org.freedesktop.DBus.Error.UnknownMethod",
-      // And KeePassXC 2.7.4 this.
-      "org.freedesktop.DBus.Error.UnknownInterface":
-      true
-    default: false
-    }
+  private var isUnknownObject: Bool {
+    remoteName.map(Provider.errorsOfMissingObjects.contains) == true
+  }
+
+  /// Tells whether this is a refusal of a message because something is gone or locked, so that a closer
+  /// look is needed.
+  func isRefusal(of message: Message) -> Bool {
+    if message.isSearch { return remoteName == Self.locked }
+    return message.readsSecrets
+      && remoteName.map(Provider.refusalsToReadSecrets.contains) == true
   }
 
   private var ioCode: GIOErrorEnum? {
     guard domain == Self.timedOut.domain else { return nil }
     return GIOErrorEnum(rawValue: UInt32(code))
-  }
-}
-
-extension Message {
-  /// Whether a failure says that something is gone or locked, so that a closer look is needed.
-  ///
-  /// A provider may read no secret at all because of one item: KWallet 5.103 calls an item that is gone
-  /// an invalid argument, and KeePassXC 2.7.4 locks items for each program by itself. And a provider may
-  /// refuse to search a locked collection.
-  func canBeRefused(with failure: BusFailure) -> Bool {
-    if failure.isLocked { return readsSecrets || isSearch }
-    return readsSecrets && (failure.isInvalidArgument || failure.isUnknownObject)
   }
 }
 #endif

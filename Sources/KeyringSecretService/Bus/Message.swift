@@ -85,7 +85,7 @@ extension Message {
   private static let setSecret = "SetSecret"
   private static let attributes = "Attributes"
 
-  /// Whether the message searches a collection.
+  /// Tells a search of a collection from other messages.
   var isSearch: Bool { interface == Self.collectionInterface && method == Self.searchItems }
 
   /// Answers with the items of a collection, locked or not, that have all these attributes.

@@ -27,7 +27,7 @@ extension Call {
     throw noCollection()
   }
 
-  /// The collection itself, whose lock may be asked for: an alias is no object that has one.
+  /// Returns the collection itself: `Lock` and `Unlock` take its path, and no alias.
   func lockableCollection() throws(SecureStorageError) -> ObjectPath {
     if let collection = try namedCollection() { return collection }
     throw noCollection()
@@ -124,7 +124,7 @@ extension Call {
       if !prompt.isNone { _ = try self.answer(to: prompt) }
     }
     if try isLocked(collection) { return }
-    // gnome-keyring 42 says so of its collection for the session.
+    // As of a collection that can't be locked, such as one that is kept in memory only.
     throw failure(
       .backend,
       "The keyring says that it has locked the collection, and the collection is not locked.",

@@ -202,7 +202,7 @@ extension Call {
     }
   }
 
-  /// Another program may lock again what was unlocked; KWallet 5.103 does so by itself.
+  /// How often a collection is unlocked for one look at it: it may be locked again at once.
   private static let mostUnlockings = 3
 }
 

@@ -107,7 +107,7 @@ extension Call {
       }
     } else if item.attributes?.isEmpty == false || secret.count == 0 {
       // An item with attributes of its own doesn't replace another process's, but is beside it.
-      try removeOlder(item.key)
+      try removeSuperseded(item.key)
       return true
     }
     noteWritten(item.key, at: path)
@@ -119,8 +119,9 @@ extension Call {
     _ path: ObjectPath, under key: ItemKey
   ) throws(SecureStorageError) -> Bool {
     let own = try storedItems(for: key).filter(\.isOwn)
-    // Where paths don't tell the order of two items of the same second, none is the first.
+    // Another program has removed it since, which doesn't undo the addition.
     if own.isEmpty { return true }
+    // Where paths don't tell the order of two items of the same second, none is the first.
     return own.first?.path == path && (own.count == 1 || session.provider.keepsItemPaths)
   }
 
@@ -128,19 +129,24 @@ extension Call {
   ///
   /// Everybody who saves orders the items in the same way and removes all but the valid one, so that
   /// exactly one is left, whoever comes last.
-  private func removeOlder(_ key: ItemKey) throws(SecureStorageError) {
+  private func removeSuperseded(_ key: ItemKey) throws(SecureStorageError) {
     try removeReplaced(superseded(storedItems(for: key)))
   }
 
   /// Returns the items that the first one has replaced, and that are not needed any more.
   ///
-  /// A provider that writes secrets late would lose the new one if it died now. There the newest one
-  /// that is certainly on disk stays until the next save.
+  /// A provider that writes secrets late would lose the valid one if it died now. Until the next save
+  /// its newest predecessor that is certainly on disk stays. An item of the same revision is none: it
+  /// was made at the same moment, and would be valid once the valid one had changed.
   private func superseded(_ stored: [StoredItem]) -> [StoredItem] {
+    guard let valid = stored.first else { return [] }
     let delay = session.provider.secretDelay
-    let own = stored.filter(\.isOwn)
-    let kept = [stored.first, own.first { !$0.wasChanged(within: delay) } ?? own.last]
-    return stored.filter { item in !kept.contains { $0?.path == item.path } }
+    var kept: StoredItem?
+    if valid.wasChanged(within: delay) {
+      let predecessors = stored.filter { $0.isOwn && $0.revision < valid.revision }
+      kept = predecessors.first { !$0.wasChanged(within: delay) } ?? predecessors.last
+    }
+    return stored.dropFirst().filter { $0.path != kept?.path }
   }
 
   // MARK: Items that are there
@@ -176,7 +182,7 @@ extension Call {
         in: stored.path.collection, attributes: attributes.marking(secret, isThere: true),
         label: label, secret: secret)
       if path != stored.path {
-        try removeOlder(item.key)
+        try removeSuperseded(item.key)
         return true
       }
       // KWallet 5.103 keeps the label of what it replaces. Any other is left alone: gnome-keyring
@@ -223,7 +229,7 @@ extension Call {
     if path != stored.path, !stored.isOwn || session.provider.secretDelay == .zero {
       try removeReplaced([stored])
     }
-    try removeOlder(item.key)
+    try removeSuperseded(item.key)
   }
 
   /// Changes label and attributes where they differ; `false` when the item vanished.

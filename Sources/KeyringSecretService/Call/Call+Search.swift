@@ -110,7 +110,7 @@ extension Call {
     for attributeSets: [[String: String]], in collection: ObjectPath
   ) -> [Message] {
     attributeSets.map { attributes in
-      // KeePassXC 2.7.4 answers a search that names nothing with nothing.
+      // Not every provider takes a search that names nothing for one that finds everything.
       attributes.isEmpty ? .items(of: collection) : .searchItems(in: collection, attributes)
     }
   }

@@ -57,7 +57,7 @@ final class Call {
       case .success(let answer): answers.append(answer)
       case .failure(let failure) where failure.isUnknownObject(of: message): answers.append(nil)
       case .failure(let failure)
-      where acceptingRefusals && message.canBeRefused(with: failure):
+      where acceptingRefusals && failure.isRefusal(of: message):
         answers.append(nil)
       case .failure(let failure): throw self.failure(failure)
       }

@@ -273,7 +273,7 @@ final class SignalReader {
       switch result {
       case .success(let answer): answers.append(answer)
       case .failure(let failure)
-      where failure.isUnknownObject(of: message) || message.canBeRefused(with: failure):
+      where failure.isUnknownObject(of: message) || failure.isRefusal(of: message):
         answers.append(nil)
       case .failure(let failure): throw failure
       }

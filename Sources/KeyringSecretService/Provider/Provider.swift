@@ -70,7 +70,7 @@ extension Provider {
   /// How long after its acknowledgment a secret may not be on disk yet, while the attributes are.
   ///
   /// KWallet 5.103 writes secrets up to five seconds late; its times are in whole seconds. gnome-keyring
-  /// 42.1 and KeePassXC 2.7.4 write an item as a whole.
+  /// 42.1 has written both when it acknowledges an item. KeePassXC 2.7.4 writes both later, at once.
   var secretDelay: Duration {
     program == .gnomeKeyring || program == .keepassxc ? .zero : .seconds(7)
   }
@@ -94,6 +94,29 @@ extension Provider {
   static func hidesAttributes(_ attributes: [String: String]) -> Bool {
     attributes.keys.contains { $0.hasPrefix("gkr:compat:hashed:") }
   }
+}
+
+// MARK: - What it says
+
+extension Provider {
+  /// The D-Bus names of the errors by which providers say that an object doesn't exist (any more).
+  ///
+  /// The first is the specification's. gnome-keyring 42 says `UnknownMethod` of an item or a collection
+  /// that is gone, and KeePassXC 2.7.4 `UnknownInterface`.
+  static let errorsOfMissingObjects: Set = [
+    "org.freedesktop.Secret.Error.NoSuchObject",
+    "org.freedesktop.DBus.Error.UnknownObject",
+    "org.freedesktop.DBus.Error.UnknownMethod",
+    "org.freedesktop.DBus.Error.UnknownInterface",
+  ]
+
+  /// The D-Bus names of the errors by which providers read no secret at all because of one item.
+  ///
+  /// KWallet 5.103 calls an item that is gone an invalid argument. KeePassXC 2.7.4 locks items for each
+  /// program by itself.
+  static let refusalsToReadSecrets = errorsOfMissingObjects.union([
+    BusFailure.locked, "org.freedesktop.DBus.Error.InvalidArgs",
+  ])
 }
 
 // MARK: - What it asks

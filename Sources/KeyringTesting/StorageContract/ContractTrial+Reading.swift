@@ -151,6 +151,17 @@ extension ContractTrial {
       storage.password(for: .password(service: service, account: "account")) == "",
       "an empty password is missing")
     try expect(storage.exists(password()), "an item with an empty secret does not exist")
+    // A secret may also become empty, alone or together with its label.
+    try save("present", password())
+    try save("", password())
+    try expect(secret(password()) == Secret(""), "a secret that became empty is missing")
+    try save("present", password())
+    try storage.save(
+      SecureItem(key: password(), secret: Secret(""), label: "Another label"), .addOrReplace)
+    let item = try storage.item(for: password())
+    try expect(
+      item?.secret == Secret("") && item?.label == "Another label",
+      "a secret that became empty with another label is missing or another one")
     let credential = Credential(login: "", password: "")
     try storage.setCredential(credential, for: .credentials(service: service, label: "label"))
     try expect(
