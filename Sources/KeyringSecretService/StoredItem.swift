@@ -15,14 +15,21 @@ struct StoredItem {
   private let created: UInt64
   private let modified: UInt64
 
-  /// Reads the answer to a request for all properties of an item; `nil` if it is no such answer.
+  /// Reads the answer to a request for all properties of an item.
+  ///
+  /// An item without any attributes can't have been found by one: it is being removed, and counts as gone.
+  /// KWallet 5.103 shows it like that for a moment.
+  ///
+  /// - Returns: The item; `nil` if the answer doesn't describe one, or describes one that is gone.
   init?(path: ObjectPath, properties answer: Variant) {
     let properties = answer.child(0)
-    guard let attributes = properties.member("Attributes", ofType: "a{ss}") else { return nil }
+    guard let value = properties.member("Attributes", ofType: "a{ss}") else { return nil }
+    let attributes = value.strings
+    isLocked = properties.member("Locked", ofType: "b")?.bool ?? false
+    if attributes.isEmpty, !isLocked { return nil }
     self.path = path
     number = path.number
-    isLocked = properties.member("Locked", ofType: "b")?.bool ?? false
-    self.attributes = Provider.removeAdditions(from: attributes.strings)
+    self.attributes = Provider.removeAdditions(from: attributes)
     label = properties.member("Label", ofType: "s")?.text ?? ""
     created = properties.member("Created", ofType: "t")?.unsigned ?? 0
     modified = properties.member("Modified", ofType: "t")?.unsigned ?? 0

@@ -21,6 +21,8 @@ its standard input does. Each method called prints "called METHOD". Lines of inp
   rival SECRET                   another item appears just before the next one is created
   strict                         refuses to read secrets if one of the items is gone
   forget                         forgets the secret of the item that was created or changed last
+  wither                         removes each item when somebody asks for its properties, and answers
+                                 that it has no attributes (KWallet 5.103)
   name NAME                      owns another name on the bus, too
   hide none                      lists what is locked, and refuses the rest (gnome-keyring 42.1)
   hide items                     finds nothing in what is locked, and creates an item there with a
@@ -84,6 +86,7 @@ class Service:
         self.last = None
         self.quiet = False
         self.strict = False
+        self.withers = False
 
     # What is sent
 
@@ -291,9 +294,13 @@ class Service:
 
     def GetAll(self, path, interface):
         item = self.item(path)
+        attributes = item.attributes
+        if self.withers:
+            attributes = {}
+            self.Delete(path)
         return "a{sv}", ({
-            "Label": ("s", item.label), "Attributes": ("a{ss}", item.attributes),
-            "Locked": ("b", self.is_locked(path)), "Created": ("t", item.created),
+            "Label": ("s", item.label), "Attributes": ("a{ss}", attributes),
+            "Locked": ("b", not self.withers and self.is_locked(path)), "Created": ("t", item.created),
             "Modified": ("t", item.modified)},)
 
     def Set(self, path, interface, name, value):
@@ -366,6 +373,7 @@ class Service:
                 self.faults[words[1]] = (words[2], " ".join(words[3:]))
             elif words[0] == "mend":
                 self.faults = {}
+                self.withers = False
             elif words[0] == "quiet":
                 self.quiet = True
             elif words[0] == "strict":
@@ -386,6 +394,8 @@ class Service:
                 self.rival = words[1]
             elif words[0] == "forget":
                 self.items[self.last].secret = b""
+            elif words[0] == "wither":
+                self.withers = True
             elif words[0] == "name":
                 self.connection.send(message_bus.RequestName(words[1]))
             elif words[0] == "hide":

@@ -113,7 +113,7 @@ import Testing
     try service.mend()
     #expect(try storage.password(for: Use.key) == "theirs")
     #expect(try storage.items(matching: .service("service")).count == 1)
-    #expect(try search(["service": "service"]).count == 1)
+    #expect(try bus.search(["service": "service"]).count == 1)
   }
 
   @Test(arguments: Hiding.allCases) func migrationOverwritesNothing(hiding: Hiding) throws {
@@ -161,7 +161,7 @@ import Testing
     }
     try storage.setPassword("another", for: Use.key, .add)
     #expect(try storage.password(for: Use.key) == "another")
-    #expect(try search(["service": "service"]).count == 1)
+    #expect(try bus.search(["service": "service"]).count == 1)
   }
 
   @Test func loginWhoseSecretNeverArrivedReplacesNothing() throws {
@@ -187,12 +187,12 @@ import Testing
     let next = Credential(login: "next", password: "next")
     try storage.setCredential(next, for: key)
     #expect(try storage.credential(for: key) == next)
-    #expect(try search(["service": "service"]).count == 1)
+    #expect(try bus.search(["service": "service"]).count == 1)
     try storage.setCredential(old, for: key)
     // What only the secret is said of keeps the login that was read.
     try storage.save(SecureItem(key: key, secret: Secret("pa55 2")), .update)
     #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55 2"))
-    #expect(try search(["service": "service"]).count == 1)
+    #expect(try bus.search(["service": "service"]).count == 1)
   }
 
   /// The item of another program, whole, is what there is while ours is not.
@@ -233,7 +233,7 @@ import Testing
       SecureItem(key: Use.key, secret: Secret(""), label: "Another"), .addOrReplace)
     let item = try storage.item(for: Use.key)
     #expect(item?.secret == Secret("") && item?.label == "Another")
-    #expect(try search(["service": "service"]).count == 1)
+    #expect(try bus.search(["service": "service"]).count == 1)
   }
 
   @Test func declinedRemovalOfWhatWasReplacedIsNoFailure() throws {
@@ -248,7 +248,7 @@ import Testing
     #expect(try storage.credential(for: key) == new)
     try service.mend()
     try storage.setCredential(new, for: key)
-    #expect(try search(["service": "service"]).count == 1)
+    #expect(try bus.search(["service": "service"]).count == 1)
   }
 
   @Test func emptySecretsThatAreMeantAreThere() throws {
@@ -282,7 +282,7 @@ import Testing
     #expect(try storage.password(for: Use.key) == "first")
     try storage.setPassword("third", for: Use.key)
     #expect(try storage.password(for: Use.key) == "third")
-    #expect(try search(["service": "service"]).count == 1)
+    #expect(try bus.search(["service": "service"]).count == 1)
   }
 
   // MARK: - A default collection that moves
@@ -300,7 +300,7 @@ import Testing
       try storage.setPassword("again", for: Use.key, .add)
     }
     #expect(try storage.items(matching: .service("service")).count == 2)
-    for path in try search(["service": "service"]) {
+    for path in try bus.search(["service": "service"]) {
       #expect(path.collection.text.hasSuffix("/only"))
     }
     #expect(try storage.collections().filter(\.isDefault).map(\.label) == ["Only"])
@@ -351,14 +351,6 @@ import Testing
       in: .collection(aliased: "default"), attributes: attributes, label: "Theirs",
       secret: try #require(session.encode(Secret(secret))), replacing: replacing)
     _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
-  }
-
-  private func search(_ attributes: [String: String]) throws -> [ObjectPath] {
-    let session = try openSession(at: bus.address)
-    let list = try session.send([.collections()], until: Deadline(after: .seconds(25)))[0].get()
-    let searches = list.child(0).child(0).paths.map { Message.searchItems(in: $0, attributes) }
-    return try session.send(searches, until: Deadline(after: .seconds(25)))
-      .flatMap { try $0.get().child(0).paths }
   }
 }
 #endif

@@ -3,9 +3,14 @@ import Foundation
 import Keyring
 import Testing
 
+@testable import KeyringSecretService
+
 /// Many threads and several processes on one keyring.
 @Suite(.inPrivateSession) struct StressTests {
   private let service = PrivateSession.newService()
+
+  /// Starts with an unlocked keyring: the workers ask nobody.
+  init() throws { try SecretServiceStorage().unlock() }
 
   @Test func eightThreadsLoseNothing() throws {
     // In memory: the default collection's file would be written some ten thousand times.
@@ -52,7 +57,12 @@ import Testing
       }
       #expect(contradictions.isEmpty, "\(key) of \(histories.count) keys")
     }
-    #expect(try countStoredItems(["service": service]) == items.count, "there are duplicates")
+    // Where a secret is on disk later than its attributes, the item with the former login stays until
+    // the next save.
+    let isLate = try openSession().provider.secretDelay != .zero
+    let superseded = isLate ? items.count { $0.key.kind == .credentials } : 0
+    let stored = try countStoredItems(["service": service])
+    #expect((items.count...items.count + superseded).contains(stored), "there are duplicates")
     #expect(try storage.removeItems(matching: .service(service)) == items.count)
     #expect(try countStoredItems(["service": service]) == 0)
   }

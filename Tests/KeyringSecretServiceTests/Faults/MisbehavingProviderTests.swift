@@ -164,6 +164,31 @@ import Testing
     try expectHealth()
   }
 
+  @Test func itemsThatVanishWhenTheyAreLookedAtAreGone() throws {
+    let key = ItemKey.credentials(service: "service", label: "login")
+    let storage = bus.storage()
+    func saveTwice() throws {
+      // The item with the former login stays beside the one with the new login.
+      for login in ["jane", "john"] {
+        try storage.setCredential(Credential(login: login, password: "s3cret"), for: key)
+      }
+      #expect(try bus.search(["label": "login"]).count == 2)
+    }
+    try saveTwice()
+    try service.wither()
+    #expect(try bus.storage().item(for: key, details: .metadata) == nil)
+    try service.mend()
+    try saveTwice()
+    try service.wither()
+    #expect(try !storage.remove(key))
+    try service.mend()
+    try saveTwice()
+    // Where it was is known by now.
+    #expect(try storage.credential(for: key)?.login == "john")
+    try service.wither()
+    #expect(try storage.item(for: key, details: .all) == nil)
+  }
+
   /// The specification has an error for that, which pass_secret_service gives.
   @Test func itemsThatAreGoneWhenTheirSecretsAreReadAreAbsent() throws {
     try service.refuseGoneItems()
@@ -172,9 +197,8 @@ import Testing
     for key in [Use.key, other] { try storage.setPassword("s3cret", for: key) }
     // Where it was is known by now.
     #expect(try storage.password(for: Use.key) == "s3cret")
+    let found = try bus.search(Use.key.ownAttributes)
     let session = try openSession(at: bus.address)
-    let search = Message.searchItems(in: .collection(aliased: "default"), Use.key.ownAttributes)
-    let found = try session.send([search], until: Self.deadline)[0].get().child(0).paths
     _ = try session.send([.delete(found[0])], until: Self.deadline)[0].get()
     #expect(try storage.items(for: [Use.key, other], details: .all).map(\.key) == [other])
     #expect(try storage.password(for: Use.key) == nil)

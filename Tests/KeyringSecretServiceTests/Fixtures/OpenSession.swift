@@ -8,4 +8,15 @@ func openSession(at address: String? = nil) throws -> SecretSession {
     at: address, asking: { [] }, until: Deadline(after: .seconds(25))
   ).session
 }
+
+extension PrivateBus {
+  /// Finds all items with these attributes, in every collection.
+  func search(_ attributes: [String: String]) throws -> [ObjectPath] {
+    let session = try openSession(at: address)
+    let list = try session.send([.collections()], until: Deadline(after: .seconds(25)))[0].get()
+    let searches = list.child(0).child(0).paths.map { Message.searchItems(in: $0, attributes) }
+    return try session.send(searches, until: Deadline(after: .seconds(25)))
+      .flatMap { try $0.get().child(0).paths }
+  }
+}
 #endif
