@@ -29,7 +29,8 @@ extension SecretServiceStorage {
 
     /// How long an operation may wait for the keyring's answers, all together.
     ///
-    /// 25 s by default, as D-Bus calls have it.
+    /// The time begins again while a keyring keeps answering what an operation on many items asks of it:
+    /// it's a limit for silence, and not for the number of items. 25 s by default, as D-Bus calls have it.
     public var serviceTimeout: Duration
 
     /// How long a prompt may wait for the user, on top of the time for the keyring's answers.

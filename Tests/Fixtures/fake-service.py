@@ -21,6 +21,7 @@ its standard input does. Each method called prints "called METHOD". Lines of inp
   rival SECRET                   another item appears just before the next one is created
   strict                         refuses to read secrets if one of the items is gone
   forget                         forgets the secret of the item that was created or changed last
+  unheard                        sends no signal for a secret that was set (gnome-keyring 42.1)
   wither                         removes each item when somebody asks for its properties, and answers
                                  that it has no attributes (KWallet 5.103)
   name NAME                      owns another name on the bus, too
@@ -87,6 +88,7 @@ class Service:
         self.quiet = False
         self.strict = False
         self.withers = False
+        self.unheard = False
 
     # What is sent
 
@@ -277,7 +279,8 @@ class Service:
             return "", ()
         item.secret, item.kind = bytes(secret[2]), secret[3]
         self.last = path
-        self.changed(path)
+        if not self.unheard:
+            self.changed(path)
         return "", ()
 
     def Get(self, path, interface, name):
@@ -394,6 +397,8 @@ class Service:
                 self.rival = words[1]
             elif words[0] == "forget":
                 self.items[self.last].secret = b""
+            elif words[0] == "unheard":
+                self.unheard = True
             elif words[0] == "wither":
                 self.withers = True
             elif words[0] == "name":

@@ -173,17 +173,18 @@ import Testing
   /// gnome-keyring does what it was sent, and says nothing of it.
   @Test func aWriteThatNobodyWaitedForIsSeen() throws {
     let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
+    let service = try FakeService(on: bus)
+    try service.takeName("org.gnome.keyring")
+    try service.sendNoSignalForSecrets()
     let cached = bus.storage().cached()
     try storageOfAnotherProcess(on: bus).setPassword("old", for: Use.key)
     #expect(try waitUntil { try cached.password(for: Use.key) == "old" })
-    keyring.whileSuspended {
-      let error = #expect(throws: SecureStorageError.self) {
-        try storageOfAnotherProcess(on: bus, serviceTimeout: .milliseconds(100))
-          .setPassword("new", for: Use.key)
-      }
-      #expect(error?.code == .timedOut)
+    try service.fault("SetSecret", .late(30))
+    let error = #expect(throws: SecureStorageError.self) {
+      try storageOfAnotherProcess(on: bus, serviceTimeout: .milliseconds(500))
+        .setPassword("new", for: Use.key)
     }
+    #expect(error?.code == .timedOut)
     #expect(try waitUntil { try bus.storage().password(for: Use.key) == "new" })
     #expect(try waitUntil { try cached.password(for: Use.key) == "new" })
   }

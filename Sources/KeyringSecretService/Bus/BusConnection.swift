@@ -83,7 +83,7 @@ final class BusConnection: Sendable {
   ///   - provider: The unique name of the provider, for the messages that name no receiver; `nil`
   ///     when there are none of these.
   ///   - context: Where the answers arrive.
-  ///   - deadline: When to give up.
+  ///   - deadline: When to give up. It begins anew with each ``flight`` that was answered.
   ///   - onAnswer: Called with the index of each message when its answer arrives, between the signals
   ///     that arrive before and after it.
   /// - Returns: For each message its answer, or what it failed with.
@@ -93,12 +93,14 @@ final class BusConnection: Sendable {
     until deadline: Deadline, onAnswer: @escaping (Int) -> Void = { _ in }
   ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
     var results: [Result<Variant, BusFailure>] = []
+    var deadline = deadline
     while results.count < messages.count {
       let next = messages.dropFirst(results.count).prefix(Self.flight)
       let first = next.startIndex
       results += try sendAtOnce(next, to: provider, in: context, until: deadline) {
         onAnswer(first + $0)
       }
+      deadline.renew()
     }
     return results
   }

@@ -18,6 +18,8 @@ final class SecretSession: Sendable {
   let itemPlaces = ItemPlaces()
   /// The collection that was last chosen to stand for the default one.
   let chosenCollection = Mutex<ObjectPath?>(nil)
+  /// How many times messages were sent and waited for, which tests count.
+  let waits = Atomic(0)
 
   /// - Parameters:
   ///   - connection: The connection to the bus.
@@ -51,7 +53,8 @@ final class SecretSession: Sendable {
   func send(
     _ messages: [Message], in context: PrivateMainContext, until deadline: Deadline
   ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
-    try connection.send(messages, to: provider.uniqueName, in: context, until: deadline)
+    waits.add(1, ordering: .relaxed)
+    return try connection.send(messages, to: provider.uniqueName, in: context, until: deadline)
   }
 
   /// How secrets are encrypted on the bus, in the specification's words; "plain" for not at all.

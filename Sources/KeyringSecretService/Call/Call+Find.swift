@@ -121,7 +121,7 @@ extension Call {
     for key: ItemKey, unlocking: Bool = true, ignoring incomplete: Set<ObjectPath> = []
   ) throws(SecureStorageError) -> [StoredItem] {
     let stored = try storedItems(unlocking: unlocking) { () throws(SecureStorageError) in
-      let result = try searchEverything([key.attributes])
+      let result = try searchWhereItWas(key)
       if result.found[0].count <= Self.fewItems { return result }
       // Items of other keys have the same parts and more.
       let own = try search([key.ownAttributes], with: [])
@@ -138,6 +138,25 @@ extension Call {
       throw failure(.ambiguous, "Several items of other programs match \(key): \(names).")
     }
     return foreign
+  }
+
+  /// Searches for anybody's items with a key, and fetches the properties of the one that was there the
+  /// last time side by side with that.
+  private func searchWhereItWas(_ key: ItemKey) throws(SecureStorageError) -> SearchResult {
+    guard let path = session.itemPlaces.paths(of: [key], in: options.collection)[key] else {
+      return try searchEverything([key.attributes])
+    }
+    let request = ItemRequest([path], .metadata, in: session)
+    var result: SearchResult
+    if session.provider.listsLockedItems {
+      result = try search([key.attributes], with: request.messages)
+      // What is found is there; only what isn't may be hidden.
+      if result.found[0].isEmpty { return try searchEverything([key.attributes]) }
+    } else {
+      result = try searchEverything([key.attributes], with: request.messages)
+    }
+    result.contents = try contents(of: [path], request, result.answers)
+    return result
   }
 
   /// How many items are looked at rather than searched for anew.
@@ -176,9 +195,9 @@ extension Call {
     while true {
       let result = try search()
       let paths = result.found[0].filter { !gone.contains($0) }
-      let contents = try contents(
-        of: ItemRequest(paths, details.union(.metadata), in: session))
-      let stored = paths.compactMap { contents.stored(at: $0) }
+      let unknown = paths.filter { result.contents.properties[$0] == nil }
+      let rest = try contents(of: ItemRequest(unknown, details.union(.metadata), in: session))
+      let stored = paths.compactMap { result.contents.stored(at: $0) ?? rest.stored(at: $0) }
       if unlocking {
         if result.isLocked {
           unlockings += 1

@@ -2,11 +2,12 @@
 internal import KeyringStorage
 
 extension Call {
-  /// Finds the items with these keys, in as many steps as it takes to find one: the usual read.
+  /// Finds the items with these keys, in as few steps as there can be: the usual read.
   ///
-  /// A value that was read before takes one step: the search for an item and the request for its
+  /// A key that was met before takes one step: the search for our own item and the request for its
   /// secret, at the path that it had then, travel side by side. The secret is used only if the search
-  /// has found just that path. In a new session the search has traveled with the opening.
+  /// has found just that path. A key that wasn't begins with a search for anybody's item, so an absent
+  /// value takes one step, too; in a new session such a search has traveled with the opening.
   ///
   /// - Parameters:
   ///   - keys: The keys, each once.
@@ -16,90 +17,123 @@ extension Call {
   func items(
     for keys: [ItemKey], _ details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    // At the opening the default collection was searched, which may be another one now.
-    let early = choosesCollection ? nil : answersAtOpening?.map { $0.child(0).paths }
-    let known =
-      early == nil ? session.itemPlaces.places(of: keys, in: options.collection) : [:]
-    let missing = keys.filter { known[$0] == .nowhere }
-    let likely = keys.filter { known[$0] != .nowhere }
-    let first = ItemRequest(likely.compactMap { known[$0]?.path }, details, in: session)
-    let result =
-      if let early { SearchResult(found: early) } else {
-        try firstSearch(likely, missing, with: first.messages)
-      }
-    let own = Dictionary(uniqueKeysWithValues: zip(likely, result.found))
-    var absent = result.absent(of: missing, from: likely.count)
-    let paths = own.compactMapValues { $0.count == 1 ? $0[0] : nil }
-    var items = try self.items(
-      at: paths.filter { known[$0.key]?.path == $0.value }, details, first, result.answers)
-
-    // The second step: what was elsewhere, or is not ours.
-    let moved = paths.filter { known[$0.key]?.path != $0.value }
-    let unknown = likely.filter { own[$0] == [] }
-    let second = ItemRequest(Array(moved.values), details, in: session)
-    if unknown.isEmpty {
-      items.merge(try self.items(at: moved, details, second, send(second.messages))) { $1 }
-    } else {
-      let rest = try searchEverything(unknown.map(\.attributes), with: second.messages)
-      absent.formUnion(rest.absent(of: unknown))
-      items.merge(try self.items(at: moved, details, second, rest.answers)) { $1 }
+    let known = session.itemPlaces.paths(of: keys, in: options.collection)
+    var search = KeySearch(keys, known, details)
+    // A default collection that changes by itself may be another one since the opening.
+    if let answersAtOpening, !choosesCollection {
+      search.note(present: answersAtOpening.map { $0.child(0).paths }, of: keys)
     }
-
+    // Whatever moves all the time gets a closer look.
+    for _ in 0..<3 where !search.isOver { try advance(&search) }
     for key in keys {
-      let isAbsent = absent.contains(key)
-      let place: ItemPlaces.Place? = isAbsent ? .nowhere : paths[key].map { .at($0) }
-      if place != known[key] { note(place, of: key) }
-      if isAbsent || items[key] != nil { continue }
-      // A closer look: several items, another program's, one that is locked or has just vanished.
-      items[key] = try selectedItems(matching: .key(key, details: details)).first
+      if search.paths[key] != known[key] { note(search.paths[key], of: key) }
+      if search.absent.contains(key) || search.items[key] != nil { continue }
+      // Several items, another program's, one that is locked or has just vanished.
+      search.items[key] = try selectedItems(matching: .key(key, details: details)).first
     }
-    return items
+    return search.items
   }
 
-  /// Searches for our own items, and for anybody's where there was none.
-  private func firstSearch(
-    _ likely: [ItemKey], _ missing: [ItemKey], with others: [Message]
-  ) throws(SecureStorageError) -> SearchResult {
+  /// Sends what every key needs next, all of it side by side.
+  private func advance(_ search: inout KeySearch) throws(SecureStorageError) {
+    let (unknown, guesses) = (search.unknown, search.guesses)
+    let likely = Array(guesses.keys)
+    let request = ItemRequest(guesses.values.compactMap(\.self), search.details, in: session)
     let own = likely.map(\.ownAttributes)
-    if missing.isEmpty { return try search(own, with: others) }
-    return try searchEverything(own + missing.map(\.attributes), with: others)
-  }
-
-  /// The items at these paths, as far as the answers have what is wanted of them.
-  private func items(
-    at paths: [ItemKey: ObjectPath], _ details: ItemQuery.Details,
-    _ request: ItemRequest, _ answers: [Variant?]
-  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    let contents = try contents(of: Set(paths.values), request, answers)
-    var items: [ItemKey: SecureItem] = [:]
-    for (key, path) in paths { items[key] = contents.item(key, at: path, details) }
-    return items
+    let result =
+      unknown.isEmpty
+      ? try self.search(own, with: request.messages)
+      : try searchEverything(own + unknown.map(\.attributes), with: request.messages)
+    let found = Dictionary(uniqueKeysWithValues: zip(likely, result.found))
+    let confirmed = likely.compactMap { key in
+      guesses[key]?.flatMap { found[key] == [$0] ? (key, $0) : nil }
+    }
+    let contents = try contents(of: Set(confirmed.map(\.1)), request, result.answers)
+    search.note(found)
+    for (key, path) in confirmed {
+      search.items[key] = contents.item(key, at: path, search.details)
+    }
+    var rest = result
+    rest.found.removeFirst(likely.count)
+    search.note(rest, of: unknown)
   }
 }
 
 extension Call {
   /// Remembers where the item with a key is.
-  func note(_ place: ItemPlaces.Place?, of key: ItemKey) {
-    session.itemPlaces.note(place, of: key, in: options.collection)
+  func note(_ path: ObjectPath?, of key: ItemKey) {
+    session.itemPlaces.note(path, of: key, in: options.collection)
   }
 }
 
-extension SearchResult {
+/// How far the search for the items with some keys has come.
+private struct KeySearch {
+  private enum Step {
+    /// Anybody's items are to be searched for.
+    case anybodys
+    /// Our own are, and the contents of the one at this path come along.
+    case own(ObjectPath?)
+  }
+
+  let details: ItemQuery.Details
+  var items: [ItemKey: SecureItem] = [:]
+  /// Where our own items are.
+  private(set) var paths: [ItemKey: ObjectPath] = [:]
   /// The keys under which nothing is stored, neither by this package nor by another program.
-  ///
-  /// - Parameters:
-  ///   - keys: The keys whose parts were searched for.
-  ///   - index: The index of the first of them in the result.
-  /// - Returns: The keys; none where an item may be hidden.
-  fileprivate func absent(of keys: [ItemKey], from index: Int = 0) -> Set<ItemKey> {
-    guard !isLocked else { return [] }
-    return Set(zip(keys, found.dropFirst(index)).filter(\.1.isEmpty).map(\.0))
-  }
-}
+  private(set) var absent: Set<ItemKey> = []
+  private var steps: [ItemKey: Step] = [:]
+  /// The keys for which an item was found, whoever made it.
+  private var present: Set<ItemKey> = []
 
-extension ItemPlaces.Place {
-  fileprivate var path: ObjectPath? {
-    if case .at(let path) = self { path } else { nil }
+  init(
+    _ keys: [ItemKey], _ known: [ItemKey: ObjectPath], _ details: ItemQuery.Details
+  ) {
+    self.details = details
+    for key in keys { steps[key] = known[key].map { .own($0) } ?? .anybodys }
+  }
+
+  var isOver: Bool { steps.isEmpty }
+
+  /// The keys for which anybody's items are to be searched for.
+  var unknown: [ItemKey] {
+    steps.compactMap { if case .anybodys = $1 { $0 } else { nil } }
+  }
+
+  /// The other keys, and where their items probably are.
+  var guesses: [ItemKey: ObjectPath?] {
+    steps.compactMapValues { if case .own(let path) = $0 { .some(path) } else { nil } }
+  }
+
+  /// Takes over what the search for anybody's items has found, and not found.
+  mutating func note(_ result: SearchResult, of keys: [ItemKey]) {
+    note(present: result.found, of: keys)
+    for (key, found) in zip(keys, result.found) where found.isEmpty {
+      // What is locked may hide an item.
+      if !result.isLocked { absent.insert(key) }
+      steps[key] = nil
+    }
+  }
+
+  /// Takes over only what the search for anybody's items has found.
+  mutating func note(present found: [[ObjectPath]], of keys: [ItemKey]) {
+    for (key, found) in zip(keys, found) where !found.isEmpty {
+      present.insert(key)
+      steps[key] = .own(found.count == 1 ? found[0] : nil)
+    }
+  }
+
+  /// Takes over what the search for our own items has found.
+  mutating func note(_ found: [ItemKey: [ObjectPath]]) {
+    for (key, paths) in found {
+      if paths.isEmpty {
+        steps[key] = present.contains(key) ? nil : .anybodys
+      } else if paths.count > 1 {
+        steps[key] = nil
+      } else if case .own(let guess) = steps[key] {
+        self.paths[key] = paths[0]
+        steps[key] = guess == paths[0] ? nil : .own(paths[0])
+      }
+    }
   }
 }
 #endif

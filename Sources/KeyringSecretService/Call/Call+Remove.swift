@@ -31,9 +31,7 @@ extension Call {
   func remove(_ selected: [[StoredItem]]) throws(SecureStorageError) {
     for item in selected.joined() {
       // A new one is not to be looked for where this was.
-      if let key = ItemKey(itemAttributes: item.attributes) {
-        session.itemPlaces.noteWritten(false, key, in: options.collection)
-      }
+      if let key = ItemKey(itemAttributes: item.attributes) { note(nil, of: key) }
     }
     // The valid item last, or a reader would for a moment find the one that it has replaced.
     try remove(selected.flatMap { $0.reversed().map(\.path) })

@@ -8,8 +8,6 @@ extension Call {
   /// one is there. When attributes change with it (a credential's login), the new item is created
   /// before the old one is deleted, and carries a higher revision: whoever meets both takes it.
   func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    if mode == .addOrReplace, try replaceWritten(by: item) { return }
-    session.itemPlaces.noteWritten(false, item.key, in: options.collection)
     try refuseReservedAttributes(of: item)
     var vanished: Set<ObjectPath> = []
     var refusals = 0
@@ -98,19 +96,20 @@ extension Call {
     let attributes = item.key.newAttributes.merging(item.attributes ?? [:]) { $1 }
       .marking(secret)
     let label = item.label ?? item.key.defaultLabel
-    let path = try createAnotherItem(
-      attributes: attributes, label: label, secret: secret, replacing: mode != .add)
+    // One with other attributes, which another process makes at this moment, isn't replaced.
+    let mayBeBeside = mode == .add || item.attributes?.isEmpty == false || secret.count == 0
+    let created = try createAnotherItem(
+      besides: mayBeBeside ? item.key : nil, attributes: attributes, label: label, secret: secret,
+      replacing: mode != .add)
     if mode == .add {
-      if try !isFirst(path, under: item.key) {
-        try remove([path])
+      if !created.isAlone, try !isFirst(created.path, under: item.key) {
+        try remove([created.path])
         return false
       }
-    } else if item.attributes?.isEmpty == false || secret.count == 0 {
-      // An item with attributes of its own doesn't replace another process's, but is beside it.
+    } else if mayBeBeside, !created.isAlone {
       try removeSuperseded(item.key)
-      return true
     }
-    noteWritten(item.key, at: path)
+    note(created.path, of: item.key)
     return true
   }
 
@@ -180,7 +179,8 @@ extension Call {
       // The one message that changes both at once.
       let path = try createItem(
         in: stored.path.collection, attributes: attributes.marking(secret, isThere: true),
-        label: label, secret: secret)
+        label: label, secret: secret
+      ).path
       if path != stored.path {
         try removeSuperseded(item.key)
         return true
@@ -198,7 +198,7 @@ extension Call {
     // asks the user about every replacement.
     guard try write(secret, to: stored) else { return false }
     _ = try changeMetadata(of: stored, attributes, item.label)
-    if stored.isOwn { noteWritten(item.key, at: stored.path) }
+    if stored.isOwn { note(stored.path, of: item.key) }
     return true
   }
 
@@ -223,13 +223,17 @@ extension Call {
     _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret
   ) throws(SecureStorageError) {
     let attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
-    let path = try createAnotherItem(
-      in: stored.path.collection, attributes: attributes,
+    let created = try createAnotherItem(
+      besides: item.key, in: stored.path.collection, attributes: attributes,
       label: item.label ?? stored.label, secret: secret)
-    if path != stored.path, !stored.isOwn || session.provider.secretDelay == .zero {
+    let isReplaced = created.path == stored.path
+    if !isReplaced, !stored.isOwn || session.provider.secretDelay == .zero {
       try removeReplaced([stored])
     }
-    try removeSuperseded(item.key)
+    if created.beside.map({ Set($0).isSubset(of: [stored.path]) }) != true {
+      try removeSuperseded(item.key)
+    }
+    note(created.path, of: item.key)
   }
 
   /// Changes label and attributes where they differ; `false` when the item vanished.
@@ -248,16 +252,25 @@ extension Call {
 
   // MARK: Messages that write
 
+  /// An item that was created.
+  private struct CreatedItem {
+    let path: ObjectPath
+    /// Our other items with the same key; `nil` if they aren't known.
+    var beside: [ObjectPath]?
+
+    var isAlone: Bool { beside?.isEmpty == true }
+  }
+
   /// Creates an item whose attributes no other has.
-  @discardableResult
   private func createAnotherItem(
-    in collection: ObjectPath? = nil, attributes: [String: String], label: String, secret: Secret,
-    replacing: Bool = true
-  ) throws(SecureStorageError) -> ObjectPath {
+    besides key: ItemKey?, in collection: ObjectPath? = nil, attributes: [String: String],
+    label: String, secret: Secret, replacing: Bool = true
+  ) throws(SecureStorageError) -> CreatedItem {
     do throws(SecureStorageError) {
       let collection = if let collection { collection } else { try existingCollection() }
       return try createItem(
-        in: collection, attributes: attributes, label: label, secret: secret, replacing: replacing)
+        besides: key, in: collection, attributes: attributes, label: label, secret: secret,
+        replacing: replacing)
     } catch {
       guard error.underlying?.domain == BusFailure.noSessionOfKWallet else { throw error }
       // It has made an item all the same, without the secret, which it could not decrypt.
@@ -269,42 +282,49 @@ extension Call {
     }
   }
 
+  /// Creates an item.
+  ///
+  /// - Parameters:
+  ///   - key: The key under which to search for our other items, side by side with that; `nil` for none.
+  ///   - collection: Where to create it.
+  ///   - attributes: Its attributes.
+  ///   - label: Its label.
+  ///   - secret: Its secret.
+  ///   - replacing: Whether it takes the place of an item with the same attributes.
+  /// - Returns: The item, and what the search has found.
+  /// - Throws: `SecureStorageError` if the item can't be created.
   private func createItem(
-    in collection: ObjectPath, attributes: [String: String], label: String, secret: Secret,
-    replacing: Bool = true
-  ) throws(SecureStorageError) -> ObjectPath {
+    besides key: ItemKey? = nil, in collection: ObjectPath, attributes: [String: String],
+    label: String, secret: Secret, replacing: Bool = true
+  ) throws(SecureStorageError) -> CreatedItem {
     let secret = try encode(secret)
-    func send(to collection: ObjectPath) throws(SecureStorageError) -> Variant? {
+    func send(to collection: ObjectPath) throws(SecureStorageError) -> [Variant?] {
       hasWritten = true
-      return try self.send(
-        .createItem(
-          in: collection, attributes: attributes, label: label, secret: secret,
-          replacing: replacing))
+      let creation = Message.createItem(
+        in: collection, attributes: attributes, label: label, secret: secret, replacing: replacing)
+      let search = key.map { Message.searchItems(in: collection, $0.ownAttributes) }
+      return try self.send([creation] + (search.map { [$0] } ?? []))
     }
-    var answer = try send(to: collection)
-    if answer == nil {
+    var answers = try send(to: collection)
+    if answers[0] == nil {
       try expectNoCollection()
-      answer = try send(to: newDefaultCollection())
+      answers = try send(to: newDefaultCollection())
     }
-    guard let answer else { throw noCollection() }
+    guard let answer = answers[0] else { throw noCollection() }
     let path = ObjectPath(answer.child(0).text)
-    guard path.isNone else { return path }
+    if !path.isNone {
+      // A search that doesn't find what was created just before says nothing about others.
+      let found = answers.dropFirst().first??.child(0).paths
+      let beside = found?.contains(path) == true ? found?.filter { $0 != path } : nil
+      return CreatedItem(path: path, beside: beside)
+    }
     let result = try self.answer(to: ObjectPath(answer.child(1).text))
     guard result.isOfType("o") else { throw unexpectedAnswer("no item") }
-    return ObjectPath(result.text)
+    return CreatedItem(path: ObjectPath(result.text))
   }
 
   /// Sends messages that change an item; `false` when it does not exist any more.
-  ///
-  /// - Parameters:
-  ///   - messages: The messages.
-  ///   - search: A search that travels before them.
-  ///   - expected: What the search must find; otherwise the result is `false`, too.
-  /// - Returns: Whether the item was changed as it was expected to be.
-  /// - Throws: `SecureStorageError` if one of the messages fails.
-  func write(
-    _ messages: [Message], after search: Message? = nil, finding expected: [ObjectPath] = []
-  ) throws(SecureStorageError) -> Bool {
+  private func write(_ messages: [Message]) throws(SecureStorageError) -> Bool {
     if messages.isEmpty { return true }
     hasWritten = true
     let collection = messages[0].object.collection
@@ -318,16 +338,15 @@ extension Call {
     try checkDeadline()
     var answers: ArraySlice<Variant?>
     do throws(SecureStorageError) {
-      answers = try send((search.map { [$0] } ?? []) + questions + messages + questions)[...]
+      answers = try send(questions + messages + questions)[...]
     } catch {
       // What nobody has waited for may be done all the same.
       if [.timedOut, .canceled, .connectionLost].contains(error.code) { announce() }
       throw error
     }
-    let isExpected = search == nil || answers.popFirst()??.child(0).paths == expected
     let states = answers.prefix(questions.count) + answers.suffix(questions.count)
     answers = answers.dropFirst(questions.count).dropLast(questions.count)
-    guard isExpected, answers.allSatisfy({ $0 != nil }) else {
+    guard answers.allSatisfy({ $0 != nil }) else {
       announce()
       return false
     }
@@ -338,10 +357,10 @@ extension Call {
       return true
     }
     try unlock([collection])
-    return try write(messages, after: search, finding: expected)
+    return try write(messages)
   }
 
-  func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {
+  private func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {
     if let encoded = session.encode(secret) { return encoded }
     throw failure(.backend, "The secret could not be encrypted.")
   }

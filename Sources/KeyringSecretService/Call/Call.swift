@@ -50,6 +50,8 @@ final class Call {
     } catch {
       throw failure(error)
     }
+    // What took long because it is much is no reason to give up afterwards.
+    if messages.count > BusConnection.flight { deadline.renew() }
     if !isClosed, !results.allSatisfy(\.isWithoutReceiver) { wasUnderWay = true }
     var answers: [Variant?] = []
     for (message, result) in zip(messages, results) {

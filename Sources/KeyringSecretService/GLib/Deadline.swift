@@ -13,10 +13,12 @@ struct Deadline {
 
   /// In microseconds.
   private(set) var end: Int64
+  private let length: Int64
 
   init(after duration: Duration) {
     let (seconds, attoseconds) = min(duration, .seconds(1 << 30)).components
-    end = Self.now + seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    length = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    end = Self.now + length
   }
 
   fileprivate static var now: Int64 { Int64(g_get_monotonic_time()) }
@@ -48,6 +50,9 @@ struct Deadline {
     defer { add(pause) }
     return try body()
   }
+
+  /// Begins anew, as a provider that keeps answering is not silent.
+  mutating func renew() { end = max(end, Self.now + length) }
 
   /// Moves the deadline by as long as a pause has taken.
   mutating func add(_ pause: Pause) { end += Self.now - pause.start }

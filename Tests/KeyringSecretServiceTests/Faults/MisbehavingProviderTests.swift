@@ -301,6 +301,21 @@ import Testing
     #expect(try storage.password(for: Use.key) == "another")
   }
 
+  /// The time is up for a keyring that is silent, and not for one that has much to say.
+  @Test func manyItemsMayTakeLongerThanTheTimeout() throws {
+    let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try bus.storage().setPassword("s3cret", for: key) }
+    try service.fault("GetAll", .late(0.6))
+    let storage = bus.storage(serviceTimeout: .seconds(2))
+    let clock = ContinuousClock()
+    let start = clock.now
+    #expect(try storage.items(matching: .service("service")).count == keys.count)
+    // Otherwise it has shown nothing.
+    #expect(clock.now - start > .seconds(2))
+    try service.fault("GetAll", .mute)
+    #expect(throws: SecureStorageError.self) { try storage.items(matching: .service("service")) }
+  }
+
   @Test func writesWhoseAnswerIsLostAreFoundOut() throws {
     let storage = bus.storage()
     func count() throws -> Int { try storage.items(matching: .service("service")).count }

@@ -103,6 +103,9 @@ final class FakeService {
   /// The secret that was written last is empty, as after a death before it was written.
   func forgetLastSecret() throws { try order("forget") }
 
+  /// Sends no signal for a secret that was set.
+  func sendNoSignalForSecrets() throws { try order("unheard") }
+
   /// Each item is removed when somebody asks for its properties, and the answer still has its label.
   func wither() throws { try order("wither") }
 
