@@ -16,7 +16,9 @@
 static const SecretSchema schema = {
     "org.freedesktop.Secret.Generic",
     SECRET_SCHEMA_DONT_MATCH_NAME,
-    {{"service", SECRET_SCHEMA_ATTRIBUTE_STRING}, {"username", SECRET_SCHEMA_ATTRIBUTE_STRING}}};
+    {{"service", SECRET_SCHEMA_ATTRIBUTE_STRING},
+     {"username", SECRET_SCHEMA_ATTRIBUTE_STRING},
+     {"swift-keyring-key", SECRET_SCHEMA_ATTRIBUTE_STRING}}};
 
 // What a work does: `prepare` and `check` are not timed. An operation that did not do what it was
 // to do is an error, and not a time.
@@ -48,6 +50,13 @@ static GHashTable *attributes_of(const char *account) {
 static GHashTable *attributes_of_number(int number) {
   g_autofree gchar *account = g_strdup_printf("account-%d", number);
   return attributes_of(account);
+}
+
+// With as many attributes as the library gives an item: gnome-keyring's time to write grows with them.
+static GHashTable *attributes_to_write(const char *account) {
+  GHashTable *table = attributes_of(account);
+  g_hash_table_insert(table, "swift-keyring-key", g_strdup("password service username"));
+  return table;
 }
 
 static void nothing(void) {}
@@ -93,7 +102,7 @@ static void store(const char *secret) {
 
 static void prepare_write(void) {
   static int number;
-  if (number == 0) store("the first");
+  if (number == 0 && !strstr(own_account, "create")) store("the first");
   g_snprintf(fresh, sizeof fresh, "the secret %d", ++number);
 }
 
@@ -112,6 +121,46 @@ static void check_written(void) {
   read_with_password();
   must(strcmp(password, fresh) == 0, NULL, "the password written");
   secret_password_free(password);
+}
+
+static void prepare_creation(void) {
+  secret_password_clearv_sync(&schema, attributes, NULL, NULL);
+  prepare_write();
+}
+
+static void read_absent_with_password(void) {
+  GError *error = NULL;
+  password = secret_password_lookupv_sync(&schema, attributes, NULL, &error);
+  must(error == NULL, error, "lookup");
+}
+
+static void read_absent_with_service(void) {
+  GError *error = NULL;
+  value = secret_service_lookup_sync(service, &schema, attributes, NULL, &error);
+  must(error == NULL, error, "lookup");
+}
+
+static void check_absent(void) { must(password == NULL && value == NULL, NULL, "no password"); }
+
+// Each of many passwords in turn.
+static void prepare_write_in_turn(void) {
+  static gchar **accounts;
+  static int number;
+  if (!accounts) {
+    accounts = g_new0(gchar *, count);
+    for (int i = 0; i < count; i++) {
+      accounts[i] = g_strdup_printf("%s-%d", "c-in-turn", i);
+      own_account = accounts[i];
+      attributes = attributes_to_write(own_account);
+      store("the first");
+      g_hash_table_unref(attributes);
+    }
+  } else {
+    g_hash_table_unref(attributes);
+  }
+  own_account = accounts[number % count];
+  attributes = attributes_to_write(own_account);
+  g_snprintf(fresh, sizeof fresh, "the secret %d", ++number);
 }
 
 static gboolean was_there;
@@ -209,6 +258,12 @@ static const Work works[] = {
     {"read-service", nothing, read_with_service, check_value, 1},
     {"write-password", prepare_write, write_with_password, check_written, 1},
     {"write-service", prepare_write, write_with_service, check_written, 1},
+    {"write-in-turn-password", prepare_write_in_turn, write_with_password, check_written, 1},
+    {"write-in-turn-service", prepare_write_in_turn, write_with_service, check_written, 1},
+    {"create-password", prepare_creation, write_with_password, check_written, 1},
+    {"create-service", prepare_creation, write_with_service, check_written, 1},
+    {"absent-password", nothing, read_absent_with_password, check_absent, 1},
+    {"absent-service", nothing, read_absent_with_service, check_absent, 1},
     {"remove-password", prepare_removal, remove_with_password, check_removed, 1},
     {"remove-service", prepare_removal, remove_with_service, check_removed, 1},
     {"reads", nothing, read_one_by_one, check_one_by_one, 1},
@@ -242,9 +297,10 @@ static void set_up(const Work *work) {
   GError *error = NULL;
   service = secret_service_get_sync(SECRET_SERVICE_OPEN_SESSION, NULL, &error);
   must(service != NULL, error, "the service");
-  if (g_str_has_prefix(work->name, "write") || g_str_has_prefix(work->name, "remove")) {
+  if (work->prepare == prepare_write_in_turn) return;
+  if (work->prepare != nothing || work->check == check_absent) {
     own_account = g_strconcat("c-", work->name, NULL);
-    attributes = attributes_of(own_account);
+    attributes = attributes_to_write(own_account);
   } else {
     attributes = work->perform == search ? attributes_of(NULL) : attributes_of_number(0);
   }

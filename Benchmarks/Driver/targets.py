@@ -4,8 +4,9 @@ import dataclasses
 
 import figures
 from works import (
-    BARE_FILE, C_PROGRAM, CACHED, DICTIONARY, ENCRYPTED_FILE, LOOKUP, ONE_QUERY, PROPERTY, READ_ALL,
-    SEARCH, SERVICE_LOOKUP, SERVICE_STORE, STATIC_PROGRAM, SWIFT_PROGRAM)
+    BARE_FILE, C_PROGRAM, CACHED, CLEAR, DICTIONARY, ENCRYPTED_FILE, IN_TURN, LOOKUP, ONE_QUERY,
+    PROPERTY, READ_ALL, SEARCH, SERVICE_LOOKUP, SERVICE_STORE, STATIC_PROGRAM, STORAGE,
+    SWIFT_PROGRAM)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +54,11 @@ START_BOUND = (
 TARGETS = [
     Target("warm read", "read", PROPERTY, 0.75, LOOKUP),
     Target("warm read", "read", PROPERTY, 0.80, SERVICE_LOOKUP),
-    Target("warm replace", "write", PROPERTY, 1.05, SERVICE_STORE),
+    Target("warm read of an absent value", "absent", PROPERTY, 1.25, LOOKUP),
+    Target("warm replace", "write", PROPERTY, 1.00, SERVICE_STORE, case="one password"),
+    Target("warm replace, 400 in turn", "write", STORAGE, 1.00, SERVICE_STORE, case=IN_TURN),
+    Target("warm create", "create", PROPERTY, 1.10, SERVICE_STORE),
+    Target("warm remove", "remove", PROPERTY, 1.10, CLEAR),
     Target("50 items in one query", "items", ONE_QUERY, 0.25, f"50 × {LOOKUP}",
            bound=QUERY_BOUND),
     Target("50 items in one query", "items", ONE_QUERY, 0.25, SEARCH, bound=QUERY_BOUND),

@@ -35,6 +35,7 @@ SERVICE_STORE = "C: secret_service_store_sync"
 CLEAR = "C: secret_password_clearv_sync"
 SERVICE_CLEAR = "C: secret_service_clear_sync"
 SEARCH = "C: secret_service_search_sync"
+IN_TURN = "each of 400 passwords in turn"
 ONE_QUERY = "items(matching:)"
 BY_KEYS = "items(for:)"
 READ_ALL = "SecureProperties.readAll()"
@@ -109,7 +110,34 @@ def write(quick):
         python("python3-secretstorage", "write-secretstorage"),
         python("python3-keyring", "write-keyring", most=FEW),
     ]
+    yield Case("one password", contenders, SERVICE_STORE, 10)
+    count = 20 if quick else 400
+    contenders = [
+        swift(STORAGE, "write-in-turn", count),
+        c(STORE, "write-in-turn-password", count),
+        c(SERVICE_STORE, "write-in-turn-service", count),
+    ]
+    yield Case(IN_TURN, contenders, SERVICE_STORE, 10)
+
+
+def create(quick):
+    contenders = [
+        swift(PROPERTY, "create-property"),
+        swift(STORAGE, "create-storage"),
+        c(STORE, "create-password"),
+        c(SERVICE_STORE, "create-service"),
+    ]
     yield Case("", contenders, SERVICE_STORE, 10)
+
+
+def absent(quick):
+    contenders = [
+        swift(PROPERTY, "absent-property"),
+        swift(STORAGE, "absent-storage"),
+        c(LOOKUP, "absent-password"),
+        c(SERVICE_LOOKUP, "absent-service"),
+    ]
+    yield Case("", contenders, LOOKUP, 20, lambda: fill(0, 1))
 
 
 def remove(quick):
@@ -234,7 +262,10 @@ def threads(quick):
 WORKS = {
     "read": Work("Read, warm", read, note=(
         "python3-secretstorage opens a session, with a new key, for each item that it has found.")),
-    "write": Work("Write in place of another value, warm", write),
+    "absent": Work("Read where there is no value, warm", absent),
+    "write": Work("Write in place of another value, warm", write, note=(
+        "The items of all have as many attributes, as gnome-keyring's time to write grows with them.")),
+    "create": Work("Write where there was no value, warm", create),
     "remove": Work("Remove, warm", remove),
     "items": Work("50 items of one service, all secrets", items, note=(
         "With metadata, but for the reads one by one, which fetch the secrets only.")),

@@ -24,3 +24,26 @@ struct StorageRead: Work {
   mutating func perform() throws { found = try storage.password(for: key) }
   func check() throws { try Sample.check([found], count: 1) }
 }
+
+/// A read through a property that has no value.
+struct PropertyAbsentRead: Work {
+  @Password("absent-property") private var password: String?
+  private var found: String?
+
+  mutating func perform() { found = password }
+
+  func check() throws {
+    if let failure = $password.failure { throw failure }
+    if found != nil { throw Failure("there is a password") }
+  }
+}
+
+/// A read of an absent item from the storage itself.
+struct StorageAbsentRead: Work {
+  private let storage = Sample.storage()
+  private let key = ItemKey.password(service: Sample.service, account: "absent-storage")
+  private var found: String?
+
+  mutating func perform() throws { found = try storage.password(for: key) }
+  func check() throws { if found != nil { throw Failure("there is a password") } }
+}

@@ -37,3 +37,67 @@ struct StorageWrite: Work {
     }
   }
 }
+
+/// A property without a value is assigned one.
+struct PropertyCreation: Work {
+  @Password("create-property") private var password: String?
+  private var number = 0
+
+  mutating func prepare() throws {
+    try $password.remove()
+    number += 1
+  }
+
+  func perform() { password = "the secret \(number)" }
+
+  func check() throws {
+    if let failure = $password.failure { throw failure }
+    guard try $password.read() == "the secret \(number)" else { throw Failure("not written") }
+  }
+}
+
+/// A new password is stored.
+struct StorageCreation: Work {
+  private let storage = Sample.storage()
+  private let key = ItemKey.password(service: Sample.service, account: "create-storage")
+  private var number = 0
+
+  mutating func prepare() throws {
+    try storage.remove(key)
+    number += 1
+  }
+
+  func perform() throws { try storage.setPassword("the secret \(number)", for: key) }
+
+  func check() throws {
+    guard try storage.password(for: key) == "the secret \(number)" else {
+      throw Failure("not written")
+    }
+  }
+}
+
+/// Each of many passwords is replaced in turn.
+struct WritesInTurn: Work {
+  private let storage = Sample.storage()
+  private let keys: [ItemKey]
+  private var number = 0
+
+  init(count: Int) {
+    keys = (0..<count).map { .password(service: Sample.service, account: "in-turn-\($0)") }
+  }
+
+  mutating func prepare() throws {
+    if number == 0 { for key in keys { try storage.setPassword("the first", for: key) } }
+    number += 1
+  }
+
+  private var key: ItemKey { keys[number % keys.count] }
+
+  func perform() throws { try storage.setPassword("the secret \(number)", for: key) }
+
+  func check() throws {
+    guard try storage.password(for: key) == "the secret \(number)" else {
+      throw Failure("not written")
+    }
+  }
+}
