@@ -8,7 +8,7 @@ from report import digits
 from targets import TARGETS
 from works import WORKS
 
-SHOWN = ["read", "write", "remove", "items", "settings", "cold-start"]
+SHOWN = ["read", "absent", "write", "create", "remove", "items", "settings", "cold-start"]
 LABELS, BARS, ROW, MARGIN = 290, 470, 20, 16
 LOWEST, HIGHEST = 0.05, 50.0
 OURS, THEIRS, TARGET, TEXT = "#d9480f", "#868e96", "#1864ab", "#212529"
@@ -42,17 +42,18 @@ def bar(top, name, case, work):
         text(max(right, x(ratio.upper)) + 5, middle + 4, digits(ratio.median)),
     ]
     for target in TARGETS:
-        if (target.work, target.contender, target.reference) == (work, name, case["reference"]):
+        found = (work, case["title"], name, case["reference"])
+        if (target.work, target.case, target.contender, target.reference) == found:
             parts.append(line(x(target.most), top, x(target.most), top + ROW, TARGET, 2.5))
     return parts
 
 
 def chart(results):
     bars, top = [], 58
-    for work in SHOWN:
-        [case] = results[work]
+    for work, case in [(work, case) for work in SHOWN for case in results[work]]:
         others = [name for name in case["times"] if name != case["reference"]]
-        bars.append(text(MARGIN, top + 14, WORKS[work].title, weight="bold"))
+        title = ": ".join(filter(None, [WORKS[work].title, case["title"]]))
+        bars.append(text(MARGIN, top + 14, title, weight="bold"))
         bars.append(text(LABELS + BARS + 60, top + 14, f"1 = {case['reference']}", "end"))
         top += ROW
         for name in others:
@@ -64,7 +65,8 @@ def chart(results):
         grid.append(line(x(ratio), 50, x(ratio), top, TEXT if ratio == 1 else "#dee2e6"))
         grid.append(text(x(ratio), 44, f"{ratio:g}", "middle"))
     width, height = LABELS + BARS + 60 + MARGIN, top + MARGIN
-    title = "Time of an operation as a multiple of C's. Orange: this library; blue: its target"
+    title = ("Time of an operation as a multiple of C's, on a logarithmic scale: left is faster. "
+             "Orange: this library; blue: its target")
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="12" fill="{TEXT}">',

@@ -71,7 +71,7 @@ def of_instructions(counted):
 
 def of_targets(results):
     rows = [["what", "contender", "against", "at most", "measured", "reached"]]
-    explanations = []
+    missed = {}  # by what bounds them
     for target in TARGETS:
         if target.work not in results and len(results) < len(WORKS):
             continue  # it was not asked for
@@ -83,8 +83,8 @@ def of_targets(results):
             verdict = "yes"
         else:
             verdict = "**no**"
-            explanations.append(
-                f"- {target.title}, {against(target)}: {target.bound or 'not explained yet.'}")
+            bound = target.bound or "not explained yet."
+            missed.setdefault(bound, []).append(f"{target.title}, {against(target)}")
         rows.append([
             target.title, target.contender, compared(target) or "–", shown(target.most),
             spread(figure, shown) if figure else "–", verdict,
@@ -92,7 +92,8 @@ def of_targets(results):
     if len(rows) == 1:
         return []
     lines = ["## What was to be reached", "", *table(rows)]
-    if explanations:
+    if missed:
+        explanations = [f"- {'; '.join(titles)}: {bound}" for bound, titles in missed.items()]
         lines += ["What bounds the figures that were not reached:", "", *explanations, ""]
     return lines
 
