@@ -264,7 +264,8 @@ WORKS = {
         "python3-secretstorage opens a session, with a new key, for each item that it has found.")),
     "absent": Work("Read where there is no value, warm", absent),
     "write": Work("Write in place of another value, warm", write, note=(
-        "The items of all have as many attributes, as gnome-keyring's time to write grows with them.")),
+        "C's items have as many attributes as the library's: gnome-keyring's time to write grows with "
+        "them. Python's have fewer.")),
     "create": Work("Write where there was no value, warm", create),
     "remove": Work("Remove, warm", remove),
     "items": Work("50 items of one service, all secrets", items, note=(

@@ -27,10 +27,10 @@ extension SecretServiceStorage {
     /// Whether the keyring may ask the user.
     public var interaction: Interaction
 
-    /// How long an operation may wait for the keyring's answers, all together.
+    /// How long an operation may wait for the keyring's answers.
     ///
-    /// The time begins again while a keyring keeps answering what an operation on many items asks of it:
-    /// it's a limit for silence, and not for the number of items. 25 s by default, as D-Bus calls have it.
+    /// An operation that sends more than 64 messages at once has this long for each 64 of them, so that it
+    /// isn't the number of items that ends it. 25 s by default, as D-Bus calls have it.
     public var serviceTimeout: Duration
 
     /// How long a prompt may wait for the user, on top of the time for the keyring's answers.

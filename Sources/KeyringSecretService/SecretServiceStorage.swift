@@ -83,8 +83,7 @@ public struct SecretServiceStorage: LockableStorage {
     try items(for: [key], details: details)[key]
   }
 
-  /// Finds the items stored under keys: one message for each key, all side by side, and then one for
-  /// every 15 secrets.
+  /// Finds the items stored under keys, with as many waits as for one.
   ///
   /// - Parameters:
   ///   - keys: The keys to look for.

@@ -15,18 +15,19 @@ struct StoredItem {
   private let created: UInt64
   private let modified: UInt64
 
-  /// Reads the answer to a request for all properties of an item.
+  /// Whether the item has an attribute, or may have one.
   ///
-  /// An item without any attributes can't have been found by one: it is being removed, and counts as gone.
-  /// KWallet 5.103 shows it like that for a moment.
-  ///
-  /// - Returns: The item; `nil` if the answer doesn't describe one, or describes one that is gone.
+  /// One without can't have been found by its attributes: it is being removed. KWallet 5.103 shows it like
+  /// that for a moment.
+  let showsAttributes: Bool
+
+  /// Reads the answer to a request for all properties of an item; `nil` if it is no such answer.
   init?(path: ObjectPath, properties answer: Variant) {
     let properties = answer.child(0)
     guard let value = properties.member("Attributes", ofType: "a{ss}") else { return nil }
     let attributes = value.strings
     isLocked = properties.member("Locked", ofType: "b")?.bool ?? false
-    if attributes.isEmpty, !isLocked { return nil }
+    showsAttributes = isLocked || !attributes.isEmpty
     self.path = path
     number = path.number
     self.attributes = Provider.removeAdditions(from: attributes)

@@ -22,6 +22,7 @@ its standard input does. Each method called prints "called METHOD". Lines of inp
   strict                         refuses to read secrets if one of the items is gone
   forget                         forgets the secret of the item that was created or changed last
   unheard                        sends no signal for a secret that was set (gnome-keyring 42.1)
+  churn                          replaces each item by another when somebody asks for its properties
   wither                         removes each item when somebody asks for its properties, and answers
                                  that it has no attributes (KWallet 5.103)
   name NAME                      owns another name on the bus, too
@@ -88,6 +89,7 @@ class Service:
         self.quiet = False
         self.strict = False
         self.withers = False
+        self.churns = False
         self.unheard = False
 
     # What is sent
@@ -298,6 +300,11 @@ class Service:
     def GetAll(self, path, interface):
         item = self.item(path)
         attributes = item.attributes
+        if self.churns:
+            collection = self.collections[path.rsplit("/", 1)[0]]
+            collection.count += 1
+            self.items["%s/%d" % (path.rsplit("/", 1)[0], collection.count)] = self.items.pop(path)
+            raise Failure(INTERFACE + "Error.NoSuchObject")
         if self.withers:
             attributes = {}
             self.Delete(path)
@@ -376,7 +383,7 @@ class Service:
                 self.faults[words[1]] = (words[2], " ".join(words[3:]))
             elif words[0] == "mend":
                 self.faults = {}
-                self.withers = False
+                self.withers = self.churns = False
             elif words[0] == "quiet":
                 self.quiet = True
             elif words[0] == "strict":
@@ -397,6 +404,8 @@ class Service:
                 self.rival = words[1]
             elif words[0] == "forget":
                 self.items[self.last].secret = b""
+            elif words[0] == "churn":
+                self.churns = True
             elif words[0] == "unheard":
                 self.unheard = True
             elif words[0] == "wither":

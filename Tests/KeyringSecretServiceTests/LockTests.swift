@@ -20,6 +20,21 @@ import Testing
     }
   }
 
+  /// Until its first unlock since log-in gnome-keyring shows items without their attributes.
+  @Test func whatDoesNotShowItsAttributesIsLocked() throws {
+    try bus.storage().setPassword("s3cret", for: Use.key)
+    try keyring.kill()
+    try keyring.start(unlocked: false)
+    let storage = bus.storage(.never)
+    let query = ItemQuery(key: Use.key, details: .metadata, unlocks: false)
+    for _ in 0..<2 {
+      let error = #expect(throws: SecureStorageError.self) { try storage.items(matching: query) }
+      #expect(error?.code == .locked)
+      // From now on it is known where the item is.
+      #expect(try storage.exists(Use.key))
+    }
+  }
+
   /// gnome-keyring 42 says that it has locked the collection for the session, and has not.
   @Test func whatIsNotLockedAfterwardsIsAnError() throws {
     let storage = SecretServiceStorage(

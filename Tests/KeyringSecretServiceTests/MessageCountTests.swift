@@ -70,6 +70,7 @@ enum CountedUse: String, CaseIterable {
   case readUnknown = "reading a value of a key that was not used before"
   case readAbsent = "reading where there is no value"
   case exists = "`exists()`"
+  case existsUnknown = "`exists()` of a key that was not used before"
   case create = "assigning the first value"
   case replace = "assigning another value"
   case replaceUnknown = "assigning another value to a key that was not used before"
@@ -87,7 +88,7 @@ enum CountedUse: String, CaseIterable {
     _ = try settings.passwords.$token.exists()
     switch self {
     case .read, .exists, .replace, .remove: try settings.passwords.$token.write("old")
-    case .readUnknown, .replaceUnknown:
+    case .readUnknown, .existsUnknown, .replaceUnknown:
       let service = settings.passwords.service
       #expect(try Program.worker("save", service, "token", "old").finish().status == 0)
     case .newLogin: try settings.$account.write(Credential(login: "ada", password: "pa55"))
@@ -104,7 +105,7 @@ enum CountedUse: String, CaseIterable {
     case .readAtStart: #expect(try Program.worker("start", "1").finish().status == 0)
     case .read, .readUnknown: #expect(passwords.token == "old")
     case .readAbsent: #expect(passwords.token == nil)
-    case .exists: #expect(try passwords.$token.exists())
+    case .exists, .existsUnknown: #expect(try passwords.$token.exists())
     case .create, .replace, .replaceUnknown: passwords.token = "new"
     case .newCredential, .newLogin:
       settings.account = Credential(login: "lovelace", password: "pa55")

@@ -22,7 +22,7 @@ import Testing
   @Test func rewritingWritesToTheNewerOne() throws {
     try storage.setPassword("old", for: key)
     try supersede(revision: 1, "theirs")
-    // Within a second of this process's own last write.
+    // This process knows where the item was.
     try storage.setPassword("ours", for: key)
     #expect(try storage.password(for: key) == "ours")
     #expect(try SecretServiceStorage().items(matching: .key(key, details: .all)).count == 1)

@@ -223,6 +223,20 @@ extension BusConnection {
   }
 }
 
+extension BusConnection {
+  /// Waits until everything that was sent has left, for a second at most.
+  func flush() {
+    _ = try? PrivateMainContext.run { (context) throws(BusFailure) in
+      try context.results(
+        of: [
+          { [reference] cancellable, callback, data in
+            g_dbus_connection_flush(reference.pointer, cancellable, callback, data)
+          }
+        ], until: Deadline(after: .seconds(1)))
+    }
+  }
+}
+
 private final class SignalHandler {
   let handler: (BusSignal.Arrival) -> Void
 

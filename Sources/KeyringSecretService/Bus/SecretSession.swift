@@ -18,7 +18,7 @@ final class SecretSession: Sendable {
   let itemPlaces = ItemPlaces()
   /// The collection that was last chosen to stand for the default one.
   let chosenCollection = Mutex<ObjectPath?>(nil)
-  /// How many times messages were sent and waited for, which tests count.
+  /// How many times messages were sent side by side and waited for, which tests count.
   let waits = Atomic(0)
 
   /// - Parameters:

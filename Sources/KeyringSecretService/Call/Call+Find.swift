@@ -36,7 +36,7 @@ extension Call {
         refusals[path, default: 0] += 1
       }
       try insist(on: refused.filter { refusals[$0] ?? 0 > 1 }, refusals)
-      try checkDeadline()
+      try checkRepetition()
     }
   }
 
@@ -120,7 +120,9 @@ extension Call {
   func storedItems(
     for key: ItemKey, unlocking: Bool = true, ignoring incomplete: Set<ObjectPath> = []
   ) throws(SecureStorageError) -> [StoredItem] {
-    let stored = try storedItems(unlocking: unlocking) { () throws(SecureStorageError) in
+    let stored = try storedItems(
+      unlocking: unlocking, havingAttributes: true
+    ) { () throws(SecureStorageError) in
       let result = try searchWhereItWas(key)
       if result.found[0].count <= Self.fewItems { return result }
       // Items of other keys have the same parts and more.
@@ -147,16 +149,17 @@ extension Call {
       return try searchEverything([key.attributes])
     }
     let request = ItemRequest([path], .metadata, in: session)
-    var result: SearchResult
-    if session.provider.listsLockedItems {
-      result = try search([key.attributes], with: request.messages)
-      // What is found is there; only what isn't may be hidden.
-      if result.found[0].isEmpty { return try searchEverything([key.attributes]) }
-    } else {
-      result = try searchEverything([key.attributes], with: request.messages)
-    }
+    let asksForLock = !session.provider.listsLockedItems
+    var result =
+      try asksForLock
+      ? searchEverything([key.attributes], with: request.messages)
+      : search([key.attributes], with: request.messages)
     result.contents = try contents(of: [path], request, result.answers)
-    return result
+    // An item of ours that is there, and shows what it is, leaves nothing to be asked.
+    let isThere =
+      result.found[0].contains(path)
+      && result.contents.stored(at: path)?.isOwn(under: key) == true
+    return isThere || asksForLock ? result : try searchEverything([key.attributes])
   }
 
   /// How many items are looked at rather than searched for anew.
@@ -167,7 +170,9 @@ extension Call {
     with attributes: [String: String], unlocking: Bool = true,
     fetching details: ItemQuery.Details = []
   ) throws(SecureStorageError) -> [StoredItem] {
-    try storedItems(unlocking: unlocking, fetching: details) { () throws(SecureStorageError) in
+    try storedItems(
+      unlocking: unlocking, havingAttributes: !attributes.isEmpty, fetching: details
+    ) { () throws(SecureStorageError) in
       try searchEverything([attributes])
     }
   }
@@ -179,12 +184,14 @@ extension Call {
   ///
   /// - Parameters:
   ///   - unlocking: Whether what is locked is unlocked.
+  ///   - havingAttributes: Whether the search is by attributes. An item that shows none then is one that
+  ///     is being removed.
   ///   - details: What of the items to fetch.
   ///   - search: Searches for the items.
   /// - Returns: The items.
   /// - Throws: `.locked` if some of them may be hidden.
   private func storedItems(
-    unlocking: Bool, fetching details: ItemQuery.Details = [],
+    unlocking: Bool, havingAttributes: Bool, fetching details: ItemQuery.Details = [],
     by search: () throws(SecureStorageError) -> SearchResult
   ) throws(SecureStorageError) -> [StoredItem] {
     // What a search lists may be gone before it is looked at. Then something may have taken its
@@ -198,6 +205,7 @@ extension Call {
       let unknown = paths.filter { result.contents.properties[$0] == nil }
       let rest = try contents(of: ItemRequest(unknown, details.union(.metadata), in: session))
       let stored = paths.compactMap { result.contents.stored(at: $0) ?? rest.stored(at: $0) }
+        .filter { !havingAttributes || $0.showsAttributes }
       if unlocking {
         if result.isLocked {
           unlockings += 1
@@ -217,7 +225,7 @@ extension Call {
       }
       if stored.count == paths.count { return stored.sorted { $0.replaces($1) } }
       gone.formUnion(Set(paths).subtracting(stored.map(\.path)))
-      try checkDeadline()
+      try checkRepetition()
     }
   }
 

@@ -6,7 +6,7 @@ extension Call {
   ///
   /// A key that was met before takes one step: the search for our own item and the request for its
   /// secret, at the path that it had then, travel side by side. The secret is used only if the search
-  /// has found just that path. A key that wasn't begins with a search for anybody's item, so an absent
+  /// has found just that path. A key not met before begins with a search for anybody's item, so an absent
   /// value takes one step, too; in a new session such a search has traveled with the opening.
   ///
   /// - Parameters:
@@ -18,7 +18,8 @@ extension Call {
     for keys: [ItemKey], _ details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let known = session.itemPlaces.paths(of: keys, in: options.collection)
-    var search = KeySearch(keys, known, details)
+    // Where every use of an item may be told or confirmed, no other item is asked for its secret.
+    var search = KeySearch(keys, known, details, guessing: session.provider.listsLockedItems)
     // A default collection that changes by itself may be another one since the opening.
     if let answersAtOpening, !choosesCollection {
       search.note(present: answersAtOpening.map { $0.child(0).paths }, of: keys)
@@ -38,7 +39,9 @@ extension Call {
   private func advance(_ search: inout KeySearch) throws(SecureStorageError) {
     let (unknown, guesses) = (search.unknown, search.guesses)
     let likely = Array(guesses.keys)
-    let request = ItemRequest(guesses.values.compactMap(\.self), search.details, in: session)
+    // Two keys may have found the same item.
+    let paths = Set(guesses.values.compactMap(\.self))
+    let request = ItemRequest(Array(paths), search.details, in: session)
     let own = likely.map(\.ownAttributes)
     let result =
       unknown.isEmpty
@@ -71,11 +74,13 @@ private struct KeySearch {
   private enum Step {
     /// Anybody's items are to be searched for.
     case anybodys
-    /// Our own are, and the contents of the one at this path come along.
+    /// Our own items are to be searched for, and the item at this path, if any, is fetched in the same
+    /// flight.
     case own(ObjectPath?)
   }
 
   let details: ItemQuery.Details
+  private let isGuessing: Bool
   var items: [ItemKey: SecureItem] = [:]
   /// Where our own items are.
   private(set) var paths: [ItemKey: ObjectPath] = [:]
@@ -86,9 +91,11 @@ private struct KeySearch {
   private var present: Set<ItemKey> = []
 
   init(
-    _ keys: [ItemKey], _ known: [ItemKey: ObjectPath], _ details: ItemQuery.Details
+    _ keys: [ItemKey], _ known: [ItemKey: ObjectPath], _ details: ItemQuery.Details,
+    guessing: Bool
   ) {
     self.details = details
+    isGuessing = guessing
     for key in keys { steps[key] = known[key].map { .own($0) } ?? .anybodys }
   }
 
@@ -118,7 +125,7 @@ private struct KeySearch {
   mutating func note(present found: [[ObjectPath]], of keys: [ItemKey]) {
     for (key, found) in zip(keys, found) where !found.isEmpty {
       present.insert(key)
-      steps[key] = .own(found.count == 1 ? found[0] : nil)
+      steps[key] = .own(isGuessing && found.count == 1 ? found[0] : nil)
     }
   }
 

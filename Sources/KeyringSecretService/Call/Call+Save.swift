@@ -19,7 +19,7 @@ extension Call {
         refusals += 1
         guard error.underlying?.domain == BusFailure.locked, refusals < 3 else { throw error }
       }
-      try checkDeadline()
+      try checkRepetition()
     }
   }
 
@@ -96,7 +96,8 @@ extension Call {
     let attributes = item.key.newAttributes.merging(item.attributes ?? [:]) { $1 }
       .marking(secret)
     let label = item.label ?? item.key.defaultLabel
-    // One with other attributes, which another process makes at this moment, isn't replaced.
+    // `CreateItem` replaces no item with other attributes, so one that another process creates at this
+    // moment would stay beside this one.
     let mayBeBeside = mode == .add || item.attributes?.isEmpty == false || secret.count == 0
     let created = try createAnotherItem(
       besides: mayBeBeside ? item.key : nil, attributes: attributes, label: label, secret: secret,
@@ -226,11 +227,12 @@ extension Call {
     let created = try createAnotherItem(
       besides: item.key, in: stored.path.collection, attributes: attributes,
       label: item.label ?? stored.label, secret: secret)
-    let isReplaced = created.path == stored.path
-    if !isReplaced, !stored.isOwn || session.provider.secretDelay == .zero {
+    var gone: Set<ObjectPath> = []
+    if created.path != stored.path, !stored.isOwn || session.provider.secretDelay == .zero {
       try removeReplaced([stored])
+      gone = [stored.path]
     }
-    if created.beside.map({ Set($0).isSubset(of: [stored.path]) }) != true {
+    if created.beside.map({ Set($0).isSubset(of: gone) }) != true {
       try removeSuperseded(item.key)
     }
     note(created.path, of: item.key)

@@ -74,7 +74,7 @@ extension Call {
       let searches = Self.searches(for: attributeSets, in: collection)
       var answers = try send(list + before + searches + others + [question])[...]
       if !list.isEmpty, try chooseCollection(from: answers.popFirst() ?? nil) != collection {
-        try checkDeadline()
+        try checkRepetition()
         continue
       }
       let states = Array(answers.prefix(before.count) + answers.suffix(1))

@@ -15,7 +15,10 @@ final class Call {
   var knownCollection: ObjectPath?
 
   private let operation: SecureStorageError.Operation
-  /// When the keyring must have answered; later than at first once a person was asked.
+  private var repetitions = 0
+  private static let mostRepetitions = 3
+  /// When the keyring must have answered; later than at first once a person was asked, or more messages
+  /// were answered than travel side by side.
   private(set) var deadline: Deadline
 
   init(
@@ -80,6 +83,14 @@ final class Call {
   /// something to do.
   func checkDeadline() throws(SecureStorageError) {
     if let failure = deadline.failure { throw self.failure(failure) }
+  }
+
+  /// Throws when the same has to be done again too often: what others change all the time doesn't end by
+  /// itself, and each large step has renewed the deadline.
+  func checkRepetition() throws(SecureStorageError) {
+    repetitions += 1
+    if repetitions > Self.mostRepetitions { deadline.forgetRenewals() }
+    try checkDeadline()
   }
 
   /// Leaves out of the time for the keyring's answers what a person has taken.

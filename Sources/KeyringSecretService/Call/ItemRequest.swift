@@ -40,7 +40,9 @@ struct ItemContents {
   func item(_ key: ItemKey, at path: ObjectPath, _ details: ItemQuery.Details) -> SecureItem? {
     if details.contains(.secret), secrets[path] == nil { return nil }
     guard details.contains(.metadata) else { return SecureItem(key: key, secret: secrets[path]) }
-    guard let stored = properties[path], !stored.isLocked else { return nil }
+    guard let stored = properties[path], !stored.isLocked, stored.showsAttributes else {
+      return nil
+    }
     return stored.item(key, secret: secrets[path], details: details)
   }
 }

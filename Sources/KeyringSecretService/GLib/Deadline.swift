@@ -5,15 +5,17 @@ internal import KeyringStorage
 /// When an operation must have ended: at a moment on the monotonic clock, or when its task is
 /// cancelled.
 ///
-/// One deadline covers all messages of an operation. The time that a prompt was in front of a
-/// person does not count.
+/// One deadline covers all messages of an operation. The time that a prompt was in front of a person
+/// doesn't count, and messages that are too many to travel side by side renew it.
 struct Deadline {
   /// The signal of the task that the operation was called by, if it was.
   let cancellation = CancellationSignal.current
 
   /// In microseconds.
   private(set) var end: Int64
-  private let length: Int64
+  private var length: Int64
+  /// By how much it was renewed.
+  private var renewed: Int64 = 0
 
   init(after duration: Duration) {
     let (seconds, attoseconds) = min(duration, .seconds(1 << 30)).components
@@ -52,7 +54,24 @@ struct Deadline {
   }
 
   /// Begins anew, as a provider that keeps answering is not silent.
-  mutating func renew() { end = max(end, Self.now + length) }
+  mutating func renew() {
+    let new = max(end, Self.now + length)
+    renewed += new - end
+    end = new
+  }
+
+  /// Ends when it would have ended without renewals.
+  mutating func forgetRenewals() {
+    end -= renewed
+    (renewed, length) = (0, 0)
+  }
+
+  /// The same deadline, which nothing renews.
+  var fixed: Deadline {
+    var deadline = self
+    deadline.length = 0
+    return deadline
+  }
 
   /// Moves the deadline by as long as a pause has taken.
   mutating func add(_ pause: Pause) { end += Self.now - pause.start }

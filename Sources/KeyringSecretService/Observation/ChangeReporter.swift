@@ -66,7 +66,8 @@ final class ChangeReporter: Sendable {
       state.nextID += 1
       state.observers[state.nextID] = Observer(observer)
       state.requests.append(
-        Request(id: state.nextID, collection: collection, query: query, deadline: deadline))
+        Request(
+          id: state.nextID, collection: collection, query: query, deadline: deadline.fixed))
       defer { state.isRunning = true }
       return (state.nextID, !state.isRunning)
     }

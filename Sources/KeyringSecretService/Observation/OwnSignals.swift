@@ -2,10 +2,12 @@
 internal import KeyringStorage
 
 extension SecretSession {
-  /// Sends a signal of our own for a change that the provider makes without one.
+  /// Sends a signal of our own for a change that the provider makes without one, and waits until it has
+  /// left: the program may end at once.
   func announce(_ message: Message) {
     guard let change = message.silentChange else { return }
     connection.broadcast(change.rawValue, of: BusSignal.ownInterface, from: message.object)
+    connection.flush()
   }
 }
 

@@ -241,7 +241,7 @@ import Testing
       #expect(keys.map { found[$0]?.secret?.text } == ["0", "1", "2"])
       try service.swap()
     }
-    // Written a moment ago, and elsewhere since.
+    // It was written there, and is elsewhere since.
     try storage.setPassword("changed", for: keys[0])
     try service.swap()
     try storage.setPassword("changed again", for: keys[0])
@@ -303,6 +303,7 @@ import Testing
 
   /// The time is up for a keyring that is silent, and not for one that has much to say.
   @Test func manyItemsMayTakeLongerThanTheTimeout() throws {
+    try service.quiet()
     let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
     for key in keys { try bus.storage().setPassword("s3cret", for: key) }
     try service.fault("GetAll", .late(0.6))
@@ -314,6 +315,13 @@ import Testing
     #expect(clock.now - start > .seconds(2))
     try service.fault("GetAll", .mute)
     #expect(throws: SecureStorageError.self) { try storage.items(matching: .service("service")) }
+    // What changes all the time must not keep a call for ever.
+    try service.mend()
+    try service.churn()
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.items(matching: .service("service"))
+    }
+    #expect(error?.code == .timedOut)
   }
 
   @Test func writesWhoseAnswerIsLostAreFoundOut() throws {

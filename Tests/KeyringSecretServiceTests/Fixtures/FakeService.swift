@@ -109,6 +109,9 @@ final class FakeService {
   /// Each item is removed when somebody asks for its properties, and the answer still has its label.
   func wither() throws { try order("wither") }
 
+  /// Each item is replaced by another when somebody asks for its properties.
+  func churn() throws { try order("churn") }
+
   /// Passes for a provider that is known by this name.
   func takeName(_ name: String) throws {
     names.append(name)
