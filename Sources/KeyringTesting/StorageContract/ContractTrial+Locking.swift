@@ -33,11 +33,11 @@ extension ContractTrial {
     for round in 0..<5 {
       let key = password("appears \(round)")
       try save("first", key)
-      // The addition meets the lock, the unlocking, or what follows.
+      // An addition meets the lock for certain, and another one the lock, the unlocking, or what follows.
       let unlockWhileAdding = { (storage: any LockableStorage) in
         try Self.concurrently([{ try unlock(storage) }, { try expectAdditionRefused(key) }])
       }
-      try whileLocked(unlockWhileAdding) { _ in }
+      try whileLocked(unlockWhileAdding) { _ in try expectAdditionRefused(key) }
       try expectStored("first", key, "after an addition that began while it was locked")
     }
   }
