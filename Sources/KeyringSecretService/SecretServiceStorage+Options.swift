@@ -27,7 +27,7 @@ extension SecretServiceStorage {
     /// Whether the keyring may ask the user.
     public var interaction: Interaction
 
-    /// How long an operation may wait for the keyring's answers.
+    /// The time that an operation waits for the keyring's answers.
     ///
     /// An operation that sends more than 64 messages at once has this long for each 64 of them, so that it
     /// isn't the number of items that ends it. 25 s by default, as D-Bus calls have it.

@@ -15,10 +15,7 @@ struct StoredItem {
   private let created: UInt64
   private let modified: UInt64
 
-  /// Whether the item has an attribute, or may have one.
-  ///
-  /// One without can't have been found by its attributes: it is being removed. KWallet 5.103 shows it like
-  /// that for a moment.
+  /// `false` if the item can't have been found by its attributes.
   let showsAttributes: Bool
 
   /// Reads the answer to a request for all properties of an item; `nil` if it is no such answer.
@@ -27,7 +24,7 @@ struct StoredItem {
     guard let value = properties.member("Attributes", ofType: "a{ss}") else { return nil }
     let attributes = value.strings
     isLocked = properties.member("Locked", ofType: "b")?.bool ?? false
-    showsAttributes = isLocked || !attributes.isEmpty
+    showsAttributes = isLocked || !Provider.isBeingRemoved(attributes)
     self.path = path
     number = path.number
     self.attributes = Provider.removeAdditions(from: attributes)

@@ -27,7 +27,8 @@ struct MessageCountTests {
       try SecureProperties(of: settings).removeAll()
       let documented = try Self.documentedMessages()[use.rawValue]
       // Another process's waits aren't counted.
-      let waits = use == .readAtStart ? "opening, 1" : String(waited)
+      let isElsewhere = [.readAtStart, .readAbsentAtStart].contains(use)
+      let waits = isElsewhere ? "opening, 1" : String(waited)
       #expect(documented == Self.row(messages, waits))
     }
   }
@@ -65,7 +66,8 @@ struct MessageCountTests {
 
 /// A row of the table.
 enum CountedUse: String, CaseIterable {
-  case readAtStart = "a program's first read, where there is no value"
+  case readAtStart = "a program's first read"
+  case readAbsentAtStart = "a program's first read, where there is no value"
   case read = "reading a value"
   case readUnknown = "reading a value of a key that was not used before"
   case readAbsent = "reading where there is no value"
@@ -87,13 +89,13 @@ enum CountedUse: String, CaseIterable {
     // Whatever else, the connection is open then.
     _ = try settings.passwords.$token.exists()
     switch self {
-    case .read, .exists, .replace, .remove: try settings.passwords.$token.write("old")
+    case .readAtStart, .read, .exists, .replace, .remove: try settings.passwords.$token.write("old")
     case .readUnknown, .existsUnknown, .replaceUnknown:
       let service = settings.passwords.service
       #expect(try Program.worker("save", service, "token", "old").finish().status == 0)
     case .newLogin: try settings.$account.write(Credential(login: "ada", password: "pa55"))
     case .readAll: try settings.passwords.write("old")
-    case .readAtStart, .readAbsent, .create, .newCredential, .removeAbsent, .readAllAbsent:
+    case .readAbsentAtStart, .readAbsent, .create, .newCredential, .removeAbsent, .readAllAbsent:
       break
     case .removeAll, .removeService: try settings.passwords.write("old")
     }
@@ -102,7 +104,11 @@ enum CountedUse: String, CaseIterable {
   func perform(_ settings: CountedSettings) throws {
     let passwords = settings.passwords
     switch self {
-    case .readAtStart: #expect(try Program.worker("start", "1").finish().status == 0)
+    case .readAtStart:
+      let worker = try Program.worker("read", passwords.service, "token", "never")
+      let (status, output) = try worker.finish()
+      #expect(status == 0 && String(decoding: output, as: UTF8.self) == "old\n")
+    case .readAbsentAtStart: #expect(try Program.worker("start", "1").finish().status == 0)
     case .read, .readUnknown: #expect(passwords.token == "old")
     case .readAbsent: #expect(passwords.token == nil)
     case .exists, .existsUnknown: #expect(try passwords.$token.exists())

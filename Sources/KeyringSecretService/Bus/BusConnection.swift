@@ -225,6 +225,8 @@ extension BusConnection {
 
 extension BusConnection {
   /// Waits until everything that was sent has left, for a second at most.
+  ///
+  /// A failure isn't reported: the write that was to be announced has taken place.
   func flush() {
     _ = try? PrivateMainContext.run { (context) throws(BusFailure) in
       try context.results(

@@ -18,7 +18,7 @@ final class SecretSession: Sendable {
   let itemPlaces = ItemPlaces()
   /// The collection that was last chosen to stand for the default one.
   let chosenCollection = Mutex<ObjectPath?>(nil)
-  /// How many times messages were sent side by side and waited for, which tests count.
+  /// The number of waits for answers so far; tests compare it with the documentation.
   let waits = Atomic(0)
 
   /// - Parameters:

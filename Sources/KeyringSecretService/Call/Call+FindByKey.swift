@@ -7,7 +7,7 @@ extension Call {
   /// A key that was met before takes one step: the search for our own item and the request for its
   /// secret, at the path that it had then, travel side by side. The secret is used only if the search
   /// has found just that path. A key not met before begins with a search for anybody's item, so an absent
-  /// value takes one step, too; in a new session such a search has traveled with the opening.
+  /// value takes one step, too. In a new session a search for our own item has traveled with the opening.
   ///
   /// - Parameters:
   ///   - keys: The keys, each once.
@@ -22,7 +22,7 @@ extension Call {
     var search = KeySearch(keys, known, details, guessing: session.provider.listsLockedItems)
     // A default collection that changes by itself may be another one since the opening.
     if let answersAtOpening, !choosesCollection {
-      search.note(present: answersAtOpening.map { $0.child(0).paths }, of: keys)
+      search.note(atOpening: answersAtOpening.map { $0.child(0).paths }, of: keys)
     }
     // Whatever moves all the time gets a closer look.
     for _ in 0..<3 where !search.isOver { try advance(&search) }
@@ -37,10 +37,10 @@ extension Call {
 
   /// Sends what every key needs next, all of it side by side.
   private func advance(_ search: inout KeySearch) throws(SecureStorageError) {
-    let (unknown, guesses) = (search.unknown, search.guesses)
+    let (unknown, guesses, known) = (search.unknown, search.guesses, search.known)
     let likely = Array(guesses.keys)
     // Two keys may have found the same item.
-    let paths = Set(guesses.values.compactMap(\.self))
+    let paths = Set(guesses.values.compactMap(\.self) + known.values)
     let request = ItemRequest(Array(paths), search.details, in: session)
     let own = likely.map(\.ownAttributes)
     let result =
@@ -48,14 +48,16 @@ extension Call {
       ? try self.search(own, with: request.messages)
       : try searchEverything(own + unknown.map(\.attributes), with: request.messages)
     let found = Dictionary(uniqueKeysWithValues: zip(likely, result.found))
-    let confirmed = likely.compactMap { key in
-      guesses[key]?.flatMap { found[key] == [$0] ? (key, $0) : nil }
-    }
+    let confirmed =
+      Array(known)
+      + likely.compactMap { key in
+        guesses[key]?.flatMap { found[key] == [$0] ? (key, $0) : nil }
+      }
     let contents = try contents(of: Set(confirmed.map(\.1)), request, result.answers)
-    search.note(found)
     for (key, path) in confirmed {
-      search.items[key] = contents.item(key, at: path, search.details)
+      search.note(contents.item(key, at: path, search.details), of: key)
     }
+    search.note(found)
     var rest = result
     rest.found.removeFirst(likely.count)
     search.note(rest, of: unknown)
@@ -69,7 +71,7 @@ extension Call {
   }
 }
 
-/// How far the search for the items with some keys has come.
+/// The progress of a search for the items with some keys.
 private struct KeySearch {
   private enum Step {
     /// Anybody's items are to be searched for.
@@ -77,12 +79,14 @@ private struct KeySearch {
     /// Our own items are to be searched for, and the item at this path, if any, is fetched in the same
     /// flight.
     case own(ObjectPath?)
+    /// Our own item is at this path, and is to be fetched.
+    case known(ObjectPath)
   }
 
   let details: ItemQuery.Details
   private let isGuessing: Bool
   var items: [ItemKey: SecureItem] = [:]
-  /// Where our own items are.
+  /// The paths of our own items.
   private(set) var paths: [ItemKey: ObjectPath] = [:]
   /// The keys under which nothing is stored, neither by this package nor by another program.
   private(set) var absent: Set<ItemKey> = []
@@ -111,21 +115,36 @@ private struct KeySearch {
     steps.compactMapValues { if case .own(let path) = $0 { .some(path) } else { nil } }
   }
 
+  /// The keys whose own items were found and not fetched, and their paths.
+  var known: [ItemKey: ObjectPath] {
+    steps.compactMapValues { if case .known(let path) = $0 { path } else { nil } }
+  }
+
+  /// Takes over an item that was fetched; `nil` if it needs a closer look.
+  mutating func note(_ item: SecureItem?, of key: ItemKey) {
+    items[key] = item
+    if case .known = steps[key] { steps[key] = nil }
+  }
+
   /// Takes over what the search for anybody's items has found, and not found.
   mutating func note(_ result: SearchResult, of keys: [ItemKey]) {
-    note(present: result.found, of: keys)
-    for (key, found) in zip(keys, result.found) where found.isEmpty {
-      // What is locked may hide an item.
-      if !result.isLocked { absent.insert(key) }
-      steps[key] = nil
+    for (key, found) in zip(keys, result.found) {
+      if found.isEmpty {
+        // What is locked may hide an item.
+        if !result.isLocked { absent.insert(key) }
+        steps[key] = nil
+      } else {
+        present.insert(key)
+        steps[key] = .own(isGuessing && found.count == 1 ? found[0] : nil)
+      }
     }
   }
 
-  /// Takes over only what the search for anybody's items has found.
-  mutating func note(present found: [[ObjectPath]], of keys: [ItemKey]) {
-    for (key, found) in zip(keys, found) where !found.isEmpty {
-      present.insert(key)
-      steps[key] = .own(isGuessing && found.count == 1 ? found[0] : nil)
+  /// Takes over which of our own items the search at the opening has found.
+  mutating func note(atOpening found: [[ObjectPath]], of keys: [ItemKey]) {
+    for (key, paths) in zip(keys, found) where paths.count == 1 {
+      self.paths[key] = paths[0]
+      steps[key] = .known(paths[0])
     }
   }
 
@@ -138,7 +157,7 @@ private struct KeySearch {
         steps[key] = nil
       } else if case .own(let guess) = steps[key] {
         self.paths[key] = paths[0]
-        steps[key] = guess == paths[0] ? nil : .own(paths[0])
+        steps[key] = guess == paths[0] ? nil : .known(paths[0])
       }
     }
   }

@@ -160,7 +160,7 @@ extension Call {
   ///   - stored: The item.
   ///   - item: What to store in its stead.
   ///   - revision: The revision of an item that takes its place.
-  /// - Returns: Whether it was there.
+  /// - Returns: `false` if the item had vanished.
   /// - Throws: `SecureStorageError` if the item can't be replaced.
   private func replace(
     _ stored: StoredItem, by item: SecureItem, _ revision: Int

@@ -8,18 +8,18 @@ struct SearchResult {
   var found: [[ObjectPath]]
   /// The answers to the messages that traveled along.
   var answers: [Variant?] = []
-  /// What was fetched of items side by side with the search for them.
+  /// The items that were fetched side by side with the search.
   var contents = ItemContents()
   /// Whether the collection was locked, so that it may hide items.
   var isLocked = false
 }
 
 extension SecretServiceStorage.Collection {
-  /// The messages that search for anybody's items with these keys, one for each; none for a collection
-  /// that has to be looked up first.
+  /// The messages that search for our own items with these keys, one for each; none for a collection that
+  /// has to be looked up first.
   func searches(for keys: [ItemKey]) -> [Message] {
     alias.map { alias in
-      keys.map { .searchItems(in: .collection(aliased: alias), $0.attributes) }
+      keys.map { .searchItems(in: .collection(aliased: alias), $0.ownAttributes) }
     } ?? []
   }
 }

@@ -69,7 +69,7 @@ struct Deadline {
   /// The same deadline, which nothing renews.
   var fixed: Deadline {
     var deadline = self
-    deadline.length = 0
+    deadline.forgetRenewals()
     return deadline
   }
 

@@ -90,6 +90,11 @@ extension Provider {
     "Title", "UserName", "URL", "Notes", "Password", "Uuid", "Path",
   ]
 
+  /// Tells whether an item that was found by its attributes is being removed, so that it shows none.
+  ///
+  /// KWallet 5.103 shows it like that for a moment.
+  static func isBeingRemoved(_ attributes: [String: String]) -> Bool { attributes.isEmpty }
+
   /// Tells whether attributes are hashed, as gnome-keyring 42.1 does until the first unlock since log-in.
   static func hidesAttributes(_ attributes: [String: String]) -> Bool {
     attributes.keys.contains { $0.hasPrefix("gkr:compat:hashed:") }
