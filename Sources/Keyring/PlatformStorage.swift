@@ -24,7 +24,7 @@ enum PlatformStorage {
 }
 
 /// A storage that does nothing but say why there is none.
-private struct RefusingStorage: SecureStorage {
+private struct RefusingStorage: ImmediateStorage {
   let message: String
   let advice: String
 

@@ -7,18 +7,21 @@ extension SecureProperty {
   ///
   /// - Returns: The value, or `nil` when there is none.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func read() async throws(SecureStorageError) -> Value? {
-    try await offThread(.read) { (property) throws(SecureStorageError) in try property.read() }
+  public nonisolated(nonsending) func read() async throws(SecureStorageError) -> Value? {
+    let property = resolved
+    let value = try await property.storage.value(for: property.key, as: coding)
+    readSucceeded()
+    return value
   }
 
   /// Stores a value in place of the one that is there, if any.
   ///
   /// - Parameter value: The value; `nil` removes the item.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
-  public func write(_ value: Value?) async throws(SecureStorageError) {
-    try await offThread(.save) { (property) throws(SecureStorageError) in
-      try property.write(value)
-    }
+  public nonisolated(nonsending) func write(_ value: Value?) async throws(SecureStorageError) {
+    let property = resolved
+    try await property.storage.setValue(value, for: property.key, as: coding)
+    writeSucceeded()
   }
 
   /// Removes the item.
@@ -26,31 +29,19 @@ extension SecureProperty {
   /// - Returns: Whether there was one.
   /// - Throws: What the synchronous operation throws, and `.canceled`, removed or not.
   @discardableResult
-  public func remove() async throws(SecureStorageError) -> Bool {
-    try await offThread(.remove) { (property) throws(SecureStorageError) in
-      try property.remove()
-    }
+  public nonisolated(nonsending) func remove() async throws(SecureStorageError) -> Bool {
+    let property = resolved
+    let wasThere = try await property.storage.remove(property.key)
+    writeSucceeded()
+    return wasThere
   }
 
   /// Tells whether there is a value, without fetching it.
   ///
   /// - Returns: Whether there is one.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func exists() async throws(SecureStorageError) -> Bool {
-    try await offThread(.read) { (property) throws(SecureStorageError) in
-      try property.exists()
-    }
-  }
-
-  /// Runs an operation elsewhere on what the property stands for here and now: the task's override
-  /// is not known on another thread.
-  private func offThread<Result: Sendable>(
-    _ operation: SecureStorageError.Operation,
-    _ body: @escaping @Sendable (Self) throws(SecureStorageError) -> Result
-  ) async throws(SecureStorageError) -> Result {
+  public nonisolated(nonsending) func exists() async throws(SecureStorageError) -> Bool {
     let property = resolved
-    return try await property.storage.offThread(operation) { () throws(SecureStorageError) in
-      try body(property)
-    }
+    return try await property.storage.exists(property.key)
   }
 }

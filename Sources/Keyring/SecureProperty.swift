@@ -53,7 +53,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
     // Held, so that it is called where it is: the storage in it would else be copied.
     let chosen = chosenStorage
     let value = try coding.value(for: key, from: chosen.storage)
-    failures.readSucceeded()
+    readSucceeded()
     return value
   }
 
@@ -63,7 +63,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Throws: What kept it from being stored; the old value is still there then.
   public func write(_ value: Value?) throws(SecureStorageError) {
     try storage.setValue(value, for: key, as: coding)
-    failures.writeSucceeded()
+    writeSucceeded()
   }
 
   /// Removes the item.
@@ -76,7 +76,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   @discardableResult
   public func remove() throws(SecureStorageError) -> Bool {
     let wasThere = try storage.remove(key)
-    failures.writeSucceeded()
+    writeSucceeded()
     return wasThere
   }
 
@@ -87,6 +87,10 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   public func exists() throws(SecureStorageError) -> Bool {
     try storage.exists(key)
   }
+
+  func readSucceeded() { failures.readSucceeded() }
+
+  func writeSucceeded() { failures.writeSucceeded() }
 
   // MARK: - Plain reads and assignments
 

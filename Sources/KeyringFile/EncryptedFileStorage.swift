@@ -19,7 +19,7 @@ public import KeyringStorage
 ///
 /// Copies share what they have read: the decrypted items, in memory that is locked and wiped, and
 /// the key of the file, until the last copy is gone.
-public struct EncryptedFileStorage: SecureStorage {
+public struct EncryptedFileStorage: BlockingStorage {
   let file: EncryptedFile
 
   /// The path of the file.
@@ -132,7 +132,7 @@ public struct EncryptedFileStorage: SecureStorage {
   /// - Parameter key: The new key.
   /// - Throws: What the synchronous operation throws, and `.canceled`, changed or not.
   public func changeKey(to key: KeySource) async throws(SecureStorageError) {
-    try await offThread(.changeKey) { () throws(SecureStorageError) in try changeKey(to: key) }
+    try await blocking(.changeKey) { () throws(SecureStorageError) in try changeKey(to: key) }
   }
 
   private func failure(

@@ -7,20 +7,7 @@ extension SecretServiceStorage: CollectionStorage {
   /// - Returns: The collections, in the order in which the keyring lists them.
   /// - Throws: Any reason for not knowing the answer.
   public func collections() throws(SecureStorageError) -> [ItemCollection] {
-    try perform(.read) { (call) throws(SecureStorageError) in
-      let listed = try call.labeledCollections()
-      let defaultPath =
-        call.session.provider.keepsDefaultCollection
-        ? try call.collection(aliased: "default") : ObjectPath.chosen(from: listed.map(\.path))
-      var collections: [ItemCollection] = []
-      for (path, label) in listed {
-        // One that vanished meanwhile is left out.
-        guard let isLocked = try call.lockState(of: path) else { continue }
-        collections.append(
-          ItemCollection(label: label, isLocked: isLocked, isDefault: path == defaultPath))
-      }
-      return collections
-    }
+    try CallLoop.runToEnd(listCollections)
   }
 
   /// The storage for a collection, with the other options of this one.
@@ -43,16 +30,7 @@ extension SecretServiceStorage: CollectionStorage {
   public func createCollection(
     labeled label: String
   ) throws(SecureStorageError) -> SecretServiceStorage {
-    try validate(collectionLabel: label, for: .createCollection)
-    try withLock(on: .collection(label), .createCollection) { () throws(SecureStorageError) in
-      try perform(.createCollection, mayRepeatWrites: false) { (call) throws(SecureStorageError) in
-        if try call.collection(labeled: label) != nil {
-          throw call.failure(.collectionAlreadyExists)
-        }
-        try call.createCollection(labeled: label)
-      }
-    }
-    return collection(labeled: label)
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in try await makeCollection(label) }
   }
 
   /// Deletes a collection and all its items for good.
@@ -62,13 +40,9 @@ extension SecretServiceStorage: CollectionStorage {
   /// - Throws: Whatever kept it from being deleted.
   @discardableResult
   public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
-    // Not tried twice: another collection may have the same label.
-    try noting(nil) { () throws(SecureStorageError) in
-      try perform(.deleteCollection, mayRepeatWrites: false) { (call) throws(SecureStorageError) in
-        guard let collection = try call.collection(labeled: label) else { return false }
-        try call.delete(collection)
-        return true
-      }
+    defer { noteWrite(of: nil) }
+    return try CallLoop.runToEnd { () async throws(SecureStorageError) in
+      try await deleteCollection(label)
     }
   }
 
@@ -77,12 +51,100 @@ extension SecretServiceStorage: CollectionStorage {
   /// - Returns: Whether it is.
   /// - Throws: Any reason for not knowing the answer.
   public func isCommonCollection() throws(SecureStorageError) -> Bool {
+    try CallLoop.runToEnd(isCommon)
+  }
+}
+
+// MARK: - Without blocking
+
+extension SecretServiceStorage {
+  /// Lists the collections; a thread of the library's own waits for the keyring.
+  public func collectionsWithoutBlocking() async throws(SecureStorageError) -> [ItemCollection] {
+    try await CallLoop.run(listCollections)
+  }
+
+  /// Makes a collection; a thread of the library's own waits for the user.
+  public func createCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> SecretServiceStorage {
+    try await CallLoop.run { () async throws(SecureStorageError) in
+      try await makeCollection(label)
+    }
+  }
+
+  /// Deletes a collection and all its items for good; a thread of the library's own waits for the keyring.
+  public func deleteCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> Bool {
+    defer { noteWrite(of: nil) }
+    return try await CallLoop.run { () async throws(SecureStorageError) in
+      try await deleteCollection(label)
+    }
+  }
+
+  /// Returns whether every program uses this collection; a thread of the library's own waits for the keyring.
+  public func isCommonCollectionWithoutBlocking() async throws(SecureStorageError) -> Bool {
+    try await CallLoop.run(isCommon)
+  }
+}
+
+// MARK: - The operations, each written once
+
+extension SecretServiceStorage {
+  private func listCollections() async throws(SecureStorageError) -> [ItemCollection] {
+    try await perform(.read) { (call) async throws(SecureStorageError) in
+      let listed = try await call.labeledCollections()
+      let defaultPath =
+        call.session.provider.keepsDefaultCollection
+        ? try await call.collection(aliased: "default")
+        : ObjectPath.chosen(from: listed.map(\.path))
+      var collections: [ItemCollection] = []
+      for (path, label) in listed {
+        // One that vanished meanwhile is left out.
+        guard let isLocked = try await call.lockState(of: path) else { continue }
+        collections.append(
+          ItemCollection(label: label, isLocked: isLocked, isDefault: path == defaultPath))
+      }
+      return collections
+    }
+  }
+
+  private func makeCollection(
+    _ label: String
+  ) async throws(SecureStorageError) -> SecretServiceStorage {
+    try validate(collectionLabel: label, for: .createCollection)
+    try await withLock(on: .collection(label), .createCollection) {
+      () async throws(SecureStorageError) in
+      try await perform(.createCollection, mayRepeatWrites: false) {
+        (call) async throws(SecureStorageError) in
+        if try await call.collection(labeled: label) != nil {
+          throw call.failure(.collectionAlreadyExists)
+        }
+        try await call.createCollection(labeled: label)
+      }
+    }
+    return collection(labeled: label)
+  }
+
+  private func deleteCollection(_ label: String) async throws(SecureStorageError) -> Bool {
+    // Not tried twice: another collection may have the same label.
+    try await perform(.deleteCollection, mayRepeatWrites: false) {
+      (call) async throws(SecureStorageError) in
+      guard let collection = try await call.collection(labeled: label) else { return false }
+      try await call.delete(collection)
+      return true
+    }
+  }
+
+  private func isCommon() async throws(SecureStorageError) -> Bool {
     if options.collection == .default || options.collection == .session { return true }
-    return try perform(.read) { (call) throws(SecureStorageError) in
-      guard let own = try call.collection() else { return false }
+    return try await perform(.read) { (call) async throws(SecureStorageError) in
+      guard let own = try await call.collection() else { return false }
       // Where the default changes by itself, one is chosen in its stead.
-      if !call.session.provider.keepsDefaultCollection { return try call.chosenCollection() == own }
-      for alias in ["default", "session"] where try call.collection(aliased: alias) == own {
+      if !call.session.provider.keepsDefaultCollection {
+        return try await call.chosenCollection() == own
+      }
+      for alias in ["default", "session"] where try await call.collection(aliased: alias) == own {
         return true
       }
       return false

@@ -17,22 +17,36 @@ extension SecretServiceStorage: ObservableStorage {
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageObservation {
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in
+      try await startObserving(query, observer)
+    }
+  }
+
+  /// Has a closure called with everything that happens to the items of the collection.
+  ///
+  /// - Parameters:
+  ///   - query: Whose changes are to be named.
+  ///   - observer: What to call.
+  /// - Returns: What ends it.
+  /// - Throws: What keeps the keyring from being reached, or `.canceled` if the task is cancelled.
+  public func observeWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageObservation {
+    try await CallLoop.run { () async throws(SecureStorageError) in
+      try await startObserving(query, observer)
+    }
+  }
+
+  private func startObserving(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageObservation {
     let deadline = Deadline(after: options.serviceTimeout)
     do throws(SecretSession.OpeningFailure) {
-      return try ChangeReporter.shared(at: options.busAddress)
+      return try await ChangeReporter.shared(at: options.busAddress)
         .observe(options.collection, query, until: deadline, observer)
     } catch {
       throw error.error(.observe, of: self)
     }
-  }
-
-  /// Runs something that writes, and tells those in this process who observe before it returns.
-  func noting<Result>(
-    _ key: ItemKey?, _ body: () throws(SecureStorageError) -> Result
-  ) throws(SecureStorageError) -> Result {
-    // Also of a write that failed: it may have taken place.
-    defer { ChangeReporter.noteWrite(of: key, at: options.busAddress) }
-    return try body()
   }
 }
 #endif

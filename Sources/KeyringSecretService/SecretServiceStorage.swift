@@ -44,13 +44,8 @@ public struct SecretServiceStorage: LockableStorage {
   /// - Throws: What kept it from being stored; `.locked` and `.userCanceled` leave the old item.
   public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
-    try withLock(on: item.key, .save) { () throws(SecureStorageError) in
-      try noting(item.key) { () throws(SecureStorageError) in
-        try perform(.save, mayRepeatWrites: mode != .add) { (call) throws(SecureStorageError) in
-          try call.save(item, mode)
-        }
-      }
-    }
+    defer { noteWrite(of: item.key) }
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in try await store(item, mode) }
   }
 
   /// Finds items, newest first.
@@ -64,9 +59,7 @@ public struct SecretServiceStorage: LockableStorage {
   ///   other programs and none of this package's.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
-    return try perform(.read) { (call) throws(SecureStorageError) in
-      try call.items(matching: query)
-    }
+    return try CallLoop.runToEnd { () async throws(SecureStorageError) in try await find(query) }
   }
 
   /// Finds the item stored under a key; in one step where it was read or written before.
@@ -96,9 +89,8 @@ public struct SecretServiceStorage: LockableStorage {
     for key in keys { try validate(.key(key, details: details), for: .read) }
     let keys = Array(Set(keys))
     if keys.isEmpty { return [:] }
-    let questions = { options.collection.searches(for: keys) }
-    return try perform(.read, askingAtOpening: questions) { (call) throws(SecureStorageError) in
-      try call.items(for: keys, details)
+    return try CallLoop.runToEnd { () async throws(SecureStorageError) in
+      try await find(keys, details)
     }
   }
 
@@ -110,22 +102,8 @@ public struct SecretServiceStorage: LockableStorage {
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
-    return try noting(query.key) { () throws(SecureStorageError) in try remove(query) }
-  }
-
-  private func remove(_ query: ItemQuery) throws(SecureStorageError) -> Int {
-    var selected: [[StoredItem]]?
-    try perform(.remove) { (call) throws(SecureStorageError) in
-      // A second try must not take what comes next where the first has removed something before its
-      // session was lost.
-      let items =
-        if let selected { try call.remaining(selected) } else {
-          try call.itemsToRemove(matching: query)
-        }
-      selected = selected ?? items
-      try call.remove(items)
-    }
-    return selected?.count ?? 0
+    defer { noteWrite(of: query.key) }
+    return try CallLoop.runToEnd { () async throws(SecureStorageError) in try await remove(query) }
   }
 
   /// Finds out whether the keyring works here: the sandbox, the session bus, who provides the service,
@@ -140,8 +118,8 @@ public struct SecretServiceStorage: LockableStorage {
   ///   that takes no question to the user.
   /// - Returns: What was found out.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
-    var examination = SecretServiceExamination(self)
-    examination.run(writing: writing)
+    var examination = CallLoop.runToEnd { await examined() }
+    if writing { examination.addWriting() }
     return examination.diagnosis
   }
 
@@ -150,21 +128,15 @@ public struct SecretServiceStorage: LockableStorage {
   /// - Throws: What kept it from being locked; `.backend` when the keyring says that it has done so, and
   ///   the collection is unlocked still. gnome-keyring does that with the collection for the session.
   public func lock() throws(SecureStorageError) {
-    try noting(nil) { () throws(SecureStorageError) in
-      try perform(.lock) { (call) throws(SecureStorageError) in
-        try call.lock(call.lockableCollection())
-      }
-    }
+    defer { noteWrite(of: nil) }
+    try CallLoop.runToEnd(lockCollection)
   }
 
   /// Unlocks the collection, for every program; the keyring asks the user for its password.
   ///
   /// - Throws: `.locked` when nobody may be asked, `.userCanceled` when the user declined.
   public func unlock() throws(SecureStorageError) {
-    try perform(.unlock) { (call) throws(SecureStorageError) in
-      let collection = try call.lockableCollection()
-      if try call.isLocked(collection) { try call.unlock([collection]) }
-    }
+    try CallLoop.runToEnd(unlockCollection)
   }
 
   /// Tells whether the collection is locked.
@@ -172,26 +144,202 @@ public struct SecretServiceStorage: LockableStorage {
   /// - Returns: Whether it is.
   /// - Throws: Any reason for not knowing the answer.
   public func isLocked() throws(SecureStorageError) -> Bool {
-    try perform(.read) { (call) throws(SecureStorageError) in
-      try call.isLocked(call.existingCollection())
+    try CallLoop.runToEnd(isCollectionLocked)
+  }
+}
+
+// MARK: - Without blocking
+
+extension SecretServiceStorage {
+  /// Stores an item under its key; a thread of the library's own waits for the keyring, for all calls.
+  public func saveWithoutBlocking(
+    _ item: SecureItem, _ mode: SaveMode
+  ) async throws(SecureStorageError) {
+    try validate(item)
+    defer { noteWrite(of: item.key) }
+    try await CallLoop.run { () async throws(SecureStorageError) in try await store(item, mode) }
+  }
+
+  /// Finds items, newest first; a thread of the library's own waits for the keyring, for all calls.
+  public nonisolated(nonsending) func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    try validate(query, for: .read)
+    if let key = query.key, query.asksForKeyOnly, query.unlocks {
+      return try await itemsWithoutBlocking(for: [key], details: query.details).map(\.value)
     }
+    return try await CallLoop.run { () async throws(SecureStorageError) in try await find(query) }
+  }
+
+  /// Finds the items stored under keys; a thread of the library's own waits for the keyring, for all calls.
+  ///
+  /// Reads that are asked for while others are under way travel together.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys to look for.
+  ///   - details: What of the items to fetch.
+  /// - Returns: The items found, by their keys.
+  /// - Throws: What finding any of them alone throws.
+  public nonisolated(nonsending) func itemsWithoutBlocking(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    for key in keys { try validate(.key(key, details: details), for: .read) }
+    let keys = Array(Set(keys))
+    if keys.isEmpty { return [:] }
+    if ThreadExecutor.current?.isSynchronous != true {
+      return try await ReadQueue.shared.items(for: keys, details, in: self)
+    }
+    return try { () throws(SecureStorageError) in try items(for: keys, details: details) }()
+  }
+
+  /// Removes items for good; a thread of the library's own waits for the keyring, for all calls.
+  public func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int {
+    try validate(query, for: .remove)
+    defer { noteWrite(of: query.key) }
+    return try await CallLoop.run { () async throws(SecureStorageError) in try await remove(query) }
+  }
+
+  /// Finds out whether the keyring works here; a thread of the library's own waits for the keyring.
+  public func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    let examination = await CallLoop.run { await examined() }
+    // That the calls were cancelled says nothing about the storage.
+    try checkCancellation(.diagnose)
+    guard writing else { return examination.diagnosis }
+    let diagnosis = try await blocking(.diagnose) { () throws(SecureStorageError) in
+      var examination = examination
+      examination.addWriting()
+      return examination.diagnosis
+    }
+    try checkCancellation(.diagnose)
+    return diagnosis
+  }
+
+  /// Locks the collection, for every program; a thread of the library's own waits for the keyring.
+  public func lockWithoutBlocking() async throws(SecureStorageError) {
+    defer { noteWrite(of: nil) }
+    try await CallLoop.run(lockCollection)
+  }
+
+  /// Unlocks the collection, for every program; a thread of the library's own waits for the user.
+  public func unlockWithoutBlocking() async throws(SecureStorageError) {
+    try await CallLoop.run(unlockCollection)
+  }
+
+  /// Returns whether the collection is locked; a thread of the library's own waits for the keyring.
+  public func isLockedWithoutBlocking() async throws(SecureStorageError) -> Bool {
+    try await CallLoop.run(isCollectionLocked)
+  }
+}
+
+// MARK: - The operations, each written once
+
+extension SecretServiceStorage {
+  fileprivate func store(_ item: SecureItem, _ mode: SaveMode) async throws(SecureStorageError) {
+    try await withLock(on: item.key, .save) { () async throws(SecureStorageError) in
+      try await perform(.save, mayRepeatWrites: mode != .add) {
+        (call) async throws(SecureStorageError) in
+        try await call.save(item, mode)
+      }
+    }
+  }
+
+  fileprivate func find(_ query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
+    try await perform(.read) { (call) async throws(SecureStorageError) in
+      try await call.items(matching: query)
+    }
+  }
+
+  /// Finds the items stored under keys.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys, each once.
+  ///   - details: What of the items to fetch.
+  ///   - whenAsking: Called when a person is asked, and when that is over.
+  /// - Returns: The items found, by their keys.
+  /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
+  func find(
+    _ keys: [ItemKey], _ details: ItemQuery.Details, whenAsking: @escaping (Bool) -> Void = { _ in }
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    let questions = { options.collection.searches(for: keys) }
+    return try await perform(.read, askingAtOpening: questions) {
+      (call) async throws(SecureStorageError) in
+      call.whenAsking = whenAsking
+      return try await call.items(for: keys, details)
+    }
+  }
+
+  fileprivate func remove(_ query: ItemQuery) async throws(SecureStorageError) -> Int {
+    var selected: [[StoredItem]]?
+    try await perform(.remove) { (call) async throws(SecureStorageError) in
+      // A second try must not take what comes next where the first has removed something before its
+      // session was lost.
+      let items =
+        if let selected { try await call.remaining(selected) } else {
+          try await call.itemsToRemove(matching: query)
+        }
+      selected = selected ?? items
+      try await call.remove(items)
+    }
+    return selected?.count ?? 0
   }
 }
 
 extension SecretServiceStorage {
-  /// Runs something while no other thread of the process does so for the same key.
+  private func lockCollection() async throws(SecureStorageError) {
+    try await perform(.lock) { (call) async throws(SecureStorageError) in
+      try await call.lock(call.lockableCollection())
+    }
+  }
+
+  private func unlockCollection() async throws(SecureStorageError) {
+    try await perform(.unlock) { (call) async throws(SecureStorageError) in
+      let collection = try await call.lockableCollection()
+      if try await call.isLocked(collection) { try await call.unlock([collection]) }
+    }
+  }
+
+  private func isCollectionLocked() async throws(SecureStorageError) -> Bool {
+    try await perform(.read) { (call) async throws(SecureStorageError) in
+      try await call.isLocked(call.existingCollection())
+    }
+  }
+
+  private func examined() async -> SecretServiceExamination {
+    var examination = SecretServiceExamination(self)
+    await examination.run()
+    return examination
+  }
+
+  /// Tells those in this process who observe, before an operation returns, that it may have changed an item.
+  ///
+  /// That is told of a write that failed, too: it may have taken place.
+  func noteWrite(of key: ItemKey?) { ChangeReporter.noteWrite(of: key, at: options.busAddress) }
+}
+
+extension SecretServiceStorage {
+  /// Keeps two calls from saving under the same key at the same time.
+  ///
+  /// The Secret Service has no "create if absent": between the search that finds nothing and the
+  /// creation, another call's item would go unnoticed.
+  private static let locks = KeyedLocks<ItemKey>()
+
+  /// Runs something while no other task of the process does so for the same key.
   func withLock<Result>(
     on key: ItemKey, _ operation: SecureStorageError.Operation,
-    _ body: () throws(SecureStorageError) -> Result
-  ) throws(SecureStorageError) -> Result {
-    func failure(_ cause: BusFailure) -> SecureStorageError {
-      let code = cause.codeWhileCalling
-      return SecureStorageError(
-        code, operation: operation, backend: backendName,
-        message: code == .timedOut ? "Another thread was saving the same item all the time." : nil)
+    _ body: () async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    func failure(_ reason: Waiter.Outcome) -> SecureStorageError {
+      SecureStorageError(
+        reason == .timedOut ? .timedOut : .canceled, operation: operation, backend: backendName,
+        message: reason == .timedOut ? "Another thread was saving the same item all the time." : nil
+      )
     }
-    let deadline = Deadline(after: options.longestOperation)
-    return try KeyLocks.shared.withLock(key, until: deadline, failing: failure, body)
+    return try await Self.locks.withLock(
+      key, until: .now(plus: options.longestOperation), failing: failure, body)
   }
 
   /// Runs one operation in the open session, and once more in a new one if that was lost.
@@ -207,12 +355,12 @@ extension SecretServiceStorage {
     _ operation: SecureStorageError.Operation,
     mayRepeatWrites: Bool = true,
     askingAtOpening questions: () -> [Message] = { [] },
-    _ body: (Call) throws(SecureStorageError) -> Result
-  ) throws(SecureStorageError) -> Result {
-    let first = try call(operation, questions, until: Deadline(after: options.serviceTimeout))
+    _ body: (Call) async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    let first = try await call(operation, questions, until: Deadline(after: options.serviceTimeout))
     let loss: SecureStorageError
     do throws(SecureStorageError) {
-      return try body(first)
+      return try await body(first)
     } catch {
       guard error.code == .connectionLost else { throw error }
       loss = error
@@ -221,20 +369,20 @@ extension SecretServiceStorage {
     guard mayRepeatWrites || !first.hasWritten else { throw loss }
     let second: Call
     do throws(SecureStorageError) {
-      second = try call(operation, questions, until: first.deadline)
+      second = try await call(operation, questions, until: first.deadline)
     } catch {
       // That nobody is there now does not tell what became of a message that somebody was sent.
       throw first.wasUnderWay ? loss : error
     }
-    return try body(second)
+    return try await body(second)
   }
 
   private func call(
     _ operation: SecureStorageError.Operation, _ questions: () -> [Message],
     until deadline: Deadline
-  ) throws(SecureStorageError) -> Call {
+  ) async throws(SecureStorageError) -> Call {
     do throws(SecretSession.OpeningFailure) {
-      let (session, answers) = try SessionPool.shared.session(
+      let (session, answers) = try await SessionPool.shared.session(
         at: options.busAddress, asking: questions, until: deadline)
       return Call(
         operation, of: self, in: session, answersAtOpening: answers, until: deadline)

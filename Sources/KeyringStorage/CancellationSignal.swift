@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// What tells a storage, in the middle of a synchronous call, that nobody wants the result any more.
 ///
-/// The asynchronous operations of ``SecureStorage`` run the synchronous ones on a thread of their
-/// own, and cancelling the task reaches them through ``current``. A storage that waits for something
-/// ends the wait and throws `.canceled`.
+/// An `await` on a ``BlockingStorage`` runs the operation that blocks on a thread of the library's own, and
+/// cancelling the task reaches it through ``current``. A storage that waits for something ends the wait and
+/// throws `.canceled`.
 public final class CancellationSignal: Sendable {
-  /// The signal for the call that this thread is in; `nil` when it was not called asynchronously.
+  /// The signal for the call that this thread is in; `nil` where no task awaits a storage that blocks.
   @TaskLocal public static var current: CancellationSignal?
 
   private struct State: Sendable {

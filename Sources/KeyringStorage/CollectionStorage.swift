@@ -39,6 +39,36 @@ public protocol CollectionStorage: LockableStorage {
   /// - Returns: Whether it is.
   /// - Throws: Any reason for not knowing the answer.
   func isCommonCollection() throws(SecureStorageError) -> Bool
+
+  // What `await` leads to, by default on a thread of the library's own.
+
+  /// Returns the collections, and suspends its task while it waits.
+  ///
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func collectionsWithoutBlocking() async throws(SecureStorageError)
+    -> [ItemCollection]
+
+  /// Creates a collection, and suspends its task while it waits.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for it.
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func createCollectionWithoutBlocking(labeled label: String)
+    async throws(SecureStorageError) -> Self
+
+  /// Deletes a collection and all its items for good, and suspends its task while it waits.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: `true` if there was one.
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func deleteCollectionWithoutBlocking(labeled label: String)
+    async throws(SecureStorageError) -> Bool
+
+  /// Returns whether every program uses this collection, and suspends its task while it waits.
+  ///
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func isCommonCollectionWithoutBlocking() async throws(SecureStorageError)
+    -> Bool
 }
 
 /// What is known of a collection.
@@ -69,8 +99,10 @@ extension CollectionStorage {
   ///
   /// - Returns: The collections, in the order in which the keyring lists them.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func collections() async throws(SecureStorageError) -> [ItemCollection] {
-    try await offThread(.read) { () throws(SecureStorageError) in try collections() }
+  public nonisolated(nonsending) func collections() async throws(SecureStorageError)
+    -> [ItemCollection]
+  {
+    try await collectionsWithoutBlocking()
   }
 
   /// Makes a collection; the keyring asks the user for its password.
@@ -79,10 +111,10 @@ extension CollectionStorage {
   /// - Returns: The storage for it.
   /// - Throws: What the synchronous operation throws, and `.canceled`, made or not.
   @discardableResult
-  public func createCollection(labeled label: String) async throws(SecureStorageError) -> Self {
-    try await offThread(.createCollection) { () throws(SecureStorageError) in
-      try createCollection(labeled: label)
-    }
+  public nonisolated(nonsending) func createCollection(labeled label: String)
+    async throws(SecureStorageError) -> Self
+  {
+    try await createCollectionWithoutBlocking(labeled: label)
   }
 
   /// Deletes a collection and all its items for good.
@@ -91,17 +123,50 @@ extension CollectionStorage {
   /// - Returns: Whether there was one.
   /// - Throws: What the synchronous operation throws, and `.canceled`, deleted or not.
   @discardableResult
-  public func deleteCollection(labeled label: String) async throws(SecureStorageError) -> Bool {
-    try await offThread(.deleteCollection) { () throws(SecureStorageError) in
-      try deleteCollection(labeled: label)
-    }
+  public nonisolated(nonsending) func deleteCollection(labeled label: String)
+    async throws(SecureStorageError) -> Bool
+  {
+    try await deleteCollectionWithoutBlocking(labeled: label)
   }
 
   /// Tells whether every program uses this collection: the default one, or the session's.
   ///
   /// - Returns: Whether it is.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func isCommonCollection() async throws(SecureStorageError) -> Bool {
-    try await offThread(.read) { () throws(SecureStorageError) in try isCommonCollection() }
+  public nonisolated(nonsending) func isCommonCollection() async throws(SecureStorageError) -> Bool
+  {
+    try await isCommonCollectionWithoutBlocking()
+  }
+
+  /// Runs the operation that blocks on a thread of the library's own.
+  public nonisolated(nonsending) func collectionsWithoutBlocking() async throws(SecureStorageError)
+    -> [ItemCollection]
+  {
+    try await blocking(.read) { () throws(SecureStorageError) in try collections() }
+  }
+
+  /// Runs the operation that blocks on a thread of the library's own.
+  public nonisolated(nonsending) func createCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> Self {
+    try await blocking(.createCollection) { () throws(SecureStorageError) in
+      try createCollection(labeled: label)
+    }
+  }
+
+  /// Runs the operation that blocks on a thread of the library's own.
+  public nonisolated(nonsending) func deleteCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> Bool {
+    try await blocking(.deleteCollection) { () throws(SecureStorageError) in
+      try deleteCollection(labeled: label)
+    }
+  }
+
+  /// Runs the operation that blocks on a thread of the library's own.
+  public nonisolated(nonsending) func isCommonCollectionWithoutBlocking()
+    async throws(SecureStorageError) -> Bool
+  {
+    try await blocking(.read) { () throws(SecureStorageError) in try isCommonCollection() }
   }
 }

@@ -15,7 +15,7 @@ internal import Foundation
 ///   settings.authToken = "s3cret"
 /// }
 /// ```
-public struct InMemoryStorage: CollectionStorage, ObservableStorage {
+public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableStorage {
   private struct Entry {
     var secret: Secret
     var label: String

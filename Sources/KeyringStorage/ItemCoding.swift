@@ -180,6 +180,32 @@ extension SecureStorage {
       try remove(key)
       return
     }
+    try save(item(for: key, as: coding, value), mode)
+  }
+
+  /// Reads the value stored under a key, and suspends its task while it waits.
+  package nonisolated(nonsending) func value<Value>(
+    for key: ItemKey, as coding: ItemCoding<Value>
+  ) async throws(SecureStorageError) -> Value? {
+    guard let item = try await item(for: key, details: coding.details) else { return nil }
+    return try coding.value(of: item, from: backendName)
+  }
+
+  /// Stores a value under a key, or removes the item, and suspends its task while it waits.
+  package nonisolated(nonsending) func setValue<Value>(
+    _ value: Value?, for key: ItemKey, as coding: ItemCoding<Value>,
+    _ mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    guard let value else {
+      try await remove(key)
+      return
+    }
+    try await save(item(for: key, as: coding, value), mode)
+  }
+
+  private func item<Value>(
+    for key: ItemKey, as coding: ItemCoding<Value>, _ value: Value
+  ) throws(SecureStorageError) -> SecureItem {
     var item = SecureItem(key: key)
     do {
       try coding.encode(value, &item)
@@ -189,7 +215,7 @@ extension SecureStorage {
         .invalidArgument, operation: .save, backend: backendName,
         message: "The value cannot be encoded as JSON.", argument: "value")
     }
-    try save(item, mode)
+    return item
   }
 }
 

@@ -15,6 +15,23 @@ public protocol LockableStorage: SecureStorage {
   /// - Returns: Whether it is.
   /// - Throws: Any reason for not knowing the answer.
   func isLocked() throws(SecureStorageError) -> Bool
+
+  // What `await` leads to, by default on a thread of the library's own.
+
+  /// Locks the storage, and suspends its task while it waits.
+  ///
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func lockWithoutBlocking() async throws(SecureStorageError)
+
+  /// Unlocks the storage, and suspends its task while it waits.
+  ///
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func unlockWithoutBlocking() async throws(SecureStorageError)
+
+  /// Returns whether the storage is locked, and suspends its task while it waits.
+  ///
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func isLockedWithoutBlocking() async throws(SecureStorageError) -> Bool
 }
 
 // The asynchronous twins.
@@ -22,22 +39,39 @@ extension LockableStorage {
   /// Locks the storage; locking a locked one changes nothing.
   ///
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func lock() async throws(SecureStorageError) {
-    try await offThread(.lock) { () throws(SecureStorageError) in try lock() }
+  public nonisolated(nonsending) func lock() async throws(SecureStorageError) {
+    try await lockWithoutBlocking()
   }
 
   /// Unlocks the storage, asking the user if that is what it takes.
   ///
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func unlock() async throws(SecureStorageError) {
-    try await offThread(.unlock) { () throws(SecureStorageError) in try unlock() }
+  public nonisolated(nonsending) func unlock() async throws(SecureStorageError) {
+    try await unlockWithoutBlocking()
   }
 
   /// Tells whether the storage is locked.
   ///
   /// - Returns: Whether it is.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func isLocked() async throws(SecureStorageError) -> Bool {
-    try await offThread(.read) { () throws(SecureStorageError) in try isLocked() }
+  public nonisolated(nonsending) func isLocked() async throws(SecureStorageError) -> Bool {
+    try await isLockedWithoutBlocking()
+  }
+
+  /// Runs the operation that blocks on a thread of the library's own.
+  public nonisolated(nonsending) func lockWithoutBlocking() async throws(SecureStorageError) {
+    try await blocking(.lock) { () throws(SecureStorageError) in try lock() }
+  }
+
+  /// Runs the operation that blocks on a thread of the library's own.
+  public nonisolated(nonsending) func unlockWithoutBlocking() async throws(SecureStorageError) {
+    try await blocking(.unlock) { () throws(SecureStorageError) in try unlock() }
+  }
+
+  /// Runs the operation that blocks on a thread of the library's own.
+  public nonisolated(nonsending) func isLockedWithoutBlocking() async throws(SecureStorageError)
+    -> Bool
+  {
+    try await blocking(.read) { () throws(SecureStorageError) in try isLocked() }
   }
 }

@@ -1,6 +1,3 @@
-internal import Dispatch
-internal import Synchronization
-
 // The asynchronous twins of the storage's operations: the same names, called with `await`.
 
 extension SecureStorage {
@@ -11,8 +8,10 @@ extension SecureStorage {
   ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled;
   ///   the item may have been stored all the same then.
-  public func save(_ item: SecureItem, _ mode: SaveMode) async throws(SecureStorageError) {
-    try await offThread(.save) { () throws(SecureStorageError) in try save(item, mode) }
+  public nonisolated(nonsending) func save(_ item: SecureItem, _ mode: SaveMode)
+    async throws(SecureStorageError)
+  {
+    try await saveWithoutBlocking(item, mode)
   }
 
   /// Finds items, newest first, without blocking the task's thread.
@@ -20,8 +19,10 @@ extension SecureStorage {
   /// - Parameter query: Which items, and what of them.
   /// - Returns: The items found.
   /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled.
-  public func items(matching query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
-    try await offThread(.read) { () throws(SecureStorageError) in try items(matching: query) }
+  public nonisolated(nonsending) func items(matching query: ItemQuery)
+    async throws(SecureStorageError) -> [SecureItem]
+  {
+    try await itemsWithoutBlocking(matching: query)
   }
 
   /// Removes items for good, without blocking the task's thread.
@@ -31,70 +32,22 @@ extension SecureStorage {
   /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled;
   ///   items may have been removed all the same then.
   @discardableResult
-  public func removeItems(matching query: ItemQuery) async throws(SecureStorageError) -> Int {
-    try await offThread(.remove) { () throws(SecureStorageError) in
-      try removeItems(matching: query)
-    }
+  public nonisolated(nonsending) func removeItems(matching query: ItemQuery)
+    async throws(SecureStorageError) -> Int
+  {
+    try await removeItemsWithoutBlocking(matching: query)
   }
 
-  /// Runs a synchronous operation on a thread that may block, and ends it with the task.
-  ///
-  /// This is how an asynchronous twin is made of any operation.
+  /// Finds the items stored under keys, without blocking the task's thread.
   ///
   /// - Parameters:
-  ///   - operation: What to call it in an error.
-  ///   - body: The operation; ``CancellationSignal/current`` is what cancels it.
-  /// - Returns: What it returned.
-  /// - Throws: What it threw, and `.canceled`.
-  public func offThread<Result: Sendable>(
-    _ operation: SecureStorageError.Operation,
-    _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
-  ) async throws(SecureStorageError) -> Result {
-    let signal = CancellationSignal()
-    let canceled = SecureStorageError(.canceled, operation: operation, backend: backendName)
-    let result: Swift.Result<Result, SecureStorageError> = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let call = PendingCall<Result>(continuation)
-        // A call that waits for a thread is over as soon as it is cancelled.
-        signal.onCancelOnce { call.resume(.failure(canceled)) }
-        // The cooperative pool has as many threads as there are processors: none to block. And so
-        // has Dispatch for concurrent queues; a serial one of its own brings a thread of its own.
-        DispatchQueue(label: "swift-keyring").async { call.run(body, signal) }
-      }
-    } onCancel: {
-      signal.cancel()
-    }
-    return try result.get()
-  }
-}
-
-/// A call that was handed to another thread, and has not begun there yet.
-private final class PendingCall<Result: Sendable>: Sendable {
-  typealias Outcome = Swift.Result<Result, SecureStorageError>
-
-  private let continuation: Mutex<CheckedContinuation<Outcome, Never>?>
-
-  init(_ continuation: CheckedContinuation<Outcome, Never>) {
-    self.continuation = Mutex(continuation)
-  }
-
-  /// Ends the call unless it has begun or ended.
-  func resume(_ outcome: Outcome) { take()?.resume(returning: outcome) }
-
-  /// Runs the call unless it has ended; cancelling it is then up to the storage.
-  ///
-  /// The signal, which holds on to the call in order to end it, is not held in turn.
-  func run(_ body: () throws(SecureStorageError) -> Result, _ signal: CancellationSignal) {
-    guard let continuation = take() else { return }
-    CancellationSignal.$current.withValue(signal) {
-      continuation.resume(returning: Outcome { () throws(SecureStorageError) in try body() })
-    }
-  }
-
-  private func take() -> CheckedContinuation<Outcome, Never>? {
-    continuation.withLock { continuation in
-      defer { continuation = nil }
-      return continuation
-    }
+  ///   - keys: The keys to look for.
+  ///   - details: What of the items to fetch.
+  /// - Returns: The items found, by their keys.
+  /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled.
+  public nonisolated(nonsending) func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try await itemsWithoutBlocking(for: keys, details: details)
   }
 }

@@ -6,8 +6,10 @@ extension SecureStorage {
   /// - Parameter key: The key of the item.
   /// - Returns: Whether there is such an item.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func exists(_ key: ItemKey) async throws(SecureStorageError) -> Bool {
-    try await offThread(.read) { () throws(SecureStorageError) in try exists(key) }
+  public nonisolated(nonsending) func exists(_ key: ItemKey) async throws(SecureStorageError)
+    -> Bool
+  {
+    try await item(for: key, details: []) != nil
   }
 
   /// Finds the item stored under a key.
@@ -17,12 +19,10 @@ extension SecureStorage {
   ///   - details: What of the item to fetch.
   /// - Returns: The item, or `nil` when there is none.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func item(
+  public nonisolated(nonsending) func item(
     for key: ItemKey, details: ItemQuery.Details = .all
   ) async throws(SecureStorageError) -> SecureItem? {
-    try await offThread(.read) { () throws(SecureStorageError) in
-      try item(for: key, details: details)
-    }
+    try await itemsWithoutBlocking(for: [key], details: details)[key]
   }
 
   /// Removes the item stored under a key.
@@ -35,8 +35,10 @@ extension SecureStorage {
   /// - Returns: Whether there was one.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
   @discardableResult
-  public func remove(_ key: ItemKey) async throws(SecureStorageError) -> Bool {
-    try await offThread(.remove) { () throws(SecureStorageError) in try remove(key) }
+  public nonisolated(nonsending) func remove(_ key: ItemKey) async throws(SecureStorageError)
+    -> Bool
+  {
+    try await removeItemsWithoutBlocking(matching: .key(key)) > 0
   }
 
   /// Reads a secret as it is.
@@ -44,8 +46,10 @@ extension SecureStorage {
   /// - Parameter key: The key of the item.
   /// - Returns: The secret, or `nil` when there is none.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func secret(for key: ItemKey) async throws(SecureStorageError) -> Secret? {
-    try await offThread(.read) { () throws(SecureStorageError) in try secret(for: key) }
+  public nonisolated(nonsending) func secret(for key: ItemKey) async throws(SecureStorageError)
+    -> Secret?
+  {
+    try await value(for: key, as: .secret)
   }
 
   /// Stores a secret as it is, or removes it.
@@ -55,12 +59,10 @@ extension SecureStorage {
   ///   - key: The key of the item.
   ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
-  public func setSecret(
+  public nonisolated(nonsending) func setSecret(
     _ secret: Secret?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await offThread(.save) { () throws(SecureStorageError) in
-      try setSecret(secret, for: key, mode)
-    }
+    try await setValue(secret, for: key, as: .secret, mode)
   }
 
   /// Reads a password.
@@ -68,8 +70,10 @@ extension SecureStorage {
   /// - Parameter key: The key of the item.
   /// - Returns: The password, or `nil` when there is none.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func password(for key: ItemKey) async throws(SecureStorageError) -> String? {
-    try await offThread(.read) { () throws(SecureStorageError) in try password(for: key) }
+  public nonisolated(nonsending) func password(for key: ItemKey) async throws(SecureStorageError)
+    -> String?
+  {
+    try await value(for: key, as: .text)
   }
 
   /// Stores a password, or removes it.
@@ -79,12 +83,10 @@ extension SecureStorage {
   ///   - key: The key of the item.
   ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
-  public func setPassword(
+  public nonisolated(nonsending) func setPassword(
     _ password: String?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await offThread(.save) { () throws(SecureStorageError) in
-      try setPassword(password, for: key, mode)
-    }
+    try await setValue(password, for: key, as: .text, mode)
   }
 
   /// Reads a credential.
@@ -92,8 +94,10 @@ extension SecureStorage {
   /// - Parameter key: The key of the item.
   /// - Returns: The credential, or `nil` when there is none.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func credential(for key: ItemKey) async throws(SecureStorageError) -> Credential? {
-    try await offThread(.read) { () throws(SecureStorageError) in try credential(for: key) }
+  public nonisolated(nonsending) func credential(for key: ItemKey) async throws(SecureStorageError)
+    -> Credential?
+  {
+    try await value(for: key, as: .credential)
   }
 
   /// Stores a credential, or removes it.
@@ -103,12 +107,10 @@ extension SecureStorage {
   ///   - key: The key of the item.
   ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
-  public func setCredential(
+  public nonisolated(nonsending) func setCredential(
     _ credential: Credential?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await offThread(.save) { () throws(SecureStorageError) in
-      try setCredential(credential, for: key, mode)
-    }
+    try await setValue(credential, for: key, as: .credential, mode)
   }
 
   /// Reads a value.
@@ -118,10 +120,10 @@ extension SecureStorage {
   ///   - key: The key of the item.
   /// - Returns: The value, or `nil` when there is none.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func value<Value: Codable & Sendable>(
+  public nonisolated(nonsending) func value<Value: Codable & Sendable>(
     _ type: Value.Type, for key: ItemKey
   ) async throws(SecureStorageError) -> Value? {
-    try await offThread(.read) { () throws(SecureStorageError) in try value(type, for: key) }
+    try await value(for: key, as: .value)
   }
 
   /// Stores a value, or removes it.
@@ -131,11 +133,9 @@ extension SecureStorage {
   ///   - key: The key of the item.
   ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
-  public func setValue<Value: Codable & Sendable>(
+  public nonisolated(nonsending) func setValue<Value: Codable & Sendable>(
     _ value: Value?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await offThread(.save) { () throws(SecureStorageError) in
-      try setValue(value, for: key, mode)
-    }
+    try await setValue(value, for: key, as: .value, mode)
   }
 }

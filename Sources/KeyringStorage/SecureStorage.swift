@@ -1,11 +1,18 @@
 /// A place where secrets are kept: a keyring, the memory of a test, a file.
 ///
-/// The protocol is small on purpose: everything an app calls is an extension over these three
-/// operations. Whoever writes a storage keeps the rules that `StorageContract` of the module
-/// `KeyringTesting` checks one by one; the first of them is that a missing item is an empty result,
-/// and every other reason for not having it is an error. What such a storage needs for them:
-/// ``validate(_:)``, ``secretOfNewItem(_:)``, ``ItemQuery/matches(_:)``, ``SecureItem/limited(to:)``,
-/// ``ItemKey/defaultLabel`` and ``CancellationSignal``.
+/// The protocol is small on purpose: everything an app calls is an extension over a few operations. Each has
+/// two forms, one that blocks its thread and one that suspends its task. You write a storage in the form that
+/// is natural to it, and one of three refining protocols adds the other form:
+///
+/// - ``BlockingStorage`` for one that waits by blocking its thread.
+/// - ``ImmediateStorage`` for one that never waits for long.
+/// - ``AsynchronousStorage`` for one that is written with `async` and `await`.
+///
+/// Whoever writes a storage keeps the rules that `StorageContract` of the module `KeyringTesting` checks one
+/// by one. The first of them is that a missing item is an empty result, and every other reason for not
+/// having it is an error. You need for them: ``validate(_:)``, ``secretOfNewItem(_:)``,
+/// ``ItemQuery/matches(_:)``, ``SecureItem/limited(to:)``, ``ItemKey/defaultLabel`` and
+/// ``CancellationSignal``.
 ///
 /// ```swift
 /// let storage: any SecureStorage = InMemoryStorage()
@@ -78,6 +85,50 @@ public protocol SecureStorage: Sendable {
   @discardableResult
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int
 
+  // What `await` leads to. The names differ from those that apps call: a method that blocks would else stand
+  // for one that doesn't.
+
+  /// Stores an item under its key, and suspends its task while it waits.
+  ///
+  /// - Parameters:
+  ///   - item: The key and what to store under it. A new item needs a secret.
+  ///   - mode: The save mode.
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled; the
+  ///   item may already have been stored.
+  nonisolated(nonsending) func saveWithoutBlocking(
+    _ item: SecureItem, _ mode: SaveMode
+  ) async throws(SecureStorageError)
+
+  /// Finds items, newest first, and suspends its task while it waits.
+  ///
+  /// - Parameter query: Which items, and what of them.
+  /// - Returns: The items found; empty when there are none.
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem]
+
+  /// Finds the items stored under keys, and suspends its task while it waits.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys to look for.
+  ///   - details: What of the items to fetch.
+  /// - Returns: The items found, by their keys.
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func itemsWithoutBlocking(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem]
+
+  /// Removes items for good, and suspends its task while it waits.
+  ///
+  /// - Parameter query: Which items. One that names nothing is refused.
+  /// - Returns: How many items were removed.
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled; items
+  ///   may already have been removed.
+  nonisolated(nonsending) func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int
+
   /// Finds out whether the storage works here, and what to do if it does not: what saving an item would
   /// need is looked at, without asking anybody, and in bounded time.
   ///
@@ -88,6 +139,15 @@ public protocol SecureStorage: Sendable {
   ///   otherwise nothing is changed.
   /// - Returns: What was found out.
   func diagnose(writing: Bool) -> StorageDiagnosis
+
+  /// Finds out whether the storage works here, and suspends its task while it waits.
+  ///
+  /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
+  /// - Returns: What was found out.
+  /// - Throws: `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis
 }
 
 extension SecureStorage {

@@ -72,20 +72,73 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     public var description: String { "\(domain) \(code): \(text)" }
   }
 
+  private struct Fields: Sendable, Equatable {
+    var code: Code
+    var operation: Operation
+    var backend: String
+    var message: String
+    var advice: String
+    var argument: String?
+    var underlying: Underlying?
+  }
+
+  /// The fields, in a place of their own: a task that waits keeps room for an error in many frames.
+  private indirect enum Storage: Sendable, Equatable {
+    case fields(Fields)
+  }
+
+  private var storage: Storage
+
+  private var fields: Fields {
+    get {
+      switch storage {
+      case .fields(let fields): fields
+      }
+    }
+    set { storage = .fields(newValue) }
+  }
+
   /// What kind of thing went wrong; what a program branches on.
-  public var code: Code
+  public var code: Code {
+    get { fields.code }
+    set { fields.code = newValue }
+  }
+
   /// What the storage was doing.
-  public var operation: Operation
+  public var operation: Operation {
+    get { fields.operation }
+    set { fields.operation = newValue }
+  }
+
   /// The storage that reports the error.
-  public var backend: String { didSet { backend = backend.inOneLine } }
+  public var backend: String {
+    get { fields.backend }
+    set { fields.backend = newValue.inOneLine }
+  }
+
   /// What went wrong, for people: a sentence.
-  public var message: String { didSet { message = message.inOneLine } }
+  public var message: String {
+    get { fields.message }
+    set { fields.message = newValue.inOneLine }
+  }
+
   /// What to do about it, for people: a sentence.
-  public var advice: String { didSet { advice = advice.inOneLine } }
+  public var advice: String {
+    get { fields.advice }
+    set { fields.advice = newValue.inOneLine }
+  }
+
   /// For `.invalidArgument`, the name of the argument that was refused.
-  public var argument: String?
+  public var argument: String? {
+    get { fields.argument }
+    set { fields.argument = newValue }
+  }
+
   /// The error underneath, if there was one.
-  public var underlying: Underlying?
+  public var underlying: Underlying? {
+    get { fields.underlying }
+    set { fields.underlying = newValue }
+  }
 
   /// Makes an error; whatever could break a line of its texts is taken out of it.
   ///
@@ -106,13 +159,11 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     argument: String? = nil,
     underlying: Underlying? = nil
   ) {
-    self.code = code
-    self.operation = operation
-    self.backend = backend.inOneLine
-    self.message = message?.inOneLine ?? code.meaning
-    self.advice = advice?.inOneLine ?? code.advice
-    self.argument = argument
-    self.underlying = underlying
+    storage = .fields(
+      Fields(
+        code: code, operation: operation, backend: backend.inOneLine,
+        message: message?.inOneLine ?? code.meaning, advice: advice?.inOneLine ?? code.advice,
+        argument: argument, underlying: underlying))
   }
 }
 

@@ -6,9 +6,10 @@ extension ServerScope {
   /// - Parameter account: The account.
   /// - Returns: The password, or `nil` when there is none.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func password(for account: String) async throws(SecureStorageError) -> String? {
-    try await storage.offThread(.read) { () throws(SecureStorageError) in try password(for: account)
-    }
+  public nonisolated(nonsending) func password(for account: String) async throws(SecureStorageError)
+    -> String?
+  {
+    try await storage.password(for: key(account))
   }
 
   /// Stores the password of an account.
@@ -18,12 +19,10 @@ extension ServerScope {
   ///   - account: The account.
   ///   - mode: What to do when there is one already, or is not.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
-  public func setPassword(
+  public nonisolated(nonsending) func setPassword(
     _ password: String?, for account: String, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await storage.offThread(.save) { () throws(SecureStorageError) in
-      try setPassword(password, for: account, mode)
-    }
+    try await storage.setPassword(password, for: key(account), mode)
   }
 
   /// Removes the password of an account.
@@ -32,18 +31,18 @@ extension ServerScope {
   /// - Returns: Whether there was one.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
   @discardableResult
-  public func removePassword(for account: String) async throws(SecureStorageError) -> Bool {
-    try await storage.offThread(.remove) { () throws(SecureStorageError) in
-      try removePassword(for: account)
-    }
+  public nonisolated(nonsending) func removePassword(for account: String)
+    async throws(SecureStorageError) -> Bool
+  {
+    try await storage.remove(key(account))
   }
 
   /// Lists the accounts that have a password, in alphabetical order.
   ///
   /// - Returns: The accounts.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func accounts() async throws(SecureStorageError) -> [String] {
-    try await storage.offThread(.read) { () throws(SecureStorageError) in try accounts() }
+  public nonisolated(nonsending) func accounts() async throws(SecureStorageError) -> [String] {
+    try await accounts(storage.items(matching: query))
   }
 
   /// Removes every password that has the parts of ``server`` which are given, those of other programs as
@@ -52,7 +51,7 @@ extension ServerScope {
   /// - Returns: How many items were removed.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
   @discardableResult
-  public func removeAll() async throws(SecureStorageError) -> Int {
-    try await storage.offThread(.remove) { () throws(SecureStorageError) in try removeAll() }
+  public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
+    try await storage.removeItems(matching: query)
   }
 }

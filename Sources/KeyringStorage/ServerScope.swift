@@ -47,7 +47,11 @@ public struct ServerScope: Sendable {
   /// - Returns: The accounts; those at another port or path of the same host are not among them.
   /// - Throws: Any reason for not knowing the answer.
   public func accounts() throws(SecureStorageError) -> [String] {
-    try storage.items(matching: query).compactMap { item in
+    try accounts(storage.items(matching: query))
+  }
+
+  func accounts(_ items: [SecureItem]) -> [String] {
+    items.compactMap { item in
       guard let account = item.key.attributes[AttributeName.user] else { return nil }
       return item.key == key(account) ? account : nil
     }
@@ -66,11 +70,11 @@ public struct ServerScope: Sendable {
     try storage.removeItems(matching: query)
   }
 
-  private var query: ItemQuery {
+  var query: ItemQuery {
     ItemQuery(kind: .internetPassword, attributes: server.attributes)
   }
 
-  private func key(_ account: String) -> ItemKey {
+  func key(_ account: String) -> ItemKey {
     .internetPassword(server: server, account: account)
   }
 }

@@ -6,9 +6,10 @@ extension ServiceScope {
   /// - Parameter account: The account.
   /// - Returns: The password, or `nil` when there is none.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func password(for account: String) async throws(SecureStorageError) -> String? {
-    try await storage.offThread(.read) { () throws(SecureStorageError) in try password(for: account)
-    }
+  public nonisolated(nonsending) func password(for account: String) async throws(SecureStorageError)
+    -> String?
+  {
+    try await storage.password(for: passwordKey(account))
   }
 
   /// Stores the password of an account.
@@ -18,12 +19,10 @@ extension ServiceScope {
   ///   - account: The account.
   ///   - mode: What to do when there is one already, or is not.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
-  public func setPassword(
+  public nonisolated(nonsending) func setPassword(
     _ password: String?, for account: String, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await storage.offThread(.save) { () throws(SecureStorageError) in
-      try setPassword(password, for: account, mode)
-    }
+    try await storage.setPassword(password, for: passwordKey(account), mode)
   }
 
   /// Removes the password of an account.
@@ -32,18 +31,18 @@ extension ServiceScope {
   /// - Returns: Whether there was one.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
   @discardableResult
-  public func removePassword(for account: String) async throws(SecureStorageError) -> Bool {
-    try await storage.offThread(.remove) { () throws(SecureStorageError) in
-      try removePassword(for: account)
-    }
+  public nonisolated(nonsending) func removePassword(for account: String)
+    async throws(SecureStorageError) -> Bool
+  {
+    try await storage.remove(passwordKey(account))
   }
 
   /// Lists the accounts that have a password, in alphabetical order.
   ///
   /// - Returns: The accounts.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func accounts() async throws(SecureStorageError) -> [String] {
-    try await storage.offThread(.read) { () throws(SecureStorageError) in try accounts() }
+  public nonisolated(nonsending) func accounts() async throws(SecureStorageError) -> [String] {
+    try await accounts(.password)
   }
 
   /// Reads a credential.
@@ -51,10 +50,10 @@ extension ServiceScope {
   /// - Parameter label: The name of the credential.
   /// - Returns: The credential, or `nil` when there is none.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func credential(labeled label: String) async throws(SecureStorageError) -> Credential? {
-    try await storage.offThread(.read) { () throws(SecureStorageError) in
-      try credential(labeled: label)
-    }
+  public nonisolated(nonsending) func credential(labeled label: String)
+    async throws(SecureStorageError) -> Credential?
+  {
+    try await storage.credential(for: .credentials(service: service, label: label))
   }
 
   /// Stores a credential.
@@ -64,20 +63,21 @@ extension ServiceScope {
   ///   - label: The name of the credential.
   ///   - mode: What to do when there is one already, or is not.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
-  public func setCredential(
+  public nonisolated(nonsending) func setCredential(
     _ credential: Credential?, labeled label: String, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await storage.offThread(.save) { () throws(SecureStorageError) in
-      try setCredential(credential, labeled: label, mode)
-    }
+    try await storage.setCredential(
+      credential, for: .credentials(service: service, label: label), mode)
   }
 
   /// Lists the names of the credentials, in alphabetical order.
   ///
   /// - Returns: The names.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func credentialLabels() async throws(SecureStorageError) -> [String] {
-    try await storage.offThread(.read) { () throws(SecureStorageError) in try credentialLabels() }
+  public nonisolated(nonsending) func credentialLabels() async throws(SecureStorageError)
+    -> [String]
+  {
+    try await labels(storage.items(matching: .service(service, kind: .credentials)))
   }
 
   /// Reads a value.
@@ -87,12 +87,10 @@ extension ServiceScope {
   ///   - account: The name of the value.
   /// - Returns: The value, or `nil` when there is none.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func value<Value: Codable & Sendable>(
+  public nonisolated(nonsending) func value<Value: Codable & Sendable>(
     _ type: Value.Type, for account: String
   ) async throws(SecureStorageError) -> Value? {
-    try await storage.offThread(.read) { () throws(SecureStorageError) in
-      try value(type, for: account)
-    }
+    try await storage.value(type, for: valueKey(account))
   }
 
   /// Stores a value.
@@ -102,12 +100,10 @@ extension ServiceScope {
   ///   - account: The name of the value.
   ///   - mode: What to do when there is one already, or is not.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
-  public func setValue<Value: Codable & Sendable>(
+  public nonisolated(nonsending) func setValue<Value: Codable & Sendable>(
     _ value: Value?, for account: String, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await storage.offThread(.save) { () throws(SecureStorageError) in
-      try setValue(value, for: account, mode)
-    }
+    try await storage.setValue(value, for: valueKey(account), mode)
   }
 
   /// Removes every item of the service, those of other programs as well, as the synchronous operation
@@ -116,8 +112,8 @@ extension ServiceScope {
   /// - Returns: How many items were removed.
   /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
   @discardableResult
-  public func removeAll() async throws(SecureStorageError) -> Int {
-    try await storage.offThread(.remove) { () throws(SecureStorageError) in try removeAll() }
+  public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
+    try await storage.removeItems(matching: ItemQuery(attributes: attributes))
   }
 
   /// Removes a credential.
@@ -126,10 +122,10 @@ extension ServiceScope {
   /// - Returns: Whether there was one.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
   @discardableResult
-  public func removeCredential(labeled label: String) async throws(SecureStorageError) -> Bool {
-    try await storage.offThread(.remove) { () throws(SecureStorageError) in
-      try removeCredential(labeled: label)
-    }
+  public nonisolated(nonsending) func removeCredential(labeled label: String)
+    async throws(SecureStorageError) -> Bool
+  {
+    try await storage.remove(.credentials(service: service, label: label))
   }
 
   /// Removes a value.
@@ -138,17 +134,24 @@ extension ServiceScope {
   /// - Returns: Whether there was one.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
   @discardableResult
-  public func removeValue(for account: String) async throws(SecureStorageError) -> Bool {
-    try await storage.offThread(.remove) { () throws(SecureStorageError) in
-      try removeValue(for: account)
-    }
+  public nonisolated(nonsending) func removeValue(for account: String)
+    async throws(SecureStorageError) -> Bool
+  {
+    try await storage.remove(valueKey(account))
   }
 
   /// Lists the names of the values, in alphabetical order.
   ///
   /// - Returns: The names.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func valueAccounts() async throws(SecureStorageError) -> [String] {
-    try await storage.offThread(.read) { () throws(SecureStorageError) in try valueAccounts() }
+  public nonisolated(nonsending) func valueAccounts() async throws(SecureStorageError) -> [String] {
+    try await accounts(.value)
+  }
+
+  private nonisolated(nonsending) func accounts(_ kind: ItemKind) async throws(SecureStorageError)
+    -> [String]
+  {
+    try await accounts(
+      storage.items(matching: ItemQuery(kind: kind, attributes: attributes)))
   }
 }

@@ -94,9 +94,7 @@ public struct ServiceScope: Sendable {
   /// - Returns: The names.
   /// - Throws: Any reason for not knowing the answer.
   public func credentialLabels() throws(SecureStorageError) -> [String] {
-    let query = ItemQuery.service(service, kind: .credentials)
-    return try storage.items(matching: query).compactMap { $0.key.attributes[AttributeName.label] }
-      .sorted()
+    try labels(storage.items(matching: .service(service, kind: .credentials)))
   }
 
   // MARK: Values
@@ -160,24 +158,30 @@ public struct ServiceScope: Sendable {
   }
 
   private func accounts(_ kind: ItemKind) throws(SecureStorageError) -> [String] {
-    let items = try storage.items(matching: ItemQuery(kind: kind, attributes: attributes))
-    return
-      items.map(\.key.attributes)
+    try accounts(storage.items(matching: ItemQuery(kind: kind, attributes: attributes)))
+  }
+
+  func accounts(_ items: [SecureItem]) -> [String] {
+    items.map(\.key.attributes)
       .filter { $0[AttributeName.accessGroup] == accessGroup }
       .compactMap { $0[AttributeName.username] }.sorted()
   }
 
-  private var attributes: [String: String] {
+  func labels(_ items: [SecureItem]) -> [String] {
+    items.compactMap { $0.key.attributes[AttributeName.label] }.sorted()
+  }
+
+  var attributes: [String: String] {
     var attributes = [AttributeName.service: service]
     attributes[AttributeName.accessGroup] = accessGroup
     return attributes
   }
 
-  private func passwordKey(_ account: String) -> ItemKey {
+  func passwordKey(_ account: String) -> ItemKey {
     .password(service: service, account: account, accessGroup: accessGroup)
   }
 
-  private func valueKey(_ account: String) -> ItemKey {
+  func valueKey(_ account: String) -> ItemKey {
     .value(service: service, account: account, accessGroup: accessGroup)
   }
 }

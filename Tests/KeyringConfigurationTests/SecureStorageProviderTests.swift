@@ -249,7 +249,7 @@ import Testing
 }
 
 /// A storage that does not tell of changes.
-private struct SilentStorage: SecureStorage {
+private struct SilentStorage: BlockingStorage {
   let base: InMemoryStorage
 
   func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
@@ -266,7 +266,7 @@ private struct SilentStorage: SecureStorage {
 }
 
 /// A storage in which two items of other programs have the parts of every key.
-private struct TwinStorage: SecureStorage {
+private struct TwinStorage: BlockingStorage {
   func save(_ item: SecureItem, _ mode: SaveMode) {}
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {

@@ -21,7 +21,7 @@ import Testing
 }
 
 /// Each operation goes to one of two storages, any of them.
-private struct AlternatingStorage: ObservableStorage {
+private struct AlternatingStorage: BlockingStorage, ObservableStorage {
   let storages: [EncryptedFileStorage]
   let backendName = "EncryptedFileStorage"
 

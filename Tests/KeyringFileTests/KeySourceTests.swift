@@ -303,7 +303,7 @@ import Testing
   }
 
   /// The Secret Service looks for an item, and then makes one in the place of whatever there is.
-  private final class OverwritingStorage: SecureStorage {
+  private final class OverwritingStorage: BlockingStorage {
     private let items = InMemoryStorage()
     /// What another process does in between, the first time.
     let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)

@@ -199,14 +199,5 @@ import Testing
     #expect(try waitUntil { try LockedMemory.kilobytes() < before + (1 << 10) })
     try storage.remove(key)
   }
-
-  /// Waits until a condition holds, at most ten seconds.
-  private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
-    let end = ContinuousClock.now + .seconds(10)
-    repeat {
-      if try condition() { return true }
-    } while ContinuousClock.now < end
-    return false
-  }
 }
 #endif

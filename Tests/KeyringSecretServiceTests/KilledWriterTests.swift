@@ -42,8 +42,7 @@ import Testing
 
   /// The one wait in all tests that is for no event: the moment of the kill is to be any.
   private func wait(nanoseconds: Int) {
-    var time = timespec(tv_sec: 0, tv_nsec: nanoseconds)
-    nanosleep(&time, nil)
+    usleep(UInt32(nanoseconds / 1000))
   }
 }
 #endif

@@ -157,8 +157,8 @@ struct PromptTests {
     let storage = SecretServiceStorage()
     let label = try #require(try storage.collections().first(where: \.isDefault)?.label)
     let session = SecretServiceStorage(collection: .session)
-    for vault in [storage, storage.collection(labeled: label), session].map(ConfirmingStorage.init)
-    {
+    for collection in [storage, storage.collection(labeled: label), session] {
+      let vault = ConfirmingStorage(collection)
       let error = #expect(throws: SecureStorageError.self) {
         try vault.items(matching: .service("service"))
       }

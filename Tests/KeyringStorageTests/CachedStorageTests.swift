@@ -182,7 +182,7 @@ import Testing
 }
 
 /// A storage whose reads take what is there when they begin, and may end much later.
-private struct SlowStorage: ObservableStorage {
+private struct SlowStorage: BlockingStorage, ObservableStorage {
   let base = InMemoryStorage()
   private let faulty = FaultyStorage()
   private let isHeld = Flag()
@@ -225,7 +225,7 @@ private final class Flag: Sendable {
 }
 
 /// A storage that has nothing, counts its reads and reports what it is told to.
-private final class ReportingStorage: ObservableStorage {
+private final class ReportingStorage: BlockingStorage, ObservableStorage {
   let observers: StorageObservers
   let reads = Mutex(0)
 
@@ -246,7 +246,7 @@ private final class ReportingStorage: ObservableStorage {
 }
 
 /// A storage that is lost while it begins to be observed, until it is there.
-private final class InterruptedStorage: ObservableStorage {
+private final class InterruptedStorage: BlockingStorage, ObservableStorage {
   let isThere = Mutex(false)
   let reads = Mutex(0)
   private let code: SecureStorageError.Code

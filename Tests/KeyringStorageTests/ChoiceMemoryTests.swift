@@ -345,7 +345,7 @@ private final class Told: Sendable {
 }
 
 /// A storage with a name of its own.
-private final class NamedStorage: SecureStorage {
+private final class NamedStorage: BlockingStorage {
   let backendName: String
   private let base = FaultyStorage()
 

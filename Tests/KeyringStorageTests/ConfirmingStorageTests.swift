@@ -35,7 +35,7 @@ import Testing
 }
 
 /// A collection whose user unlocks it, and whose caller gives up in the same moment.
-private struct CancelledWhileOpen: CollectionStorage {
+private struct CancelledWhileOpen: BlockingStorage, CollectionStorage {
   let base: InMemoryStorage
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {

@@ -210,7 +210,7 @@ import Testing
 
 /// A storage that is there for every other caller, as while a keyring starts; it answers when all have
 /// asked.
-private final class FlickeringStorage: SecureStorage {
+private final class FlickeringStorage: BlockingStorage {
   private let callers: Int
   private let count = Mutex(0)
   private let allHaveAsked = DispatchSemaphore(value: 0)

@@ -130,7 +130,7 @@ import Testing
 }
 
 /// A storage that reports what a test tells it to.
-private struct CountingStorage: ObservableStorage {
+private struct CountingStorage: BlockingStorage, ObservableStorage {
   let observers: StorageObservers
 
   init(_ observers: StorageObservers) { self.observers = observers }

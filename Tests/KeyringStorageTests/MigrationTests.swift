@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func labelsThatNoStorageTakesAreMended() throws {
-    struct Foreign: SecureStorage {
+    struct Foreign: BlockingStorage {
       let base: InMemoryStorage
 
       func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
@@ -163,7 +163,7 @@ import Testing
 
   @Test func whatReadsBackOtherwiseKeepsTheSource() throws {
     /// Loses what it is told to of what it saves.
-    struct Lossy: SecureStorage {
+    struct Lossy: BlockingStorage {
       let base: InMemoryStorage
       let lose: @Sendable (inout SecureItem) -> Void
 
@@ -317,7 +317,7 @@ import Testing
 }
 
 /// A storage, one of two that share a number of calls, after which all fail.
-private struct CrashingStorage: SecureStorage {
+private struct CrashingStorage: BlockingStorage {
   private final class Calls: Sendable {
     let left: Mutex<Int>
 

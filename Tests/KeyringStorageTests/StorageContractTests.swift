@@ -94,14 +94,16 @@ enum Fault: CaseIterable {
   }
 }
 
-private struct UnlockableStorage: SecureStorage {
+private struct UnlockableStorage: BlockingStorage {
   func save(_ item: SecureItem, _ mode: SaveMode) {}
   func items(matching query: ItemQuery) -> [SecureItem] { [] }
   func removeItems(matching query: ItemQuery) -> Int { 0 }
 }
 
 /// A storage that is right but for one fault.
-private struct RuleBreakingStorage: LockableStorage, ObservableStorage, CustomStringConvertible {
+private struct RuleBreakingStorage: BlockingStorage, LockableStorage, ObservableStorage,
+  CustomStringConvertible
+{
   let fault: Fault
   private let base = InMemoryStorage()
   /// Every item that was ever saved, as a fault may need it.

@@ -112,7 +112,7 @@ import Testing
 }
 
 /// A storage that is not told when its call is cancelled.
-private struct DeafStorage: SecureStorage {
+private struct DeafStorage: BlockingStorage {
   let base: FaultyStorage
 
   func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {

@@ -72,7 +72,7 @@ import Testing
   }
 }
 
-private struct SilentStorage: SecureStorage {
+private struct SilentStorage: BlockingStorage {
   func save(_ item: SecureItem, _ mode: SaveMode) {}
   func items(matching query: ItemQuery) -> [SecureItem] { [] }
   func removeItems(matching query: ItemQuery) -> Int { 0 }

@@ -179,7 +179,7 @@ import Testing
 }
 
 /// A storage that has one item, which this package has not made.
-private struct ForeignStorage: SecureStorage {
+private struct ForeignStorage: BlockingStorage {
   let item: SecureItem
 
   init(_ item: SecureItem) { self.item = item }

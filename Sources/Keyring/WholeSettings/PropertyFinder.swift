@@ -13,12 +13,17 @@ protocol SecurePropertyMember: Sendable {
 
   func exists() throws(SecureStorageError) -> Bool
   func remove() throws(SecureStorageError) -> Bool
+  nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError) -> Bool
   func plaintextItem(at path: [String]) -> PlaintextItem
 }
 
 extension SecureProperty: SecurePropertyMember {
   var details: ItemQuery.Details { coding.details }
   var resolvedMember: any SecurePropertyMember { resolved }
+
+  nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError) -> Bool {
+    try await remove()
+  }
 
   func plaintextItem(at path: [String]) -> PlaintextItem {
     PlaintextItem(path: path, as: key, coding: coding)

@@ -7,10 +7,12 @@ extension SecureProperties {
   ///
   /// - Returns: The values.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
-  public func readAll() async throws(SecureStorageError) -> SecureValues {
-    try await offThread(.read) { (properties) throws(SecureStorageError) in
-      try properties.readAll()
+  public nonisolated(nonsending) func readAll() async throws(SecureStorageError) -> SecureValues {
+    var values = SecureValues()
+    for part in parts {
+      values.add(try await part.storage.items(for: part.keys, details: part.details), to: part)
     }
+    return values
   }
 
   /// Removes all items, those that can be even when others cannot.
@@ -18,10 +20,18 @@ extension SecureProperties {
   /// - Returns: How many items were removed.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
   @discardableResult
-  public func removeAll() async throws(SecureStorageError) -> Int {
-    try await offThread(.remove) { (properties) throws(SecureStorageError) in
-      try properties.removeAll()
+  public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
+    var count = 0
+    var failure: SecureStorageError?
+    for member in resolved.members {
+      do throws(SecureStorageError) {
+        if try await member.removeWithoutBlocking() { count += 1 }
+      } catch {
+        failure = failure ?? error
+      }
     }
+    if let failure { throw failure }
+    return count
   }
 
   /// Copies all items to another storage, under the same keys, with label and attributes.
@@ -32,22 +42,16 @@ extension SecureProperties {
   /// - Returns: How many items were copied.
   /// - Throws: What the synchronous operation throws, and `.canceled`.
   @discardableResult
-  public func copy(
+  public nonisolated(nonsending) func copy(
     to storage: any SecureStorage, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) -> Int {
-    try await offThread(.save) { (properties) throws(SecureStorageError) in
-      try properties.copy(to: storage, mode)
+    var items: [SecureItem] = []
+    for part in parts {
+      let found = try await part.storage.items(for: part.keys, details: .all)
+      items += part.keys.compactMap { found[$0] }
     }
-  }
-
-  private func offThread<Result: Sendable>(
-    _ operation: SecureStorageError.Operation,
-    _ body: @escaping @Sendable (Self) throws(SecureStorageError) -> Result
-  ) async throws(SecureStorageError) -> Result {
-    let properties = resolved
-    return try await SecureStorageDefaults.storageInForce.offThread(operation) {
-      () throws(SecureStorageError) in
-      try body(properties)
-    }
+    items = items.withoutRepetition
+    for item in items { try await storage.save(item.acceptable, mode) }
+    return items.count
   }
 }

@@ -17,9 +17,9 @@ extension SecureProperties {
   public var changes: ItemChanges {
     get async throws(SecureStorageError) {
       var sources: [(storage: any ObservableStorage, query: ItemQuery)] = []
-      for (storage, members) in membersByStorage {
-        let storage = try storage.observable()
-        sources += Set(members.map(\.key)).map { (storage, .key($0)) }
+      for part in parts {
+        let storage = try part.storage.observable()
+        sources += Set(part.keys).map { (storage, .key($0)) }
       }
       return try await ItemChanges(of: sources)
     }

@@ -49,12 +49,11 @@ public struct SecureProperties: Sendable {
   /// - Throws: Any reason for not knowing one of them; only what a value decodes to is found out when
   ///   it is asked for.
   public func readAll() throws(SecureStorageError) -> SecureValues {
-    var items: [ObjectIdentifier: SecureItem] = [:]
-    for (storage, members) in membersByStorage {
-      let found = try storage.items(for: members.map(\.key), details: members.details)
-      for member in members { items[member.identity] = found[member.key] }
+    var values = SecureValues()
+    for part in parts {
+      values.add(try part.storage.items(for: part.keys, details: part.details), to: part)
     }
-    return SecureValues(items: items, known: Set(members.map(\.identity)))
+    return values
   }
 
   /// Removes all items, those that can be even when others cannot.
@@ -89,13 +88,12 @@ public struct SecureProperties: Sendable {
   public func copy(
     to storage: any SecureStorage, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) -> Int {
-    // Two properties may have the same key.
-    var seen: Set<ItemKey> = []
     var items: [SecureItem] = []
-    for (source, members) in membersByStorage {
-      let found = try source.items(for: members.map(\.key), details: .all)
-      items += members.map(\.key).filter { seen.insert($0).inserted }.compactMap { found[$0] }
+    for part in parts {
+      let found = try part.storage.items(for: part.keys, details: .all)
+      items += part.keys.compactMap { found[$0] }
     }
+    items = items.withoutRepetition
     for item in items { try storage.save(item.acceptable, mode) }
     return items.count
   }
@@ -109,10 +107,28 @@ public struct SecureProperties: Sendable {
     self.members = members
   }
 
-  var membersByStorage: [(any SecureStorage, [any SecurePropertyMember])] {
+  /// The properties of one storage, with the keys that are in force now.
+  struct Part {
+    let storage: any SecureStorage
+    let members: [any SecurePropertyMember]
+    let keys: [ItemKey]
+
+    init(_ members: [any SecurePropertyMember]) {
+      (self.members, storage) = (members, members[0].storage)
+      keys = members.map(\.key)
+    }
+
+    /// What of the items is needed to decode all of them.
+    var details: ItemQuery.Details {
+      members.reduce(into: []) { $0.formUnion($1.details) }
+    }
+  }
+
+  /// Those that have no storage of their own, and each of the others.
+  var parts: [Part] {
     let common = members.filter { !$0.hasExplicitStorage }
-    let own = members.filter(\.hasExplicitStorage).map { ($0.storage, [$0]) }
-    return common.first.map { [($0.storage, common)] + own } ?? own
+    return (common.isEmpty ? [] : [Part(common)])
+      + members.filter(\.hasExplicitStorage).map { Part([$0]) }
   }
 }
 
@@ -132,8 +148,16 @@ extension SecureProperties {
 
 /// The values of many properties, read at one time.
 public struct SecureValues: Sendable {
-  let items: [ObjectIdentifier: SecureItem]
-  let known: Set<ObjectIdentifier>
+  private var items: [ObjectIdentifier: SecureItem] = [:]
+  private var known: Set<ObjectIdentifier> = []
+
+  /// Takes over what was found of the items of a storage.
+  mutating func add(_ found: [ItemKey: SecureItem], to part: SecureProperties.Part) {
+    for (member, key) in zip(part.members, part.keys) {
+      items[member.identity] = found[key]
+      known.insert(member.identity)
+    }
+  }
 
   /// The value of a property, given as its projected value: `values[settings.$authToken]`.
   ///
@@ -155,9 +179,10 @@ public struct SecureValues: Sendable {
   }
 }
 
-extension [any SecurePropertyMember] {
-  /// What of the items is needed to decode all of them.
-  fileprivate var details: ItemQuery.Details {
-    reduce(into: []) { $0.formUnion($1.details) }
+extension [SecureItem] {
+  /// The items, each key once: two properties may have the same.
+  var withoutRepetition: [SecureItem] {
+    var seen: Set<ItemKey> = []
+    return filter { seen.insert($0.key).inserted }
   }
 }

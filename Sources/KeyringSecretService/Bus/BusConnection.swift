@@ -1,10 +1,15 @@
 #if SecretService && os(Linux)
 internal import CLibSecret
+internal import KeyringStorage
+internal import Synchronization
 
 /// A connection of our own to a message bus: the shared one belongs to the app, and once lost stays
 /// closed.
 final class BusConnection: Sendable {
   let reference: GLibReference
+  private let flights = FlightGate(flight)
+  /// How many messages nobody waits for any more, and the bus does until they are answered.
+  private let unanswered = Atomic(0)
 
   private init(_ reference: GLibReference) { self.reference = reference }
 
@@ -12,20 +17,19 @@ final class BusConnection: Sendable {
   ///
   /// - Parameters:
   ///   - address: The address of the bus; `nil` for the session bus.
-  ///   - context: Where the connection is made; one that is iterated is woken when it closes.
   ///   - deadline: When to give up.
   /// - Returns: The connection.
   /// - Throws: Why there is none.
   static func open(
-    address: String?, in context: PrivateMainContext, until deadline: Deadline
-  ) throws(BusFailure) -> BusConnection {
+    address: String?, until deadline: Deadline
+  ) async throws(BusFailure) -> BusConnection {
     let address = if let address { address } else { try sessionBusAddress() }
     let flags = GDBusConnectionFlags(
       G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
         | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
-    let stream = try stream(to: address, in: context, until: deadline)
+    let stream = try await stream(to: address, until: deadline)
     do throws(BusFailure) {
-      let result = try context.results(
+      let result = try await CallLoop.results(
         of: [
           { cancellable, callback, data in
             g_dbus_connection_new(
@@ -48,9 +52,9 @@ final class BusConnection: Sendable {
   /// Reaches what the address leads to: a step of its own, as GDBus has one error for "no bus there"
   /// and for a bus that closes the connection.
   private static func stream(
-    to address: String, in context: PrivateMainContext, until deadline: Deadline
-  ) throws(BusFailure) -> GLibReference {
-    let result = try context.results(
+    to address: String, until deadline: Deadline
+  ) async throws(BusFailure) -> GLibReference {
+    let result = try await CallLoop.results(
       of: [
         { cancellable, callback, data in
           g_dbus_address_get_stream(address, cancellable, callback, data)
@@ -73,6 +77,9 @@ final class BusConnection: Sendable {
     return String(cString: address)
   }
 
+  /// Whether so many messages were never answered that the bus may soon refuse more.
+  var isExhausted: Bool { unanswered.load(ordering: .relaxed) > Self.flight / 2 }
+
   /// Whether the bus has ended the connection.
   var isClosed: Bool { g_dbus_connection_is_closed(reference.pointer) != 0 }
 
@@ -82,22 +89,21 @@ final class BusConnection: Sendable {
   ///   - messages: The messages.
   ///   - provider: The unique name of the provider, for the messages that name no receiver; `nil`
   ///     when there are none of these.
-  ///   - context: Where the answers arrive.
   ///   - deadline: When to give up. It begins anew with each ``flight`` that was answered.
   ///   - onAnswer: Called with the index of each message when its answer arrives, between the signals
   ///     that arrive before and after it.
   /// - Returns: For each message its answer, or what it failed with.
   /// - Throws: Only when the deadline passed or the task was cancelled.
   func send(
-    _ messages: [Message], to provider: String?, in context: PrivateMainContext,
-    until deadline: Deadline, onAnswer: @escaping (Int) -> Void = { _ in }
-  ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
+    _ messages: [Message], to provider: String?, until deadline: Deadline,
+    onAnswer: @escaping (Int) -> Void = { _ in }
+  ) async throws(BusFailure) -> [Result<Variant, BusFailure>] {
     var results: [Result<Variant, BusFailure>] = []
     var deadline = deadline
     while results.count < messages.count {
       let next = messages.dropFirst(results.count).prefix(Self.flight)
       let first = next.startIndex
-      results += try sendAtOnce(next, to: provider, in: context, until: deadline) {
+      results += try await sendAtOnce(next, to: provider, until: deadline) {
         onAnswer(first + $0)
       }
       deadline.renew()
@@ -105,20 +111,36 @@ final class BusConnection: Sendable {
     return results
   }
 
-  /// How many messages travel side by side: a bus limits the answers that a connection waits for,
+  /// How many messages travel side by side, of all operations together: a bus limits the answers that a connection waits for,
   /// to 128 where its configuration does not say otherwise.
   static let flight = 64
 
   private func sendAtOnce(
-    _ messages: ArraySlice<Message>, to provider: String?, in context: PrivateMainContext,
-    until deadline: Deadline, onAnswer: @escaping (Int) -> Void
-  ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
+    _ messages: ArraySlice<Message>, to provider: String?, until deadline: Deadline,
+    onAnswer: @escaping (Int) -> Void
+  ) async throws(BusFailure) -> [Result<Variant, BusFailure>] {
+    var started = 0
     let starts = messages.map { message in
       { (cancellable, callback, data) in
+        started += 1
         self.start(message, to: provider, cancellable, callback, data)
-      } as PrivateMainContext.Start
+      } as CallLoop.Start
     }
-    let results = try context.results(of: starts, until: deadline, onResult: onAnswer)
+    try await flights.enter(messages.count, until: deadline)
+    defer { flights.leave(messages.count) }
+    let results: [GLibReference]
+    do throws(BusFailure) {
+      results = try await CallLoop.results(
+        of: starts, until: deadline,
+        onResult: { index in
+          started -= 1
+          onAnswer(index)
+        },
+        onLateResult: { self.unanswered.subtract(1, ordering: .relaxed) })
+    } catch {
+      unanswered.add(started, ordering: .relaxed)
+      throw error
+    }
     return results.map { result in
       var error: UnsafeMutablePointer<GError>?
       if let answer = g_dbus_connection_call_finish(reference.pointer, result.pointer, &error) {
@@ -147,7 +169,7 @@ final class BusConnection: Sendable {
 
 extension BusConnection {
   /// What starts a message to whoever owns a name on the bus, if anybody does.
-  func starting(_ message: Message, to name: String) -> PrivateMainContext.Start {
+  func starting(_ message: Message, to name: String) -> CallLoop.Start {
     { [reference] cancellable, callback, data in
       let call = g_dbus_message_new_method_call(
         name, message.object.text, message.interface, message.method)
@@ -216,6 +238,18 @@ extension BusConnection {
     return { [reference] in g_dbus_connection_signal_unsubscribe(reference.pointer, id) }
   }
 
+  /// Calls a closure when the bus has ended the connection, in the context that it was opened in.
+  ///
+  /// - Returns: What ends the subscription.
+  func whenClosed(_ handler: @escaping () -> Void) -> () -> Void {
+    let data = Unmanaged.passRetained(ClosingHandler(handler)).toOpaque()
+    let id = g_signal_connect_data(
+      gpointer(reference.pointer), "closed",
+      unsafeBitCast(ClosingHandler.callback, to: GCallback.self), data, ClosingHandler.release,
+      GConnectFlags(0))
+    return { [reference] in g_signal_handler_disconnect(gpointer(reference.pointer), id) }
+  }
+
   /// Sends a signal without arguments to everybody who has asked for such; nobody answers.
   func broadcast(_ member: String, of interface: String, from object: ObjectPath) {
     g_dbus_connection_emit_signal(
@@ -227,15 +261,13 @@ extension BusConnection {
   /// Waits until everything that was sent has left, for a second at most.
   ///
   /// A failure isn't reported: the write that was to be announced has taken place.
-  func flush() {
-    _ = try? PrivateMainContext.run { (context) throws(BusFailure) in
-      try context.results(
-        of: [
-          { [reference] cancellable, callback, data in
-            g_dbus_connection_flush(reference.pointer, cancellable, callback, data)
-          }
-        ], until: Deadline(after: .seconds(1)))
-    }
+  func flush() async {
+    _ = try? await CallLoop.results(
+      of: [
+        { [reference] cancellable, callback, data in
+          g_dbus_connection_flush(reference.pointer, cancellable, callback, data)
+        }
+      ], until: Deadline(after: .seconds(1)))
   }
 }
 
@@ -256,6 +288,25 @@ private final class SignalHandler {
 
   static let release: GDestroyNotify = { data in
     if let data { Unmanaged<SignalHandler>.fromOpaque(data).release() }
+  }
+}
+
+private final class ClosingHandler {
+  let handler: () -> Void
+
+  init(_ handler: @escaping () -> Void) { self.handler = handler }
+
+  typealias Callback =
+    @convention(c) (
+      OpaquePointer?, gboolean, UnsafeMutablePointer<GError>?, UnsafeMutableRawPointer?
+    ) -> Void
+
+  static let callback: Callback = { _, _, _, data in
+    if let data { Unmanaged<ClosingHandler>.fromOpaque(data).takeUnretainedValue().handler() }
+  }
+
+  static let release: GClosureNotify = { data, _ in
+    if let data { Unmanaged<ClosingHandler>.fromOpaque(data).release() }
   }
 }
 #endif

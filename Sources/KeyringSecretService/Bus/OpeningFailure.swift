@@ -35,17 +35,16 @@ extension SecretSession {
     /// dbus-broker says the same of a name that nobody provides and of one whose program it could not
     /// start: only the list of the names it could start somebody for tells the two apart.
     init(
-      opening cause: BusFailure, on connection: BusConnection, in context: PrivateMainContext,
-      until deadline: Deadline
-    ) {
+      opening cause: BusFailure, on connection: BusConnection, until deadline: Deadline
+    ) async {
       self.cause = cause
       guard cause.codeWhileOpening == .noProvider else {
         code = cause.codeWhileOpening
         return
       }
       do throws(BusFailure) {
-        let answer = try connection.send(
-          [.activatableNames()], to: nil, in: context, until: deadline)[0]
+        let answer = try await connection.send(
+          [.activatableNames()], to: nil, until: deadline)[0]
         let names = try answer.get().child(0).children.map(\.text)
         code = names.contains(Message.secrets) ? .providerFailed : .noProvider
       } catch {

@@ -14,67 +14,63 @@ extension SecretSession {
   /// - Throws: Why there is none.
   static func open(
     address: String?, asking questions: [Message], until deadline: Deadline
-  ) throws(OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
+  ) async throws(OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
     let questions =
       questions.count < BusConnection.flight - Provider.names.count ? questions : []
-    return try PrivateMainContext.run { (context) throws(OpeningFailure) in
-      let connection: BusConnection
-      do throws(BusFailure) {
-        connection = try .open(address: address, in: context, until: deadline)
-      } catch {
-        throw OpeningFailure(connecting: error)
+    let connection: BusConnection
+    do throws(BusFailure) {
+      connection = try await .open(address: address, until: deadline)
+    } catch {
+      throw OpeningFailure(connecting: error)
+    }
+    do throws(BusFailure) {
+      // The names that it owns tell who the provider is.
+      let owners = Provider.names.map { Message.owner(of: $0) }
+      let (service, results) = try await openServiceWithAnyKey(
+        on: connection, asking: owners + questions, deadline)
+      let names = zip(owners, results).map {
+        connection.answer($1, to: $0, from: Message.bus)?.child(0).text
       }
-      do throws(BusFailure) {
-        // The names that it owns tell who the provider is.
-        let owners = Provider.names.map { Message.owner(of: $0) }
-        let (service, results) = try openServiceWithAnyKey(
-          on: connection, asking: owners + questions, context, deadline)
-        let names = zip(owners, results).map {
-          connection.answer($1, to: $0, from: Message.bus)?.child(0).text
-        }
-        let session = SecretSession(
-          connection: connection, service: service,
-          owners: Dictionary(uniqueKeysWithValues: zip(Provider.names, names))
-            .compactMapValues(\.self))
-        guard let session else {
-          throw BusFailure(domain: "secret", code: 0, text: "the provider left during the opening")
-        }
-        let answers = zip(questions, results.dropFirst(owners.count)).compactMap {
-          connection.answer($1, to: $0, from: session.provider.uniqueName)
-        }
-        return (session, answers.isEmpty || answers.count < questions.count ? nil : answers)
-      } catch {
-        throw OpeningFailure(opening: error, on: connection, in: context, until: deadline)
+      let session = SecretSession(
+        connection: connection, service: service,
+        owners: Dictionary(uniqueKeysWithValues: zip(Provider.names, names))
+          .compactMapValues(\.self))
+      guard let session else {
+        throw BusFailure(domain: "secret", code: 0, text: "the provider left during the opening")
       }
+      let answers = zip(questions, results.dropFirst(owners.count)).compactMap {
+        connection.answer($1, to: $0, from: session.provider.uniqueName)
+      }
+      return (session, answers.isEmpty || answers.count < questions.count ? nil : answers)
+    } catch {
+      throw await OpeningFailure(opening: error, on: connection, until: deadline)
     }
   }
 
   /// KWallet 5.103 refuses the key of one session in 256, because it begins with a zero.
   private static func openServiceWithAnyKey(
-    on connection: BusConnection, asking questions: [Message], _ context: PrivateMainContext,
-    _ deadline: Deadline
-  ) throws(BusFailure) -> (service: GLibReference, results: [GLibReference]) {
+    on connection: BusConnection, asking questions: [Message], _ deadline: Deadline
+  ) async throws(BusFailure) -> (service: GLibReference, results: [GLibReference]) {
     for _ in 0..<3 {
       do throws(BusFailure) {
-        return try openService(on: connection, asking: questions, context, deadline)
+        return try await openService(on: connection, asking: questions, deadline)
       } catch {
         guard error.isInvalidArgument else { throw error }
       }
     }
-    return try openService(on: connection, asking: questions, context, deadline)
+    return try await openService(on: connection, asking: questions, deadline)
   }
 
   private static func openService(
-    on connection: BusConnection, asking questions: [Message], _ context: PrivateMainContext,
-    _ deadline: Deadline
-  ) throws(BusFailure) -> (service: GLibReference, results: [GLibReference]) {
-    guard let service = newService(on: connection, context) else {
+    on connection: BusConnection, asking questions: [Message], _ deadline: Deadline
+  ) async throws(BusFailure) -> (service: GLibReference, results: [GLibReference]) {
+    guard let service = newService(on: connection) else {
       throw BusFailure(domain: "glib", code: 0, text: "libsecret made no service object")
     }
-    let opening: PrivateMainContext.Start = { cancellable, callback, data in
+    let opening: CallLoop.Start = { cancellable, callback, data in
       g_async_initable_init_async(service.pointer, G_PRIORITY_DEFAULT, cancellable, callback, data)
     }
-    let results = try context.results(
+    let results = try await CallLoop.results(
       of: [opening] + questions.map { connection.starting($0, to: $0.receiver ?? Message.secrets) },
       until: deadline)
     var error: UnsafeMutablePointer<GError>?
@@ -85,7 +81,7 @@ extension SecretSession {
   }
 
   private static func newService(
-    on connection: BusConnection, _ context: PrivateMainContext
+    on connection: BusConnection
   ) -> GLibReference? {
     var values = [GValue(), GValue()]
     g_value_init(&values[0], g_dbus_connection_get_type())
@@ -99,7 +95,7 @@ extension SecretSession {
         return g_object_new_with_properties(
           SecretServiceClass.type, guint(values.count), &names, &values)
       }
-    }.map { .object(adopting: OpaquePointer($0), madeIn: context.shared) }
+    }.map { .object(adopting: OpaquePointer($0), madeIn: CallLoop.current.shared) }
   }
 }
 #endif

@@ -1,4 +1,5 @@
 #if SecretService && os(Linux)
+internal import KeyringStorage
 
 extension SecretSession {
   /// How a prompt ended.
@@ -19,39 +20,46 @@ extension SecretSession {
   /// - Throws: That the prompt cannot be shown, that the provider left, or that time is up.
   func show(
     _ prompt: ObjectPath, until deadline: Deadline
-  ) throws(BusFailure) -> PromptOutcome? {
-    try PrivateMainContext.run { (context) throws(BusFailure) in
-      var outcome: PromptOutcome?
-      var providerHasLeft = false
-      let subscriptions = [
-        subscribe(to: .completed(prompt, sender: provider.uniqueName)) {
-          outcome = PromptOutcome($0)
-        },
-        subscribe(to: .ownerChanged(of: provider.uniqueName)) { _ in providerHasLeft = true },
-      ]
-      defer { for unsubscribe in subscriptions { unsubscribe() } }
+  ) async throws(BusFailure) -> PromptOutcome? {
+    var outcome: PromptOutcome?
+    var providerHasLeft = false
+    var waiter: Waiter?
+    let subscriptions = [
+      subscribe(to: .completed(prompt, sender: provider.uniqueName)) {
+        outcome = PromptOutcome($0)
+        waiter?.end()
+      },
+      subscribe(to: .ownerChanged(of: provider.uniqueName)) { _ in
+        providerHasLeft = true
+        waiter?.end()
+      },
+    ]
+    defer { for unsubscribe in subscriptions { unsubscribe() } }
 
-      let message = Message.show(prompt: prompt)
-      for result in try send([message], in: context, until: deadline) {
-        if case .failure(let failure) = result, failure.isUnknownObject(of: message) { return nil }
-        _ = try result.get()
-      }
-      try context.iterate(until: deadline) { outcome == nil && !providerHasLeft && !isClosed }
-      guard let outcome else {
-        throw BusFailure(
-          domain: "secret", code: 0, text: "the provider left while its prompt was shown",
-          remoteName: "org.freedesktop.DBus.Error.NoReply")
-      }
-      return outcome
+    let message = Message.show(prompt: prompt)
+    for result in try await send([message], until: deadline) {
+      if case .failure(let failure) = result, failure.isUnknownObject(of: message) { return nil }
+      _ = try result.get()
     }
+    while outcome == nil, !providerHasLeft, !isClosed {
+      if let failure = deadline.failure { throw failure }
+      // A bus that ends the connection signals nothing here.
+      try? await Waiter.wait(until: deadline.atMost(.seconds(1))) { waiter = $0 }
+    }
+    guard let outcome else {
+      throw BusFailure(
+        domain: "secret", code: 0, text: "the provider left while its prompt was shown",
+        remoteName: "org.freedesktop.DBus.Error.NoReply")
+    }
+    return outcome
   }
 }
 
 extension SecretSession {
   /// Tells whether a prompt that was dismissed was never in front of anybody.
-  func lacksPrompter(until deadline: Deadline) throws(BusFailure) -> Bool {
+  func lacksPrompter(until deadline: Deadline) async throws(BusFailure) -> Bool {
     guard let prompter = provider.prompter else { return false }
-    return try owner(of: prompter, until: deadline) == nil
+    return try await owner(of: prompter, until: deadline) == nil
   }
 }
 

@@ -18,6 +18,8 @@ final class SecretSession: Sendable {
   let itemPlaces = ItemPlaces()
   /// The collection that was last chosen to stand for the default one.
   let chosenCollection = Mutex<ObjectPath?>(nil)
+  /// The questions to unlock something that are open, by what they unlock.
+  let unlockings = Mutex<[Set<ObjectPath>: SharedOutcome<Unlocking>]>([:])
   /// The number of waits for answers so far; tests compare it with the documentation.
   let waits = Atomic(0)
 
@@ -44,17 +46,9 @@ final class SecretSession: Sendable {
   /// - Throws: Only when the deadline passed.
   func send(
     _ messages: [Message], until deadline: Deadline
-  ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
-    try PrivateMainContext.run { (context) throws(BusFailure) in
-      try send(messages, in: context, until: deadline)
-    }
-  }
-
-  func send(
-    _ messages: [Message], in context: PrivateMainContext, until deadline: Deadline
-  ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
+  ) async throws(BusFailure) -> [Result<Variant, BusFailure>] {
     waits.add(1, ordering: .relaxed)
-    return try connection.send(messages, to: provider.uniqueName, in: context, until: deadline)
+    return try await connection.send(messages, to: provider.uniqueName, until: deadline)
   }
 
   /// How secrets are encrypted on the bus, in the specification's words; "plain" for not at all.
@@ -80,8 +74,8 @@ final class SecretSession: Sendable {
 
 extension SecretSession {
   /// The unique name of who owns a name on the bus; `nil` when nobody does.
-  func owner(of name: String, until deadline: Deadline) throws(BusFailure) -> String? {
-    let result = try send([.owner(of: name)], until: deadline)[0]
+  func owner(of name: String, until deadline: Deadline) async throws(BusFailure) -> String? {
+    let result = try await send([.owner(of: name)], until: deadline)[0]
     return try? result.get().child(0).text
   }
 }

@@ -1,25 +1,26 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
+internal import Synchronization
 
 /// The sessions of this process, one for each bus, opened when first needed.
 ///
-/// However many threads ask at once, one of them opens and the others wait: several sessions opened
+/// However many calls ask at once, one of them opens and the others wait: several sessions opened
 /// side by side abort some versions of gnome-keyring.
 final class SessionPool: Sendable {
   static let shared = SessionPool()
 
-  private enum Entry {
-    case opening
-    case open(SecretSession)
-    /// An opening has failed, for everybody who waited for it.
-    case failed(SecretSession.OpeningFailure)
-  }
+  typealias Answer = (session: SecretSession, answers: [Variant]?)
+
+  /// Why a session could not be opened; `nil` if it could, or if only the one who has tried failed.
+  private typealias Opening = SharedOutcome<SecretSession.OpeningFailure?>
 
   private struct State {
-    var entries: [String?: Entry] = [:]
+    // Not in one enumeration with the openings: a search for leaks doesn't know the pointers in that.
+    var sessions: [String?: SecretSession] = [:]
+    var openings: [String?: Opening] = [:]
   }
 
-  private let monitor = Monitor(State())
+  private let state = Mutex(State())
 
   /// The open session with the provider on a bus.
   ///
@@ -32,55 +33,68 @@ final class SessionPool: Sendable {
   /// - Throws: Why none could be opened.
   func session(
     at address: String?, asking questions: () -> [Message], until deadline: Deadline
-  ) throws(SecretSession.OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
-    enum Turn {
-      case use(SecretSession)
-      case open
-      case fail(SecretSession.OpeningFailure)
-    }
-    var didWait = false
-    let turn: Turn? = monitor.wait(until: deadline) { state in
-      switch state.entries[address] {
-      case .open(let session): return .use(session)
-      case .failed(let failure) where didWait: return .fail(failure)
-      case .opening:
-        didWait = true
-        return nil
-      case .failed, nil:
-        state.entries[address] = .opening
-        return .open
+  ) async throws(SecretSession.OpeningFailure) -> Answer {
+    while true {
+      switch take(address) {
+      case .session(let session): return (session, nil)
+      case .mine(let opening):
+        return try await open(address, asking: questions(), opening, until: deadline)
+      case .another(let opening):
+        do throws(BusFailure) {
+          try await opening.wait(until: deadline)
+        } catch {
+          throw SecretSession.OpeningFailure(error)
+        }
+        if case .some(let failure?) = opening.value { throw failure }
       }
     }
-    switch turn {
-    case .use(let session): return (session, nil)
-    case .fail(let failure): throw failure
-    case nil: throw SecretSession.OpeningFailure(deadline.failure ?? .timedOut)
-    case .open: return try open(address, asking: questions(), until: deadline)
+  }
+
+  private enum Taken {
+    case session(SecretSession)
+    /// To be opened by who has taken it.
+    case mine(Opening)
+    case another(Opening)
+  }
+
+  private func take(_ address: String?) -> Taken {
+    state.withLock { state in
+      // A session that can't be used for much longer makes room for another.
+      if let session = state.sessions[address], !session.connection.isExhausted {
+        return .session(session)
+      }
+      if let opening = state.openings[address] { return .another(opening) }
+      let opening = Opening()
+      state.openings[address] = opening
+      return .mine(opening)
     }
   }
 
   private func open(
-    _ address: String?, asking questions: [Message], until deadline: Deadline
-  ) throws(SecretSession.OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
+    _ address: String?, asking questions: [Message], _ opening: Opening, until deadline: Deadline
+  ) async throws(SecretSession.OpeningFailure) -> Answer {
     do throws(SecretSession.OpeningFailure) {
-      let opened = try SecretSession.open(address: address, asking: questions, until: deadline)
-      monitor.withLock { $0.entries[address] = .open(opened.session) }
+      let opened = try await SecretSession.open(
+        address: address, asking: questions, until: deadline)
+      state.withLock { state in
+        state.sessions[address] = opened.session
+        state.openings[address] = nil
+      }
+      opening.settle(nil)
       return opened
     } catch {
+      state.withLock { $0.openings[address] = nil }
       // Out of time or cancelled is this caller only: somebody else who waits tries next.
       let isMine = error.code == .timedOut || error.code == .canceled
-      let entry: Entry? = isMine ? nil : .failed(error)
-      monitor.withLock { $0.entries[address] = entry }
+      opening.settle(isMine ? nil : error)
       throw error
     }
   }
 
-  /// Forgets a session that was lost, unless another thread has opened a new one meanwhile.
+  /// Forgets a session that was lost, unless another call has opened a new one meanwhile.
   func forget(_ session: SecretSession, at address: String?) {
-    monitor.withLock { state in
-      if case .open(let current) = state.entries[address], current === session {
-        state.entries[address] = nil
-      }
+    state.withLock { state in
+      if state.sessions[address] === session { state.sessions[address] = nil }
     }
   }
 }

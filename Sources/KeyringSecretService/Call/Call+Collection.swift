@@ -1,5 +1,6 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
+internal import Synchronization
 
 extension Call {
   /// The object that messages about the storage's collection go to.
@@ -7,36 +8,38 @@ extension Call {
   /// - Returns: The collection or its alias, which need not stand for one; `nil` when there is none
   ///   with the label.
   /// - Throws: Any reason for not knowing the answer.
-  func collection() throws(SecureStorageError) -> ObjectPath? {
+  func collection() async throws(SecureStorageError) -> ObjectPath? {
     if let knownCollection { return knownCollection }
     if choosesCollection {
-      knownCollection = try chosenCollection()
+      knownCollection = try await chosenCollection()
       return knownCollection
     }
     knownCollection =
       switch options.collection {
       case .default, .session: options.collection.alias.map { .collection(aliased: $0) }
-      case .named(let label): try collection(labeled: label)
+      case .named(let label): try await collection(labeled: label)
       }
     return knownCollection
   }
 
   /// The object that messages about the storage's collection go to, for what cannot do without one.
-  func existingCollection() throws(SecureStorageError) -> ObjectPath {
-    if let collection = try collection() { return collection }
+  func existingCollection() async throws(SecureStorageError) -> ObjectPath {
+    if let collection = try await collection() { return collection }
     throw noCollection()
   }
 
   /// Returns the collection itself: `Lock` and `Unlock` take its path, and no alias.
-  func lockableCollection() throws(SecureStorageError) -> ObjectPath {
-    if let collection = try namedCollection() { return collection }
+  func lockableCollection() async throws(SecureStorageError) -> ObjectPath {
+    if let collection = try await namedCollection() { return collection }
     throw noCollection()
   }
 
   /// What the storage's alias or label stands for, if anything; it need not exist any more.
-  func namedCollection() throws(SecureStorageError) -> ObjectPath? {
-    guard !choosesCollection, let alias = options.collection.alias else { return try collection() }
-    return try collection(aliased: alias)
+  func namedCollection() async throws(SecureStorageError) -> ObjectPath? {
+    guard !choosesCollection, let alias = options.collection.alias else {
+      return try await collection()
+    }
+    return try await collection(aliased: alias)
   }
 
   /// The error when there is no collection, or it has vanished.
@@ -58,16 +61,18 @@ extension Call {
   }
 
   /// Finds the collection with a label.
-  func collection(labeled label: String) throws(SecureStorageError) -> ObjectPath? {
-    try labeledCollections().first { $0.label.isExactly(label) }?.path
+  func collection(labeled label: String) async throws(SecureStorageError) -> ObjectPath? {
+    try await labeledCollections().first { $0.label.isExactly(label) }?.path
   }
 
   /// Lists all collections with their labels; those that vanish meanwhile are left out.
-  func labeledCollections() throws(SecureStorageError) -> [(path: ObjectPath, label: String)] {
-    guard let answer = try send(.collections()) else { throw unexpectedAnswer("nothing") }
+  func labeledCollections() async throws(SecureStorageError) -> [(
+    path: ObjectPath, label: String
+  )] {
+    guard let answer = try await send(.collections()) else { throw unexpectedAnswer("nothing") }
     let paths = answer.child(0).child(0)
     guard paths.isOfType("ao") else { throw unexpectedAnswer("no list of collections") }
-    let labels = try send(paths.paths.map { .label(ofCollection: $0) })
+    let labels = try await send(paths.paths.map { .label(ofCollection: $0) })
     return zip(paths.paths, labels).compactMap { path, answer in
       guard let label = answer?.child(0).child(0), label.isOfType("s") else { return nil }
       return (path, label.text)
@@ -75,8 +80,8 @@ extension Call {
   }
 
   /// The collection that an alias stands for.
-  func collection(aliased name: String) throws(SecureStorageError) -> ObjectPath? {
-    guard let answer = try send(.readAlias(name)) else { return nil }
+  func collection(aliased name: String) async throws(SecureStorageError) -> ObjectPath? {
+    guard let answer = try await send(.readAlias(name)) else { return nil }
     let path = ObjectPath(answer.child(0).text)
     return path.isNone ? nil : path
   }
@@ -96,14 +101,14 @@ extension SecretServiceStorage.Collection {
 // MARK: - Locking
 
 extension Call {
-  func isLocked(_ collection: ObjectPath) throws(SecureStorageError) -> Bool {
-    if let isLocked = try lockState(of: collection) { return isLocked }
+  func isLocked(_ collection: ObjectPath) async throws(SecureStorageError) -> Bool {
+    if let isLocked = try await lockState(of: collection) { return isLocked }
     throw noCollection()
   }
 
   /// Whether a collection is locked; `nil` when it does not exist (any more).
-  func lockState(of collection: ObjectPath) throws(SecureStorageError) -> Bool? {
-    guard let answer = try send(.isLocked(collection)) else { return nil }
+  func lockState(of collection: ObjectPath) async throws(SecureStorageError) -> Bool? {
+    guard let answer = try await send(.isLocked(collection)) else { return nil }
     return try isLocked(answer)
   }
 
@@ -114,16 +119,16 @@ extension Call {
     return value.bool
   }
 
-  func lock(_ collection: ObjectPath) throws(SecureStorageError) {
+  func lock(_ collection: ObjectPath) async throws(SecureStorageError) {
     // Another program may unlock it at once, but not each time.
     for _ in 0..<3 {
       // KWallet 5.103 cannot lock what is locked.
-      if try isLocked(collection) { return }
-      guard let answer = try send(.lock([collection])) else { throw noCollection() }
+      if try await isLocked(collection) { return }
+      guard let answer = try await send(.lock([collection])) else { throw noCollection() }
       let prompt = ObjectPath(answer.child(1).text)
-      if !prompt.isNone { _ = try self.answer(to: prompt) }
+      if !prompt.isNone { _ = try await self.answer(to: prompt) }
     }
-    if try isLocked(collection) { return }
+    if try await isLocked(collection) { return }
     // As of a collection that can't be locked, such as one that is kept in memory only.
     throw failure(
       .backend,
@@ -133,18 +138,55 @@ extension Call {
 
   /// Unlocks items or collections, asking the user if that is allowed.
   ///
+  /// Calls that need the same unlocked share one question, and its answer.
+  ///
   /// - Parameter objects: What to unlock.
   /// - Throws: `.locked` when nobody may be asked, `.userCanceled` when the user declined.
-  func unlock(_ objects: [ObjectPath]) throws(SecureStorageError) {
+  func unlock(_ objects: [ObjectPath]) async throws(SecureStorageError) {
     if objects.isEmpty { return }
     // Nothing is asked for that would not be performed: the prompt would stay behind in the daemon.
     guard options.interaction == .allowed else { throw failure(.locked) }
+    let patience = Deadline(after: options.longestOperation)
+    while true {
+      let (unlocking, isMine) = session.unlocking(objects)
+      if isMine { return try await unlock(objects, for: unlocking) }
+      do throws(BusFailure) {
+        try await asking { () async throws(BusFailure) in
+          try await unlocking.wait(until: patience)
+        }
+      } catch {
+        throw questionFailure(error)
+      }
+      switch unlocking.value {
+      case .unlocked: return
+      case .refused(var error):
+        error.operation = operation
+        throw error
+      case .abandoned, nil: try checkDeadline()
+      }
+    }
+  }
+
+  private func unlock(
+    _ objects: [ObjectPath], for unlocking: SharedOutcome<SecretSession.Unlocking>
+  ) async throws(SecureStorageError) {
+    do throws(SecureStorageError) {
+      try await unlockAlone(objects)
+      session.settle(unlocking, of: objects, .unlocked)
+    } catch {
+      let isRefused = [.userCanceled, .locked, .timedOut].contains(error.code)
+      session.settle(unlocking, of: objects, isRefused ? .refused(error) : .abandoned)
+      throw error
+    }
+  }
+
+  private func unlockAlone(_ objects: [ObjectPath]) async throws(SecureStorageError) {
     // KWallet 5.103 ends a prompt, unseen and with nothing unlocked, when another one is answered.
     for _ in 0..<3 {
-      guard let answer = try send(.unlock(objects)) else { throw unexpectedAnswer("nothing") }
+      guard let answer = try await send(.unlock(objects)) else { throw unexpectedAnswer("nothing") }
       var unlocked = answer.child(0).paths
       let prompt = ObjectPath(answer.child(1).text)
-      if !prompt.isNone, let result = try self.answer(toExisting: prompt) {
+      if !prompt.isNone, let result = try await self.answer(toExisting: prompt) {
         // KWallet without a wallet ends the prompt with a value of another type.
         guard result.isOfType("ao") else { break }
         unlocked += result.paths
@@ -153,6 +195,35 @@ extension Call {
       if prompt.isNone { break }
     }
     throw failure(.locked)
+  }
+}
+
+extension SecretSession {
+  /// What has become of a question to unlock something.
+  enum Unlocking: Sendable {
+    case unlocked
+    case refused(SecureStorageError)
+    /// Nobody knows: the call that has asked ran out of time, say.
+    case abandoned
+  }
+
+  /// The question that unlocks these objects: one that is open, or a new one.
+  fileprivate func unlocking(
+    _ objects: [ObjectPath]
+  ) -> (unlocking: SharedOutcome<Unlocking>, isMine: Bool) {
+    unlockings.withLock { unlockings in
+      if let known = unlockings[Set(objects)] { return (known, false) }
+      let new = SharedOutcome<Unlocking>()
+      unlockings[Set(objects)] = new
+      return (new, true)
+    }
+  }
+
+  fileprivate func settle(
+    _ unlocking: SharedOutcome<Unlocking>, of objects: [ObjectPath], _ value: Unlocking
+  ) {
+    unlockings.withLock { $0[Set(objects)] = nil }
+    unlocking.settle(value)
   }
 }
 #endif

@@ -12,46 +12,47 @@ extension Call {
   @discardableResult
   func createCollection(
     labeled label: String, aliased alias: String = ""
-  ) throws(SecureStorageError) -> ObjectPath {
+  ) async throws(SecureStorageError) -> ObjectPath {
     hasWritten = true
-    guard let answer = try send(.createCollection(labeled: label, aliased: alias)) else {
+    guard let answer = try await send(.createCollection(labeled: label, aliased: alias)) else {
       throw unexpectedAnswer("nothing")
     }
     let path = ObjectPath(answer.child(0).text)
     guard path.isNone else { return path }
-    let result = try self.answer(to: ObjectPath(answer.child(1).text))
+    let result = try await self.answer(to: ObjectPath(answer.child(1).text))
     guard result.isOfType("o") else { throw unexpectedAnswer("no collection") }
     return ObjectPath(result.text)
   }
 
   /// Deletes a collection and all its items.
-  func delete(_ collection: ObjectPath) throws(SecureStorageError) {
+  func delete(_ collection: ObjectPath) async throws(SecureStorageError) {
     hasWritten = true
-    guard let answer = try send(.delete(collection: collection)) else { return }
+    guard let answer = try await send(.delete(collection: collection)) else { return }
     let prompt = ObjectPath(answer.child(0).text)
-    if !prompt.isNone { _ = try self.answer(to: prompt) }
+    if !prompt.isNone { _ = try await self.answer(to: prompt) }
   }
 
   /// Makes the default collection, where there is none and the user may be asked.
   ///
   /// - Returns: The collection, which another thread may have made.
   /// - Throws: That there is none, or what kept it from being made.
-  func newDefaultCollection() throws(SecureStorageError) -> ObjectPath {
+  func newDefaultCollection() async throws(SecureStorageError) -> ObjectPath {
     guard options.collection == .default, options.interaction == .allowed else {
       throw noCollection()
     }
     // Threads that meet here must not ask the user for one collection each.
     let label = "Default keyring"
     let pause = Deadline.Pause()
-    return try storage.withLock(on: .collection(label), .save) { () throws(SecureStorageError) in
+    return try await storage.withLock(on: .collection(label), .save) {
+      () async throws(SecureStorageError) in
       // Another thread may have waited for the user.
       addToDeadline(pause)
       // gnome-keyring's alias may stand for a collection that does not exist.
-      if let collection = try collection(aliased: "default"), try exists(collection) {
+      if let collection = try await collection(aliased: "default"), try await exists(collection) {
         return collection
       }
       do throws(SecureStorageError) {
-        return try createCollection(labeled: label, aliased: "default")
+        return try await createCollection(labeled: label, aliased: "default")
       } catch {
         // Nobody could be asked: there is none, and nothing to unlock.
         guard error.code == .locked else { throw error }
@@ -65,8 +66,8 @@ extension Call {
 }
 
 extension Call {
-  private func exists(_ collection: ObjectPath) throws(SecureStorageError) -> Bool {
-    try send(.label(ofCollection: collection)) != nil
+  private func exists(_ collection: ObjectPath) async throws(SecureStorageError) -> Bool {
+    try await send(.label(ofCollection: collection)) != nil
   }
 }
 

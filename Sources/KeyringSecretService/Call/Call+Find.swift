@@ -3,24 +3,24 @@ internal import KeyringStorage
 
 extension Call {
   /// Finds items, newest first.
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+  func items(matching query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
     if let key = query.key, query.asksForKeyOnly, query.unlocks {
-      return try items(for: [key], query.details).map(\.value)
+      return try await items(for: [key], query.details).map(\.value)
     }
-    return try selectedItems(matching: query)
+    return try await selectedItems(matching: query)
   }
 
   /// Finds items by whatever a query asks for, even while others change them.
-  func selectedItems(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+  func selectedItems(matching query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
     var refusals: [ObjectPath: Int] = [:]
     var incomplete: Set<ObjectPath> = []
     while true {
-      let selected = try storedItems(
+      let selected = try await storedItems(
         matching: query, fetching: query.details, ignoring: incomplete
       ).map { (key: $0, item: $1[0]) }
       let unread =
         query.details.contains(.secret) ? selected.map(\.item).filter(\.canBeRead).map(\.path) : []
-      let contents = try contents(of: ItemRequest(unread, .secret, in: session))
+      let contents = try await contents(of: ItemRequest(unread, .secret, in: session))
       let missing = unread.filter { contents.secrets[$0] == nil }
       if missing.isEmpty {
         return selected.map { key, stored in
@@ -32,10 +32,10 @@ extension Call {
       incomplete.formUnion(contents.incomplete)
       // What vanished in between was removed, replaced or locked, and another search tells which.
       let refused = missing.filter { !incomplete.contains($0) }
-      for path in refused where try lockState(of: path.collection) == false {
+      for path in refused where try await lockState(of: path.collection) == false {
         refusals[path, default: 0] += 1
       }
-      try insist(on: refused.filter { refusals[$0] ?? 0 > 1 }, refusals)
+      try await insist(on: refused.filter { refusals[$0] ?? 0 > 1 }, refusals)
       try checkRepetition()
     }
   }
@@ -44,13 +44,13 @@ extension Call {
   /// where that did not help.
   private func insist(
     on refused: [ObjectPath], _ refusals: [ObjectPath: Int]
-  ) throws(SecureStorageError) {
+  ) async throws(SecureStorageError) {
     if refused.isEmpty { return }
     if refused.contains(where: { refusals[$0] ?? 0 > 2 }) {
-      _ = try send([.getSecrets(refused, session: session.path)], acceptingRefusals: false)
+      _ = try await send([.getSecrets(refused, session: session.path)], acceptingRefusals: false)
       throw unexpectedAnswer("no secret for an item that it lists as unlocked")
     }
-    try unlock(refused)
+    try await unlock(refused)
   }
 
   // MARK: What a query selects
@@ -67,17 +67,17 @@ extension Call {
   func storedItems(
     matching query: ItemQuery, fetching details: ItemQuery.Details = [],
     ignoring incomplete: Set<ObjectPath> = []
-  ) throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
+  ) async throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
     let selected =
       if let key = query.key {
         [
           (
             key: key,
-            items: try storedItems(for: key, unlocking: query.unlocks, ignoring: incomplete)
+            items: try await storedItems(for: key, unlocking: query.unlocks, ignoring: incomplete)
           )
         ]
       } else {
-        try candidates(for: query, details, ignoring: incomplete)
+        try await candidates(for: query, details, ignoring: incomplete)
       }
     var matching: [(key: ItemKey, items: [StoredItem])] = []
     for (key, items) in selected {
@@ -93,11 +93,12 @@ extension Call {
   /// key, and every other item of another program by itself.
   private func candidates(
     for query: ItemQuery, _ details: ItemQuery.Details, ignoring incomplete: Set<ObjectPath>
-  ) throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
+  ) async throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
     // A provider compares letter by letter.
     let attributes = query.ignoresCase ? [:] : query.attributes
     let details = query.asksForAttributesOnly ? details : []
-    let stored = try storedItems(with: attributes, unlocking: query.unlocks, fetching: details)
+    let stored = try await storedItems(
+      with: attributes, unlocking: query.unlocks, fetching: details)
     let known = stored.filter { !incomplete.contains($0.path) }.compactMap { stored in
       ItemKey(itemAttributes: stored.attributes).map { (key: $0, item: stored) }
     }
@@ -119,14 +120,14 @@ extension Call {
   /// - Throws: `.ambiguous` when several items of other programs match and none of ours.
   func storedItems(
     for key: ItemKey, unlocking: Bool = true, ignoring incomplete: Set<ObjectPath> = []
-  ) throws(SecureStorageError) -> [StoredItem] {
-    let stored = try storedItems(
+  ) async throws(SecureStorageError) -> [StoredItem] {
+    let stored = try await storedItems(
       unlocking: unlocking, havingAttributes: true
-    ) { () throws(SecureStorageError) in
-      let result = try searchWhereItWas(key)
+    ) { () async throws(SecureStorageError) in
+      let result = try await searchWhereItWas(key)
       if result.found[0].count <= Self.fewItems { return result }
       // Items of other keys have the same parts and more.
-      let own = try search([key.ownAttributes], with: [])
+      let own = try await search([key.ownAttributes], with: [])
       return own.found[0].isEmpty ? result : own
     }.filter { !incomplete.contains($0.path) }
     let own = stored.filter { $0.isOwn(under: key) }
@@ -144,22 +145,22 @@ extension Call {
 
   /// Searches for anybody's items with a key, and fetches the properties of the one that was there the
   /// last time side by side with that.
-  private func searchWhereItWas(_ key: ItemKey) throws(SecureStorageError) -> SearchResult {
+  private func searchWhereItWas(_ key: ItemKey) async throws(SecureStorageError) -> SearchResult {
     guard let path = session.itemPlaces.paths(of: [key], in: options.collection)[key] else {
-      return try searchEverything([key.attributes])
+      return try await searchEverything([key.attributes])
     }
     let request = ItemRequest([path], .metadata, in: session)
     let asksForLock = !session.provider.listsLockedItems
     var result =
-      try asksForLock
+      try await asksForLock
       ? searchEverything([key.attributes], with: request.messages)
       : search([key.attributes], with: request.messages)
-    result.contents = try contents(of: [path], request, result.answers)
+    result.contents = try await contents(of: [path], request, result.answers)
     // An item of ours that is there, and shows what it is, leaves nothing to be asked.
     let isThere =
       result.found[0].contains(path)
       && result.contents.stored(at: path)?.isOwn(under: key) == true
-    return isThere || asksForLock ? result : try searchEverything([key.attributes])
+    return isThere || asksForLock ? result : try await searchEverything([key.attributes])
   }
 
   /// How many items are looked at rather than searched for anew.
@@ -169,11 +170,11 @@ extension Call {
   func storedItems(
     with attributes: [String: String], unlocking: Bool = true,
     fetching details: ItemQuery.Details = []
-  ) throws(SecureStorageError) -> [StoredItem] {
-    try storedItems(
+  ) async throws(SecureStorageError) -> [StoredItem] {
+    try await storedItems(
       unlocking: unlocking, havingAttributes: !attributes.isEmpty, fetching: details
-    ) { () throws(SecureStorageError) in
-      try searchEverything([attributes])
+    ) { () async throws(SecureStorageError) in
+      try await searchEverything([attributes])
     }
   }
 
@@ -192,30 +193,30 @@ extension Call {
   /// - Throws: `.locked` if some of them may be hidden.
   private func storedItems(
     unlocking: Bool, havingAttributes: Bool, fetching details: ItemQuery.Details = [],
-    by search: () throws(SecureStorageError) -> SearchResult
-  ) throws(SecureStorageError) -> [StoredItem] {
+    by search: () async throws(SecureStorageError) -> SearchResult
+  ) async throws(SecureStorageError) -> [StoredItem] {
     // What a search lists may be gone before it is looked at. Then something may have taken its
     // place, and only another search tells; what is listed again and again is a provider's ghost.
     var gone: Set<ObjectPath> = []
     var unlocked: Set<ObjectPath> = []
     var unlockings = 0
     while true {
-      let result = try search()
+      let result = try await search()
       let paths = result.found[0].filter { !gone.contains($0) }
       let unknown = paths.filter { result.contents.properties[$0] == nil }
-      let rest = try contents(of: ItemRequest(unknown, details.union(.metadata), in: session))
+      let rest = try await contents(of: ItemRequest(unknown, details.union(.metadata), in: session))
       let stored = paths.compactMap { result.contents.stored(at: $0) ?? rest.stored(at: $0) }
         .filter { !havingAttributes || $0.showsAttributes }
       if unlocking {
         if result.isLocked {
           unlockings += 1
           if unlockings > Self.mostUnlockings { throw failure(.locked) }
-          try unlock([lockableCollection()])
+          try await unlock([lockableCollection()])
           continue
         }
         let locked = stored.filter { $0.isLocked && !unlocked.contains($0.path) }.map(\.path)
         if !locked.isEmpty {
-          try unlock(locked)
+          try await unlock(locked)
           unlocked.formUnion(locked)
           continue
         }

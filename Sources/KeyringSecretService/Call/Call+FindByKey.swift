@@ -16,7 +16,7 @@ extension Call {
   /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
   func items(
     for keys: [ItemKey], _ details: ItemQuery.Details
-  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let known = session.itemPlaces.paths(of: keys, in: options.collection)
     // Where every use of an item may be told or confirmed, no other item is asked for its secret.
     var search = KeySearch(keys, known, details, guessing: session.provider.listsLockedItems)
@@ -25,18 +25,18 @@ extension Call {
       search.note(atOpening: answersAtOpening.map { $0.child(0).paths }, of: keys)
     }
     // Whatever moves all the time gets a closer look.
-    for _ in 0..<3 where !search.isOver { try advance(&search) }
+    for _ in 0..<3 where !search.isOver { try await advance(&search) }
     for key in keys {
       if search.paths[key] != known[key] { note(search.paths[key], of: key) }
       if search.absent.contains(key) || search.items[key] != nil { continue }
       // Several items, another program's, one that is locked or has just vanished.
-      search.items[key] = try selectedItems(matching: .key(key, details: details)).first
+      search.items[key] = try await selectedItems(matching: .key(key, details: details)).first
     }
     return search.items
   }
 
   /// Sends what every key needs next, all of it side by side.
-  private func advance(_ search: inout KeySearch) throws(SecureStorageError) {
+  private func advance(_ search: inout KeySearch) async throws(SecureStorageError) {
     let (unknown, guesses, known) = (search.unknown, search.guesses, search.known)
     let likely = Array(guesses.keys)
     // Two keys may have found the same item.
@@ -45,15 +45,15 @@ extension Call {
     let own = likely.map(\.ownAttributes)
     let result =
       unknown.isEmpty
-      ? try self.search(own, with: request.messages)
-      : try searchEverything(own + unknown.map(\.attributes), with: request.messages)
+      ? try await self.search(own, with: request.messages)
+      : try await searchEverything(own + unknown.map(\.attributes), with: request.messages)
     let found = Dictionary(uniqueKeysWithValues: zip(likely, result.found))
     let confirmed =
       Array(known)
       + likely.compactMap { key in
         guesses[key]?.flatMap { found[key] == [$0] ? (key, $0) : nil }
       }
-    let contents = try contents(of: Set(confirmed.map(\.1)), request, result.answers)
+    let contents = try await contents(of: Set(confirmed.map(\.1)), request, result.answers)
     for (key, path) in confirmed {
       search.note(contents.item(key, at: path, search.details), of: key)
     }

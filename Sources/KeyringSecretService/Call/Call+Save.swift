@@ -7,13 +7,13 @@ extension Call {
   /// The secret of an item changes in one message, so that at every moment the old item or the new
   /// one is there. When attributes change with it (a credential's login), the new item is created
   /// before the old one is deleted, and carries a higher revision: whoever meets both takes it.
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+  func save(_ item: SecureItem, _ mode: SaveMode) async throws(SecureStorageError) {
     try refuseReservedAttributes(of: item)
     var vanished: Set<ObjectPath> = []
     var refusals = 0
     while true {
       do throws(SecureStorageError) {
-        if try saveUndisturbed(item, mode, &vanished) { return }
+        if try await saveUndisturbed(item, mode, &vanished) { return }
       } catch {
         // It was locked after it was looked at, so that something may have appeared meanwhile.
         refusals += 1
@@ -26,28 +26,28 @@ extension Call {
   /// Stores an item; `false` when another program has got in between.
   private func saveUndisturbed(
     _ item: SecureItem, _ mode: SaveMode, _ vanished: inout Set<ObjectPath>
-  ) throws(SecureStorageError) -> Bool {
-    let (stored, incomplete) = try storedItems(toBeReplacedBy: item.key, mode)
+  ) async throws(SecureStorageError) -> Bool {
+    let (stored, incomplete) = try await storedItems(toBeReplacedBy: item.key, mode)
     if mode == .add, !stored.isEmpty { throw failure(.itemAlreadyExists) }
     if mode == .update, stored.isEmpty { throw failure(.itemNotFound) }
-    try removeReplaced(incomplete)
-    guard let valid = stored.first else { return try create(item, mode) }
+    try await removeReplaced(incomplete)
+    guard let valid = stored.first else { return try await create(item, mode) }
     // Above those, too, in case that one stays.
     let revision = ([valid] + incomplete).map(\.revision).max() ?? 0
-    guard try replace(valid, by: item, revision + 1) else {
+    guard try await replace(valid, by: item, revision + 1) else {
       // The item vanished before it was replaced. KWallet 5.103 says so, too, when it has computed
       // another key for the session; a new session will do.
       if !vanished.insert(valid.path).inserted { throw failure(.connectionLost) }
       return false
     }
-    try removeReplaced(superseded(stored))
+    try await removeReplaced(superseded(stored))
     return true
   }
 
   /// Removes what a new item has replaced; if the user declines that, the next save removes it.
-  private func removeReplaced(_ items: [StoredItem]) throws(SecureStorageError) {
+  private func removeReplaced(_ items: [StoredItem]) async throws(SecureStorageError) {
     do throws(SecureStorageError) {
-      try remove(items.map(\.path))
+      try await remove(items.map(\.path))
     } catch {
       guard [.locked, .userCanceled].contains(error.code) else { throw error }
     }
@@ -58,20 +58,22 @@ extension Call {
   /// Several items of other programs are too many to replace one, and enough to refuse an addition.
   private func storedItems(
     toBeReplacedBy key: ItemKey, _ mode: SaveMode
-  ) throws(SecureStorageError) -> (stored: [StoredItem], incomplete: [StoredItem]) {
+  ) async throws(SecureStorageError) -> (stored: [StoredItem], incomplete: [StoredItem]) {
     let stored: [StoredItem]
     do throws(SecureStorageError) {
-      stored = try storedItems(for: key)
+      stored = try await storedItems(for: key)
     } catch {
       throw mode == .add && error.code == .ambiguous ? failure(.itemAlreadyExists) : error
     }
     let own = stored.filter(\.isOwn)
     // A single item is replaced whatever its secret is, so the secret isn't fetched.
     guard own.count > (mode == .addOrReplace ? 1 : 0) else { return (stored, []) }
-    let incomplete = try contents(of: ItemRequest(own.map(\.path), .secret, in: session)).incomplete
+    let request = ItemRequest(own.map(\.path), .secret, in: session)
+    let incomplete = try await contents(of: request).incomplete
     if incomplete.isEmpty { return (stored, []) }
     return (
-      try storedItems(for: key, ignoring: incomplete), own.filter { incomplete.contains($0.path) }
+      try await storedItems(for: key, ignoring: incomplete),
+      own.filter { incomplete.contains($0.path) }
     )
   }
 
@@ -91,7 +93,7 @@ extension Call {
   /// Creates an item; `false` when an addition has met another one, and was taken back.
   private func create(
     _ item: SecureItem, _ mode: SaveMode
-  ) throws(SecureStorageError) -> Bool {
+  ) async throws(SecureStorageError) -> Bool {
     let secret = try storage.secretOfNewItem(item)
     let attributes = item.key.newAttributes.merging(item.attributes ?? [:]) { $1 }
       .marking(secret)
@@ -99,16 +101,16 @@ extension Call {
     // `CreateItem` replaces no item with other attributes, so one that another process creates at this
     // moment would stay beside this one.
     let mayBeBeside = mode == .add || item.attributes?.isEmpty == false || secret.count == 0
-    let created = try createAnotherItem(
+    let created = try await createAnotherItem(
       besides: mayBeBeside ? item.key : nil, attributes: attributes, label: label, secret: secret,
       replacing: mode != .add)
     if mode == .add {
-      if !created.isAlone, try !isFirst(created.path, under: item.key) {
-        try remove([created.path])
+      if !created.isAlone, try await !isFirst(created.path, under: item.key) {
+        try await remove([created.path])
         return false
       }
     } else if mayBeBeside, !created.isAlone {
-      try removeSuperseded(item.key)
+      try await removeSuperseded(item.key)
     }
     note(created.path, of: item.key)
     return true
@@ -117,8 +119,8 @@ extension Call {
   /// Tells whether an addition was the first of several at once: the provider has no "create if absent".
   private func isFirst(
     _ path: ObjectPath, under key: ItemKey
-  ) throws(SecureStorageError) -> Bool {
-    let own = try storedItems(for: key).filter(\.isOwn)
+  ) async throws(SecureStorageError) -> Bool {
+    let own = try await storedItems(for: key).filter(\.isOwn)
     // Another program has removed it since, which doesn't undo the addition.
     if own.isEmpty { return true }
     // Where paths don't tell the order of two items of the same second, none is the first.
@@ -129,8 +131,8 @@ extension Call {
   ///
   /// Everybody who saves orders the items in the same way and removes all but the valid one, so that
   /// exactly one is left, whoever comes last.
-  private func removeSuperseded(_ key: ItemKey) throws(SecureStorageError) {
-    try removeReplaced(superseded(storedItems(for: key)))
+  private func removeSuperseded(_ key: ItemKey) async throws(SecureStorageError) {
+    try await removeReplaced(superseded(storedItems(for: key)))
   }
 
   /// Returns the items that the first one has replaced, and that are not needed any more.
@@ -164,41 +166,41 @@ extension Call {
   /// - Throws: `SecureStorageError` if the item can't be replaced.
   private func replace(
     _ stored: StoredItem, by item: SecureItem, _ revision: Int
-  ) throws(SecureStorageError) -> Bool {
+  ) async throws(SecureStorageError) -> Bool {
     let attributes = stored.attributes.merging(item.attributes ?? [:]) { $1 }
     guard let secret = item.secret else {
-      return try changeMetadata(of: stored, attributes, item.label)
+      return try await changeMetadata(of: stored, attributes, item.label)
     }
     if !attributes.isExactly(stored.attributes) {
       var attributes = attributes
       attributes[AttributeName.revision] = String(revision)
-      try supersede(stored, by: item, attributes, secret)
+      try await supersede(stored, by: item, attributes, secret)
       return true
     }
     if stored.isOwn, let label = item.label, !label.isExactly(stored.label) {
-      guard try mark(stored, for: secret) else { return false }
+      guard try await mark(stored, for: secret) else { return false }
       // The one message that changes both at once.
-      let path = try createItem(
+      let path = try await createItem(
         in: stored.path.collection, attributes: attributes.marking(secret, isThere: true),
         label: label, secret: secret
       ).path
       if path != stored.path {
-        try removeSuperseded(item.key)
+        try await removeSuperseded(item.key)
         return true
       }
       // KWallet 5.103 keeps the label of what it replaces. Any other is left alone: gnome-keyring
       // 42.1 crashes when a label is set while other programs replace and remove the item.
-      let answer = try send(.label(ofItem: path))?.child(0).child(0)
+      let answer = try await send(.label(ofItem: path))?.child(0).child(0)
       guard let answer, answer.isOfType("s"), answer.text.isExactly(stored.label) else {
         return true
       }
-      _ = try changeMetadata(of: stored, attributes, item.label)
+      _ = try await changeMetadata(of: stored, attributes, item.label)
       return true
     }
     // In place, so that another program finds its item as it left it, and because KeePassXC 2.7.4
     // asks the user about every replacement.
-    guard try write(secret, to: stored) else { return false }
-    _ = try changeMetadata(of: stored, attributes, item.label)
+    guard try await write(secret, to: stored) else { return false }
+    _ = try await changeMetadata(of: stored, attributes, item.label)
     if stored.isOwn { note(stored.path, of: item.key) }
     return true
   }
@@ -206,34 +208,36 @@ extension Call {
   /// Replaces the secret of an item.
   private func write(
     _ secret: Secret, to stored: StoredItem
-  ) throws(SecureStorageError) -> Bool {
-    guard try mark(stored, for: secret) else { return false }
-    return try write([.setSecret(try encode(secret), of: stored.path)])
+  ) async throws(SecureStorageError) -> Bool {
+    guard try await mark(stored, for: secret) else { return false }
+    return try await write([.setSecret(try encode(secret), of: stored.path)])
   }
 
   /// Marks an item of ours before its secret becomes empty: an empty secret without the mark is taken for
   /// one that never arrived.
-  private func mark(_ stored: StoredItem, for secret: Secret) throws(SecureStorageError) -> Bool {
+  private func mark(
+    _ stored: StoredItem, for secret: Secret
+  ) async throws(SecureStorageError) -> Bool {
     let attributes = stored.attributes.marking(secret, isThere: true)
     if !stored.isOwn || attributes.isExactly(stored.attributes) { return true }
-    return try write([.setAttributes(attributes, of: stored.path)])
+    return try await write([.setAttributes(attributes, of: stored.path)])
   }
 
   /// Replaces an item by one with other attributes, never having none or a mixture of both.
   private func supersede(
     _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret
-  ) throws(SecureStorageError) {
+  ) async throws(SecureStorageError) {
     let attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
-    let created = try createAnotherItem(
+    let created = try await createAnotherItem(
       besides: item.key, in: stored.path.collection, attributes: attributes,
       label: item.label ?? stored.label, secret: secret)
     var gone: Set<ObjectPath> = []
     if created.path != stored.path, !stored.isOwn || session.provider.secretDelay == .zero {
-      try removeReplaced([stored])
+      try await removeReplaced([stored])
       gone = [stored.path]
     }
     if created.beside.map({ Set($0).isSubset(of: gone) }) != true {
-      try removeSuperseded(item.key)
+      try await removeSuperseded(item.key)
     }
     note(created.path, of: item.key)
   }
@@ -241,7 +245,7 @@ extension Call {
   /// Changes label and attributes where they differ; `false` when the item vanished.
   private func changeMetadata(
     of stored: StoredItem, _ attributes: [String: String], _ label: String?
-  ) throws(SecureStorageError) -> Bool {
+  ) async throws(SecureStorageError) -> Bool {
     var messages: [Message] = []
     if !attributes.isExactly(stored.attributes) {
       messages.append(.setAttributes(attributes, of: stored.path))
@@ -249,7 +253,7 @@ extension Call {
     if let label, !label.isExactly(stored.label) {
       messages.append(.setLabel(label, of: stored.path))
     }
-    return try write(messages)
+    return try await write(messages)
   }
 
   // MARK: Messages that write
@@ -267,18 +271,18 @@ extension Call {
   private func createAnotherItem(
     besides key: ItemKey?, in collection: ObjectPath? = nil, attributes: [String: String],
     label: String, secret: Secret, replacing: Bool = true
-  ) throws(SecureStorageError) -> CreatedItem {
+  ) async throws(SecureStorageError) -> CreatedItem {
     do throws(SecureStorageError) {
-      let collection = if let collection { collection } else { try existingCollection() }
-      return try createItem(
+      let collection = if let collection { collection } else { try await existingCollection() }
+      return try await createItem(
         besides: key, in: collection, attributes: attributes, label: label, secret: secret,
         replacing: replacing)
     } catch {
       guard error.underlying?.domain == BusFailure.noSessionOfKWallet else { throw error }
       // It has made an item all the same, without the secret, which it could not decrypt.
-      let made = try storedItems(with: attributes.filter { $0.key != AttributeName.schema })
+      let made = try await storedItems(with: attributes.filter { $0.key != AttributeName.schema })
         .filter { $0.attributes.isExactly(attributes) }
-      try remove(made.map(\.path))
+      try await remove(made.map(\.path))
       hasWritten = false
       throw error
     }
@@ -298,19 +302,19 @@ extension Call {
   private func createItem(
     besides key: ItemKey? = nil, in collection: ObjectPath, attributes: [String: String],
     label: String, secret: Secret, replacing: Bool = true
-  ) throws(SecureStorageError) -> CreatedItem {
+  ) async throws(SecureStorageError) -> CreatedItem {
     let secret = try encode(secret)
-    func send(to collection: ObjectPath) throws(SecureStorageError) -> [Variant?] {
+    func send(to collection: ObjectPath) async throws(SecureStorageError) -> [Variant?] {
       hasWritten = true
       let creation = Message.createItem(
         in: collection, attributes: attributes, label: label, secret: secret, replacing: replacing)
       let search = key.map { Message.searchItems(in: collection, $0.ownAttributes) }
-      return try self.send([creation] + (search.map { [$0] } ?? []))
+      return try await self.send([creation] + (search.map { [$0] } ?? []))
     }
-    var answers = try send(to: collection)
+    var answers = try await send(to: collection)
     if answers[0] == nil {
       try expectNoCollection()
-      answers = try send(to: newDefaultCollection())
+      answers = try await send(to: newDefaultCollection())
     }
     guard let answer = answers[0] else { throw noCollection() }
     let path = ObjectPath(answer.child(0).text)
@@ -320,46 +324,46 @@ extension Call {
       let beside = found?.contains(path) == true ? found?.filter { $0 != path } : nil
       return CreatedItem(path: path, beside: beside)
     }
-    let result = try self.answer(to: ObjectPath(answer.child(1).text))
+    let result = try await self.answer(to: ObjectPath(answer.child(1).text))
     guard result.isOfType("o") else { throw unexpectedAnswer("no item") }
     return CreatedItem(path: ObjectPath(result.text))
   }
 
   /// Sends messages that change an item; `false` when it does not exist any more.
-  private func write(_ messages: [Message]) throws(SecureStorageError) -> Bool {
+  private func write(_ messages: [Message]) async throws(SecureStorageError) -> Bool {
     if messages.isEmpty { return true }
     hasWritten = true
     let collection = messages[0].object.collection
     let questions =
       session.provider.refusesWritesWhileLocked ? [] : [Message.isLocked(collection)]
-    func announce() {
+    func announce() async {
       // Of several, one changes the label, and the provider tells of that.
-      if messages.count == 1 { session.announce(messages[0]) }
+      if messages.count == 1 { await session.announce(messages[0]) }
     }
     // What was never sent is not announced.
     try checkDeadline()
     var answers: ArraySlice<Variant?>
     do throws(SecureStorageError) {
-      answers = try send(questions + messages + questions)[...]
+      answers = try await send(questions + messages + questions)[...]
     } catch {
       // What nobody has waited for may be done all the same.
-      if [.timedOut, .canceled, .connectionLost].contains(error.code) { announce() }
+      if [.timedOut, .canceled, .connectionLost].contains(error.code) { await announce() }
       throw error
     }
     let states = answers.prefix(questions.count) + answers.suffix(questions.count)
     answers = answers.dropFirst(questions.count).dropLast(questions.count)
     guard answers.allSatisfy({ $0 != nil }) else {
-      announce()
+      await announce()
       return false
     }
     var wasLocked = false
     for case let state? in states where try isLocked(state) { wasLocked = true }
     if !wasLocked {
-      announce()
+      await announce()
       return true
     }
-    try unlock([collection])
-    return try write(messages)
+    try await unlock([collection])
+    return try await write(messages)
   }
 
   private func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {

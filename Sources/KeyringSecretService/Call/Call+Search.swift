@@ -37,11 +37,11 @@ extension Call {
   /// - Throws: `SecureStorageError` if one of the messages fails.
   func search(
     _ attributeSets: [[String: String]], with others: [Message]
-  ) throws(SecureStorageError) -> SearchResult {
-    guard let collection = try collection() else {
-      return SearchResult(found: attributeSets.map { _ in [] }, answers: try send(others))
+  ) async throws(SecureStorageError) -> SearchResult {
+    guard let collection = try await collection() else {
+      return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
     }
-    let answers = try send(Self.searches(for: attributeSets, in: collection) + others)
+    let answers = try await send(Self.searches(for: attributeSets, in: collection) + others)
     return SearchResult(
       found: answers.prefix(attributeSets.count).map(Self.paths),
       answers: Array(answers.dropFirst(attributeSets.count)))
@@ -62,17 +62,17 @@ extension Call {
   ///   the provider may only have closed it.
   func searchEverything(
     _ attributeSets: [[String: String]], with others: [Message] = []
-  ) throws(SecureStorageError) -> SearchResult {
+  ) async throws(SecureStorageError) -> SearchResult {
     while true {
-      guard let collection = try collection() else {
+      guard let collection = try await collection() else {
         try expectNoCollection()
-        return SearchResult(found: attributeSets.map { _ in [] }, answers: try send(others))
+        return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
       }
       let list = choosesCollection ? [Message.collections()] : []
       let question = Message.isLocked(collection)
       let before = session.provider.listsLockedItems ? [] : [question]
       let searches = Self.searches(for: attributeSets, in: collection)
-      var answers = try send(list + before + searches + others + [question])[...]
+      var answers = try await send(list + before + searches + others + [question])[...]
       if !list.isEmpty, try chooseCollection(from: answers.popFirst() ?? nil) != collection {
         try checkRepetition()
         continue
@@ -135,13 +135,15 @@ extension Call {
   }
 
   /// Returns the collection that stands for the default one, if there is any.
-  func chosenCollection() throws(SecureStorageError) -> ObjectPath? {
+  func chosenCollection() async throws(SecureStorageError) -> ObjectPath? {
     if let chosen = session.chosenCollection.withLock({ $0 }) { return chosen }
-    return try chooseCollection(from: send(.collections()))
+    return try chooseCollection(from: await send(.collections()))
   }
 
   /// Chooses a collection, and remembers it: the first by name, whichever is in front.
-  private func chooseCollection(from answer: Variant?) throws(SecureStorageError) -> ObjectPath? {
+  private func chooseCollection(
+    from answer: Variant?
+  ) throws(SecureStorageError) -> ObjectPath? {
     guard let list = answer?.child(0).child(0), list.isOfType("ao") else {
       throw unexpectedAnswer("no list of collections")
     }

@@ -11,10 +11,12 @@ final class Call {
   var hasWritten = false
   /// Whether the provider was sent anything, so that losing it then leaves open what it has done.
   private(set) var wasUnderWay = false
+  /// Called when a person is asked, and when that is over.
+  var whenAsking: (Bool) -> Void = { _ in }
   /// The storage's collection, once it was looked up.
   var knownCollection: ObjectPath?
 
-  private let operation: SecureStorageError.Operation
+  let operation: SecureStorageError.Operation
   private var repetitions = 0
   private static let mostRepetitions = 3
   /// When the keyring must have answered; later than at first once a person was asked, or more messages
@@ -42,14 +44,14 @@ final class Call {
   /// - Throws: What any of them failed with.
   func send(
     _ messages: [Message], acceptingRefusals: Bool = true
-  ) throws(SecureStorageError) -> [Variant?] {
+  ) async throws(SecureStorageError) -> [Variant?] {
     if messages.isEmpty { return [] }
     // What is cancelled, or late, sends nothing any more.
     try checkDeadline()
     let results: [Result<Variant, BusFailure>]
     let isClosed = session.isClosed
     do throws(BusFailure) {
-      results = try session.send(messages, until: deadline)
+      results = try await session.send(messages, until: deadline)
     } catch {
       throw failure(error)
     }
@@ -75,8 +77,8 @@ final class Call {
   /// - Parameter message: The message.
   /// - Returns: Its answer, or `nil` when its object does not exist (any more).
   /// - Throws: What it failed with.
-  func send(_ message: Message) throws(SecureStorageError) -> Variant? {
-    try send([message])[0]
+  func send(_ message: Message) async throws(SecureStorageError) -> Variant? {
+    try await send([message])[0]
   }
 
   /// Throws once the deadline has passed or the task was cancelled; for loops that have always
@@ -101,30 +103,29 @@ final class Call {
   /// - Parameter prompt: The prompt that a method has answered with.
   /// - Returns: The result that the method would have given without a prompt.
   /// - Throws: `.locked` when nobody may be asked, `.userCanceled` when the user declined.
-  func answer(to prompt: ObjectPath) throws(SecureStorageError) -> Variant {
-    if let result = try answer(toExisting: prompt) { return result }
+  func answer(to prompt: ObjectPath) async throws(SecureStorageError) -> Variant {
+    if let result = try await answer(toExisting: prompt) { return result }
     throw unexpectedAnswer("a prompt that does not exist")
   }
 
   /// Does the same, and returns `nil` when the prompt does not exist (any more).
-  func answer(toExisting prompt: ObjectPath) throws(SecureStorageError) -> Variant? {
+  func answer(toExisting prompt: ObjectPath) async throws(SecureStorageError) -> Variant? {
     guard options.interaction == .allowed else {
       throw failure(
         .locked, "The keyring needs to ask the user, and this storage must not let it.")
     }
     let nobodyWasAsked: Bool
     do throws(BusFailure) {
-      let outcome = try deadline.pausing { () throws(BusFailure) in
-        try session.show(prompt, until: Deadline(after: options.promptTimeout))
+      let outcome = try await asking { () async throws(BusFailure) in
+        try await session.show(prompt, until: Deadline(after: options.promptTimeout))
       }
       switch outcome {
       case .completed(let result): return result
-      case .dismissed: nobodyWasAsked = try session.lacksPrompter(until: deadline)
+      case .dismissed: nobodyWasAsked = try await session.lacksPrompter(until: deadline)
       case nil: return nil
       }
     } catch {
-      let isLate = error.codeWhileCalling == .timedOut
-      throw failure(error, isLate ? "The keyring's question was not answered in time." : nil)
+      throw questionFailure(error)
     }
     if nobodyWasAsked {
       throw failure(
@@ -132,6 +133,21 @@ final class Call {
         advice: Self.withoutPrompter)
     }
     throw failure(.userCanceled)
+  }
+
+  /// The error where the answer to a question was waited for in vain.
+  func questionFailure(_ cause: BusFailure) -> SecureStorageError {
+    let isLate = cause.codeWhileCalling == .timedOut
+    return failure(cause, isLate ? "The keyring's question was not answered in time." : nil)
+  }
+
+  /// Runs something that takes a person's time, which doesn't count.
+  func asking<Result>(
+    _ body: () async throws(BusFailure) -> Result
+  ) async throws(BusFailure) -> Result {
+    whenAsking(true)
+    defer { whenAsking(false) }
+    return try await deadline.pausing(body)
   }
 
   var options: SecretServiceStorage.Options { storage.options }

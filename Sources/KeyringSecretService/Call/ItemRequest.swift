@@ -50,14 +50,14 @@ struct ItemContents {
 extension Call {
   /// Fetches what is wanted of items; those that are gone are left out, and the secrets of those
   /// that are locked.
-  func contents(of request: ItemRequest) throws(SecureStorageError) -> ItemContents {
-    try contents(of: Set(request.paths), request, try send(request.messages))
+  func contents(of request: ItemRequest) async throws(SecureStorageError) -> ItemContents {
+    try await contents(of: Set(request.paths), request, try await send(request.messages))
   }
 
   /// Reads the answers to a request, and no secret of an item that is not wanted any more.
   func contents(
     of wanted: Set<ObjectPath>, _ request: ItemRequest, _ answers: [Variant?]
-  ) throws(SecureStorageError) -> ItemContents {
+  ) async throws(SecureStorageError) -> ItemContents {
     var contents = ItemContents()
     if wanted.isEmpty { return contents }
     let groups = request.groups
@@ -67,7 +67,7 @@ extension Call {
     var secrets = Array(answers.suffix(groups.count))
     // One that is gone makes KWallet 5.103 answer for none of its group.
     let refused = zip(groups, secrets).filter { $0.count > 1 && $1 == nil }.flatMap(\.0)
-    secrets += try send(
+    secrets += try await send(
       refused.filter(wanted.contains).map { .getSecrets([$0], session: session.path) })
     for entry in secrets.flatMap({ $0?.child(0).children ?? [] }) {
       let path = ObjectPath(entry.child(0).text)
@@ -81,7 +81,7 @@ extension Call {
       contents.secrets[path] = secret
     }
     for (path, secret) in contents.secrets where secret.count == 0 {
-      try settleEmptySecret(of: path, in: &contents)
+      try await settleEmptySecret(of: path, in: &contents)
     }
     return contents
   }
@@ -92,10 +92,10 @@ extension Call {
   /// so. Or the provider has died after it wrote the item's attributes and before it wrote the secret.
   private func settleEmptySecret(
     of path: ObjectPath, in contents: inout ItemContents
-  ) throws(SecureStorageError) {
+  ) async throws(SecureStorageError) {
     contents.secrets[path] = nil
     let question = Message.isLocked(path.collection)
-    let answers = try send([
+    let answers = try await send([
       question, .properties(of: path), .getSecrets([path], session: session.path), question,
     ])
     for answer in [answers[0], answers[3]] {

@@ -4,16 +4,16 @@ internal import KeyringStorage
 /// What a keyring tells of itself.
 extension Call {
   /// Adds who provides the service, also when it does not answer.
-  func addProvider(to diagnosis: inout StorageDiagnosis) throws(SecureStorageError) {
+  func addProvider(to diagnosis: inout StorageDiagnosis) async throws(SecureStorageError) {
     // The bus knows that.
     let name = session.provider.uniqueName
-    let process = try facts([.process(of: name)])[0]
+    let process = try await facts([.process(of: name)])[0]
     func add(version: String?) {
       diagnosis.add(
         "provider", Self.description(of: name, process: process, version: version))
     }
     do throws(SecureStorageError) {
-      let version = try facts([.version(ofQtProgram: name)])[0]?.child(0).child(0)
+      let version = try await facts([.version(ofQtProgram: name)])[0]?.child(0).child(0)
       add(version: version.flatMap { $0.isOfType("s") ? $0.text : nil })
     } catch {
       add(version: nil)
@@ -57,19 +57,19 @@ extension Call {
   /// - Returns: What to do before an item can be stored without asking the user; `nil` for nothing.
   func addCollection(
     to diagnosis: inout StorageDiagnosis, mayAsk: Bool
-  ) throws(SecureStorageError) -> String? {
-    let path = try namedCollection()
-    guard let path, let isLocked = try lockState(of: path) else {
-      try addMissingCollection(path, to: &diagnosis, mayAsk: mayAsk)
+  ) async throws(SecureStorageError) -> String? {
+    let path = try await namedCollection()
+    guard let path, let isLocked = try await lockState(of: path) else {
+      try await addMissingCollection(path, to: &diagnosis, mayAsk: mayAsk)
       return "Store a secret, answer the keyring's question, and try again."
     }
-    let label = try send(.label(ofCollection: path))?.child(0).child(0)
+    let label = try await send(.label(ofCollection: path))?.child(0).child(0)
     let name = (label.map { $0.isOfType("s") ? "\"\($0.text)\", " : "" } ?? "") + path.text
     if !isLocked {
       diagnosis.add("collection", "\(name), unlocked")
     } else if !mayAsk {
       diagnosis.add("collection", failure(.locked, "The collection \(name), is locked."))
-    } else if try isAnybodyAsked() {
+    } else if try await isAnybodyAsked() {
       diagnosis.add(
         "collection", "\(name), is locked.",
         advice: "The keyring asks for its password when it is used.")
@@ -85,8 +85,8 @@ extension Call {
   }
 
   /// Searches for what nobody has stored: a keyring may do all the rest, and hang then.
-  func search() throws(SecureStorageError) {
-    _ = try search([ItemKey.diagnosisProbe().ownAttributes], with: [])
+  func search() async throws(SecureStorageError) {
+    _ = try await search([ItemKey.diagnosisProbe().ownAttributes], with: [])
   }
 
   /// Adds whether the keyring asks the user about each new item.
@@ -109,7 +109,7 @@ extension Call {
 
   private func addMissingCollection(
     _ stale: ObjectPath?, to diagnosis: inout StorageDiagnosis, mayAsk: Bool
-  ) throws(SecureStorageError) {
+  ) async throws(SecureStorageError) {
     if !session.provider.listsAllCollections, options.collection != .session {
       return diagnosis.add("collection", closed())
     }
@@ -122,7 +122,7 @@ extension Call {
       return diagnosis.add("collection", error)
     }
     error.advice = Self.withoutPrompterOrDefault
-    if try isAnybodyAsked() {
+    if try await isAnybodyAsked() {
       diagnosis.add(
         "collection", error.message, advice: "The keyring asks to make one when a secret is stored."
       )
@@ -133,19 +133,19 @@ extension Call {
 
   /// Whether there is a program that shows the keyring's questions; it is started for that, and shows
   /// nothing.
-  private func isAnybodyAsked() throws(SecureStorageError) -> Bool {
-    if let prompter = session.provider.prompter { _ = try facts([.start(prompter)]) }
+  private func isAnybodyAsked() async throws(SecureStorageError) -> Bool {
+    if let prompter = session.provider.prompter { _ = try await facts([.start(prompter)]) }
     do throws(BusFailure) {
-      return try !session.lacksPrompter(until: deadline)
+      return try await !session.lacksPrompter(until: deadline)
     } catch {
       throw failure(error.codeWhileCalling)
     }
   }
 
   /// Asks the bus and other programs on it; who has no answer is not at fault.
-  private func facts(_ messages: [Message]) throws(SecureStorageError) -> [Variant?] {
+  private func facts(_ messages: [Message]) async throws(SecureStorageError) -> [Variant?] {
     do throws(BusFailure) {
-      return try session.send(messages, until: deadline).map { try? $0.get() }
+      return try await session.send(messages, until: deadline).map { try? $0.get() }
     } catch {
       throw failure(error.codeWhileCalling)
     }

@@ -19,25 +19,29 @@ struct SecretServiceExamination {
     diagnosis = StorageDiagnosis(of: storage.backendName)
   }
 
-  mutating func run(writing: Bool) {
+  /// Why saving was not to be tried, if it was looked at.
+  private var hindrance: String?
+
+  /// Looks at everything, and writes nothing.
+  mutating func run() async {
     addSandbox()
-    guard let names = addBus() else { return }
+    guard let names = await addBus() else { return }
     addPortal(names)
     var latest = diagnosis
     var stage = "provider"
     var hindrance: String?
     do throws(SecureStorageError) {
-      try silentStorage.perform(.diagnose) { (call) throws(SecureStorageError) in
+      try await silentStorage.perform(.diagnose) { (call) async throws(SecureStorageError) in
         // A second try begins anew.
         latest = diagnosis
         stage = "session"
-        try call.addProvider(to: &latest)
+        try await call.addProvider(to: &latest)
         call.addSession(to: &latest)
         stage = "collection"
-        hindrance = try call.addCollection(to: &latest, mayAsk: mayAsk)
+        hindrance = try await call.addCollection(to: &latest, mayAsk: mayAsk)
         if latest.failure != nil { return }
         stage = "search"
-        try call.search()
+        try await call.search()
         if hindrance == nil, call.addQuestion(to: &latest, mayAsk: mayAsk) {
           hindrance = "Store a secret to see whether it works."
         }
@@ -45,12 +49,16 @@ struct SecretServiceExamination {
       diagnosis = latest
     } catch {
       diagnosis = latest
-      addFailure(error, stage)
+      await addFailure(error, stage)
     }
-    if writing, diagnosis.failure == nil { addWriting(hindrance) }
+    self.hindrance = hindrance
   }
 
-  private mutating func addWriting(_ hindrance: String?) {
+  /// Stores an item, reads and removes it again, unless something is wrong already.
+  ///
+  /// It blocks its thread, so it isn't for the thread of all asynchronous operations.
+  mutating func addWriting() {
+    if diagnosis.failure != nil { return }
     if let hindrance {
       return diagnosis.add(
         "writing", "was not tried, as the keyring would ask the user.", advice: hindrance)
@@ -101,13 +109,13 @@ struct SecretServiceExamination {
     let isActivatable: Set<String>
   }
 
-  private mutating func addBus() -> BusNames? {
+  private mutating func addBus() async -> BusNames? {
     var address = storage.options.busAddress.map { BusAddress(text: $0) }
     do throws(BusFailure) {
       let found =
         if let address { address } else { BusAddress(text: try BusConnection.sessionBusAddress()) }
       address = found
-      let names = try names(at: found)
+      let names = try await names(at: found)
       diagnosis.add("session bus", found.text)
       return names
     } catch {
@@ -132,13 +140,11 @@ struct SecretServiceExamination {
   }
 
   /// Asks the bus itself, over a connection without a session.
-  private func names(at address: BusAddress) throws(BusFailure) -> BusNames {
+  private func names(at address: BusAddress) async throws(BusFailure) -> BusNames {
     let known = [Message.secrets, Self.portal]
     let messages: [Message] = known.map { .owner(of: $0) } + [.activatableNames()]
-    let answers = try PrivateMainContext.run { (context) throws(BusFailure) in
-      try BusConnection.open(address: address.text, in: context, until: deadline)
-        .send(messages, to: nil, in: context, until: deadline)
-    }
+    let answers = try await BusConnection.open(address: address.text, until: deadline)
+      .send(messages, to: nil, until: deadline)
     let isOwned = zip(known, answers).filter { (try? $0.1.get()) != nil }.map(\.0)
     let activatable = try? answers[known.count].get().child(0).children.map(\.text)
     return BusNames(isOwned: Set(isOwned), isActivatable: Set(activatable ?? []))
@@ -156,9 +162,9 @@ struct SecretServiceExamination {
 
   // MARK: - What fails
 
-  private mutating func addFailure(_ error: SecureStorageError, _ stage: String) {
+  private mutating func addFailure(_ error: SecureStorageError, _ stage: String) async {
     var stage = stage
-    if stage == "provider", let provider = providerByTheBus() {
+    if stage == "provider", let provider = await providerByTheBus() {
       diagnosis.add("provider", provider)
       stage = "session"
     }
@@ -175,14 +181,13 @@ struct SecretServiceExamination {
   }
 
   /// Who owns the name of the service, as the bus has it: a keyring that hangs says nothing itself.
-  private func providerByTheBus() -> String? {
+  private func providerByTheBus() async -> String? {
     // The time for the keyring may be up; the bus answers at once.
     let deadline = Deadline(after: .seconds(1))
     let messages: [Message] = [.owner(of: Message.secrets), .process(of: Message.secrets)]
-    let answers = try? PrivateMainContext.run { (context) throws(BusFailure) in
-      try BusConnection.open(address: storage.options.busAddress, in: context, until: deadline)
-        .send(messages, to: nil, in: context, until: deadline)
-    }
+    let answers = try? await BusConnection.open(
+      address: storage.options.busAddress, until: deadline
+    ).send(messages, to: nil, until: deadline)
     guard let answers, let owner = try? answers[0].get().child(0).text else { return nil }
     return Call.description(of: owner, process: try? answers[1].get())
   }

@@ -8,9 +8,6 @@ internal import KeyringStorage
 /// One deadline covers all messages of an operation. The time that a prompt was in front of a person
 /// doesn't count, and messages that are too many to travel side by side renew it.
 struct Deadline {
-  /// The signal of the task that the operation was called by, if it was.
-  let cancellation = CancellationSignal.current
-
   /// In microseconds.
   private(set) var end: Int64
   private var length: Int64
@@ -23,20 +20,22 @@ struct Deadline {
     end = Self.now + length
   }
 
+  /// As good as never; a wait ends by something else, or with its task.
+  static var never: Deadline { Deadline(after: .seconds(1 << 30)) }
+
   fileprivate static var now: Int64 { Int64(g_get_monotonic_time()) }
 
   /// Why the operation must end now, if it must.
   var failure: BusFailure? {
-    if cancellation?.isCancelled == true { return .canceled }
+    if Task.isCancelled { return .canceled }
     return Self.now >= end ? .timedOut : nil
   }
 
-  /// Runs something that waits, and has it woken when the task is cancelled.
-  func waking<Result, Failure: Error>(
-    by wake: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    guard let cancellation else { return try body() }
-    return try cancellation.onCancel(wake, while: body)
+  /// The deadline, or an earlier one after some time.
+  func atMost(_ duration: Duration) -> Deadline {
+    var deadline = self
+    deadline.end = min(end, Deadline(after: duration).end)
+    return deadline
   }
 
   /// The time left, rounded up, so that a timer of this length never fires too early.
@@ -46,11 +45,11 @@ struct Deadline {
 
   /// Runs something that takes a person's time, and moves the deadline by as long as it took.
   mutating func pausing<Result, Failure: Error>(
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+    _ body: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
     let pause = Pause()
     defer { add(pause) }
-    return try body()
+    return try await body()
   }
 
   /// Begins anew, as a provider that keeps answering is not silent.

@@ -1,6 +1,5 @@
 #if SecretService && os(Linux)
 internal import CLibSecret
-internal import Dispatch
 internal import KeyringStorage
 internal import Synchronization
 
@@ -15,6 +14,8 @@ final class ChangeReporter: Sendable {
     let collection: SecretServiceStorage.Collection
     let query: ItemQuery?
     let deadline: Deadline
+    /// Ends the wait of the one who asks.
+    let waiter: Waiter
   }
 
   private struct State: Sendable {
@@ -22,13 +23,15 @@ final class ChangeReporter: Sendable {
     var observers: [Int: Observer] = [:]
     var requests: [Request] = []
     var outcomes: [Int: Result<Void, SecretSession.OpeningFailure>] = [:]
-    /// What the thread waits in; `nil` until it does.
-    var context: GLibReference?
+    /// Whether something has happened since the thread last looked.
+    var hasWork = false
+    /// What the thread waits for, if it does.
+    var waiter: Waiter?
     var isRunning = false
   }
 
   private let address: String?
-  private let monitor = Monitor(State())
+  private let state = Mutex(State())
 
   private init(at address: String?) { self.address = address }
 
@@ -48,7 +51,7 @@ final class ChangeReporter: Sendable {
   /// may have changed an item.
   static func noteWrite(of key: ItemKey?, at address: String?) {
     guard let reporter = reporters.withLock({ $0[address] }) else { return }
-    for observer in reporter.monitor.withLock({ Array($0.observers.values) }) {
+    for observer in reporter.state.withLock({ Array($0.observers.values) }) {
       observer.report(.mayHaveChanged(key))
     }
   }
@@ -61,24 +64,34 @@ final class ChangeReporter: Sendable {
   func observe(
     _ collection: SecretServiceStorage.Collection, _ query: ItemQuery?, until deadline: Deadline,
     _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecretSession.OpeningFailure) -> StorageObservation {
-    let (id, mustStart) = monitor.withLock { state in
+  ) async throws(SecretSession.OpeningFailure) -> StorageObservation {
+    let id = state.withLock { state in
       state.nextID += 1
       state.observers[state.nextID] = Observer(observer)
-      state.requests.append(
-        Request(
-          id: state.nextID, collection: collection, query: query, deadline: deadline.fixed))
-      defer { state.isRunning = true }
-      return (state.nextID, !state.isRunning)
+      return state.nextID
     }
-    if mustStart {
-      // A serial queue of its own is what Dispatch gives a thread of its own.
-      DispatchQueue(label: "swift-keyring changes").async { self.run() }
+    do throws(BusFailure) {
+      try await Waiter.wait(until: deadline) { waiter in
+        let mustStart = state.withLock { state in
+          state.requests.append(
+            Request(
+              id: id, collection: collection, query: query, deadline: deadline.fixed,
+              waiter: waiter))
+          defer { state.isRunning = true }
+          return !state.isRunning
+        }
+        if mustStart {
+          let isStarted = ThreadExecutor.startThread(named: "swift-keyring c") { self.run() }
+          precondition(isStarted, "no thread can be started")
+        }
+        wake()
+      }
+    } catch {
+      leave(id)
+      throw .init(error)
     }
-    wake()
-    let outcome = monitor.wait(until: deadline) { $0.outcomes.removeValue(forKey: id) }
     do throws(SecretSession.OpeningFailure) {
-      try (outcome ?? .failure(.init(deadline.failure ?? .timedOut))).get()
+      try state.withLock { $0.outcomes.removeValue(forKey: id) }?.get()
     } catch {
       leave(id)
       throw error
@@ -88,7 +101,7 @@ final class ChangeReporter: Sendable {
 
   private func leave(_ id: Int) {
     // What the observer holds may end another observation when it goes.
-    let observer = monitor.withLock { state in
+    let observer = state.withLock { state in
       state.requests.removeAll { $0.id == id }
       state.outcomes[id] = nil
       return state.observers.removeValue(forKey: id)
@@ -97,27 +110,45 @@ final class ChangeReporter: Sendable {
     wake()
   }
 
-  private func wake() {
-    if let context = monitor.withLock({ $0.context }) { g_main_context_wakeup(context.pointer) }
+  /// Has the thread look what there is to do.
+  func wake() {
+    let waiter = state.withLock { state in
+      state.hasWork = true
+      return state.waiter
+    }
+    waiter?.end()
   }
 
   // MARK: - The thread
 
   private func run() {
-    PrivateMainContext.run { context in
-      monitor.withLock { $0.context = context.shared }
-      let reader = SignalReader(of: self, at: address, in: context)
-      while let work = nextWork() { reader.turn(work) }
+    CallLoop.runToEnd {
+      let reader = SignalReader(of: self, at: address)
+      while let work = nextWork() { await reader.turn(work) }
       reader.close()
+    }
+  }
+
+  /// Waits until there may be something to do.
+  func waitForWork(until deadline: Deadline) async {
+    try? await Waiter.wait(until: deadline) { waiter in
+      let hasWork = state.withLock { state in
+        state.waiter = waiter
+        return state.hasWork
+      }
+      if hasWork { waiter.end() }
+    }
+    state.withLock { state in
+      state.waiter = nil
+      state.hasWork = false
     }
   }
 
   /// Who has come, and who is still there; `nil` when nobody is.
   private func nextWork() -> (requests: [Request], observers: Set<Int>)? {
-    monitor.withLock { state in
+    state.withLock { state in
       if state.observers.isEmpty {
         state.isRunning = false
-        state.context = nil
         return nil
       }
       defer { state.requests = [] }
@@ -126,13 +157,14 @@ final class ChangeReporter: Sendable {
   }
 
   func report(_ event: StorageEvent, to id: Int) {
-    monitor.withLock { $0.observers[id] }?.report(event)
+    state.withLock { $0.observers[id] }?.report(event)
   }
 
   func answer(_ request: Request, _ outcome: Result<Void, SecretSession.OpeningFailure>) {
-    monitor.withLock { state in
+    state.withLock { state in
       if state.observers[request.id] != nil { state.outcomes[request.id] = outcome }
     }
+    request.waiter.end()
   }
 }
 

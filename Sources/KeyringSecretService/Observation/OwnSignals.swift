@@ -4,10 +4,10 @@ internal import KeyringStorage
 extension SecretSession {
   /// Sends a signal of our own for a change that the provider makes without one, and waits until it has
   /// left: the program may end at once.
-  func announce(_ message: Message) {
+  func announce(_ message: Message) async {
     guard let change = message.silentChange else { return }
     connection.broadcast(change.rawValue, of: BusSignal.ownInterface, from: message.object)
-    connection.flush()
+    await connection.flush()
   }
 }
 

@@ -11,8 +11,8 @@ struct Pause {
 
   var isOver: Bool { end <= now }
 
-  /// The time left, rounded up.
-  var milliseconds: Int { max(0, end - now + 999) / 1000 }
+  /// When it is over.
+  var deadline: Deadline { Deadline(after: .microseconds(max(0, end - now))) }
 
   mutating func lengthen() {
     length = min(length * 2, 5_000_000)

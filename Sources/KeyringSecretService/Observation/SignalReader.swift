@@ -6,7 +6,6 @@ internal import KeyringStorage
 final class SignalReader {
   private let reporter: ChangeReporter
   private let address: String?
-  private let context: PrivateMainContext
 
   private var connection: BusConnection?
   private var subscriptions: [() -> Void] = []
@@ -18,24 +17,24 @@ final class SignalReader {
   /// Whether a provider has come or gone since the last try began, so that the next one is due.
   private var isDue = false
 
-  init(of reporter: ChangeReporter, at address: String?, in context: PrivateMainContext) {
-    (self.reporter, self.address, self.context) = (reporter, address, context)
+  init(of reporter: ChangeReporter, at address: String?) {
+    (self.reporter, self.address) = (reporter, address)
   }
 
   /// Does what there is to do, or waits until there is something.
-  func turn(_ work: (requests: [ChangeReporter.Request], observers: Set<Int>)) {
+  func turn(_ work: (requests: [ChangeReporter.Request], observers: Set<Int>)) async {
     observed = observed.filter { work.observers.contains($0.key) }
     if connection?.isClosed == true { disconnect() }
-    for request in work.requests { answer(request) }
+    for request in work.requests { await answer(request) }
     var isIdle = work.requests.isEmpty
     if pause.isOver, !observed.isEmpty {
-      if bridge() { isIdle = false }
+      if await bridge() { isIdle = false }
     }
     if !signals.isEmpty, provider != nil {
-      lookAtItems()
+      await lookAtItems()
       isIdle = false
     }
-    if isIdle { context.iterate(atMost: isBroken ? pause.milliseconds : nil) }
+    if isIdle { await reporter.waitForWork(until: isBroken ? pause.deadline : .never) }
   }
 
   /// Ends all that has to do with the bus.
@@ -49,11 +48,11 @@ final class SignalReader {
 
   // MARK: - Connection
 
-  private func connect(until deadline: Deadline) throws(SecretSession.OpeningFailure) {
+  private func connect(until deadline: Deadline) async throws(SecretSession.OpeningFailure) {
     if let connection, !connection.isClosed { return }
     disconnect()
     do throws(BusFailure) {
-      let new = try BusConnection.open(address: address, in: context, until: deadline)
+      let new = try await BusConnection.open(address: address, until: deadline)
       connection = new
       subscriptions = [
         new.subscribe(to: .ownerChanged(of: Message.secrets)) { [unowned self] _ in
@@ -61,10 +60,21 @@ final class SignalReader {
           // Whether there is another is asked at once.
           pause = Pause()
           isDue = true
+          reporter.wake()
         },
-        new.subscribe(to: .ofCollections) { [unowned self] in itemSignal($0) },
-        new.subscribe(to: .ofService) { [unowned self] in collectionSignal($0) },
-        new.subscribe(to: .unheard) { [unowned self] in unheardChange($0) },
+        new.subscribe(to: .ofCollections) { [unowned self] in
+          itemSignal($0)
+          reporter.wake()
+        },
+        new.subscribe(to: .ofService) { [unowned self] in
+          collectionSignal($0)
+          reporter.wake()
+        },
+        new.subscribe(to: .unheard) { [unowned self] in
+          unheardChange($0)
+          reporter.wake()
+        },
+        new.whenClosed { [reporter] in reporter.wake() },
       ]
     } catch {
       throw .init(connecting: error)
@@ -81,29 +91,31 @@ final class SignalReader {
   /// Finds who provides the service.
   private func findProvider(
     startingIt: Bool, until deadline: Deadline
-  ) throws(SecretSession.OpeningFailure) {
+  ) async throws(SecretSession.OpeningFailure) {
     if provider != nil { return }
     guard let connection else { throw .init(.noConnection) }
     do throws(BusFailure) {
-      if startingIt { _ = try? send(.start(Message.secrets), to: Message.bus, deadline).get() }
-      let owner = try send(.owner(of: Message.secrets), to: Message.bus, deadline).get()
+      if startingIt {
+        _ = try? await send(.start(Message.secrets), to: Message.bus, deadline).get()
+      }
+      let owner = try await send(.owner(of: Message.secrets), to: Message.bus, deadline).get()
         .child(0).text
       // Before the next question: a signal that comes meanwhile tells that it has gone.
       provider = Provider(owner, owners: [:])
-      let owners = try owners(of: Provider.names, deadline)
+      let owners = try await owners(of: Provider.names, deadline)
       if provider != nil { provider = Provider(owner, owners: owners) }
     } catch {
       provider = nil
-      throw .init(opening: error, on: connection, in: context, until: deadline)
+      throw await .init(opening: error, on: connection, until: deadline)
     }
   }
 
   private func owners(
     of names: [String], _ deadline: Deadline
-  ) throws(BusFailure) -> [String: String] {
+  ) async throws(BusFailure) -> [String: String] {
     guard let connection else { throw .noConnection }
-    let answers = try connection.send(
-      names.map { .owner(of: $0) }, to: Message.bus, in: context, until: deadline)
+    let answers = try await connection.send(
+      names.map { .owner(of: $0) }, to: Message.bus, until: deadline)
     var owners: [String: String] = [:]
     for (name, answer) in zip(names, answers) { owners[name] = try? answer.get().child(0).text }
     return owners
@@ -158,10 +170,10 @@ final class SignalReader {
 
   // MARK: - Looking
 
-  private func answer(_ request: ChangeReporter.Request) {
+  private func answer(_ request: ChangeReporter.Request) async {
     do throws(SecretSession.OpeningFailure) {
-      try connect(until: request.deadline)
-      try findProvider(startingIt: true, until: request.deadline)
+      try await connect(until: request.deadline)
+      try await findProvider(startingIt: true, until: request.deadline)
       let id = request.id
       let new = ObservedCollection(request.collection, request.query) { [reporter] event in
         reporter.report(event, to: id)
@@ -169,7 +181,7 @@ final class SignalReader {
       // Known from here on, so that no signal is lost while the items are listed.
       observed[id] = new
       do throws(BusFailure) {
-        _ = try read(new, isFirst: true, request.deadline)
+        _ = try await read(new, isFirst: true, request.deadline)
       } catch {
         observed[id] = nil
         throw .init(error)
@@ -183,19 +195,19 @@ final class SignalReader {
   /// Reads anew what signals do not tell.
   ///
   /// - Returns: Whether there was something to read.
-  private func bridge() -> Bool {
+  private func bridge() async -> Bool {
     let waiting = observed.values.filter(\.needsReading)
     if waiting.isEmpty { return false }
     isDue = false
     let deadline = Deadline(after: .seconds(25))
     do throws(SecretSession.OpeningFailure) {
-      try connect(until: deadline)
-      try findProvider(startingIt: false, until: deadline)
+      try await connect(until: deadline)
+      try await findProvider(startingIt: false, until: deadline)
       var isComplete = true
       for collection in waiting {
         collection.needsReading = false
         do throws(BusFailure) {
-          if try read(collection, isFirst: false, deadline) { continue }
+          if try await read(collection, isFirst: false, deadline) { continue }
         } catch {
           collection.needsReading = true
           throw .init(error)
@@ -216,27 +228,27 @@ final class SignalReader {
 
   private func read(
     _ collection: ObservedCollection, isFirst: Bool, _ deadline: Deadline
-  ) throws(BusFailure) -> Bool {
+  ) async throws(BusFailure) -> Bool {
     guard let provider else { throw .noConnection }
     let reading = CollectionReading(collection.collection, collection.query, of: provider) {
-      (messages) throws(BusFailure) in
-      try self.send(messages, deadline) { index in
+      (messages) async throws(BusFailure) in
+      try await self.send(messages, deadline) { index in
         collection.wasListed(messages[index].object, after: self.signals.count)
       }
     }
-    var state = try reading.state()
+    var state = try await reading.state()
     // A collection that was there and may only be closed has lost nothing.
     if state == nil, !provider.listsAllCollections, let path = collection.path {
       state = ObservedCollection.State(path: path, isLocked: true)
     }
     if let found = state, collection.needsItems(found, isFirst: isFirst) {
-      state?.items = try reading.items(of: found.path)
+      state?.items = try await reading.items(of: found.path)
     }
     return collection.take(state, signals, isFirst: isFirst)
   }
 
   /// Asks what became of the items that signals were about.
-  private func lookAtItems() {
+  private func lookAtItems() async {
     let deadline = Deadline(after: .seconds(25))
     var looked = signals
     let present = looked.paths.filter { !looked.isDeleted($0) }
@@ -244,7 +256,7 @@ final class SignalReader {
     signals.removeAll()
     isDue = false
     do throws(BusFailure) {
-      let answers = try send(messages, deadline) { index in
+      let answers = try await send(messages, deadline) { index in
         // KWallet 5.103 sends up to four signals for one change, one right after the other.
         self.signals.move(present[index], to: &looked)
       }
@@ -264,10 +276,10 @@ final class SignalReader {
   /// Sends messages to the provider; `nil` is the answer for an object that does not exist.
   private func send(
     _ messages: [Message], _ deadline: Deadline, onAnswer: @escaping (Int) -> Void
-  ) throws(BusFailure) -> [Variant?] {
+  ) async throws(BusFailure) -> [Variant?] {
     guard let connection, let provider else { throw .noConnection }
-    let results = try connection.send(
-      messages, to: provider.uniqueName, in: context, until: deadline, onAnswer: onAnswer)
+    let results = try await connection.send(
+      messages, to: provider.uniqueName, until: deadline, onAnswer: onAnswer)
     var answers: [Variant?] = []
     for (message, result) in zip(messages, results) {
       switch result {
@@ -283,9 +295,9 @@ final class SignalReader {
 
   private func send(
     _ message: Message, to receiver: String, _ deadline: Deadline
-  ) throws(BusFailure) -> Result<Variant, BusFailure> {
+  ) async throws(BusFailure) -> Result<Variant, BusFailure> {
     guard let connection else { throw .noConnection }
-    return try connection.send([message], to: receiver, in: context, until: deadline)[0]
+    return try await connection.send([message], to: receiver, until: deadline)[0]
   }
 }
 #endif

@@ -39,14 +39,16 @@ extension FirstAvailable {
   /// - Returns: The storage, and why those before it were not chosen.
   /// - Throws: `.noStorage` when none is there, with the reason of each; `.chosenStorageMissing` when
   ///   the one that is remembered is not; or what left open whether one is there.
-  public func choice() throws(SecureStorageError) -> Choice { try choice(for: .read) }
+  public func choice() throws(SecureStorageError) -> Choice {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await choice() }
+  }
 
   /// Chooses a storage, unless that was done before, without blocking the task's thread.
   ///
   /// - Returns: The storage, and why those before it were not chosen.
   /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled.
   public func choice() async throws(SecureStorageError) -> Choice {
-    try await offThread(.read) { () throws(SecureStorageError) in try choice() }
+    try await choice(for: .read)
   }
 
   /// Chooses a storage for good, whatever is there: for whoever sits at the far end of a remote shell,

@@ -4,14 +4,17 @@ extension FirstAvailable {
   /// The storage that was chosen, or is now.
   func choice(
     for operation: SecureStorageError.Operation
-  ) throws(SecureStorageError) -> Choice {
+  ) async throws(SecureStorageError) -> Choice {
     if let choice = decision.state.withLock({ $0.choice }) { return choice }
-    let found = try select(memory.read(operation), operation) {
-      (index) throws(SecureStorageError) in
-      if CancellationSignal.current?.isCancelled == true {
-        throw SecureStorageError(.canceled, operation: operation, backend: backendName)
+    let found = try await select(memory.read(operation), operation) {
+      (index) async throws(SecureStorageError) in
+      do throws(SecureStorageError) {
+        return try await storages[index].diagnose()
+      } catch {
+        var error = error
+        (error.operation, error.backend) = (operation, backendName)
+        throw error
       }
-      return storages[index].diagnose()
     }
     // Of threads that have asked at the same time, the first decides for all.
     let (choice, mustTell) = decision.state.withLock { state in
@@ -28,8 +31,8 @@ extension FirstAvailable {
   /// The storage that was chosen, once it is remembered, so that what is stored is found again.
   func choiceToWrite(
     for operation: SecureStorageError.Operation
-  ) throws(SecureStorageError) -> Choice {
-    let choice = try choice(for: operation)
+  ) async throws(SecureStorageError) -> Choice {
+    let choice = try await choice(for: operation)
     // Nothing is stored in what can only be read.
     if choice.storage is any ReadOnlyStorage || decision.state.withLock({ $0.isRemembered }) {
       return choice
@@ -41,7 +44,7 @@ extension FirstAvailable {
     }
     // Another process has written first, and elsewhere. This one has written nothing, and joins it.
     decision.state.withLock { $0 = .init() }
-    return try self.choice(for: operation)
+    return try await self.choice(for: operation)
   }
 
   /// Selects a storage.
@@ -54,8 +57,8 @@ extension FirstAvailable {
   /// - Throws: Why there is none.
   func select(
     _ remembered: RememberedChoice?, _ operation: SecureStorageError.Operation,
-    _ diagnose: (Int) throws(SecureStorageError) -> StorageDiagnosis
-  ) throws(SecureStorageError) -> Choice {
+    _ diagnose: (Int) async throws(SecureStorageError) -> StorageDiagnosis
+  ) async throws(SecureStorageError) -> Choice {
     let bound = try remembered.map { (choice) throws(SecureStorageError) in
       try index(of: choice, operation)
     }
@@ -64,7 +67,7 @@ extension FirstAvailable {
     for index in storages.indices {
       let isBefore = index < bound ?? 0 && !(storages[index] is any ReadOnlyStorage)
       if isBefore, remembered?.isForGood == true { continue }
-      let diagnosis = try diagnose(index)
+      let diagnosis = try await diagnose(index)
       if isBefore {
         if diagnosis.isThere { appeared.append(diagnosis) } else { passedOver.append(diagnosis) }
       } else if diagnosis.isThere {

@@ -7,17 +7,40 @@ extension FirstAvailable {
   /// - Parameter writing: Whether an item is stored in the chosen one, read and removed again.
   /// - Returns: The findings of all storages, and the failure of the chosen one.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
+    do throws(SecureStorageError) {
+      return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+        try await diagnoseWithoutBlocking(writing: writing)
+      }
+    } catch {
+      var diagnosis = StorageDiagnosis(of: "FirstAvailable")
+      diagnosis.add("choice", error)
+      return diagnosis
+    }
+  }
+
+  /// Finds out what each of the storages would do here, and which of them is chosen; a choice that has
+  /// not been made is not made by this either.
+  ///
+  /// - Parameter writing: Whether an item is stored in the chosen one, read and removed again.
+  /// - Returns: The findings of all storages, and the failure of the chosen one.
+  /// - Throws: `.canceled` if the task is cancelled.
+  public func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: "FirstAvailable")
     let made = decision.state.withLock { $0 }
-    var examined = storages.map { $0.diagnose() }
+    var examined: [StorageDiagnosis] = []
+    for storage in storages { examined.append(try await storage.diagnose()) }
     do throws(SecureStorageError) {
       var choice: Choice
       if let made = made.choice {
         choice = made
       } else {
-        choice = try select(memory.read(.diagnose), .diagnose) { (index) in examined[index] }
+        choice = try await select(memory.read(.diagnose), .diagnose) { [examined] in examined[$0] }
       }
-      if writing { examined[choice.index] = storages[choice.index].diagnose(writing: true) }
+      if writing {
+        examined[choice.index] = try await storages[choice.index].diagnose(writing: true)
+      }
       for member in examined { diagnosis.add(member) }
       if made.choice != nil, !choice.isForGood {
         // A storage may have come since the choice was made.
@@ -36,6 +59,7 @@ extension FirstAvailable {
         diagnosis.add("memory", obstacle)
       }
     } catch {
+      if error.code == .canceled { throw error }
       for member in examined { diagnosis.add(member) }
       diagnosis.add("choice", error)
     }

@@ -35,7 +35,7 @@ internal import Synchronization
 /// What was chosen and why not another is told by `choice()`, and by the name of the storage in every
 /// error, which is also what a failure handler is given. Put no storage in the list that is not safe to
 /// use: which one is chosen is up to the machine.
-public struct FirstAvailable: ObservableStorage {
+public struct FirstAvailable: AsynchronousStorage, ObservableStorage {
   /// What all copies share.
   final class Decision: Sendable {
     struct State {
@@ -62,7 +62,7 @@ public struct FirstAvailable: ObservableStorage {
   ///   - storages: What there is to choose from, the best first.
   ///   - memory: Where the choice is remembered; by default in the user's home, under the name of the
   ///     executable.
-  ///   - handler: Called once, on the thread of the operation that found it out, when a storage before
+  ///   - handler: Called once, by the thread or task of the operation that found it out, when a storage before
   ///     the one in use could be used too; by default that is one line on standard error. It does not
   ///     use this storage.
   public init(
@@ -96,9 +96,11 @@ public struct FirstAvailable: ObservableStorage {
   ///   - item: The key and what to store under it.
   ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: What the storage throws, or that none could be chosen.
-  public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try perform(.save, writing: true) { (storage) throws(SecureStorageError) in
-      try storage.save(item, mode)
+  public func saveWithoutBlocking(
+    _ item: SecureItem, _ mode: SaveMode
+  ) async throws(SecureStorageError) {
+    try await perform(.save, writing: true) { (storage) async throws(SecureStorageError) in
+      try await storage.save(item, mode)
     }
   }
 
@@ -107,33 +109,12 @@ public struct FirstAvailable: ObservableStorage {
   /// - Parameter query: Which items, and what of them.
   /// - Returns: The items found.
   /// - Throws: What the storage throws, or that none could be chosen.
-  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try perform(.read) { (storage) throws(SecureStorageError) in try storage.items(matching: query)
+  public func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    try await perform(.read) { (storage) async throws(SecureStorageError) in
+      try await storage.items(matching: query)
     }
-  }
-
-  /// Finds the item stored under a key in the storage that was chosen.
-  ///
-  /// - Parameters:
-  ///   - key: The key to look for.
-  ///   - details: What of the item to fetch.
-  /// - Returns: The item, or `nil` when there is none.
-  /// - Throws: What the storage throws, or that none could be chosen.
-  public func item(
-    for key: ItemKey, details: ItemQuery.Details
-  ) throws(SecureStorageError) -> SecureItem? {
-    try perform(.read) { (storage) throws(SecureStorageError) in
-      try storage.item(for: key, details: details)
-    }
-  }
-
-  /// Finds the secret stored under a key in the storage that was chosen.
-  ///
-  /// - Parameter key: The key to look for.
-  /// - Returns: The secret, or `nil` when there is no item.
-  /// - Throws: What the storage throws, or that none could be chosen.
-  public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
-    try perform(.read) { (storage) throws(SecureStorageError) in try storage.secret(for: key) }
   }
 
   /// Finds the items stored under keys in the storage that was chosen.
@@ -143,11 +124,11 @@ public struct FirstAvailable: ObservableStorage {
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
   /// - Throws: What the storage throws, or that none could be chosen.
-  public func items(
+  public func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
-  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    try perform(.read) { (storage) throws(SecureStorageError) in
-      try storage.items(for: keys, details: details)
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try await perform(.read) { (storage) async throws(SecureStorageError) in
+      try await storage.items(for: keys, details: details)
     }
   }
 
@@ -156,10 +137,11 @@ public struct FirstAvailable: ObservableStorage {
   /// - Parameter query: Which items.
   /// - Returns: How many items were removed.
   /// - Throws: What the storage throws, or that none could be chosen.
-  @discardableResult
-  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try perform(.remove, writing: true) { (storage) throws(SecureStorageError) in
-      try storage.removeItems(matching: query)
+  public func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int {
+    try await perform(.remove, writing: true) { (storage) async throws(SecureStorageError) in
+      try await storage.removeItems(matching: query)
     }
   }
 
@@ -174,22 +156,37 @@ public struct FirstAvailable: ObservableStorage {
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageObservation {
-    try perform(.observe) { (storage) throws(SecureStorageError) in
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await observeWithoutBlocking(query, observer)
+    }
+  }
+
+  /// Has a closure called with everything that happens to the items of the storage that was chosen.
+  ///
+  /// - Parameters:
+  ///   - query: Whose changes are to be named.
+  ///   - observer: Called on any thread; it returns at once, and does not use the storage.
+  /// - Returns: What ends it, at the latest when it is released.
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  public func observeWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageObservation {
+    try await perform(.observe) { (storage) async throws(SecureStorageError) in
       guard let storage = storage as? any ObservableStorage else {
         throw SecureStorageError(
           .notObservable, operation: .observe, backend: storage.backendName)
       }
-      return try storage.observe(query, observer)
+      return try await storage.observeWithoutBlocking(query, observer)
     }
   }
 
   private func perform<Result>(
     _ operation: SecureStorageError.Operation, writing: Bool = false,
-    _ body: (any SecureStorage) throws(SecureStorageError) -> Result
-  ) throws(SecureStorageError) -> Result {
-    let choice = try writing ? choiceToWrite(for: operation) : choice(for: operation)
+    _ body: (any SecureStorage) async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    let choice = try await writing ? choiceToWrite(for: operation) : choice(for: operation)
     do throws(SecureStorageError) {
-      return try body(choice.storage)
+      return try await body(choice.storage)
     } catch {
       var error = error
       error.backend = choice.description

@@ -12,8 +12,17 @@ extension SecureStorage {
   /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
   /// - Returns: What was found out.
   /// - Throws: `.canceled` when the task is cancelled, as then nothing was found out; nothing else.
-  public func diagnose(writing: Bool = false) async throws(SecureStorageError) -> StorageDiagnosis {
-    try await offThread(.diagnose) { () throws(SecureStorageError) in
+  public nonisolated(nonsending) func diagnose(writing: Bool = false)
+    async throws(SecureStorageError) -> StorageDiagnosis
+  {
+    try await diagnoseWithoutBlocking(writing: writing)
+  }
+
+  /// Runs the diagnosis that blocks on a thread of the library's own.
+  public nonisolated(nonsending) func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    try await blocking(.diagnose) { () throws(SecureStorageError) in
       let diagnosis = diagnose(writing: writing)
       // That the calls were cancelled says nothing about the storage.
       if CancellationSignal.isCurrentCancelled {

@@ -121,7 +121,7 @@ public struct Migration: Sendable {
   @discardableResult
   public func run() async throws(SecureStorageError) -> Int {
     guard let first = legs.first else { return 0 }
-    return try await first.destination.offThread(.migrate) { () throws(SecureStorageError) in
+    return try await first.destination.blocking(.migrate) { () throws(SecureStorageError) in
       try run()
     }
   }

@@ -15,7 +15,7 @@ internal import Synchronization
 /// ```
 ///
 /// Secrets are kept as ``Secret``, and stay in memory for as long as they are kept.
-public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
+public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, ObservableStorage {
   private let base: Base
   private let lifetime: Duration?
   private let cache: ItemCache
@@ -42,9 +42,11 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
   ///   - item: The key and what to store under it.
   ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: What the storage behind throws.
-  public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try cache.whileWriting(item.key) { () throws(SecureStorageError) in
-      try base.save(item, mode)
+  public func saveWithoutBlocking(
+    _ item: SecureItem, _ mode: SaveMode
+  ) async throws(SecureStorageError) {
+    try await cache.whileWriting(item.key) { () async throws(SecureStorageError) in
+      try await base.save(item, mode)
     }
   }
 
@@ -53,10 +55,13 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
   /// - Parameter query: Which items, and what of them.
   /// - Returns: The items found.
   /// - Throws: What the storage behind throws.
-  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    guard let key = query.key, query.asksForKeyOnly, query.unlocks, query.limit == nil, !isCanceled
-    else { return try base.items(matching: query) }
-    return try item(for: key, details: query.details).map { [$0] } ?? []
+  public func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    guard let key = query.key, query.asksForKeyOnly, query.unlocks, query.limit == nil else {
+      return try await base.items(matching: query)
+    }
+    return try await itemsWithoutBlocking(for: [key], details: query.details).map(\.value)
   }
 
   /// Finds the item stored under a key: in the cache, if it was read before, and else in the storage
@@ -70,14 +75,8 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
   public func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
-    if isCanceled { return try base.item(for: key, details: details) }
-    if let known = cache.find(key, details) { return known }
-    try cache.observe(base)
-    let wanted = cache.detailsToFetch(key, details)
-    let found = try cache.fetch([key], wanted) { () throws(SecureStorageError) in
-      try base.item(for: key, details: wanted).map { [key: $0] } ?? [:]
-    }
-    return found[key]?.limited(to: details)
+    if !isCanceled, let known = cache.find(key, details) { return known }
+    return try items(for: [key], details: details)[key]
   }
 
   /// Finds the secret stored under a key: in the cache, if it was read before, and else in the storage
@@ -99,21 +98,22 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
   /// - Throws: What the storage behind throws.
-  public func items(
+  public func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
-  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    if isCanceled { return try base.items(for: keys, details: details) }
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try checkCancellation(.read)
     var items: [ItemKey: SecureItem] = [:]
     var missing: [ItemKey] = []
     for key in keys {
       if let known = cache.find(key, details) { items[key] = known } else { missing.append(key) }
     }
     if missing.isEmpty { return items }
-    try cache.observe(base)
-    let found = try cache.fetch(missing, details) { () throws(SecureStorageError) in
-      try base.items(for: missing, details: details)
+    try await cache.observe(base)
+    let wanted = cache.detailsToFetch(missing, details)
+    let found = try await cache.fetch(missing, wanted) { () async throws(SecureStorageError) in
+      try await base.items(for: missing, details: wanted)
     }
-    return items.merging(found) { $1 }
+    return items.merging(found.mapValues { $0.limited(to: details) }) { $1 }
   }
 
   /// Removes items, in the storage behind.
@@ -121,10 +121,11 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
   /// - Parameter query: Which items.
   /// - Returns: How many items were removed.
   /// - Throws: What the storage behind throws.
-  @discardableResult
-  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try cache.whileWriting(query.key) { () throws(SecureStorageError) in
-      try base.removeItems(matching: query)
+  public func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int {
+    try await cache.whileWriting(query.key) { () async throws(SecureStorageError) in
+      try await base.removeItems(matching: query)
     }
   }
 
@@ -133,6 +134,17 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
   /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
   /// - Returns: What was found out.
   public func diagnose(writing: Bool) -> StorageDiagnosis { base.diagnose(writing: writing) }
+
+  /// Finds out whether the storage behind works here; what was read before says nothing of that.
+  ///
+  /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
+  /// - Returns: What was found out.
+  /// - Throws: `.canceled` if the task is cancelled.
+  public func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    try await base.diagnose(writing: writing)
+  }
 
   /// Observes the storage behind; whoever is told of a change does not find the old value here.
   ///
@@ -144,7 +156,26 @@ public struct CachedStorage<Base: ObservableStorage>: ObservableStorage {
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageObservation {
-    try base.observe(query) { [weak cache] event in
+    try base.observe(query, forgetting(observer))
+  }
+
+  /// Observes the storage behind; whoever is told of a change does not find the old value here.
+  ///
+  /// - Parameters:
+  ///   - query: Whose changes are to be named.
+  ///   - observer: What to call with every event.
+  /// - Returns: What ends it.
+  /// - Throws: What the storage behind throws.
+  public func observeWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageObservation {
+    try await base.observeWithoutBlocking(query, forgetting(observer))
+  }
+
+  private func forgetting(
+    _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> @Sendable (StorageEvent) -> Void {
+    { [weak cache] event in
       // Whichever of the two observers is called first.
       cache?.forget(event)
       observer(event)

@@ -95,27 +95,29 @@ final class ItemCache: Sendable {
     }
   }
 
-  /// What to fetch of an item: also what is known of it, so that the whole is of one moment.
+  /// What to fetch of items: also what is known of them, so that the whole is of one moment.
   func detailsToFetch(
-    _ key: ItemKey, _ details: ItemQuery.Details
+    _ keys: [ItemKey], _ details: ItemQuery.Details
   ) -> ItemQuery.Details {
-    state.withLock { details.union($0.entries[key]?.details ?? []) }
+    state.withLock { state in
+      keys.reduce(into: details) { $0.formUnion(state.entries[$1]?.details ?? []) }
+    }
   }
 
   /// Fetches items from the storage, and keeps what may be kept.
   func fetch(
     _ keys: [ItemKey], _ details: ItemQuery.Details,
-    _ body: () throws(SecureStorageError) -> [ItemKey: SecureItem]
-  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    _ body: () async throws(SecureStorageError) -> [ItemKey: SecureItem]
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let fetch = state.withLock { state -> Int? in
       guard state.isObserved else { return nil }
       state.nextFetch += 1
       state.fetches[state.nextFetch] = Set(keys.filter { !state.isWritten($0) })
       return state.nextFetch
     }
-    guard let fetch else { return try body() }
+    guard let fetch else { return try await body() }
     do throws(SecureStorageError) {
-      let found = try body()
+      let found = try await body()
       end(fetch, details, found)
       return found
     } catch {
@@ -159,19 +161,34 @@ final class ItemCache: Sendable {
 
   /// Runs something that writes: what is under way meanwhile is not kept.
   func whileWriting<Result>(
+    _ key: ItemKey?, _ body: () async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    begin(key)
+    defer { end(key) }
+    return try await body()
+  }
+
+  /// Runs something that writes: what is under way meanwhile is not kept.
+  func whileWriting<Result>(
     _ key: ItemKey?, _ body: () throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
+    begin(key)
+    defer { end(key) }
+    return try body()
+  }
+
+  private func begin(_ key: ItemKey?) {
     state.withLock { state in
       state.writes.append(key)
       state.forget(key)
     }
-    defer {
-      state.withLock { state in
-        if let index = state.writes.firstIndex(of: key) { state.writes.remove(at: index) }
-        state.forget(key)
-      }
+  }
+
+  private func end(_ key: ItemKey?) {
+    state.withLock { state in
+      if let index = state.writes.firstIndex(of: key) { state.writes.remove(at: index) }
+      state.forget(key)
     }
-    return try body()
   }
 
   // MARK: - Observing
@@ -193,7 +210,7 @@ final class ItemCache: Sendable {
   /// Observes the storage, unless that is done or was just tried in vain: then nothing is kept.
   ///
   /// - Throws: Only that the storage's time was used up, so that there is none left for a read.
-  func observe(_ storage: some ObservableStorage) throws(SecureStorageError) {
+  func observe(_ storage: some ObservableStorage) async throws(SecureStorageError) {
     let mustStart = state.withLock { state in
       guard case .none(let retry) = state.observation, retry.map({ $0 <= .now }) ?? true else {
         return false
@@ -204,7 +221,9 @@ final class ItemCache: Sendable {
     }
     guard mustStart else { return }
     do throws(SecureStorageError) {
-      let observation = try storage.observe(nil) { [weak self] event in self?.receive(event) }
+      let observation = try await storage.observeWithoutBlocking(nil) { [weak self] event in
+        self?.receive(event)
+      }
       state.withLock { $0.observation = .active(observation) }
     } catch {
       state.withLock { $0.observation = .none(retry: .now + .seconds(1)) }

@@ -63,12 +63,10 @@ public struct ItemChanges: AsyncSequence, Sendable {
     let buffer = ItemChangeBuffer()
     var observations: [StorageObservation] = []
     for (storage, query) in sources {
-      let observation = try await storage.offThread(.observe) { () throws(SecureStorageError) in
-        try storage.observe(query) { event in
-          guard case .changed(let change) = event, query.matches(SecureItem(key: change.key))
-          else { return }
-          buffer.append(change)
-        }
+      let observation = try await storage.observeWithoutBlocking(query) { event in
+        guard case .changed(let change) = event, query.matches(SecureItem(key: change.key))
+        else { return }
+        buffer.append(change)
       }
       observations.append(observation)
     }

@@ -29,9 +29,29 @@ public protocol ObservableStorage: SecureStorage {
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageObservation
+
+  /// Has a closure called with everything that happens to the items, and suspends its task while it waits.
+  ///
+  /// By default the operation that blocks runs on a thread of the library's own.
+  ///
+  /// - Parameters:
+  ///   - query: Whose changes are to be named; `nil` for nobody's.
+  ///   - observer: The closure, which returns at once and does not use the storage.
+  /// - Returns: The observation, which ends at the latest when it is released.
+  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func observeWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageObservation
 }
 
 extension ObservableStorage {
+  /// Runs the operation that blocks on a thread of the library's own.
+  public nonisolated(nonsending) func observeWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageObservation {
+    try await blocking(.observe) { () throws(SecureStorageError) in try observe(query, observer) }
+  }
+
   /// What is created, replaced and removed from now on, by this process and others.
   ///
   /// What happens before the stream is read waits there, so that nothing falls between this call, a
@@ -44,7 +64,7 @@ extension ObservableStorage {
   ///   connection is bridged by reading anew once it is back.
   /// - Throws: `.invalidArgument` for a query that a key cannot answer, `.canceled`, or what keeps
   ///   the storage from being observed.
-  public func changes(
+  public nonisolated(nonsending) func changes(
     matching query: ItemQuery = ItemQuery()
   ) async throws(SecureStorageError) -> ItemChanges {
     try validate(query, for: .observe)

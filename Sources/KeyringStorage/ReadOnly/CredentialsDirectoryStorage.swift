@@ -33,7 +33,7 @@ internal import Foundation
 ///
 /// See [systemd.exec](https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#Credentials)
 /// and [systemd-creds](https://www.freedesktop.org/software/systemd/man/latest/systemd-creds.html).
-public struct CredentialsDirectoryStorage: ReadOnlyStorage {
+public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   private let given: GivenService
   private let directory: String?
 

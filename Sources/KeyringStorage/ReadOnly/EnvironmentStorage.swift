@@ -26,7 +26,7 @@
 ///
 /// Other processes of the same user can read a program's environment, and whatever the program starts
 /// inherits it: where there is a choice, take ``CredentialsDirectoryStorage``.
-public struct EnvironmentStorage: ReadOnlyStorage {
+public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
   private let given: GivenService
   private let prefix: String
 

@@ -18,7 +18,7 @@ internal import Synchronization
 ///
 /// Faults apply to the calls that come after them; where several fit, all that wait do so, and the
 /// first that fails decides. What is recorded of a call never holds a secret.
-public final class FaultyStorage: ObservableStorage {
+public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   private struct State: Sendable {
     var calls: [StorageCall] = []
     var faults: [Fault] = []
@@ -144,9 +144,12 @@ public final class FaultyStorage: ObservableStorage {
   ///   - item: The key and what to store under it.
   ///   - mode: What to do when an item with that key is there already, or is not.
   /// - Throws: What a fault or the storage behind throws.
-  public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try pass(StorageCall(.save, keys: [item.key], mode: mode)) { () throws(SecureStorageError) in
-      try storage.save(item, mode)
+  public func saveWithoutBlocking(
+    _ item: SecureItem, _ mode: SaveMode
+  ) async throws(SecureStorageError) {
+    try await pass(StorageCall(.save, keys: [item.key], mode: mode)) {
+      () async throws(SecureStorageError) in
+      try await storage.save(item, mode)
     }
   }
 
@@ -155,9 +158,12 @@ public final class FaultyStorage: ObservableStorage {
   /// - Parameter query: Which items, and what of them.
   /// - Returns: The items found.
   /// - Throws: What a fault or the storage behind throws.
-  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try pass(StorageCall(.read, keys: query.keys, query: query)) { () throws(SecureStorageError) in
-      try storage.items(matching: query)
+  public func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    try await pass(StorageCall(.read, keys: query.keys, query: query)) {
+      () async throws(SecureStorageError) in
+      try await storage.items(matching: query)
     }
   }
 
@@ -168,11 +174,11 @@ public final class FaultyStorage: ObservableStorage {
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
   /// - Throws: What a fault or the storage behind throws.
-  public func items(
+  public func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
-  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    try pass(StorageCall(.read, keys: keys)) { () throws(SecureStorageError) in
-      try storage.items(for: keys, details: details)
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try await pass(StorageCall(.read, keys: keys)) { () async throws(SecureStorageError) in
+      try await storage.items(for: keys, details: details)
     }
   }
 
@@ -181,11 +187,12 @@ public final class FaultyStorage: ObservableStorage {
   /// - Parameter query: Which items.
   /// - Returns: How many items were removed.
   /// - Throws: What a fault or the storage behind throws.
-  @discardableResult
-  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try pass(StorageCall(.remove, keys: query.keys, query: query)) {
-      () throws(SecureStorageError) in
-      try storage.removeItems(matching: query)
+  public func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int {
+    try await pass(StorageCall(.remove, keys: query.keys, query: query)) {
+      () async throws(SecureStorageError) in
+      try await storage.removeItems(matching: query)
     }
   }
 
@@ -199,27 +206,42 @@ public final class FaultyStorage: ObservableStorage {
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageObservation {
-    try pass(StorageCall(.observe, keys: query?.keys ?? [], query: query)) {
-      () throws(SecureStorageError) in
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await observeWithoutBlocking(query, observer)
+    }
+  }
+
+  /// Observes the storage behind, unless a fault keeps it from being observed.
+  ///
+  /// - Parameters:
+  ///   - query: Whose changes are to be named.
+  ///   - observer: What to call with every event.
+  /// - Returns: What ends it.
+  /// - Throws: What a fault or the storage behind throws; `.notObservable` when that cannot tell.
+  public func observeWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageObservation {
+    try await pass(StorageCall(.observe, keys: query?.keys ?? [], query: query)) {
+      () async throws(SecureStorageError) in
       guard let storage = storage as? any ObservableStorage else {
         throw SecureStorageError(.notObservable, operation: .observe, backend: backendName)
       }
-      return try storage.observe(query, observer)
+      return try await storage.observeWithoutBlocking(query, observer)
     }
   }
 
   private func pass<Result>(
-    _ call: StorageCall, _ body: () throws(SecureStorageError) -> Result
-  ) throws(SecureStorageError) -> Result {
+    _ call: StorageCall, _ body: () async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
     let effects = state.withLock { state in
       state.calls.append(call)
       return state.faults.indices.compactMap { state.faults[$0].effect(on: call) }
     }
     for effect in effects {
       switch effect {
-      case .hold(let gate): try gate.pass(call.operation, backendName)
+      case .hold(let gate): try await gate.pass(call.operation, backendName)
       case .delay(let duration):
-        try StorageGate().pass(call.operation, backendName, after: duration)
+        try await StorageGate().pass(call.operation, backendName, after: duration)
       case .fail: break
       }
     }
@@ -229,7 +251,7 @@ public final class FaultyStorage: ObservableStorage {
       if !afterwards { throw error }
       failure = failure ?? error
     }
-    let result = try body()
+    let result = try await body()
     if let failure { throw failure }
     return result
   }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import KeyringStorage
 internal import Synchronization
 
@@ -15,7 +14,7 @@ public final class StorageGate: Sendable {
   private struct State: Sendable {
     var isOpen = false
     var hasCall = false
-    var waiting: [DispatchSemaphore] = []
+    var waiting: [Waiter] = []
     var watching: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -39,37 +38,25 @@ public final class StorageGate: Sendable {
       defer { state.waiting = [] }
       return state.waiting
     }
-    for semaphore in waiting { semaphore.signal() }
+    for waiter in waiting { waiter.end() }
   }
 
   /// Waits until the gate is open, the call is cancelled or the time is over.
   func pass(
     _ operation: SecureStorageError.Operation, _ backendName: String, after limit: Duration? = nil
-  ) throws(SecureStorageError) {
-    let semaphore = DispatchSemaphore(value: 0)
-    let (isOpen, watching) = state.withLock { state in
-      state.hasCall = true
-      if !state.isOpen { state.waiting.append(semaphore) }
-      defer { state.watching = [] }
-      return (state.isOpen, state.watching)
+  ) async throws(SecureStorageError) {
+    let outcome = await Waiter.wait(until: limit.map { .now(plus: $0) }) { waiter in
+      let (isOpen, watching) = state.withLock { state in
+        state.hasCall = true
+        if !state.isOpen { state.waiting.append(waiter) }
+        defer { state.watching = [] }
+        return (state.isOpen, state.watching)
+      }
+      for continuation in watching { continuation.resume() }
+      if isOpen { waiter.end() }
     }
-    for continuation in watching { continuation.resume() }
-    if isOpen { return }
-    let end = limit.map { DispatchTime.now() + $0.interval } ?? .distantFuture
-    let signal = CancellationSignal.current
-    if let signal {
-      signal.onCancel({ semaphore.signal() }, while: { _ = semaphore.wait(timeout: end) })
-    } else {
-      _ = semaphore.wait(timeout: end)
-    }
-    if signal?.isCancelled == true {
+    if outcome == .canceled {
       throw SecureStorageError(.canceled, operation: operation, backend: backendName)
     }
-  }
-}
-
-extension Duration {
-  fileprivate var interval: DispatchTimeInterval {
-    .nanoseconds(Int(components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000))
   }
 }

@@ -271,14 +271,13 @@ import Testing
   @Test func atTheOpeningOnlyTheSessionsProviderIsBelieved() throws {
     let owner = try #require(
       try openSession(at: bus.address).owner(of: Message.secrets, until: Self.deadline))
-    try PrivateMainContext.run { context in
-      let connection = try BusConnection.open(
-        address: bus.address, in: context, until: Self.deadline)
+    try CallLoop.runToEnd { () async throws in
+      let connection = try await BusConnection.open(address: bus.address, until: Self.deadline)
       let question = Message.readAlias("default")
       let starts = [question, question, .readAlias("")].map {
         connection.starting($0, to: Message.secrets)
       }
-      let results = try context.results(of: starts, until: Self.deadline)
+      let results = try await CallLoop.results(of: starts, until: Self.deadline)
       #expect(connection.answer(results[0], to: question, from: owner) != nil)
       #expect(connection.answer(results[1], to: question, from: owner + "0") == nil)
       #expect(connection.answer(results[2], to: .collections(), from: owner) == nil)

@@ -4,9 +4,28 @@
 /// The session that this process has open with the provider on a bus: that of the private session, if
 /// no other is named.
 func openSession(at address: String? = nil) throws -> SecretSession {
-  try SessionPool.shared.session(
-    at: address, asking: { [] }, until: Deadline(after: .seconds(25))
-  ).session
+  try CallLoop.runToEnd { () async throws(SecretSession.OpeningFailure) in
+    try await SessionPool.shared.session(
+      at: address, asking: { [] }, until: Deadline(after: .seconds(25)))
+  }.session
+}
+
+extension SecretSession {
+  /// Sends messages side by side, and waits on this thread for all the answers.
+  func send(
+    _ messages: [Message], until deadline: Deadline
+  ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
+    try CallLoop.runToEnd { () async throws(BusFailure) in
+      try await self.send(messages, until: deadline)
+    }
+  }
+
+  /// Returns the unique name of who owns a name on the bus; `nil` when nobody does.
+  func owner(of name: String, until deadline: Deadline) throws(BusFailure) -> String? {
+    try CallLoop.runToEnd { () async throws(BusFailure) in
+      try await self.owner(of: name, until: deadline)
+    }
+  }
 }
 
 extension PrivateBus {

@@ -15,7 +15,7 @@ public import Foundation
 /// ```swift
 /// SecureStorageDefaults.storage = FileStorage(at: URL(filePath: "/path/to/items.json"))
 /// ```
-public final class FileStorage: SecureStorage {
+public final class FileStorage: BlockingStorage {
   private let url: URL
   /// Holds nothing: what is stored is in the file.
   private let lock = Mutex(())

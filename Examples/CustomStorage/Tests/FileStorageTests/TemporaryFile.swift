@@ -17,7 +17,7 @@ final class TemporaryFile: Sendable {
 }
 
 /// A ``FileStorage`` whose file is gone when the test is over.
-struct TemporaryStorage: SecureStorage {
+struct TemporaryStorage: BlockingStorage {
   private let file: TemporaryFile
   private let storage: FileStorage
 

@@ -1,8 +1,8 @@
 import Keyring
 
 /// A storage of another maker that can do all that a storage can: it hands each call on.
-struct ForwardingStorage<Base: CollectionStorage & ObservableStorage>: CollectionStorage,
-  ObservableStorage
+struct ForwardingStorage<Base: CollectionStorage & ObservableStorage>: BlockingStorage,
+  CollectionStorage, ObservableStorage
 {
   let base: Base
 

@@ -65,7 +65,7 @@ import Testing
   }
 
   /// A storage of another maker, and what it says of itself.
-  private struct Vault: SecureStorage {
+  private struct Vault: BlockingStorage {
     func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {}
     func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] { [] }
     func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }

@@ -97,7 +97,7 @@ import Testing
 }
 
 /// A storage of another maker that tells of its changes.
-private struct ObservedStorage: ObservableStorage {
+private struct ObservedStorage: BlockingStorage, ObservableStorage {
   let observers: StorageObservers
   private let base = InMemoryStorage()
 

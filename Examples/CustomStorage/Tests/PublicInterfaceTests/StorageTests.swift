@@ -120,31 +120,6 @@ import Testing
     #expect(try server.removeAll() == 0)
   }
 
-  @Test func ownOperationsGetATwinWithAwait() async throws {
-    let count = try await storage.offThread(.read) { [storage] () throws(SecureStorageError) in
-      try storage.items(matching: ItemQuery()).count
-    }
-    #expect(count == 0)
-  }
-
-  @Test func cancellationReachesAnOperation() async throws {
-    let (begun, beginning) = AsyncStream<Void>.makeStream()
-    let task = Task { [storage] in
-      try await storage.offThread(.read) { () throws(SecureStorageError) in
-        let end = DispatchSemaphore(value: 0)
-        CancellationSignal.current?.onCancel({ end.signal() }) {
-          beginning.finish()
-          end.wait()
-        }
-        return CancellationSignal.current?.isCancelled
-      }
-    }
-    for await _ in begun {}
-    task.cancel()
-    #expect(try await task.value == true)
-    #expect(CancellationSignal.$current.get() == nil)
-  }
-
   @Test func validationIsForEveryStorage() throws {
     try storage.validate(SecureItem(key: password))
     try storage.validate(.service("service"), for: .remove)

@@ -94,7 +94,7 @@ import Testing
 }
 
 /// A storage with no room for one item.
-private struct FillingStorage: SecureStorage {
+private struct FillingStorage: BlockingStorage {
   let storage: InMemoryStorage
   let keyWithoutRoom: ItemKey
 
@@ -115,7 +115,7 @@ private struct FillingStorage: SecureStorage {
 }
 
 /// A storage that keeps something else than it was given.
-private struct GarblingStorage: SecureStorage {
+private struct GarblingStorage: BlockingStorage {
   let storage: InMemoryStorage
 
   func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {

@@ -1,0 +1,273 @@
+import Foundation
+import Keyring
+import KeyringFile
+import KeyringTesting
+import Testing
+
+/// The two forms of a storage's operations, and the three ways to write a storage.
+@Suite struct WithoutBlockingTests {
+  private let key = ItemKey.password(service: "service", account: "account")
+  private var item: SecureItem { SecureItem(key: key, secret: Secret("s3cret")) }
+
+  // MARK: Ways to write a storage
+
+  @Test(arguments: StorageContract.allCases.filter(\.needsNothing))
+  func asynchronousStorageKeepsTheContract(rule: StorageContract) throws {
+    try rule.verify(RemoteStorage())
+  }
+
+  @Test(arguments: StorageContract.allCases.filter(\.needsNothing))
+  func immediateStorageKeepsTheContract(rule: StorageContract) throws {
+    try rule.verify(QuickStorage())
+  }
+
+  @Test func asynchronousStorage() async throws {
+    let storage = RemoteStorage()
+    try inTurn(storage)
+    #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).isEmpty)
+    try await atOnce(storage)
+  }
+
+  /// The operations that block: each runs the asynchronous one.
+  private func inTurn(_ storage: RemoteStorage) throws {
+    try storage.save(item, .add)
+    #expect(try storage.items(matching: .key(key)).count == 1)
+    #expect(try storage.item(for: key, details: .secret)?.secret == item.secret)
+    #expect(try storage.items(for: [key], details: .secret)[key]?.secret == item.secret)
+    #expect(try storage.removeItems(matching: .key(key)) == 1)
+  }
+
+  private func atOnce(_ storage: some SecureStorage) async throws {
+    try await storage.save(item, .add)
+    #expect(try await storage.items(matching: .key(key)).count == 1)
+    #expect(try await storage.items(for: [key], details: .secret).count == 1)
+    #expect(try await storage.removeItems(matching: .key(key)) == 1)
+  }
+
+  @Test func immediateStorage() async throws {
+    let storage = QuickStorage()
+    try await storage.saveWithoutBlocking(item, .add)
+    #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
+    #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
+    #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
+    let canceled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await storage.itemsWithoutBlocking(matching: .key(key))
+    }
+    let error = await #expect(throws: SecureStorageError.self) { try await canceled.value }
+    #expect(error?.code == .canceled)
+  }
+
+  /// An `await` on a storage that never waits stays where it is.
+  @MainActor @Test func immediateStorageNeedsNoOtherThread() async throws {
+    // There is only this check, which ends the process where it fails.
+    let storage = QuickStorage(whenRead: { MainActor.preconditionIsolated() })
+    _ = try await storage.items(matching: .key(key))
+    _ = try await storage.password(for: key)
+    _ = try await storage.service("service").accounts()
+  }
+
+  @Test func blockingStorage() async throws {
+    let storage = ForwardingStorage(base: InMemoryStorage())
+    try await storage.saveWithoutBlocking(item, .add)
+    #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
+    #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
+    #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
+    #expect(try await storage.diagnoseWithoutBlocking(writing: true).failure == nil)
+    _ = try await storage.observeWithoutBlocking(nil) { _ in }
+    try await storage.lockWithoutBlocking()
+    #expect(try await storage.isLockedWithoutBlocking())
+    try await storage.unlockWithoutBlocking()
+    _ = try await storage.createCollectionWithoutBlocking(labeled: "work")
+    #expect(try await storage.collectionsWithoutBlocking().map(\.label).contains("work"))
+    #expect(try await storage.deleteCollectionWithoutBlocking(labeled: "work"))
+    #expect(try await storage.isCommonCollectionWithoutBlocking())
+  }
+
+  /// Its threads are the library's, and as many as there are.
+  @Test func blockedThreadsAreNotTheCooperativePools() async throws {
+    let gates = Gates()
+    let storage = HeldStorage(gates: gates)
+    let reads = (0..<32).map { _ in Task { try await storage.password(for: key) } }
+    // All of them are in the storage at the same time, on however few processors.
+    await gates.waitForCalls(32)
+    gates.open()
+    for read in reads { #expect(try await read.value == nil) }
+  }
+
+  @Test func cancellationReachesABlockingStorage() async throws {
+    let gates = Gates()
+    let storage = HeldStorage(gates: gates)
+    let read = Task { try await storage.password(for: key) }
+    await gates.waitForCalls(1)
+    read.cancel()
+    let error = await #expect(throws: SecureStorageError.self) { try await read.value }
+    #expect(error?.code == .canceled)
+    #expect(CancellationSignal.$current.get() == nil)
+  }
+
+  // MARK: The library's storages
+
+  @Test func faultyStorage() async throws {
+    let storage = FaultyStorage()
+    try await storage.saveWithoutBlocking(item, .add)
+    #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
+    #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
+    _ = try await storage.observeWithoutBlocking(nil) { _ in }
+    #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
+  }
+
+  @Test func cachedStorage() async throws {
+    let storage = InMemoryStorage().cached()
+    try await storage.saveWithoutBlocking(item, .add)
+    #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
+    #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
+    _ = try await storage.observeWithoutBlocking(nil) { _ in }
+    #expect(try await storage.diagnoseWithoutBlocking(writing: false).failure == nil)
+    #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
+  }
+
+  @Test func firstAvailable() async throws {
+    let place = NSTemporaryDirectory() + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    let storage = FirstAvailable([InMemoryStorage()], remembering: .file(at: place))
+    try await storage.saveWithoutBlocking(item, .add)
+    #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
+    #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
+    _ = try await storage.observeWithoutBlocking(nil) { _ in }
+    #expect(try await storage.diagnoseWithoutBlocking(writing: false).failure == nil)
+    #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
+  }
+
+  @Test func confirmingStorage() async throws {
+    let collection = try await InMemoryStorage().createCollection(labeled: "vault")
+    let storage = ConfirmingStorage(collection, patience: .seconds(10))
+    let (key, item) = (key, item)
+    // Nobody unlocks it.
+    for body: () async throws -> Void in [
+      { try await storage.saveWithoutBlocking(item, .add) },
+      { _ = try await storage.itemsWithoutBlocking(matching: .service("service")) },
+      { _ = try await storage.itemsWithoutBlocking(for: [key], details: .secret) },
+      { _ = try await storage.removeItemsWithoutBlocking(matching: .key(key)) },
+    ] {
+      let error = await #expect(throws: SecureStorageError.self) { try await body() }
+      #expect(error?.code == .locked)
+    }
+    #expect(try await collection.isLocked())
+  }
+
+  #if os(Linux)
+  /// Nobody is at the address, so that every operation is an error.
+  @Test func secretServiceWithoutABus() async throws {
+    let storage = SecretServiceStorage(
+      options: SecretServiceStorage.Options(busAddress: "unix:path=/nonexistent"))
+    let (key, item) = (key, item)
+    for body: () async throws -> Void in [
+      { try await storage.saveWithoutBlocking(item, .add) },
+      { _ = try await storage.itemsWithoutBlocking(matching: .key(key)) },
+      { _ = try await storage.itemsWithoutBlocking(for: [key], details: .all) },
+      { _ = try await storage.removeItemsWithoutBlocking(matching: .key(key)) },
+      { try await storage.lockWithoutBlocking() },
+      { try await storage.unlockWithoutBlocking() },
+      { _ = try await storage.isLockedWithoutBlocking() },
+      { _ = try await storage.collectionsWithoutBlocking() },
+      { _ = try await storage.createCollectionWithoutBlocking(labeled: "work") },
+      { _ = try await storage.deleteCollectionWithoutBlocking(labeled: "work") },
+      { _ = try await storage.observeWithoutBlocking(nil) { _ in } },
+    ] {
+      let error = await #expect(throws: SecureStorageError.self) { try await body() }
+      #expect(error?.code == .noSessionBus)
+    }
+    #expect(try await storage.isCommonCollectionWithoutBlocking())
+    let diagnosis = try await storage.diagnoseWithoutBlocking(writing: false)
+    #expect(diagnosis.failure?.code == .noSessionBus)
+  }
+  #endif
+}
+
+extension StorageContract {
+  fileprivate var needsNothing: Bool { !needsLocking && !needsCollections && !needsObservation }
+}
+
+/// A storage that is written with `async` and `await`.
+private struct RemoteStorage: AsynchronousStorage {
+  private let server = InMemoryStorage()
+
+  func saveWithoutBlocking(_ item: SecureItem, _ mode: SaveMode) async throws(SecureStorageError) {
+    await Task.yield()
+    try await server.save(item, mode)
+  }
+
+  func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    await Task.yield()
+    return try await server.items(matching: query)
+  }
+
+  func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int {
+    await Task.yield()
+    return try await server.removeItems(matching: query)
+  }
+}
+
+/// A storage that never waits.
+private struct QuickStorage: ImmediateStorage {
+  private let base = InMemoryStorage()
+  var whenRead: @Sendable () -> Void = {}
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    whenRead()
+    return try base.items(matching: query)
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try base.removeItems(matching: query)
+  }
+}
+
+/// A storage that blocks in each read until it is let go, or the call is cancelled.
+private struct HeldStorage: BlockingStorage {
+  let gates: Gates
+
+  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {}
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    gates.pass()
+    if CancellationSignal.current?.isCancelled == true {
+      throw SecureStorageError(.canceled, operation: .read, backend: backendName)
+    }
+    return []
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
+}
+
+/// Where threads wait until they are let go.
+private final class Gates: Sendable {
+  private let end = DispatchSemaphore(value: 0)
+  private let (calls, arrival) = AsyncStream<Void>.makeStream()
+
+  func pass() {
+    arrival.yield()
+    guard let signal = CancellationSignal.current else { return end.wait() }
+    signal.onCancel({ [end] in end.signal() }, while: { end.wait() })
+    end.signal()
+  }
+
+  func waitForCalls(_ count: Int) async {
+    var left = count
+    for await _ in calls {
+      left -= 1
+      if left == 0 { return }
+    }
+  }
+
+  func open() { end.signal() }
+}

@@ -1,0 +1,114 @@
+internal import Synchronization
+
+/// One wait of an operation.
+///
+/// It ends once: by what is waited for, at a moment, or with the task.
+package final class Waiter: Sendable {
+  /// How a wait ends.
+  package enum Outcome: Sendable {
+    case ended
+    case timedOut
+    case canceled
+  }
+
+  private enum State {
+    case waiting(UnsafeContinuation<Outcome, Never>?)
+    case over(Outcome)
+  }
+
+  private let state = Mutex(State.waiting(nil))
+
+  private init() {}
+
+  package var isOver: Bool {
+    state.withLock { if case .over = $0 { true } else { false } }
+  }
+
+  /// Ends the wait.
+  ///
+  /// - Parameter outcome: How it ends.
+  /// - Returns: Whether nothing else had ended it before.
+  @discardableResult
+  package func end(_ outcome: Outcome = .ended) -> Bool {
+    let (isFirst, continuation) = state.withLock { state in
+      guard case .waiting(let continuation) = state else {
+        return (false, nil as UnsafeContinuation<Outcome, Never>?)
+      }
+      state = .over(outcome)
+      return (true, continuation)
+    }
+    continuation?.resume(returning: outcome)
+    return isFirst
+  }
+
+  private func park(_ continuation: UnsafeContinuation<Outcome, Never>) {
+    let outcome: Outcome? = state.withLock { state in
+      if case .over(let outcome) = state { return outcome }
+      state = .waiting(continuation)
+      return nil
+    }
+    if let outcome { continuation.resume(returning: outcome) }
+  }
+
+  /// Waits for something.
+  ///
+  /// - Parameters:
+  ///   - moment: When to give up, in microseconds of the monotonic clock; `nil` for never.
+  ///   - start: Called at once with what ends the wait.
+  /// - Returns: How the wait has ended.
+  package nonisolated(nonsending) static func wait(until moment: Int64?, _ start: (Waiter) -> Void)
+    async -> Outcome
+  {
+    if Task.isCancelled { return .canceled }
+    if let moment, moment <= ThreadExecutor.now { return .timedOut }
+    let waiter = Waiter()
+    start(waiter)
+    if let moment, !waiter.isOver {
+      (ThreadExecutor.current ?? .ofOthers).end(waiter, at: moment)
+    }
+    return await withTaskCancellationHandler {
+      await withUnsafeContinuation { waiter.park($0) }
+    } onCancel: {
+      waiter.end(.canceled)
+    }
+  }
+}
+
+/// The moments at which waits end in vain, the next one first.
+struct Timers {
+  private var entries: [(end: Int64, waiter: Waiter)] = []
+  /// How many of the first were taken out.
+  private var first = 0
+  /// How many entries there are before those are dropped whose wait is over.
+  private var limit = 64
+
+  /// The next moment, in microseconds of the monotonic clock.
+  var next: Int64? { first < entries.count ? entries[first].end : nil }
+
+  mutating func add(_ waiter: Waiter, at moment: Int64) {
+    if entries.count >= limit {
+      entries.removeFirst(first)
+      first = 0
+      entries.removeAll { $0.waiter.isOver }
+      limit = max(64, 2 * entries.count)
+    }
+    // Mostly it is the last.
+    var index = entries.count
+    while index > first, entries[index - 1].end > moment { index -= 1 }
+    entries.insert((moment, waiter), at: index)
+  }
+
+  /// Takes out the waits whose moment has come.
+  mutating func takeLate(_ now: Int64) -> [Waiter] {
+    var late: [Waiter] = []
+    while first < entries.count {
+      let (end, waiter) = entries[first]
+      if !waiter.isOver {
+        guard end <= now else { break }
+        late.append(waiter)
+      }
+      first += 1
+    }
+    return late
+  }
+}

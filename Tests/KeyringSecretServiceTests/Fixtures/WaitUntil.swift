@@ -1,0 +1,11 @@
+#if SecretService && os(Linux)
+
+/// Waits until something is true, for 10 seconds at most.
+func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
+  let end = ContinuousClock.now + .seconds(10)
+  repeat {
+    if try condition() { return true }
+  } while ContinuousClock.now < end
+  return false
+}
+#endif

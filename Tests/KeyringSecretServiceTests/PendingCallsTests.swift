@@ -1,0 +1,268 @@
+#if SecretService && os(Linux)
+import Dispatch
+import Foundation
+import Keyring
+import Synchronization
+import Testing
+
+@testable import KeyringSecretService
+
+/// Calls that wait for a keyring for a long time: waiting is an event, and costs no thread.
+@Suite(.inPrivateSession) struct PendingCallsTests {
+  private let bus: PrivateBus
+  private let service: FakeService
+
+  init() throws {
+    bus = try PrivateBus()
+    service = try FakeService(on: bus)
+  }
+
+  private static let count = 10_000
+
+  /// Starts reads of different keys, and waits until all of them wait.
+  private func pendingReads(
+    of storage: some SecureStorage, _ count: Int = count
+  ) throws -> [Task<SecureStorageError.Code?, Never>] {
+    try service.quiet()
+    let reads = (0..<count).map { number in
+      Task { () -> SecureStorageError.Code? in
+        let key = ItemKey.password(service: "service", account: "\(number)")
+        do throws(SecureStorageError) {
+          _ = try await storage.password(for: key)
+          return nil
+        } catch {
+          return error.code
+        }
+      }
+    }
+    try #require(waitUntil { ReadQueue.shared.reads.load(ordering: .relaxed) == count })
+    return reads
+  }
+
+  private func codes(
+    of reads: [Task<SecureStorageError.Code?, Never>]
+  ) async -> [SecureStorageError.Code?: Int] {
+    var codes: [SecureStorageError.Code?: Int] = [:]
+    for read in reads { codes[await read.value, default: 0] += 1 }
+    return codes
+  }
+
+  /// What the app does elsewhere goes on.
+  private func useSomethingElse() async throws {
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "of the app").async { continuation.resume() }
+    }
+    let memory = InMemoryStorage()
+    try await memory.setPassword("elsewhere", for: Use.key)
+    let elsewhere = try await memory.password(for: Use.key)
+    #expect(elsewhere == "elsewhere")
+  }
+
+  @Test func tenThousandReadsCostNoThreads() async throws {
+    let storage = bus.storage(serviceTimeout: .seconds(300))
+    try await storage.setPassword("s3cret", for: Use.key)
+    // The threads that every asynchronous program has are there from here on.
+    let first = try await storage.password(for: Use.key)
+    #expect(first == "s3cret")
+    try service.fault("SearchItems", .mute)
+    let before = try threadCount()
+    let reads = try pendingReads(of: storage)
+    #expect(try threadCount() <= before + 4)
+    try await useSomethingElse()
+    let isLocked = try await bus.storage().isLocked()
+    #expect(!isLocked)
+
+    for read in reads { read.cancel() }
+    let ends = await codes(of: reads)
+    #expect(ends == [.canceled: Self.count])
+    try service.mend()
+    let last = try await storage.password(for: Use.key)
+    #expect(last == "s3cret")
+  }
+
+  @Test func eachOfThemEndsByItsDeadline() async throws {
+    let storage = bus.storage(serviceTimeout: .seconds(5))
+    try await storage.setPassword("s3cret", for: Use.key)
+    try service.fault("SearchItems", .mute)
+    let reads = try pendingReads(of: storage)
+    let ends = await codes(of: reads)
+    #expect(ends == [.timedOut: Self.count])
+    try service.mend()
+    let last = try await storage.password(for: Use.key)
+    #expect(last == "s3cret")
+  }
+
+  @Test func theyShareOneQuestion() async throws {
+    // They are searched for before the question is asked.
+    let count = 2000
+    let storage = bus.storage(serviceTimeout: .seconds(5))
+    try await storage.setPassword("s3cret", for: Use.key)
+    try service.lock()
+    try service.fault("Unlock", .prompt(.mute))
+    let session = try openSession(at: bus.address)
+    let before = try threadCount()
+    let reads = try pendingReads(of: storage, count)
+    try #require(waitUntil { session.unlockings.withLock { $0.count } == 1 })
+    // A question may be open for longer than the keyring may take to answer.
+    let end = ContinuousClock.now + .seconds(6)
+    try #require(waitUntil { ContinuousClock.now > end })
+    #expect(ReadQueue.shared.reads.load(ordering: .relaxed) == count)
+    #expect(session.unlockings.withLock { $0.count } == 1)
+    #expect(try threadCount() <= before + 4)
+    try await useSomethingElse()
+    for read in reads { read.cancel() }
+    let ends = await codes(of: reads)
+    #expect(ends == [.canceled: count])
+  }
+
+  @Test func theyWaitForAnAutoLockingCollection() async throws {
+    let collection = bus.storage(serviceTimeout: .seconds(300)).collection(labeled: "Second")
+    try service.makeSecondCollection()
+    let vault = ConfirmingStorage(collection, patience: .seconds(300))
+    let short = ConfirmingStorage(collection, patience: .seconds(1))
+    try service.quiet()
+    try service.fault("Lock", .mute)
+    let before = try threadCount()
+    let (started, late) = (Counter(), Counter())
+    let reads = (0..<Self.count).map { number in
+      Task { () -> SecureStorageError.Code? in
+        started.value.add(1, ordering: .relaxed)
+        do throws(SecureStorageError) {
+          _ = try await (number % 2 == 0 ? vault : short).password(for: Use.key)
+          return nil
+        } catch {
+          if error.code == .timedOut { late.value.add(1, ordering: .relaxed) }
+          return error.code
+        }
+      }
+    }
+    try #require(waitUntil { started.value.load(ordering: .relaxed) == Self.count })
+    #expect(try threadCount() <= before + 4)
+    try await useSomethingElse()
+    // Those whose patience is over end by themselves, but for the one whose turn it is.
+    try #require(waitUntil { late.value.load(ordering: .relaxed) == Self.count / 2 - 1 })
+    for read in reads { read.cancel() }
+    let ends = await codes(of: reads)
+    #expect(ends == [.timedOut: Self.count / 2 - 1, .canceled: Self.count / 2 + 1])
+  }
+
+  // MARK: - Together
+
+  /// Reads that come while two are under way wait for those, and travel in one batch.
+  @Test(arguments: [true, false]) func readsTravelTogether(equal: Bool) async throws {
+    let storage = bus.storage()
+    let keys = (0..<100).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys {
+      try await storage.setPassword(key.attributes["username"], for: key)
+      _ = try await storage.password(for: key)
+    }
+    let session = try openSession(at: bus.address)
+    let start = session.waits.load(ordering: .relaxed)
+    try service.fault("SearchItems", .late(0.5))
+    let reads = (0..<1000).map { number in
+      let key = equal ? keys[7] : keys[number % 100]
+      return Task { (key, try await storage.password(for: key)) }
+    }
+    for read in reads {
+      let (key, password) = try await read.value
+      #expect(password == key.attributes["username"])
+    }
+    #expect(session.waits.load(ordering: .relaxed) - start == 3)
+  }
+
+  /// A read may join others only before they have set out.
+  @Test func noReadTakesAnAnswerFromBeforeItBegan() async throws {
+    let storage = bus.storage()
+    try await storage.setPassword("old", for: Use.key)
+    _ = try await storage.password(for: Use.key)
+    try service.fault("GetSecrets", .late(0.5))
+    let early = (0..<2).map { _ in Task { try await storage.password(for: Use.key) } }
+    try #require(waitUntil { ReadQueue.shared.reads.load(ordering: .relaxed) == 2 })
+    try await service.waitForCall(of: "GetSecrets")
+    try await storage.setPassword("new", for: Use.key)
+    let late = (0..<10).map { _ in Task { try await storage.password(for: Use.key) } }
+    for read in late {
+      let password = try await read.value
+      #expect(password == "new")
+    }
+    for read in early { _ = try await read.value }
+  }
+
+  /// What is wrong with one item is no failure of the others that were read beside it.
+  @Test func aBatchIsNotSpoiltByOneItem() async throws {
+    let storage = bus.storage()
+    let ambiguous = ItemKey.password(service: "service", account: "ambiguous")
+    try await storage.setPassword("s3cret", for: Use.key)
+    _ = try await storage.password(for: Use.key)
+    let session = try openSession(at: bus.address)
+    for number in 1...2 {
+      let secret = try #require(session.encode(Secret("theirs")))
+      let creation = Message.createItem(
+        in: .collection(aliased: "default"),
+        attributes: ambiguous.attributes.merging(["number": "\(number)"]) { $1 },
+        label: "Item \(number)", secret: secret, replacing: false)
+      _ = try { () throws in
+        try session.send([creation], until: Deadline(after: .seconds(5)))[0].get()
+      }()
+    }
+    try service.fault("SearchItems", .late(0.3))
+    let reads = (0..<20).map { number in
+      Task { () -> Result<String?, SecureStorageError> in
+        await Result { () async throws(SecureStorageError) in
+          try await storage.password(for: number % 2 == 0 ? Use.key : ambiguous)
+        }
+      }
+    }
+    for (number, read) in reads.enumerated() {
+      switch await read.value {
+      case .success(let password): #expect(number % 2 == 0 && password == "s3cret")
+      case .failure(let error): #expect(number % 2 == 1 && error.code == .ambiguous)
+      }
+    }
+  }
+
+  /// A synchronous call needs none of the threads that asynchronous ones run on, and the other way round.
+  @Test func synchronousCallsOnEveryThreadEnd() async throws {
+    let storage = bus.storage()
+    let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await storage.setPassword("s3cret", for: key) }
+    try service.fault("SearchItems", .late(0.2))
+    let waiting = keys.map { key in Task { try await storage.password(for: key) } }
+    let blocking = keys.prefix(16).map { key in
+      Task { try ({ () throws in try storage.password(for: key) })() }
+    }
+    for read in waiting + blocking {
+      let password = try await read.value
+      #expect(password == "s3cret")
+    }
+  }
+
+  /// The task whose turn it is needs no thread that the others block while they wait for theirs.
+  @Test func turnsEndThoughEveryThreadWaits() async throws {
+    try service.makeSecondCollection()
+    let collection = bus.storage().collection(labeled: "Second")
+    let vault = ConfirmingStorage(collection, patience: .seconds(20))
+    try await vault.setPassword("s3cret", for: Use.key)
+    try service.fault("Lock", .late(0.1))
+    let uses = (0..<16).map { number in
+      Task {
+        if number % 2 == 0 { return try await vault.password(for: Use.key) }
+        return try { () throws in try vault.password(for: Use.key) }()
+      }
+    }
+    for use in uses {
+      let password = try await use.value
+      #expect(password == "s3cret")
+    }
+  }
+}
+
+private final class Counter: Sendable {
+  let value = Atomic(0)
+}
+
+/// Returns the number of threads that the process has.
+private func threadCount() throws -> Int {
+  try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+}
+#endif
