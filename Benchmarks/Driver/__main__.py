@@ -16,17 +16,20 @@ import chart
 import instructions
 import machine
 import measuring
+import pending
 import report
 from contenders import Failure
 from works import REPOSITORY, WORKS
 
-NAMES = [*WORKS, "instructions"]
+NAMES = [*WORKS, "pending", "instructions"]
 
 
 def measure(name, file, *options):
     quick = "--quick" in options
     if name == "instructions":
         result = instructions.counted(quick)
+    elif name == "pending":
+        result = pending.counted(quick)
     else:
         result = measuring.measured(WORKS[name], quick)
     pathlib.Path(file).write_text(json.dumps(result))

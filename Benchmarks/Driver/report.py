@@ -1,6 +1,9 @@
 """The tables, as Markdown that can be read in a terminal too."""
 
+import statistics
+
 import figures
+import pending
 from targets import TARGETS
 from works import WORKS
 
@@ -69,6 +72,18 @@ def of_instructions(counted):
     return lines
 
 
+def of_pending(counted):
+    lines = [f"## {counted['count']:,} reads that wait for a keyring that has stopped", "", (
+        "The keyring's process is stopped by a signal. Each figure is the median of "
+        f"{len(counted['runs'])} runs, and the worst of them."), ""]
+    rows = [["figure", "median", "worst", "at most"]]
+    for (title, most, size, unit), numbers in zip(pending.FIGURES, zip(*counted["runs"])):
+        median, worst = (f"{number / size:,.0f}{unit}" for number in
+                         (statistics.median(numbers), max(numbers)))
+        rows.append([title, median, worst, f"{most}{unit}"])
+    return lines + table(rows)
+
+
 def of_targets(results):
     rows = [["what", "contender", "against", "at most", "measured", "reached"]]
     missed = {}  # by what bounds them
@@ -109,7 +124,8 @@ def against(target):
 def tables(results):
     lines = []
     for name, cases in results.items():
-        lines += of_instructions(cases) if name == "instructions" else of_work(name, cases)
+        special = {"instructions": of_instructions, "pending": of_pending}
+        lines += special[name](cases) if name in special else of_work(name, cases)
     return lines
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import figures
 from works import (
-    BARE_FILE, C_PROGRAM, CACHED, CLEAR, DICTIONARY, ENCRYPTED_FILE, IN_TURN, LOOKUP, ONE_QUERY,
+    AT_ONCE, AWAITED_IN_TURN, BARE_FILE, C_PROGRAM, CACHED, CLEAR, DICTIONARY, ENCRYPTED_FILE, IN_TURN, LOOKUP, ONE_QUERY,
     PROPERTY, READ_ALL, SEARCH, SERVICE_LOOKUP, SERVICE_STORE, STATIC_PROGRAM, STORAGE,
     SWIFT_PROGRAM)
 
@@ -66,9 +66,10 @@ TARGETS = [
     Target("warm replace, 400 in turn", "write", STORAGE, 1.00, SERVICE_STORE, case=IN_TURN),
     Target("warm create", "create", PROPERTY, 1.10, SERVICE_STORE, bound=CREATE_BOUND),
     Target("warm remove", "remove", PROPERTY, 1.10, CLEAR, bound=REMOVE_BOUND),
-    Target("50 items in one query", "items", ONE_QUERY, 0.25, f"50 × {LOOKUP}",
+    Target("50 items in one query", "items", ONE_QUERY, 0.28, f"50 × {LOOKUP}",
            bound=QUERY_BOUND),
-    Target("50 items in one query", "items", ONE_QUERY, 0.25, SEARCH, bound=QUERY_BOUND),
+    Target("50 items in one query", "items", ONE_QUERY, 0.28, SEARCH, bound=QUERY_BOUND),
+    Target("1,000 reads awaited at once", "awaits", AT_ONCE, 0.35, AWAITED_IN_TURN),
     Target("whole settings of 20 properties", "settings", READ_ALL, 0.25, f"20 × {LOOKUP}"),
     Target("property read in memory", "memory", PROPERTY, 150, case="read",
            bound=MEMORY_BOUND),

@@ -36,6 +36,8 @@ CLEAR = "C: secret_password_clearv_sync"
 SERVICE_CLEAR = "C: secret_service_clear_sync"
 SEARCH = "C: secret_service_search_sync"
 IN_TURN = "each of 400 passwords in turn"
+AT_ONCE = "await, all at once"
+AWAITED_IN_TURN = "await, one after the other"
 ONE_QUERY = "items(matching:)"
 BY_KEYS = "items(for:)"
 READ_ALL = "SecureProperties.readAll()"
@@ -164,6 +166,17 @@ def items(quick):
     yield Case("", contenders, f"50 × {LOOKUP}", 2, lambda: fill(0, 50))
 
 
+def awaits(quick):
+    count = 20 if quick else 1_000
+    contenders = [
+        swift(AT_ONCE, "awaits-at-once", count),
+        swift("await, all of one password at once", "awaits-equal", count),
+        swift(AWAITED_IN_TURN, "awaits-in-turn", count),
+        c(f"{count:,} × {LOOKUP}", "reads", count),
+    ]
+    yield Case("", contenders, AWAITED_IN_TURN, 1, lambda: fill(0, count))
+
+
 def settings(quick):
     contenders = [
         swift(READ_ALL, "settings"),
@@ -270,6 +283,7 @@ WORKS = {
     "remove": Work("Remove, warm", remove),
     "items": Work("50 items of one service, all secrets", items, note=(
         "With metadata, but for the reads one by one, which fetch the secrets only.")),
+    "awaits": Work("1,000 passwords, awaited", awaits, rounds=20),
     "settings": Work("Whole settings of 20 properties", settings),
     "growth": Work("Growth of the collection", growth, rounds=20),
     "memory": Work("In memory", memory),

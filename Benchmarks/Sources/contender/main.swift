@@ -6,6 +6,7 @@ import Keyring
 //   contender WORK [ARGUMENT ...]
 //   contender fill SERVICE FROM TO COLLECTION
 //   contender fill-file PATH KIND-OF-KEY
+//   contender pending COUNT
 //
 // Every line of input is a number of operations to perform. They are answered with a line: the
 // nanoseconds that each of them took. `fill` and `fill-file` store passwords for the others to read,
@@ -16,6 +17,7 @@ do {
   switch arguments.first {
   case "fill": try fill(arguments.dropFirst())
   case "fill-file": try SampleFile(arguments.dropFirst()).fill()
+  case "pending": try pending(arguments.dropFirst())
   default:
     var work = try work(named: arguments.first ?? "", arguments.dropFirst())
     while let line = readLine() {
