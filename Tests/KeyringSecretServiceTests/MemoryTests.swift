@@ -9,6 +9,12 @@ import Testing
 ///
 /// In processes of their own, so that nothing else is going on in them.
 @Suite struct MemoryTests {
+  init() {
+    // Those processes resolve all functions when they start. The dynamic linker would else do so at the first
+    // call, and put the vector registers aside on the stack, with what memcpy has just moved.
+    setenv("LD_BIND_NOW", "1", 1)
+  }
+
   @Test func nothingIsLeftOfASecretKeptInMemory() async {
     await #expect(processExitsWith: .success) {
       try await MemoryTrial(of: InMemoryStorage(), copiesKept: 1).everyWay()
