@@ -10,7 +10,7 @@ internal import Synchronization
 final class ReadQueue: Sendable {
   static let shared = ReadQueue()
 
-  /// What the reads of a batch have in common.
+  /// The options and details that the reads of a batch have in common.
   private struct Route: Hashable {
     let options: SecretServiceStorage.Options
     let details: ItemQuery.Details.RawValue
@@ -22,9 +22,9 @@ final class ReadQueue: Sendable {
     var waiting: [Batch] = []
   }
 
-  /// How many batches of a route travel side by side; those that wait for a person's answer don't count.
+  /// The number of batches of a route that travel side by side; those that wait for a person don't count.
   private static let mostTravelling = 2
-  /// How many keys a batch has at most.
+  /// The most keys that a batch has.
   private static let mostKeys = 1000
 
   private let lines = Mutex<[Route: Line]>([:])
@@ -141,7 +141,7 @@ final class ReadQueue: Sendable {
 
   // MARK: - Failures
 
-  /// How many reads of failed batches are tried again side by side.
+  /// Limits the reads of failed batches that are tried again side by side.
   private let retries = FlightGate(64)
 
   /// Finds items alone whose batch has failed, perhaps by another's item.

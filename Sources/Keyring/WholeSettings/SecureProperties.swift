@@ -118,7 +118,7 @@ public struct SecureProperties: Sendable {
       keys = members.map(\.key)
     }
 
-    /// What of the items is needed to decode all of them.
+    /// The details that decoding all of the items needs.
     var details: ItemQuery.Details {
       members.reduce(into: []) { $0.formUnion($1.details) }
     }

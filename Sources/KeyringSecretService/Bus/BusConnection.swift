@@ -8,7 +8,7 @@ internal import Synchronization
 final class BusConnection: Sendable {
   let reference: GLibReference
   private let flights = FlightGate(flight)
-  /// How many messages nobody waits for any more, and the bus does until they are answered.
+  /// The number of messages that were given up, and for whose answers the bus still waits.
   private let unanswered = Atomic(0)
 
   private init(_ reference: GLibReference) { self.reference = reference }
@@ -77,7 +77,7 @@ final class BusConnection: Sendable {
     return String(cString: address)
   }
 
-  /// Whether so many messages were never answered that the bus may soon refuse more.
+  /// `true` when the bus may soon refuse messages, as it waits for too many answers.
   var isExhausted: Bool { unanswered.load(ordering: .relaxed) > Self.flight / 2 }
 
   /// Whether the bus has ended the connection.
@@ -111,8 +111,9 @@ final class BusConnection: Sendable {
     return results
   }
 
-  /// How many messages travel side by side, of all operations together: a bus limits the answers that a connection waits for,
-  /// to 128 where its configuration does not say otherwise.
+  /// The number of messages of all operations that travel side by side.
+  ///
+  /// A bus limits the answers that a connection waits for, to 128 unless its configuration says otherwise.
   static let flight = 64
 
   private func sendAtOnce(
@@ -226,7 +227,7 @@ struct BusSignal {
 extension BusConnection {
   /// Calls a closure when a signal arrives in the context that is this thread's default.
   ///
-  /// - Returns: What ends the subscription.
+  /// - Returns: A closure that ends the subscription.
   func subscribe(
     to signal: BusSignal, _ handler: @escaping (BusSignal.Arrival) -> Void
   ) -> () -> Void {
@@ -240,7 +241,7 @@ extension BusConnection {
 
   /// Calls a closure when the bus has ended the connection, in the context that it was opened in.
   ///
-  /// - Returns: What ends the subscription.
+  /// - Returns: A closure that ends the subscription.
   func whenClosed(_ handler: @escaping () -> Void) -> () -> Void {
     let data = Unmanaged.passRetained(ClosingHandler(handler)).toOpaque()
     let id = g_signal_connect_data(

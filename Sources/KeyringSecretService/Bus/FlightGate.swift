@@ -2,12 +2,12 @@
 internal import KeyringStorage
 internal import Synchronization
 
-/// Limits how many messages of a connection travel at the same time; the others wait their turn.
+/// Limits the number of messages, or of other things, that travel at the same time; the others wait their turn.
 final class FlightGate: Sendable {
   private struct State {
     var free: Int
     var waiting: [(count: Int, waiter: Waiter)] = []
-    /// How many of the first have had their turn.
+    /// The number of the first that have had their turn.
     var first = 0
   }
 
@@ -15,7 +15,7 @@ final class FlightGate: Sendable {
 
   init(_ limit: Int) { state = Mutex(State(free: limit)) }
 
-  /// Waits until so many messages may travel.
+  /// Waits until so many may travel.
   func enter(_ count: Int, until deadline: Deadline) async throws(BusFailure) {
     let isFree = state.withLock { state in
       guard state.first == state.waiting.count, state.free >= count else { return false }

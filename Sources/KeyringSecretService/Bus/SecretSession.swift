@@ -62,7 +62,7 @@ final class SecretSession: Sendable {
 
   /// Calls a closure when a signal of the provider, or about it, arrives in the context.
   ///
-  /// - Returns: What ends the subscription.
+  /// - Returns: A closure that ends the subscription.
   func subscribe(
     to signal: BusSignal, _ handler: @escaping (Variant) -> Void
   ) -> () -> Void {

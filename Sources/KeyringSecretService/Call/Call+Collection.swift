@@ -199,7 +199,7 @@ extension Call {
 }
 
 extension SecretSession {
-  /// What has become of a question to unlock something.
+  /// The outcome of a question to unlock something.
   enum Unlocking: Sendable {
     case unlocked
     case refused(SecureStorageError)

@@ -3,7 +3,7 @@ internal import CLibSecret
 internal import KeyringStorage
 internal import Synchronization
 
-/// What GLib has for a thread: answers, signals and what it is woken for.
+/// The main context of a thread, from which it gets answers and signals.
 ///
 /// libsecret's own synchronous functions block for ever if the provider dies behind a prompt, or ignores a
 /// dismissal. Here the asynchronous function is started, and ends by its callback or the deadline,
@@ -46,6 +46,8 @@ final class CallLoop: EventSource, @unchecked Sendable {
   }
 
   /// The loop that this thread runs.
+  ///
+  /// Anything else would wait for ever: an answer comes to the context of the thread that has asked.
   static var current: CallLoop {
     guard let loop = ThreadExecutor.current?.events as? CallLoop else {
       preconditionFailure("outside of a call")

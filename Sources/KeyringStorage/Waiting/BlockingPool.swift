@@ -6,7 +6,7 @@ final class BlockingPool: Sendable {
 
   private struct State: Sendable {
     var bodies: [@Sendable () -> Void] = []
-    /// How many of the first were taken.
+    /// The number of the first that were taken.
     var first = 0
     var threads = 0
     var idle = 0
@@ -71,7 +71,7 @@ final class BlockingPool: Sendable {
     }
   }
 
-  /// How long a thread waits for something to do, in microseconds.
+  /// The time that a thread waits for something to do, in microseconds.
   private static let patience: Int64 = 5_000_000
 }
 

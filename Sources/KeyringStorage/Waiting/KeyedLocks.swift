@@ -7,7 +7,7 @@ package final class KeyedLocks<Key: Hashable & Sendable>: Sendable {
 
   private struct Queue: Sendable {
     var waiters: [Waiter] = []
-    /// How many of the first have had their turn.
+    /// The number of the first that have had their turn.
     var first = 0
 
     mutating func next() -> Waiter? {

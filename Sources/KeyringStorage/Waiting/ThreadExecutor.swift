@@ -12,27 +12,6 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// What a thread waits for when it has no job: its own kind of events, or to be woken.
-///
-/// Only ``wake()`` is called by other threads.
-package protocol EventSource: AnyObject, Sendable {
-  /// Prepares this thread to wait.
-  func enter()
-
-  /// Waits until there was an event, the moment has come or the thread is woken.
-  ///
-  /// - Parameter moment: The moment, in microseconds of the monotonic clock; `nil` for none.
-  func wait(until moment: Int64?)
-
-  /// Ends a wait, or the next one.
-  func wake()
-
-  /// Ends what ``enter()`` began.
-  ///
-  /// - Returns: Whether another call may use the source.
-  func leave() -> Bool
-}
-
 /// Runs asynchronous code on one thread, which waits for events while there is nothing to run.
 ///
 /// A synchronous operation has an executor of its own while it lasts. Its thread runs the steps of that
@@ -220,24 +199,6 @@ private final class ThreadBody: Sendable {
   }
 }
 
-/// The events of a thread that has none but to be woken.
-package final class Wakening: EventSource {
-  private let semaphore = DispatchSemaphore(value: 0)
-
-  package init() {}
-
-  package func enter() {}
-
-  package func wait(until moment: Int64?) {
-    let end = moment.map { DispatchTime(uptimeNanoseconds: UInt64(max(0, $0)) * 1000) }
-    _ = semaphore.wait(timeout: end ?? .distantFuture)
-  }
-
-  package func wake() { semaphore.signal() }
-
-  package func leave() -> Bool { true }
-}
-
 extension ThreadExecutor {
   /// Runs asynchronous code of any kind to its end on this thread.
   package static func runToEnd<Result, Failure: Error>(
@@ -246,17 +207,16 @@ extension ThreadExecutor {
     try ThreadExecutor(Wakening()).run(body).outcome.get()
   }
 
-  /// What ends the waits of tasks that run on no such executor.
+  /// The executor that ends the waits of tasks which run on none.
   static let ofOthers: ThreadExecutor = {
     let executor = ThreadExecutor(Wakening())
     executor.start(named: "swift-keyring t")
     return executor
   }()
-}
 
-extension ThreadExecutor {
-  /// What runs the tasks that have a turn: threads of the cooperative pool may all be blocked by synchronous
-  /// operations that wait for theirs.
+  /// The executor of the tasks that have a turn.
+  ///
+  /// The threads of the cooperative pool may all be blocked by synchronous operations that wait for theirs.
   static let ofTurns: ThreadExecutor = {
     let executor = ThreadExecutor(Wakening())
     executor.start(named: "swift-keyring l")

@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// It ends once: by what is waited for, at a moment, or with the task.
 package final class Waiter: Sendable {
-  /// How a wait ends.
+  /// The end of a wait.
   package enum Outcome: Sendable {
     case ended
     case timedOut
@@ -77,9 +77,9 @@ package final class Waiter: Sendable {
 /// The moments at which waits end in vain, the next one first.
 struct Timers {
   private var entries: [(end: Int64, waiter: Waiter)] = []
-  /// How many of the first were taken out.
+  /// The number of the first that were taken out.
   private var first = 0
-  /// How many entries there are before those are dropped whose wait is over.
+  /// The number of entries at which those are dropped whose wait is over.
   private var limit = 64
 
   /// The next moment, in microseconds of the monotonic clock.
