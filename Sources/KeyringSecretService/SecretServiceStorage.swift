@@ -248,8 +248,11 @@ extension SecretServiceStorage {
   }
 
   fileprivate func find(_ query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
-    try await perform(.read) { (call) async throws(SecureStorageError) in
-      try await call.items(matching: query)
+    let reporter = query.onProgress.map(ProgressReporter.init)
+    defer { reporter?.finish() }
+    return try await perform(.read) { (call) async throws(SecureStorageError) in
+      if let reporter { call.whenLooking = { reporter.report($0, of: $1) } }
+      return try await call.items(matching: query)
     }
   }
 

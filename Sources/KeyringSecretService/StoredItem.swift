@@ -17,6 +17,8 @@ struct StoredItem {
 
   /// `false` if the item can't have been found by its attributes.
   let showsAttributes: Bool
+  /// The item's place in the list that it was found in.
+  var place = 0
 
   /// Reads the answer to a request for all properties of an item; `nil` if it is no such answer.
   init?(path: ObjectPath, properties answer: Variant) {
@@ -31,6 +33,22 @@ struct StoredItem {
     label = properties.member("Label", ofType: "s")?.text ?? ""
     created = properties.member("Created", ofType: "t")?.unsigned ?? 0
     modified = properties.member("Modified", ofType: "t")?.unsigned ?? 0
+  }
+
+  /// Reads the answer to a request for the attributes of an item; `nil` if it is no such answer.
+  ///
+  /// Everything else is unknown: label, times, and whether the item is locked.
+  init?(path: ObjectPath, attributes answer: Variant) {
+    let value = answer.child(0).child(0)
+    guard value.isOfType("a{ss}") else { return nil }
+    let attributes = value.strings
+    isLocked = false
+    showsAttributes = !Provider.isBeingRemoved(attributes)
+    self.path = path
+    number = path.number
+    self.attributes = Provider.removeAdditions(from: attributes)
+    label = ""
+    (created, modified) = (0, 0)
   }
 
   /// Whether this package made the item.
@@ -61,7 +79,10 @@ struct StoredItem {
   }
 
   /// Whether the provider hides what the attributes are.
-  var hidesAttributes: Bool { isLocked && Provider.hidesAttributes(attributes) }
+  var hidesAttributes: Bool { isLocked && hasHiddenAttributes }
+
+  /// Whether the attributes are hidden, as those of a locked item may be.
+  var hasHiddenAttributes: Bool { Provider.hidesAttributes(attributes) }
 
   /// Whether python's keyring has put the item beside a password of ours.
   ///
@@ -116,6 +137,9 @@ struct StoredItem {
     (modified, created, number, path.text)
       > (other.modified, other.created, other.number, other.path.text)
   }
+
+  /// Tells whether the item was changed in an earlier second than another one.
+  func isOlder(than other: StoredItem) -> Bool { modified < other.modified }
 }
 
 extension ObjectPath {

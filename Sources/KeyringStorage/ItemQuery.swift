@@ -65,6 +65,22 @@ public struct ItemQuery: Sendable, Equatable {
   /// tells of them; gnome-keyring tells nothing before it was first unlocked since log-in.
   public var unlocks: Bool
 
+  /// Called while a storage that takes time looks at what it has found.
+  ///
+  /// The arguments are the number of items that were looked at, and the number of those that will be. The
+  /// number may begin again, as when the keyring has to be unlocked first. The storages of this package
+  /// that answer at once never call it. Those that take time call it on the thread of a synchronous
+  /// call; for an asynchronous one they call it on another thread, leave out what is out of date, and begin
+  /// no call once the query has ended.
+  ///
+  /// Two queries are equal whatever they call.
+  public var onProgress: (@Sendable (_ completed: Int, _ total: Int) -> Void)? {
+    get { progress.handler }
+    set { progress.handler = newValue }
+  }
+
+  private var progress = ProgressHandler()
+
   /// Whether a removal leaves what another program has put beside an item, which nobody has read.
   package var leavesOthers = false
 
@@ -137,6 +153,13 @@ public struct ItemQuery: Sendable, Equatable {
     key != nil && kind == nil && attributes.isEmpty && label == nil && created == nil
       && modified == nil
   }
+}
+
+/// What tells an app how far a query has come; it has no part in what is selected.
+private struct ProgressHandler: Sendable, Equatable {
+  var handler: (@Sendable (Int, Int) -> Void)?
+
+  static func == (_: ProgressHandler, _: ProgressHandler) -> Bool { true }
 }
 
 extension ItemQuery {

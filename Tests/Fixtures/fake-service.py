@@ -25,6 +25,7 @@ its standard input does. Each method called prints "called METHOD". Lines of inp
   churn                          replaces each item by another when somebody asks for its properties
   wither                         removes each item when somebody asks for its properties, and answers
                                  that it has no attributes (KWallet 5.103)
+  age SECONDS                    was all the time ago when the items were created and changed
   name NAME                      owns another name on the bus, too
   hide none                      lists what is locked, and refuses the rest (gnome-keyring 42.1)
   hide items                     finds nothing in what is locked, and creates an item there with a
@@ -187,7 +188,8 @@ class Service:
                 raise Failure(LOCKED)
         found = [name for name, item in self.items.items()
                  if name.startswith(path + "/") and attributes.items() <= item.attributes.items()]
-        return "ao", (found,)
+        # As gnome-keyring 42.1 lists them; no other one's order is relied upon.
+        return "ao", (sorted(found, key=lambda name: -self.items[name].modified),)
 
     def GetSecrets(self, path, items, session):
         if self.strict and any(item not in self.items for item in items):
@@ -288,8 +290,8 @@ class Service:
     def Get(self, path, interface, name):
         if path == SERVICE and name == "Collections":
             return "v", (("ao", self.visible()),)
-        if path in self.items:
-            return "v", ({"Label": ("s", self.items[path].label)}[name],)
+        if path.rsplit("/", 1)[0] in self.collections:
+            return "v", (self.properties(path)[name],)
         path = self.collection(path)
         collection = self.collections[path]
         items = [item for item in self.items if item.startswith(path + "/")
@@ -298,6 +300,9 @@ class Service:
                       "Items": ("ao", items)}[name],)
 
     def GetAll(self, path, interface):
+        return "a{sv}", (self.properties(path),)
+
+    def properties(self, path):
         item = self.item(path)
         attributes = item.attributes
         if self.churns:
@@ -308,10 +313,10 @@ class Service:
         if self.withers:
             attributes = {}
             self.Delete(path)
-        return "a{sv}", ({
+        return {
             "Label": ("s", item.label), "Attributes": ("a{ss}", attributes),
-            "Locked": ("b", not self.withers and self.is_locked(path)), "Created": ("t", item.created),
-            "Modified": ("t", item.modified)},)
+            "Locked": ("b", not self.withers and self.is_locked(path)),
+            "Created": ("t", item.created), "Modified": ("t", item.modified)}
 
     def Set(self, path, interface, name, value):
         item = self.item(path)
@@ -410,6 +415,10 @@ class Service:
                 self.unheard = True
             elif words[0] == "wither":
                 self.withers = True
+            elif words[0] == "age":
+                for item in self.items.values():
+                    item.created -= int(words[1])
+                    item.modified -= int(words[1])
             elif words[0] == "name":
                 self.connection.send(message_bus.RequestName(words[1]))
             elif words[0] == "hide":

@@ -83,6 +83,8 @@ enum CountedUse: String, CaseIterable {
   case readAll = "`readAll()` of three passwords"
   case readAllAbsent = "`readAll()` of three passwords, none of them there"
   case removeAll = "`removeAll()` of three passwords"
+  case listKeys = "listing the three passwords of a service"
+  case listMetadata = "the same with their metadata"
   case removeService = "removing the three passwords of a service by a query"
 
   func prepare(_ settings: CountedSettings) throws {
@@ -97,7 +99,7 @@ enum CountedUse: String, CaseIterable {
     case .readAll: try settings.passwords.write("old")
     case .readAbsentAtStart, .readAbsent, .create, .newCredential, .removeAbsent, .readAllAbsent:
       break
-    case .removeAll, .removeService: try settings.passwords.write("old")
+    case .removeAll, .removeService, .listKeys, .listMetadata: try settings.passwords.write("old")
     }
   }
 
@@ -119,6 +121,11 @@ enum CountedUse: String, CaseIterable {
     case .readAll: #expect(try passwords.readThird() == "old")
     case .readAllAbsent: #expect(try passwords.readThird() == nil)
     case .removeAll: try SecureProperties(of: passwords).removeAll()
+    case .listKeys:
+      #expect(try SecretServiceStorage().items(matching: .service(passwords.service)).count == 3)
+    case .listMetadata:
+      let query = ItemQuery.service(passwords.service, details: .metadata)
+      #expect(try SecretServiceStorage().items(matching: query).count == 3)
     case .removeService:
       #expect(try SecretServiceStorage().removeItems(matching: .service(passwords.service)) == 3)
     }

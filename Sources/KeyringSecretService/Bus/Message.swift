@@ -140,6 +140,10 @@ extension Message {
     property("Label", of: item, itemInterface)
   }
 
+  static func attributes(ofItem item: ObjectPath) -> Message {
+    property(attributes, of: item, itemInterface)
+  }
+
   static func isLocked(_ collection: ObjectPath) -> Message {
     property("Locked", of: collection, collectionInterface)
   }

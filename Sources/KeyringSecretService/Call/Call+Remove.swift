@@ -7,7 +7,8 @@ extension Call {
     var query = query
     // KWallet deletes what is locked without a word.
     query.unlocks = true
-    let selected = try await storedItems(matching: query).map(\.items)
+    let selected = try await storedItems(matching: query, includesDuplicates: true)
+      .map(\.items)
     // What python's keyring has put beside our password goes with it, so that it stays removed.
     guard query.leavesOthers else { return selected }
     return selected.map { items in items.filter { $0.isOwn == items[0].isOwn } }
@@ -19,7 +20,7 @@ extension Call {
     var remaining: [[StoredItem]] = []
     for item in selected.joined() {
       let attributes = item.attributes.filter { $0.key != AttributeName.schema }
-      let same = try await storedItems(with: attributes).filter { other in
+      let same = try await storedItems(with: attributes).items.filter { other in
         other.attributes.isExactly(item.attributes)
       }
       if !same.isEmpty { remaining.append(same) }

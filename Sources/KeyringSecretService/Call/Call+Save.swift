@@ -281,6 +281,7 @@ extension Call {
       guard error.underlying?.domain == BusFailure.noSessionOfKWallet else { throw error }
       // It has made an item all the same, without the secret, which it could not decrypt.
       let made = try await storedItems(with: attributes.filter { $0.key != AttributeName.schema })
+        .items
         .filter { $0.attributes.isExactly(attributes) }
       try await remove(made.map(\.path))
       hasWritten = false

@@ -41,7 +41,7 @@ extension Call {
     guard let collection = try await collection() else {
       return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
     }
-    let answers = try await send(Self.searches(for: attributeSets, in: collection) + others)
+    let answers = try await send(searches(for: attributeSets, in: collection) + others)
     return SearchResult(
       found: answers.prefix(attributeSets.count).map(Self.paths),
       answers: Array(answers.dropFirst(attributeSets.count)))
@@ -71,7 +71,7 @@ extension Call {
       let list = choosesCollection ? [Message.collections()] : []
       let question = Message.isLocked(collection)
       let before = session.provider.listsLockedItems ? [] : [question]
-      let searches = Self.searches(for: attributeSets, in: collection)
+      let searches = searches(for: attributeSets, in: collection)
       var answers = try await send(list + before + searches + others + [question])[...]
       if !list.isEmpty, try chooseCollection(from: answers.popFirst() ?? nil) != collection {
         try checkRepetition()
@@ -108,12 +108,13 @@ extension Call {
     if !session.provider.listsAllCollections { throw noCollection() }
   }
 
-  private static func searches(
+  private func searches(
     for attributeSets: [[String: String]], in collection: ObjectPath
   ) -> [Message] {
     attributeSets.map { attributes in
       // Not every provider takes a search that names nothing for one that finds everything.
-      attributes.isEmpty ? .items(of: collection) : .searchItems(in: collection, attributes)
+      attributes.isEmpty && !session.provider.listsNewestFirst
+        ? .items(of: collection) : .searchItems(in: collection, attributes)
     }
   }
 

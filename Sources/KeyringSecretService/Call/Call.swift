@@ -13,6 +13,8 @@ final class Call {
   private(set) var wasUnderWay = false
   /// Called when a person is asked, and when that is over.
   var whenAsking: (Bool) -> Void = { _ in }
+  /// Called with the number of items that were looked at, and of those that are to be.
+  var whenLooking: (Int, Int) -> Void = { _, _ in }
   /// The storage's collection, once it was looked up.
   var knownCollection: ObjectPath?
 
@@ -40,10 +42,12 @@ final class Call {
   ///   - messages: The messages.
   ///   - acceptingRefusals: Whether a refusal to search or to read secrets is an answer: something is
   ///     gone or locked, and a closer look tells what.
+  ///   - onAnswer: Called with the index of each message when its answer arrives.
   /// - Returns: For each message its answer, or `nil` when its object does not exist (any more).
   /// - Throws: What any of them failed with.
   func send(
-    _ messages: [Message], acceptingRefusals: Bool = true
+    _ messages: [Message], acceptingRefusals: Bool = true,
+    onAnswer: @escaping (Int) -> Void = { _ in }
   ) async throws(SecureStorageError) -> [Variant?] {
     if messages.isEmpty { return [] }
     // What is cancelled, or late, sends nothing any more.
@@ -51,7 +55,7 @@ final class Call {
     let results: [Result<Variant, BusFailure>]
     let isClosed = session.isClosed
     do throws(BusFailure) {
-      results = try await session.send(messages, until: deadline)
+      results = try await session.send(messages, until: deadline, onAnswer: onAnswer)
     } catch {
       throw failure(error)
     }

@@ -1,23 +1,37 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
+extension ItemQuery.Details {
+  /// The attributes alone, which tell the key; without effect beside the metadata, which has them.
+  static let attributes = ItemQuery.Details(rawValue: 1 << 8)
+}
+
 /// The messages that ask for what is wanted of items; all of them travel side by side.
 struct ItemRequest {
   let paths: [ObjectPath]
+  let details: ItemQuery.Details
   let messages: [Message]
   /// Which items' secrets each of the last messages asks for.
   fileprivate let groups: [ArraySlice<ObjectPath>]
 
   init(_ paths: [ObjectPath], _ details: ItemQuery.Details, in session: SecretSession) {
     self.paths = paths
+    self.details = details
     // An answer above 64 MiB ends the keyring's connection, and with it gnome-keyring 42. So none
     // may hold more secrets than stay below that when each is as large as one can be.
     let size = (60 << 20) / ItemLimits.secretBytes
     groups =
       details.contains(.secret)
       ? stride(from: 0, to: paths.count, by: size).map { paths[$0...].prefix(size) } : []
-    let properties = details.contains(.metadata) ? paths.map { Message.properties(of: $0) } : []
-    messages = properties + groups.map { .getSecrets(Array($0), session: session.path) }
+    let items =
+      if details.contains(.metadata) {
+        paths.map { Message.properties(of: $0) }
+      } else if details.contains(.attributes) {
+        paths.map { Message.attributes(ofItem: $0) }
+      } else {
+        [Message]()
+      }
+    messages = items + groups.map { .getSecrets(Array($0), session: session.path) }
   }
 }
 
@@ -35,6 +49,21 @@ struct ItemContents {
     return item
   }
 
+  /// The items of which more must be fetched than the attributes: they are hidden, or do not tell which of
+  /// several items of this package with the same key is the valid one.
+  var unclear: [ObjectPath] {
+    let hidden = properties.values.filter { !$0.showsAttributes || $0.hasHiddenAttributes }
+    let own = Dictionary(grouping: properties.values.filter(\.isOwn)) { stored in
+      ItemKey(itemAttributes: stored.attributes)
+    }
+    return hidden.map(\.path) + own.values.filter { $0.count > 1 }.joined().map(\.path)
+  }
+
+  /// Takes over what has been fetched of items once more.
+  mutating func update(_ paths: [ObjectPath], from other: ItemContents) {
+    for path in paths { properties[path] = other.properties[path] }
+  }
+
   /// The item at a path with as much as was asked for; `nil` when that was not to be had, because
   /// the item is gone or locked.
   func item(_ key: ItemKey, at path: ObjectPath, _ details: ItemQuery.Details) -> SecureItem? {
@@ -50,8 +79,17 @@ struct ItemContents {
 extension Call {
   /// Fetches what is wanted of items; those that are gone are left out, and the secrets of those
   /// that are locked.
-  func contents(of request: ItemRequest) async throws(SecureStorageError) -> ItemContents {
-    try await contents(of: Set(request.paths), request, try await send(request.messages))
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - onAnswer: Called with the index of each message when its answer arrives.
+  /// - Returns: What was fetched.
+  /// - Throws: `SecureStorageError` if one of the messages fails.
+  func contents(
+    of request: ItemRequest, onAnswer: @escaping (Int) -> Void = { _ in }
+  ) async throws(SecureStorageError) -> ItemContents {
+    try await contents(
+      of: Set(request.paths), request, try await send(request.messages, onAnswer: onAnswer))
   }
 
   /// Reads the answers to a request, and no secret of an item that is not wanted any more.
@@ -62,7 +100,10 @@ extension Call {
     if wanted.isEmpty { return contents }
     let groups = request.groups
     for (path, answer) in zip(request.paths, answers.dropLast(groups.count)) {
-      contents.properties[path] = answer.flatMap { StoredItem(path: path, properties: $0) }
+      contents.properties[path] = answer.flatMap {
+        request.details.contains(.metadata)
+          ? StoredItem(path: path, properties: $0) : StoredItem(path: path, attributes: $0)
+      }
     }
     var secrets = Array(answers.suffix(groups.count))
     // One that is gone makes KWallet 5.103 answer for none of its group.

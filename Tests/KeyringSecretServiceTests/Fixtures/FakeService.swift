@@ -112,6 +112,18 @@ final class FakeService {
   /// Each item is replaced by another when somebody asks for its properties.
   func churn() throws { try order("churn") }
 
+  /// The items have been there for some time.
+  func age(seconds: Int) throws { try order("age \(seconds)") }
+
+  /// How often each method was called since this was asked the last time.
+  func takeCalls() throws -> [String: Int] {
+    try order("age 0")
+    defer { calls = [:] }
+    return calls
+  }
+
+  private var calls: [String: Int] = [:]
+
   /// Passes for a provider that is known by this name.
   func takeName(_ name: String) throws {
     names.append(name)
@@ -132,6 +144,7 @@ final class FakeService {
       let answer = try program.readLine()
       if answer == "ok" { return }
       try #require(answer.hasPrefix("called "), "the fake service has died")
+      calls[String(answer.dropFirst(7)), default: 0] += 1
     }
   }
 

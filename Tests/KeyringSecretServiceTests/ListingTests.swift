@@ -1,0 +1,177 @@
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import Synchronization
+import Testing
+
+@testable import KeyringSecretService
+
+/// What a list costs, and how far it has come: on gnome-keyring each property of each item takes time in
+/// proportion to the number of items.
+@Suite(.inPrivateSession) struct ListingTests {
+  private let bus: PrivateBus
+  private let service: FakeService
+  private let storage: SecretServiceStorage
+
+  init() throws {
+    bus = try PrivateBus()
+    service = try FakeService(on: bus)
+    try service.takeName("org.gnome.keyring")
+    storage = SecretServiceStorage(options: .init(busAddress: bus.address))
+    for number in 0..<30 { try storage.save(item(number), .add) }
+    try service.age(seconds: 1000)
+    _ = try service.takeCalls()
+  }
+
+  private func key(_ number: Int) -> ItemKey { .password(service: "service", account: "\(number)") }
+
+  private func item(_ number: Int) -> SecureItem {
+    SecureItem(key: key(number), secret: Secret("s3cret \(number)"), label: "label \(number % 2)")
+  }
+
+  /// Another program stores an item.
+  private func store(_ attributes: [String: String]) throws {
+    let arguments = ["store", "--label", "Theirs"] + attributes.flatMap { [$0.key, $0.value] }
+    let program = try Program("secret-tool", arguments, environment: bus.environment)
+    let status = try program.finish(input: Data("theirs".utf8)).status
+    try #require(status == 0)
+  }
+
+  @Test func keysCostTheAttributesOnly() throws {
+    let items = try storage.items(matching: .service("service"))
+    #expect(Set(items.map(\.key)) == Set((0..<30).map(key)))
+    let calls = try service.takeCalls()
+    #expect(calls["GetAll"] == nil)
+    // Those of the items, and whether the collection is locked.
+    #expect(calls["Get"] == 31)
+  }
+
+  @Test func secretsCostNoMetadata() throws {
+    let items = try storage.items(matching: .service("service", details: .secret))
+    #expect(items.allSatisfy { $0.secret?.text == "s3cret \($0.key.attributes["username"] ?? "")" })
+    #expect(items.count == 30)
+    let calls = try service.takeCalls()
+    #expect(calls["GetAll"] == nil)
+  }
+
+  @Test func conditionsOnMetadataStillHold() throws {
+    var query = ItemQuery.service("service")
+    query.label = "label 1"
+    #expect(try storage.items(matching: query).count == 15)
+    #expect(try service.takeCalls()["GetAll"] == 30)
+  }
+
+  @Test(arguments: [ItemQuery.Details.secret, .all, []])
+  func ofTheNewestNoOthersAreLookedAt(details: ItemQuery.Details) throws {
+    try storage.save(item(7), .update)
+    try service.age(seconds: 10)
+    try storage.save(item(3), .update)
+    _ = try service.takeCalls()
+    var query = ItemQuery.service("service", details: details)
+    query.limit = 2
+    let items = try storage.items(matching: query)
+    #expect(items.map(\.key) == [key(3), key(7)])
+    if details.contains(.secret) {
+      #expect(items.map(\.secret) == [Secret("s3cret 3"), Secret("s3cret 7")])
+    }
+    // One more than there may be shows that the rest is older.
+    #expect(try service.takeCalls()["GetAll"] == 3)
+  }
+
+  @Test func newestThatMatchIsLookedForFurtherBack() throws {
+    for number in [2, 4, 6] {
+      try storage.save(item(number), .update)
+      try service.age(seconds: 10)
+    }
+    try storage.save(item(1), .update)
+    try service.age(seconds: 10)
+    try storage.save(item(8), .update)
+    _ = try service.takeCalls()
+    var query = ItemQuery.service("service")
+    query.label = "label 1"
+    query.limit = 1
+    #expect(try storage.items(matching: query).map(\.key) == [key(1)])
+    let looks = try #require(try service.takeCalls()["GetAll"])
+    #expect(looks < 15)
+  }
+
+  @Test func withinASecondAllAreLookedAt() throws {
+    var query = ItemQuery.service("service", details: .metadata)
+    let all = try storage.items(matching: query)
+    query.limit = 3
+    #expect(try storage.items(matching: query).map(\.key) == all.prefix(3).map(\.key))
+  }
+
+  @Test func anothersNewerItemIsNotTakenForOurs() throws {
+    // As python's keyring puts its own beside ours: what is valid under the key is further back.
+    let attributes = [
+      "service": "service", "username": "5", "application": "Python keyring library",
+    ]
+    try store(attributes)
+    var query = ItemQuery.service("service", details: .all)
+    query.limit = 1
+    let newest = try storage.items(matching: query)
+    #expect(newest.count == 1)
+    #expect(newest.first?.secret?.text != "theirs")
+    query.limit = nil
+    #expect(try storage.items(matching: query).first?.key == newest.first?.key)
+  }
+
+  @Test func removalLooksAtEverythingUnderItsKeys() throws {
+    try service.age(seconds: 10)
+    let attributes = [
+      "service": "service", "username": "5", "application": "Python keyring library",
+    ]
+    try storage.save(item(5), .update)
+    try store(attributes)
+    var query = ItemQuery.service("service")
+    query.limit = 1
+    #expect(try storage.removeItems(matching: query) == 1)
+    #expect(try storage.password(for: key(5)) == nil)
+  }
+}
+
+// MARK: - Progress
+
+extension ListingTests {
+  @Test func progressIsToldOnTheCallersThread() throws {
+    let told = Mutex<[[Int]]>([])
+    var query = ItemQuery.service("service", details: .all)
+    let isLate = Mutex(false)
+    query.onProgress = { completed, total in
+      told.withLock { $0.append([completed, total]) }
+      isLate.withLock { #expect(!$0) }
+    }
+    #expect(try storage.items(matching: query).count == 30)
+    isLate.withLock { $0 = true }
+    #expect(told.withLock { $0 } == (1...30).map { [$0, 30] })
+  }
+
+  @Test func progressHoldsUpNothingElse() async throws {
+    let told = Mutex<[[Int]]>([])
+    var query = ItemQuery.service("service", details: .all)
+    let (storage, key) = (storage, self.key(0))
+    query.onProgress = { completed, total in
+      told.withLock { $0.append([completed, total]) }
+      // The app's code may do what it likes, even wait for the keyring.
+      let password = Result { try storage.password(for: key) }
+      #expect((try? password.get()) == "s3cret 0")
+    }
+    let another = self.key(1)
+    async let other = storage.password(for: another)
+    let items = try await storage.items(matching: query)
+    #expect(items.count == 30)
+    #expect(try await other == "s3cret 1")
+    let reports = told.withLock { $0 }
+    #expect(!reports.isEmpty)
+    #expect(reports == reports.sorted { $0[0] < $1[0] })
+    #expect(reports.allSatisfy { $0[1] == 30 })
+  }
+
+  @Test func queriesAreEqualWhateverTheyTell() {
+    var query = ItemQuery.service("service")
+    query.onProgress = { _, _ in }
+    #expect(query == .service("service"))
+  }
+}
+#endif
