@@ -183,8 +183,8 @@ static void check_removed(void) {
 
 // Many items
 
-static GHashTable *tables[1000];
-static gchar *passwords[1000];
+static GHashTable *tables[10000];
+static gchar *passwords[10000];
 static GList *items;
 
 static void read_one_by_one(void) {

@@ -1,6 +1,8 @@
 """The driver of Scripts/benchmark, which says what it is for.
 
   Driver works                             the names of all works
+  Driver collection WORK [--quick]         writes the collection that a work begins with, if it has
+                                           one, into a file, and prints the file's path
   Driver measure WORK FILE [--quick]       in a private session: one work, its times into a file
   Driver report FOLDER WORK ... [--quick]  the tables of works that were measured
   Driver write FOLDER LOAD                 those of all, into the report and its chart
@@ -18,6 +20,7 @@ import machine
 import measuring
 import pending
 import report
+import sample_collection
 from contenders import Failure
 from works import REPOSITORY, WORKS
 
@@ -33,6 +36,12 @@ def measure(name, file, *options):
     else:
         result = measuring.measured(WORKS[name], quick)
     pathlib.Path(file).write_text(json.dumps(result))
+
+
+def collection(name, *options):
+    work = WORKS.get(name)
+    if work and work.collection:
+        print(sample_collection.written(name, 10 if "--quick" in options else work.collection))
 
 
 def results(folder, names):
@@ -64,6 +73,7 @@ def keyring_is_there():
 def main(command, *arguments):
     match command:
         case "works": print(*NAMES)
+        case "collection": collection(*arguments)
         case "measure": measure(*arguments)
         case "report": show(*arguments)
         case "write": write(*arguments)

@@ -37,6 +37,12 @@ class Worker:
             raise Failure(f"{self.name} gave no figure")
         return times
 
+    def most_memory(self):
+        """The most bytes that the process has had in memory at a time."""
+        with open(f"/proc/{self.process.pid}/status") as status:
+            lines = dict(line.split(":", 1) for line in status)
+        return int(lines["VmHWM"].split()[0]) * 1024
+
     def close(self):
         if self.process is None:
             return

@@ -17,19 +17,24 @@ def measured(work, quick):
     cases = []
     for case in work.cases(quick):
         case.prepare()
-        rounds = QUICK_ROUNDS if quick else work.rounds
+        rounds = QUICK_ROUNDS if quick else case.rounds or work.rounds
         operations = 1 if quick else case.operations
         times = {contender.name: [] for contender in case.contenders}
-        for contender in case.contenders:
-            contender.measure(1 if quick else max(case.operations, 3))  # what is done only once
+        if rounds > 1:
+            for contender in case.contenders:
+                contender.measure(1 if quick else max(case.operations, 3))  # what is done only once
         for _ in range(rounds):
             for contender in random.sample(case.contenders, len(case.contenders)):
                 times[contender.name].append(contender.measure(operations))
+        memory = {}
         for contender in case.contenders:
+            if case.shows_memory:
+                memory[contender.name] = contender.most_memory()
             contender.close()
         ours = [contender.name for contender in case.contenders if is_ours(contender)]
         cases.append(
-            {"title": case.title, "reference": case.reference, "ours": ours, "times": times})
+            {"title": case.title, "reference": case.reference, "ours": ours, "times": times,
+             "memory": memory})
     return cases
 
 

@@ -44,7 +44,8 @@ def of_work(name, cases):
         if case["title"]:
             lines += [f"### {case['title']}", ""]
         figure = "per second" if work.shows == "rate" else "time"
-        rows = [["contender", figure, f"ratio to {case['reference']}"]]
+        memory = case.get("memory", {})
+        rows = [["contender", figure, f"ratio to {case['reference']}", *["memory"][:len(memory)]]]
         for contender in case["times"]:
             time = figures.time(case, contender)
             shown = spread(time.inverse(1e9)) if work.shows == "rate" else spread(time, amount)
@@ -52,7 +53,8 @@ def of_work(name, cases):
             if work.shows == "rate":
                 ratio = ratio.inverse(1)
             is_reference = contender == case["reference"]
-            rows.append([contender, shown, "1" if is_reference else spread(ratio)])
+            used = [f"{memory[contender] / (1 << 20):.0f} MiB"] if memory else []
+            rows.append([contender, shown, "1" if is_reference else spread(ratio), *used])
         lines += table(rows)
     return lines
 

@@ -39,6 +39,8 @@ IN_TURN = "each of 400 passwords in turn"
 AT_ONCE = "await, all at once"
 AWAITED_IN_TURN = "await, one after the other"
 ONE_QUERY = "items(matching:)"
+KEYS_ALONE = "items(matching:), keys alone"
+NEWEST = "items(matching:), the newest ten"
 BY_KEYS = "items(for:)"
 READ_ALL = "SecureProperties.readAll()"
 C_PROGRAM = "C program"
@@ -61,6 +63,8 @@ class Case:
     operations: int  # by each contender in each round
     # Stores what the contenders look for, once, before any of them starts.
     prepare: object = lambda: None
+    rounds: int = 0  # other than the work's
+    shows_memory: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +73,7 @@ class Work:
     cases: object  # a function: is this a quick run? -> the cases
     rounds: int = 40
     shows: str = "time"  # or "rate": operations per second
+    collection: int = 0  # the number of items in the default collection, to begin with
     note: str = ""
 
 
@@ -186,20 +191,26 @@ def settings(quick):
     yield Case("", contenders, f"20 × {LOOKUP}", 4, lambda: fill(0, 20))
 
 
-def growth(quick):
-    """Ten items are looked for, in a collection in memory, while there are more and more others."""
-    stored = 0
-    for size in [10, 100] if quick else [10, 100, 1_000, 5_000]:
-        def prepare(start=stored, size=size):
-            if start == 0:
-                fill(0, 10, "session")
-            fill(max(start - 10, 0), size - 10, "session", "swift-keyring-benchmark-others")
-
-        contenders = [swift(STORAGE, "read-storage", "session"), c(LOOKUP, "read-password")]
-        yield Case(f"one read of {size:,} items", contenders, LOOKUP, 10, prepare)
-        contenders = [swift(ONE_QUERY, "query", 10, "session"), c(SEARCH, "search", 10)]
-        yield Case(f"one query for 10 of {size:,} items", contenders, SEARCH, 3)
-        stored = size
+def many(size):
+    """What depends on the number of items in the default collection."""
+    def cases(quick):
+        count = 10 if quick else size
+        yield Case("read", [swift(STORAGE, "read-storage"), c(LOOKUP, "read-password")], LOOKUP, 10)
+        contenders = [swift(STORAGE, "absent-storage"), c(LOOKUP, "absent-password")]
+        yield Case("absent value", contenders, LOOKUP, 10)
+        contenders = [
+            swift(ONE_QUERY, "query", count),
+            swift(KEYS_ALONE, "query-keys", count),
+            swift(NEWEST, "query-newest", 10),
+            c(SEARCH, "search", count),
+        ]
+        # A list of 10,000 items takes minutes.
+        rounds = {10: 20, 1_000: 3, 10_000: 1}[size]
+        yield Case("all items", contenders, SEARCH, 1, rounds=rounds, shows_memory=True)
+        # At the end: it adds an item.
+        contenders = [swift(STORAGE, "write-storage"), c(SERVICE_STORE, "write-service")]
+        yield Case("write", contenders, SERVICE_STORE, 3)
+    return cases
 
 
 def memory(quick):
@@ -285,7 +296,11 @@ WORKS = {
         "With metadata, but for the reads one by one, which fetch the secrets only.")),
     "awaits": Work("1,000 passwords, awaited", awaits, rounds=20),
     "settings": Work("Whole settings of 20 properties", settings),
-    "growth": Work("Growth of the collection", growth, rounds=20),
+    "items-10": Work("A collection of 10 items", many(10), rounds=20, collection=10),
+    "items-1000": Work("A collection of 1,000 items", many(1_000), rounds=20, collection=1_000),
+    "items-10000": Work("A collection of 10,000 items", many(10_000), rounds=5, collection=10_000, note=(
+        "gnome-keyring's time for each property of each item grows with the number of items. All items "
+        "are listed once, with their secrets and metadata but for the keys alone.")),
     "memory": Work("In memory", memory),
     "cached": Work("Read again through the cache", cached),
     "file": Work("Encrypted file of 1,000 passwords of 1 KiB", file, rounds=20, note=(

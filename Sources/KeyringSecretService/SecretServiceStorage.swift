@@ -249,11 +249,14 @@ extension SecretServiceStorage {
 
   fileprivate func find(_ query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
     let reporter = query.onProgress.map(ProgressReporter.init)
-    defer { reporter?.finish() }
-    return try await perform(.read) { (call) async throws(SecureStorageError) in
-      if let reporter { call.whenLooking = { reporter.report($0, of: $1) } }
-      return try await call.items(matching: query)
+    let found = await Result { () async throws(SecureStorageError) in
+      try await perform(.read) { (call) async throws(SecureStorageError) in
+        if let reporter { call.whenLooking = { reporter.report($0, of: $1) } }
+        return try await call.items(matching: query)
+      }
     }
+    await reporter?.finish()
+    return try found.get()
   }
 
   /// Finds the items stored under keys.

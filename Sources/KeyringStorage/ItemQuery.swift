@@ -70,8 +70,8 @@ public struct ItemQuery: Sendable, Equatable {
   /// The arguments are the number of items that were looked at, and the number of those that will be. The
   /// number may begin again, as when the keyring has to be unlocked first. The storages of this package
   /// that answer at once never call it. Those that take time call it on the thread of a synchronous
-  /// call; for an asynchronous one they call it on another thread, leave out what is out of date, and begin
-  /// no call once the query has ended.
+  /// call; for an asynchronous one they call it on another thread, leave out what is out of date, and the
+  /// query ends after the last call.
   ///
   /// Two queries are equal whatever they call.
   public var onProgress: (@Sendable (_ completed: Int, _ total: Int) -> Void)? {

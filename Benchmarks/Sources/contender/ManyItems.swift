@@ -3,13 +3,10 @@ import Keyring
 /// All items of the service with one query, with their metadata.
 struct Query: Work {
   let count: Int
-  let storage: SecretServiceStorage
+  private let storage = Sample.storage()
   private var items: [SecureItem] = []
 
-  init(count: Int, storage: SecretServiceStorage) {
-    self.count = count
-    self.storage = storage
-  }
+  init(count: Int) { self.count = count }
 
   mutating func perform() throws {
     items = try storage.items(matching: .service(Sample.service, details: .all))
@@ -17,6 +14,35 @@ struct Query: Work {
 
   func check() throws {
     try checkAll(Dictionary(items.map { ($0.key, $0) }) { $1 }, count: count)
+  }
+}
+
+/// The keys of all items of the service, or the newest items, whose number is that of their account.
+struct QueryOfLess: Work {
+  enum Wish { case keys, newest }
+
+  let count: Int
+  let wish: Wish
+  private let storage = Sample.storage()
+  private var items: [SecureItem] = []
+
+  init(count: Int, wish: Wish) { (self.count, self.wish) = (count, wish) }
+
+  mutating func perform() throws {
+    var query = ItemQuery.service(Sample.service)
+    if wish == .newest { (query.details, query.limit) = (.all, count) }
+    items = try storage.items(matching: query)
+  }
+
+  func check() throws {
+    let accounts = items.compactMap { $0.key.attributes["username"] }
+    guard items.count == count, Set(accounts).count == count else {
+      throw Failure("\(items.count) items, and not the \(count) expected")
+    }
+    if wish == .keys { return }
+    guard items.map({ $0.secret?.text }) == accounts.map({ "the secret of \($0)" }) else {
+      throw Failure("other passwords were read than were stored")
+    }
   }
 }
 

@@ -36,16 +36,14 @@ extension Call {
 
   /// What the storage's alias or label stands for, if anything; it need not exist any more.
   func namedCollection() async throws(SecureStorageError) -> ObjectPath? {
-    guard !choosesCollection, let alias = options.collection.alias else {
-      return try await collection()
-    }
-    return try await collection(aliased: alias)
+    options.collection.alias == nil || choosesCollection
+      ? try await collection() : try await path(of: options.collection)
   }
 
   /// The error when there is no collection, or it has vanished.
   func noCollection() -> SecureStorageError {
     switch options.collection {
-    case .default: session.provider.listsAllCollections ? failure(.noDefaultCollection) : closed()
+    case .default: provider.listsAllCollections ? failure(.noDefaultCollection) : closed()
     case .session:
       failure(.collectionNotFound, "The keyring has no collection that is forgotten at log-out.")
     case .named(let label):
@@ -59,43 +57,6 @@ extension Call {
       .locked, "The keyring shows no such collection, and may have closed it.",
       advice: "Open it in your keyring manager, or create it.")
   }
-
-  /// Finds the collection with a label.
-  func collection(labeled label: String) async throws(SecureStorageError) -> ObjectPath? {
-    try await labeledCollections().first { $0.label.isExactly(label) }?.path
-  }
-
-  /// Lists all collections with their labels; those that vanish meanwhile are left out.
-  func labeledCollections() async throws(SecureStorageError) -> [(
-    path: ObjectPath, label: String
-  )] {
-    guard let answer = try await send(.collections()) else { throw unexpectedAnswer("nothing") }
-    let paths = answer.child(0).child(0)
-    guard paths.isOfType("ao") else { throw unexpectedAnswer("no list of collections") }
-    let labels = try await send(paths.paths.map { .label(ofCollection: $0) })
-    return zip(paths.paths, labels).compactMap { path, answer in
-      guard let label = answer?.child(0).child(0), label.isOfType("s") else { return nil }
-      return (path, label.text)
-    }
-  }
-
-  /// The collection that an alias stands for.
-  func collection(aliased name: String) async throws(SecureStorageError) -> ObjectPath? {
-    guard let answer = try await send(.readAlias(name)) else { return nil }
-    let path = ObjectPath(answer.child(0).text)
-    return path.isNone ? nil : path
-  }
-}
-
-extension SecretServiceStorage.Collection {
-  /// The name by which the Secret Service knows the collection whatever its label.
-  var alias: String? {
-    switch self {
-    case .default: "default"
-    case .session: "session"
-    case .named: nil
-    }
-  }
 }
 
 // MARK: - Locking
@@ -104,19 +65,6 @@ extension Call {
   func isLocked(_ collection: ObjectPath) async throws(SecureStorageError) -> Bool {
     if let isLocked = try await lockState(of: collection) { return isLocked }
     throw noCollection()
-  }
-
-  /// Whether a collection is locked; `nil` when it does not exist (any more).
-  func lockState(of collection: ObjectPath) async throws(SecureStorageError) -> Bool? {
-    guard let answer = try await send(.isLocked(collection)) else { return nil }
-    return try isLocked(answer)
-  }
-
-  /// Reads the answer to the question whether a collection is locked.
-  func isLocked(_ answer: Variant) throws(SecureStorageError) -> Bool {
-    let value = answer.child(0).child(0)
-    guard value.isOfType("b") else { throw unexpectedAnswer("no state of the lock") }
-    return value.bool
   }
 
   func lock(_ collection: ObjectPath) async throws(SecureStorageError) {

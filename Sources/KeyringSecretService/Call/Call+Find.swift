@@ -44,7 +44,7 @@ extension Call {
       return try await searchEverything([key.attributes])
     }
     let request = ItemRequest([path], .metadata, in: session)
-    let asksForLock = !session.provider.listsLockedItems
+    let asksForLock = !provider.listsLockedItems
     var result =
       try await asksForLock
       ? searchEverything([key.attributes], with: request.messages)
@@ -129,7 +129,7 @@ extension Call {
           continue
         }
       } else if result.isLocked {
-        let isComplete = session.provider.listsLockedItems
+        let isComplete = provider.listsLockedItems
         guard isComplete, !stored.contains(where: \.hidesAttributes) else { throw failure(.locked) }
       }
       if stored.count == paths.count {

@@ -19,7 +19,7 @@ extension Call {
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let known = session.itemPlaces.paths(of: keys, in: options.collection)
     // Where every use of an item may be told or confirmed, no other item is asked for its secret.
-    var search = KeySearch(keys, known, details, guessing: session.provider.listsLockedItems)
+    var search = KeySearch(keys, known, details, guessing: provider.listsLockedItems)
     // A default collection that changes by itself may be another one since the opening.
     if let answersAtOpening, !choosesCollection {
       search.note(atOpening: answersAtOpening.map { $0.child(0).paths }, of: keys)

@@ -76,11 +76,11 @@ extension Call {
       let items = try await storedItems(for: key, unlocking: query.unlocks, ignoring: incomplete)
       return select([(key, items)], by: query)
     }
-    if let limit = query.limit, session.provider.listsNewestFirst, !includesDuplicates {
+    if let limit = query.limit, provider.listsNewestFirst, !includesDuplicates {
       return try await newestItems(limit, matching: query, ignoring: incomplete)
     }
     // Newest first, as they are listed, needs no times.
-    let attributes = session.provider.listsNewestFirst && query.needsAttributesOnly
+    let attributes = provider.listsNewestFirst && query.needsAttributesOnly
     let found = try await candidates(
       for: query, attributes ? details.union(.attributes) : details, ignoring: incomplete)
     return select(found.groups, by: query, areListedInOrder: attributes)

@@ -79,7 +79,7 @@ extension Call {
 
   /// Throws where the provider has attributes of its own by a name that the item gives one.
   private func refuseReservedAttributes(of item: SecureItem) throws(SecureStorageError) {
-    let reserved = session.provider.reservedAttributes
+    let reserved = provider.reservedAttributes
     let names = Set(item.key.attributes.keys).union((item.attributes ?? [:]).keys)
     guard let name = names.intersection(reserved).min() else { return }
     var error = failure(
@@ -124,7 +124,7 @@ extension Call {
     // Another program has removed it since, which doesn't undo the addition.
     if own.isEmpty { return true }
     // Where paths don't tell the order of two items of the same second, none is the first.
-    return own.first?.path == path && (own.count == 1 || session.provider.keepsItemPaths)
+    return own.first?.path == path && (own.count == 1 || provider.keepsItemPaths)
   }
 
   /// Removes what another process, saving under the same key at the same time, has made beside.
@@ -142,7 +142,7 @@ extension Call {
   /// was made at the same moment, and would be valid once the valid one had changed.
   private func superseded(_ stored: [StoredItem]) -> [StoredItem] {
     guard let valid = stored.first else { return [] }
-    let delay = session.provider.secretDelay
+    let delay = provider.secretDelay
     var kept: StoredItem?
     if valid.wasChanged(within: delay) {
       let predecessors = stored.filter { $0.isOwn && $0.revision < valid.revision }
@@ -232,7 +232,7 @@ extension Call {
       besides: item.key, in: stored.path.collection, attributes: attributes,
       label: item.label ?? stored.label, secret: secret)
     var gone: Set<ObjectPath> = []
-    if created.path != stored.path, !stored.isOwn || session.provider.secretDelay == .zero {
+    if created.path != stored.path, !stored.isOwn || provider.secretDelay == .zero {
       try await removeReplaced([stored])
       gone = [stored.path]
     }
@@ -336,7 +336,7 @@ extension Call {
     hasWritten = true
     let collection = messages[0].object.collection
     let questions =
-      session.provider.refusesWritesWhileLocked ? [] : [Message.isLocked(collection)]
+      provider.refusesWritesWhileLocked ? [] : [Message.isLocked(collection)]
     func announce() async {
       // Of several, one changes the label, and the provider tells of that.
       if messages.count == 1 { await session.announce(messages[0]) }

@@ -41,9 +41,9 @@ extension Call {
     guard let collection = try await collection() else {
       return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
     }
-    let answers = try await send(searches(for: attributeSets, in: collection) + others)
+    let answers = try await send(attributeSets.map { search(collection, $0) } + others)
     return SearchResult(
-      found: answers.prefix(attributeSets.count).map(Self.paths),
+      found: answers.prefix(attributeSets.count).map(items),
       answers: Array(answers.dropFirst(attributeSets.count)))
   }
 
@@ -70,8 +70,8 @@ extension Call {
       }
       let list = choosesCollection ? [Message.collections()] : []
       let question = Message.isLocked(collection)
-      let before = session.provider.listsLockedItems ? [] : [question]
-      let searches = searches(for: attributeSets, in: collection)
+      let before = provider.listsLockedItems ? [] : [question]
+      let searches = attributeSets.map { search(collection, $0) }
       var answers = try await send(list + before + searches + others + [question])[...]
       if !list.isEmpty, try chooseCollection(from: answers.popFirst() ?? nil) != collection {
         try checkRepetition()
@@ -83,7 +83,7 @@ extension Call {
       // A collection that is there and refuses to be searched is locked, too.
       let refusesSearch = found.contains { $0 == nil }
       return SearchResult(
-        found: found.map(Self.paths), answers: Array(answers.dropFirst(searches.count)),
+        found: found.map(items), answers: Array(answers.dropFirst(searches.count)),
         isLocked: try isLocked(states, refusesSearch))
     }
   }
@@ -105,25 +105,7 @@ extension Call {
 
   /// Throws that the collection isn't there, unless that means that nothing is stored.
   func expectNoCollection() throws(SecureStorageError) {
-    if !session.provider.listsAllCollections { throw noCollection() }
-  }
-
-  private func searches(
-    for attributeSets: [[String: String]], in collection: ObjectPath
-  ) -> [Message] {
-    attributeSets.map { attributes in
-      // Not every provider takes a search that names nothing for one that finds everything.
-      attributes.isEmpty && !session.provider.listsNewestFirst
-        ? .items(of: collection) : .searchItems(in: collection, attributes)
-    }
-  }
-
-  /// The items in the answer to a search, or to the question for a property.
-  private static func paths(_ answer: Variant?) -> [ObjectPath] {
-    guard let value = answer?.child(0) else { return [] }
-    if value.isOfType("ao") { return value.paths }
-    let property = value.child(0)
-    return property.isOfType("ao") ? property.paths : []
+    if !provider.listsAllCollections { throw noCollection() }
   }
 }
 
@@ -132,7 +114,7 @@ extension Call {
 extension Call {
   /// Whether the storage chooses one of all collections, as the default one may be another any time.
   var choosesCollection: Bool {
-    options.collection == .default && !session.provider.keepsDefaultCollection
+    options.collection == .default && !provider.keepsDefaultCollection
   }
 
   /// Returns the collection that stands for the default one, if there is any.
@@ -145,21 +127,10 @@ extension Call {
   private func chooseCollection(
     from answer: Variant?
   ) throws(SecureStorageError) -> ObjectPath? {
-    guard let list = answer?.child(0).child(0), list.isOfType("ao") else {
-      throw unexpectedAnswer("no list of collections")
-    }
-    let chosen = ObjectPath.chosen(from: list.paths)
+    let chosen = ObjectPath.chosen(from: try collections(answer))
     session.chosenCollection.withLock { $0 = chosen }
     knownCollection = chosen
     return chosen
-  }
-}
-
-extension ObjectPath {
-  /// The collection that stands for the default one where that changes by itself: every program takes
-  /// the same, at any time.
-  static func chosen(from collections: [ObjectPath]) -> ObjectPath? {
-    collections.min { $0.text < $1.text }
   }
 }
 #endif

@@ -2,7 +2,7 @@
 internal import KeyringStorage
 
 /// One operation under way: the session it uses, the time it has left, the errors it throws.
-final class Call {
+final class Call: ProviderClient {
   let session: SecretSession
   let storage: SecretServiceStorage
   /// The answers to what was asked while the session was being opened, if it was for this call.
@@ -46,7 +46,7 @@ final class Call {
   /// - Returns: For each message its answer, or `nil` when its object does not exist (any more).
   /// - Throws: What any of them failed with.
   func send(
-    _ messages: [Message], acceptingRefusals: Bool = true,
+    _ messages: [Message], acceptingRefusals: Bool,
     onAnswer: @escaping (Int) -> Void = { _ in }
   ) async throws(SecureStorageError) -> [Variant?] {
     if messages.isEmpty { return [] }
@@ -62,27 +62,15 @@ final class Call {
     // What took long because it is much is no reason to give up afterwards.
     if messages.count > BusConnection.flight { deadline.renew() }
     if !isClosed, !results.allSatisfy(\.isWithoutReceiver) { wasUnderWay = true }
-    var answers: [Variant?] = []
-    for (message, result) in zip(messages, results) {
-      switch result {
-      case .success(let answer): answers.append(answer)
-      case .failure(let failure) where failure.isUnknownObject(of: message): answers.append(nil)
-      case .failure(let failure)
-      where acceptingRefusals && failure.isRefusal(of: message):
-        answers.append(nil)
-      case .failure(let failure): throw self.failure(failure)
-      }
+    do throws(BusFailure) {
+      return try results.answers(to: messages, acceptingRefusals: acceptingRefusals)
+    } catch {
+      throw failure(error)
     }
-    return answers
   }
 
-  /// Sends one message.
-  ///
-  /// - Parameter message: The message.
-  /// - Returns: Its answer, or `nil` when its object does not exist (any more).
-  /// - Throws: What it failed with.
-  func send(_ message: Message) async throws(SecureStorageError) -> Variant? {
-    try await send([message])[0]
+  func send(_ messages: [Message]) async throws(SecureStorageError) -> [Variant?] {
+    try await send(messages, acceptingRefusals: true)
   }
 
   /// Throws once the deadline has passed or the task was cancelled; for loops that have always
@@ -155,6 +143,7 @@ final class Call {
   }
 
   var options: SecretServiceStorage.Options { storage.options }
+  var provider: Provider { session.provider }
 
   // MARK: - Errors
 
@@ -183,7 +172,6 @@ final class Call {
     questions: gcr.
     """
 
-  /// The error for an answer of the right D-Bus type that still makes no sense.
   func unexpectedAnswer(_ text: String) -> SecureStorageError {
     failure(.backend, "The keyring answered with \(text).")
   }

@@ -89,7 +89,8 @@ extension Call {
     of request: ItemRequest, onAnswer: @escaping (Int) -> Void = { _ in }
   ) async throws(SecureStorageError) -> ItemContents {
     try await contents(
-      of: Set(request.paths), request, try await send(request.messages, onAnswer: onAnswer))
+      of: Set(request.paths), request,
+      try await send(request.messages, acceptingRefusals: true, onAnswer: onAnswer))
   }
 
   /// Reads the answers to a request, and no secret of an item that is not wanted any more.

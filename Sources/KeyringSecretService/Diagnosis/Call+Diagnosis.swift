@@ -6,7 +6,7 @@ extension Call {
   /// Adds who provides the service, also when it does not answer.
   func addProvider(to diagnosis: inout StorageDiagnosis) async throws(SecureStorageError) {
     // The bus knows that.
-    let name = session.provider.uniqueName
+    let name = provider.uniqueName
     let process = try await facts([.process(of: name)])[0]
     func add(version: String?) {
       diagnosis.add(
@@ -93,7 +93,7 @@ extension Call {
   ///
   /// - Returns: Whether it does.
   func addQuestion(to diagnosis: inout StorageDiagnosis, mayAsk: Bool) -> Bool {
-    guard session.provider.createsItemsByPrompt else { return false }
+    guard provider.createsItemsByPrompt else { return false }
     let text = "The keyring may ask the user before it stores a new item"
     if mayAsk {
       diagnosis.add("new items", text + ".", advice: "Answer its question when a secret is stored.")
@@ -110,7 +110,7 @@ extension Call {
   private func addMissingCollection(
     _ stale: ObjectPath?, to diagnosis: inout StorageDiagnosis, mayAsk: Bool
   ) async throws(SecureStorageError) {
-    if !session.provider.listsAllCollections, options.collection != .session {
+    if !provider.listsAllCollections, options.collection != .session {
       return diagnosis.add("collection", closed())
     }
     var error = noCollection()
@@ -134,7 +134,7 @@ extension Call {
   /// Whether there is a program that shows the keyring's questions; it is started for that, and shows
   /// nothing.
   private func isAnybodyAsked() async throws(SecureStorageError) -> Bool {
-    if let prompter = session.provider.prompter { _ = try await facts([.start(prompter)]) }
+    if let prompter = provider.prompter { _ = try await facts([.start(prompter)]) }
     do throws(BusFailure) {
       return try await !session.lacksPrompter(until: deadline)
     } catch {

@@ -229,20 +229,15 @@ final class SignalReader {
   private func read(
     _ collection: ObservedCollection, isFirst: Bool, _ deadline: Deadline
   ) async throws(BusFailure) -> Bool {
-    guard let provider else { throw .noConnection }
-    let reading = CollectionReading(collection.collection, collection.query, of: provider) {
-      (messages) async throws(BusFailure) in
-      try await self.send(messages, deadline) { index in
-        collection.wasListed(messages[index].object, after: self.signals.count)
-      }
-    }
-    var state = try await reading.state()
+    var reading = try reading(deadline)
+    reading.onAnswer = { collection.wasListed($0.object, after: self.signals.count) }
+    var state = try await reading.state(of: collection.collection)
     // A collection that was there and may only be closed has lost nothing.
-    if state == nil, !provider.listsAllCollections, let path = collection.path {
+    if state == nil, !reading.provider.listsAllCollections, let path = collection.path {
       state = ObservedCollection.State(path: path, isLocked: true)
     }
     if let found = state, collection.needsItems(found, isFirst: isFirst) {
-      state?.items = try await reading.items(of: found.path)
+      state?.items = try await reading.items(of: found.path, for: collection.query)
     }
     return collection.take(state, signals, isFirst: isFirst)
   }
@@ -252,15 +247,13 @@ final class SignalReader {
     let deadline = Deadline(after: .seconds(25))
     var looked = signals
     let present = looked.paths.filter { !looked.isDeleted($0) }
-    let messages = present.map { Message.properties(of: $0) }
     signals.removeAll()
     isDue = false
     do throws(BusFailure) {
-      let answers = try await send(messages, deadline) { index in
-        // KWallet 5.103 sends up to four signals for one change, one right after the other.
-        self.signals.move(present[index], to: &looked)
-      }
-      let found = Dictionary(uniqueKeysWithValues: zip(present, answers))
+      var reading = try reading(deadline)
+      // KWallet 5.103 sends up to four signals for one change, one right after the other.
+      reading.onAnswer = { self.signals.move($0.object, to: &looked) }
+      let found = try await reading.properties(of: present)
       for collection in observed.values where !collection.isInterrupted {
         collection.update(looked, found)
       }
@@ -273,24 +266,9 @@ final class SignalReader {
 
   // MARK: - Messages
 
-  /// Sends messages to the provider; `nil` is the answer for an object that does not exist.
-  private func send(
-    _ messages: [Message], _ deadline: Deadline, onAnswer: @escaping (Int) -> Void
-  ) async throws(BusFailure) -> [Variant?] {
+  private func reading(_ deadline: Deadline) throws(BusFailure) -> CollectionReading {
     guard let connection, let provider else { throw .noConnection }
-    let results = try await connection.send(
-      messages, to: provider.uniqueName, until: deadline, onAnswer: onAnswer)
-    var answers: [Variant?] = []
-    for (message, result) in zip(messages, results) {
-      switch result {
-      case .success(let answer): answers.append(answer)
-      case .failure(let failure)
-      where failure.isUnknownObject(of: message) || failure.isRefusal(of: message):
-        answers.append(nil)
-      case .failure(let failure): throw failure
-      }
-    }
-    return answers
+    return CollectionReading(provider: provider, connection: connection, deadline: deadline)
   }
 
   private func send(

@@ -9,6 +9,8 @@ package final class ProgressReporter: Sendable {
     var latest: (completed: Int, total: Int)?
     var isReporting = false
     var isOver = false
+    /// The call that waits for the last report to end.
+    var call: UnsafeContinuation<Void, Never>?
   }
 
   private let handler: @Sendable (Int, Int) -> Void
@@ -38,17 +40,28 @@ package final class ProgressReporter: Sendable {
     }
   }
 
-  /// Ends the reports; one that is under way may still run.
-  package func finish() {
-    state.withLock { $0.isOver = true }
+  /// Ends the reports, and waits for the one that is under way.
+  package func finish() async {
+    await withUnsafeContinuation { continuation in
+      let mustWait = state.withLock { state in
+        state.isOver = true
+        if state.isReporting { state.call = continuation }
+        return state.isReporting
+      }
+      if !mustWait { continuation.resume() }
+    }
   }
 
   private func next() -> (completed: Int, total: Int)? {
-    state.withLock { state in
-      let next = state.isOver ? nil : state.latest
-      state.latest = nil
-      if next == nil { state.isReporting = false }
-      return next
+    var ended: UnsafeContinuation<Void, Never>?
+    let next = state.withLock { state -> (completed: Int, total: Int)? in
+      defer { state.latest = nil }
+      if !state.isOver, let latest = state.latest { return latest }
+      state.isReporting = false
+      ended = state.call
+      return nil
     }
+    ended?.resume()
+    return next
   }
 }
