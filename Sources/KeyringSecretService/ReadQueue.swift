@@ -142,7 +142,7 @@ final class ReadQueue: Sendable {
   // MARK: - Failures
 
   /// Limits the reads of failed batches that are tried again side by side.
-  private let retries = FlightGate(64)
+  private let retries = TaskSemaphore(64)
 
   /// Finds items alone whose batch has failed, perhaps by another's item.
   ///
@@ -156,11 +156,11 @@ final class ReadQueue: Sendable {
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let deadline = Deadline(after: storage.options.serviceTimeout)
     do throws(BusFailure) {
-      try await retries.enter(1, until: deadline)
+      try await retries.take(until: deadline.end).check()
     } catch {
       throw SecretSession.OpeningFailure(error).error(.read, of: storage)
     }
-    defer { retries.leave(1) }
+    defer { retries.giveBack() }
     var options = storage.options
     options.interaction = .never
     options.serviceTimeout = .milliseconds(Int(deadline.milliseconds))

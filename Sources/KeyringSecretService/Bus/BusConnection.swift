@@ -7,7 +7,7 @@ internal import Synchronization
 /// closed.
 final class BusConnection: Sendable {
   let reference: GLibReference
-  private let flights = FlightGate(flight)
+  private let flights = TaskSemaphore(flight)
   /// The number of messages that were given up, and for whose answers the bus still waits.
   private let unanswered = Atomic(0)
 
@@ -127,8 +127,8 @@ final class BusConnection: Sendable {
         self.start(message, to: provider, cancellable, callback, data)
       } as CallLoop.Start
     }
-    try await flights.enter(messages.count, until: deadline)
-    defer { flights.leave(messages.count) }
+    try await flights.take(messages.count, until: deadline.end).check()
+    defer { flights.giveBack(messages.count) }
     let results: [GLibReference]
     do throws(BusFailure) {
       results = try await CallLoop.results(

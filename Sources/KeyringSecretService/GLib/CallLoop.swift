@@ -159,7 +159,8 @@ extension SharedOutcome {
 }
 
 extension Waiter.Outcome {
-  fileprivate func check() throws(BusFailure) {
+  /// Throws unless the wait has ended by what was waited for.
+  func check() throws(BusFailure) {
     switch self {
     case .ended: break
     case .timedOut: throw .timedOut

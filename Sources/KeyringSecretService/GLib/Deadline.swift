@@ -15,8 +15,7 @@ struct Deadline {
   private var renewed: Int64 = 0
 
   init(after duration: Duration) {
-    let (seconds, attoseconds) = min(duration, .seconds(1 << 30)).components
-    length = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    length = duration.microseconds
     end = Self.now + length
   }
 

@@ -5,9 +5,7 @@ final class BlockingPool: Sendable {
   static let shared = BlockingPool(most: 64)
 
   private struct State: Sendable {
-    var bodies: [@Sendable () -> Void] = []
-    /// The number of the first that were taken.
-    var first = 0
+    var bodies = Queue<@Sendable () -> Void>()
     var threads = 0
     var idle = 0
   }
@@ -22,7 +20,7 @@ final class BlockingPool: Sendable {
   func run(_ body: @escaping @Sendable () -> Void) {
     let mustStart = state.withLock { state in
       state.bodies.append(body)
-      guard state.idle < state.bodies.count - state.first, state.threads < most else {
+      guard state.idle < state.bodies.count, state.threads < most else {
         return false
       }
       state.threads += 1
@@ -41,20 +39,14 @@ final class BlockingPool: Sendable {
   }
 
   private func takeNext() -> (@Sendable () -> Void)? {
-    state.withLock { state in
-      guard state.first < state.bodies.count else { return nil }
-      state.first += 1
-      let body = state.bodies[state.first - 1]
-      if state.first == state.bodies.count { (state.bodies, state.first) = ([], 0) }
-      return body
-    }
+    state.withLock { $0.bodies.popFirst() }
   }
 
   private func serve() {
     while true {
       while let body = takeNext() { body() }
       let mustWait = state.withLock { state in
-        if state.first < state.bodies.count { return false }
+        guard state.bodies.isEmpty else { return false }
         state.idle += 1
         return true
       }
@@ -63,7 +55,7 @@ final class BlockingPool: Sendable {
       wakening.wait(until: end)
       let isOver = state.withLock { state in
         state.idle -= 1
-        guard state.first == state.bodies.count, ThreadExecutor.now >= end else { return false }
+        guard state.bodies.isEmpty, ThreadExecutor.now >= end else { return false }
         state.threads -= 1
         return true
       }

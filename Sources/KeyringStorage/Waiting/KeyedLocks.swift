@@ -3,24 +3,7 @@ internal import Synchronization
 /// Keeps two tasks from doing something with the same key at the same time; those that wait take turns.
 package final class KeyedLocks<Key: Hashable & Sendable>: Sendable {
   /// Who waits for each key that somebody has, the longest waiting first.
-  private let waiting = Mutex<[Key: Queue]>([:])
-
-  private struct Queue: Sendable {
-    var waiters: [Waiter] = []
-    /// The number of the first that have had their turn.
-    var first = 0
-
-    mutating func next() -> Waiter? {
-      guard first < waiters.count else { return nil }
-      let next = waiters[first]
-      first += 1
-      if first > 1000 {
-        waiters.removeFirst(first)
-        first = 0
-      }
-      return next
-    }
-  }
+  private let waiting = Mutex<[Key: Queue<Waiter>]>([:])
 
   package init() {}
 
@@ -53,7 +36,7 @@ package final class KeyedLocks<Key: Hashable & Sendable>: Sendable {
     if isFree { return .ended }
     return await Waiter.wait(until: moment) { waiter in
       let isFree = waiting.withLock { waiting in
-        waiting[key]?.waiters.append(waiter)
+        waiting[key]?.append(waiter)
         if waiting[key] != nil { return false }
         waiting[key] = Queue()
         return true
@@ -65,7 +48,7 @@ package final class KeyedLocks<Key: Hashable & Sendable>: Sendable {
   private func unlock(_ key: Key) {
     waiting.withLock { waiting in
       // Whoever has given up is passed over.
-      while let next = waiting[key]?.next() {
+      while let next = waiting[key]?.popFirst() {
         if next.end() { return }
       }
       waiting[key] = nil

@@ -241,10 +241,17 @@ func withoutCancellation<Result: Sendable>(
   }.value
 }
 
+extension Duration {
+  /// The duration in microseconds, some decades at most.
+  package var microseconds: Int64 {
+    let (seconds, attoseconds) = Swift.min(self, .seconds(1 << 30)).components
+    return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+  }
+}
+
 extension Int64 {
   /// The moment after some time, in microseconds of the monotonic clock.
   package static func now(plus duration: Duration) -> Int64 {
-    let (seconds, attoseconds) = Swift.min(duration, .seconds(1 << 30)).components
-    return ThreadExecutor.now + seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    ThreadExecutor.now + duration.microseconds
   }
 }
