@@ -12,6 +12,8 @@ class Figure:
 
     @classmethod
     def of(cls, values):
+        if len(values) == 1:
+            return cls(values[0], values[0], values[0])
         lower, median, upper = statistics.quantiles(values, n=4, method="inclusive")
         return cls(lower, median, upper)
 

@@ -56,7 +56,7 @@ public struct ItemQuery: Sendable, Equatable {
   /// What of each item to fetch.
   public var details: Details
 
-  /// At most so many items, the newest; `nil` for all of them.
+  /// The number of items to return at most, the newest ones; `nil` for all of them.
   public var limit: Int?
 
   /// Whether what is found locked is unlocked, asking the user if need be.
@@ -65,13 +65,14 @@ public struct ItemQuery: Sendable, Equatable {
   /// tells of them; gnome-keyring tells nothing before it was first unlocked since log-in.
   public var unlocks: Bool
 
-  /// Called while a storage that takes time looks at what it has found.
+  /// Called now and then while a storage looks at the items that it has found.
   ///
   /// The arguments are the number of items that were looked at, and the number of those that will be. The
-  /// number may begin again, as when the keyring has to be unlocked first. The storages of this package
-  /// that answer at once never call it. Those that take time call it on the thread of a synchronous
-  /// call; for an asynchronous one they call it on another thread, leave out what is out of date, and the
-  /// query ends after the last call.
+  /// numbers may begin again, as when the keyring has to be unlocked first.
+  ///
+  /// Only storages for which a list takes long call it: `SecretServiceStorage` does in queries without a key. A
+  /// synchronous query calls it on its own thread. An asynchronous one calls it on another thread, leaves
+  /// out what is out of date, perhaps also the last state, and ends after the last call has returned.
   ///
   /// Two queries are equal whatever they call.
   public var onProgress: (@Sendable (_ completed: Int, _ total: Int) -> Void)? {
@@ -95,7 +96,7 @@ public struct ItemQuery: Sendable, Equatable {
   ///   - modified: Only items last changed in this time.
   ///   - ignoresCase: Whether attributes and label may differ in case.
   ///   - details: What of each item to fetch.
-  ///   - limit: At most so many items, the newest.
+  ///   - limit: The number of items to return at most, the newest ones.
   ///   - unlocks: Whether what is found locked is unlocked.
   public init(
     key: ItemKey? = nil,

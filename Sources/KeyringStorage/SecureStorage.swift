@@ -36,6 +36,8 @@ public protocol SecureStorage: Sendable {
 
   /// Finds items, newest first, with as much of each as the query asks for.
   ///
+  /// Keyrings keep times in whole seconds. Items that were changed within the same second come in any order.
+  ///
   /// - Parameter query: Which items, and what of them.
   /// - Returns: The items found; empty when there are none.
   /// - Throws: Any reason for not knowing the answer: locked, dismissed, unreachable.

@@ -92,11 +92,13 @@ final class BusConnection: Sendable {
   ///   - deadline: When to give up. It begins anew with each ``flight`` that was answered.
   ///   - onAnswer: Called with the index of each message when its answer arrives, between the signals
   ///     that arrive before and after it.
+  ///   - onFlight: Called with the number of messages that were answered, after each flight: nothing of this
+  ///     call is under way then, so that the closure may use the connection.
   /// - Returns: For each message its answer, or what it failed with.
   /// - Throws: Only when the deadline passed or the task was cancelled.
   func send(
     _ messages: [Message], to provider: String?, until deadline: Deadline,
-    onAnswer: @escaping (Int) -> Void = { _ in }
+    onAnswer: @escaping (Int) -> Void = { _ in }, onFlight: (Int) -> Void = { _ in }
   ) async throws(BusFailure) -> [Result<Variant, BusFailure>] {
     var results: [Result<Variant, BusFailure>] = []
     var deadline = deadline
@@ -106,6 +108,7 @@ final class BusConnection: Sendable {
       results += try await sendAtOnce(next, to: provider, until: deadline) {
         onAnswer(first + $0)
       }
+      onFlight(results.count)
       deadline.renew()
     }
     return results

@@ -62,13 +62,15 @@ extension ProviderClient {
   func path(
     of collection: SecretServiceStorage.Collection
   ) async throws(Failure) -> ObjectPath? {
-    if collection == .default, !provider.keepsDefaultCollection {
-      return ObjectPath.chosen(from: try await collections())
-    }
-    return switch collection {
-    case .default, .session: try await self.collection(aliased: collection.alias ?? "")
-    case .named(let label): try await self.collection(labeled: label)
-    }
+    if isChosen(collection) { return ObjectPath.chosen(from: try await collections()) }
+    if let alias = collection.alias { return try await self.collection(aliased: alias) }
+    guard case .named(let label) = collection else { return nil }
+    return try await self.collection(labeled: label)
+  }
+
+  /// Whether one of all collections is chosen, as the provider's default one may be another any time.
+  func isChosen(_ collection: SecretServiceStorage.Collection) -> Bool {
+    collection == .default && !provider.keepsDefaultCollection
   }
 
   /// Lists all collections.
@@ -143,14 +145,14 @@ extension ObjectPath {
 
 extension ProviderClient {
   /// The message that searches a collection for the items, locked or not, that have all these attributes.
-  func search(_ collection: ObjectPath, _ attributes: [String: String]) -> Message {
+  func searchMessage(_ collection: ObjectPath, _ attributes: [String: String]) -> Message {
     // Not every provider takes a search that names nothing for one that finds everything.
-    attributes.isEmpty && !provider.listsNewestFirst
+    attributes.isEmpty && !provider.findsAllWithoutAttributes
       ? .items(of: collection) : .searchItems(in: collection, attributes)
   }
 
   /// The items in the answer to such a message.
-  func items(_ answer: Variant?) -> [ObjectPath] {
+  func itemPaths(in answer: Variant?) -> [ObjectPath] {
     guard let value = answer?.child(0) else { return [] }
     if value.isOfType("ao") { return value.paths }
     let property = value.child(0)

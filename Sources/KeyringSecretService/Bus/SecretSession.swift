@@ -45,11 +45,11 @@ final class SecretSession: Sendable {
   /// - Returns: For each message its answer, or what it failed with.
   /// - Throws: Only when the deadline passed.
   func send(
-    _ messages: [Message], until deadline: Deadline, onAnswer: @escaping (Int) -> Void = { _ in }
+    _ messages: [Message], until deadline: Deadline, onFlight: (Int) -> Void = { _ in }
   ) async throws(BusFailure) -> [Result<Variant, BusFailure>] {
     waits.add(1, ordering: .relaxed)
     return try await connection.send(
-      messages, to: provider.uniqueName, until: deadline, onAnswer: onAnswer)
+      messages, to: provider.uniqueName, until: deadline, onFlight: onFlight)
   }
 
   /// How secrets are encrypted on the bus, in the specification's words; "plain" for not at all.

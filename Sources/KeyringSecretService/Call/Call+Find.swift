@@ -106,8 +106,15 @@ extension Call {
     var unlockings = 0
     while true {
       let result = try await search()
+      if unlocking, result.isLocked {
+        unlockings += 1
+        if unlockings > Self.mostUnlockings { throw failure(.locked) }
+        try await unlock([lockableCollection()])
+        continue
+      }
       let listed = result.found[0].filter { !gone.contains($0) }
-      let paths = listed.prefix(most)
+      // To look at most of them takes as long as to look at all.
+      let paths = most > listed.count / 2 ? listed[...] : listed.prefix(most)
       let unknown = paths.filter { result.contents.properties[$0] == nil }
       let rest = try await look(at: unknown, details)
       let stored = paths.enumerated().compactMap { place, path in
@@ -116,12 +123,6 @@ extension Call {
         return stored
       }.filter { !havingAttributes || $0.showsAttributes }
       if unlocking {
-        if result.isLocked {
-          unlockings += 1
-          if unlockings > Self.mostUnlockings { throw failure(.locked) }
-          try await unlock([lockableCollection()])
-          continue
-        }
         let locked = stored.filter { $0.isLocked && !unlocked.contains($0.path) }.map(\.path)
         if !locked.isEmpty {
           try await unlock(locked)
@@ -145,9 +146,11 @@ extension Call {
     at paths: [ObjectPath], _ details: ItemQuery.Details
   ) async throws(SecureStorageError) -> ItemContents {
     let details = details.contains(.attributes) ? details : details.union(.metadata)
-    let whenLooking = whenLooking
-    var contents = try await contents(of: ItemRequest(paths, details, in: session)) { index in
-      if index < paths.count { whenLooking(index + 1, paths.count) }
+    var looked = 0
+    var contents = try await contents(of: ItemRequest(paths, details, in: session)) { answered in
+      // The secrets come last.
+      if looked < paths.count { whenLooking(min(answered, paths.count), paths.count) }
+      looked = answered
     }
     let unclear = details.contains(.attributes) ? contents.unclear : []
     contents.update(

@@ -63,27 +63,27 @@ extension Call {
   ///   - query: Which items.
   ///   - details: What of them is wanted; the secrets come along if no other items' would.
   ///   - incomplete: Items whose secret never arrived, so that others take their place.
-  ///   - includesDuplicates: Whether everything under the selected keys is wanted, and not only the valid
+  ///   - needsDuplicates: Whether everything under the selected keys is wanted, and not only the valid
   ///     items.
   /// - Returns: For each key its items, the valid one first; there are others when a process was
   ///   killed while it replaced one.
   /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
   func storedItems(
     matching query: ItemQuery, fetching details: ItemQuery.Details = [],
-    ignoring incomplete: Set<ObjectPath> = [], includesDuplicates: Bool = false
+    ignoring incomplete: Set<ObjectPath> = [], needsDuplicates: Bool = false
   ) async throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
     if let key = query.key {
       let items = try await storedItems(for: key, unlocking: query.unlocks, ignoring: incomplete)
       return select([(key, items)], by: query)
     }
-    if let limit = query.limit, provider.listsNewestFirst, !includesDuplicates {
+    if let limit = query.limit, provider.listsNewestFirst, !needsDuplicates {
       return try await newestItems(limit, matching: query, ignoring: incomplete)
     }
     // Newest first, as they are listed, needs no times.
-    let attributes = provider.listsNewestFirst && query.needsAttributesOnly
+    let attributes: ItemQuery.Details = keepsListedOrder(of: query) ? .attributes : []
     let found = try await candidates(
-      for: query, attributes ? details.union(.attributes) : details, ignoring: incomplete)
-    return select(found.groups, by: query, areListedInOrder: attributes)
+      for: query, details.union(attributes), ignoring: incomplete)
+    return select(found.groups, by: query)
   }
 
   /// Finds the newest items that a query selects, where a provider lists the newest first: no more are
@@ -98,7 +98,7 @@ extension Call {
       if found.isAll { return selected }
       // Times are whole seconds, within which the list has no order.
       if selected.count == limit, let last = selected.last?.items[0],
-        found.oldest?.isOlder(than: last) == true
+        found.last?.isOlder(than: last) == true
       {
         let own = try await search(selected.map(\.key.ownAttributes), with: []).found.joined()
         if Set(own).isSubset(of: found.paths) { return selected }
@@ -110,10 +110,15 @@ extension Call {
     }
   }
 
+  /// Whether items come in the order in which the provider lists them, so that their times need not be
+  /// known: within a second that is any order.
+  private func keepsListedOrder(of query: ItemQuery) -> Bool {
+    provider.listsNewestFirst && query.needsAttributesOnly
+  }
+
   /// Selects what matches a query, newest first.
   private func select(
-    _ groups: [(key: ItemKey, items: [StoredItem])], by query: ItemQuery,
-    areListedInOrder: Bool = false
+    _ groups: [(key: ItemKey, items: [StoredItem])], by query: ItemQuery
   ) -> [(key: ItemKey, items: [StoredItem])] {
     var matching: [(key: ItemKey, items: [StoredItem])] = []
     for (key, items) in groups {
@@ -121,9 +126,10 @@ extension Call {
       // What replaced the others speaks for them; another program's item for itself only.
       matching.append((key, items.filter { $0.isOwn || query.matches($0.metadata(key)) }))
     }
+    let keepsListedOrder = keepsListedOrder(of: query)
     matching.sort { one, other in
       let (one, other) = (one.items[0], other.items[0])
-      return areListedInOrder ? one.place < other.place : one.isNewer(than: other)
+      return keepsListedOrder ? one.place < other.place : one.isNewer(than: other)
     }
     return Array(matching.prefix(query.limit ?? .max))
   }
@@ -135,7 +141,7 @@ extension Call {
     /// All items that were looked at.
     var paths: Set<ObjectPath>
     /// The last of them in the list.
-    var oldest: StoredItem?
+    var last: StoredItem?
     /// Whether there are no others.
     var isAll: Bool
   }
@@ -144,11 +150,9 @@ extension Call {
     for query: ItemQuery, _ details: ItemQuery.Details = [], ignoring incomplete: Set<ObjectPath>,
     first most: Int = .max
   ) async throws(SecureStorageError) -> Candidates {
-    // A provider compares letter by letter.
-    let attributes = query.ignoresCase ? [:] : query.attributes
     let details = query.selectsByAttributesOnly ? details : details.subtracting(.secret)
     let (stored, isAll) = try await storedItems(
-      with: attributes, unlocking: query.unlocks, fetching: details, first: most)
+      with: query.searchedAttributes, unlocking: query.unlocks, fetching: details, first: most)
     let known = stored.filter { !incomplete.contains($0.path) }.compactMap { stored in
       ItemKey(itemAttributes: stored.attributes).map { (key: $0, item: stored) }
     }
@@ -157,7 +161,7 @@ extension Call {
       groups: byKey.flatMap { key, items in
         items[0].isOwn ? [(key, items)] : items.map { (key, [$0]) }
       },
-      paths: Set(stored.map(\.path)), oldest: stored.max { $0.place < $1.place }, isAll: isAll)
+      paths: Set(stored.map(\.path)), last: stored.max { $0.place < $1.place }, isAll: isAll)
   }
 }
 
@@ -178,6 +182,9 @@ extension ItemQuery {
     comparesAttributesOnly && limit == nil && !details.contains(.metadata)
       && (unlocks || !details.contains(.secret))
   }
+
+  /// The attributes that a provider can search for: it compares letter by letter.
+  var searchedAttributes: [String: String] { ignoresCase ? [:] : attributes }
 
   private var comparesAttributesOnly: Bool { label == nil && created == nil && modified == nil }
 }

@@ -7,7 +7,7 @@ extension Call {
     var query = query
     // KWallet deletes what is locked without a word.
     query.unlocks = true
-    let selected = try await storedItems(matching: query, includesDuplicates: true)
+    let selected = try await storedItems(matching: query, needsDuplicates: true)
       .map(\.items)
     // What python's keyring has put beside our password goes with it, so that it stays removed.
     guard query.leavesOthers else { return selected }

@@ -41,9 +41,9 @@ extension Call {
     guard let collection = try await collection() else {
       return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
     }
-    let answers = try await send(attributeSets.map { search(collection, $0) } + others)
+    let answers = try await send(attributeSets.map { searchMessage(collection, $0) } + others)
     return SearchResult(
-      found: answers.prefix(attributeSets.count).map(items),
+      found: answers.prefix(attributeSets.count).map(itemPaths),
       answers: Array(answers.dropFirst(attributeSets.count)))
   }
 
@@ -71,7 +71,7 @@ extension Call {
       let list = choosesCollection ? [Message.collections()] : []
       let question = Message.isLocked(collection)
       let before = provider.listsLockedItems ? [] : [question]
-      let searches = attributeSets.map { search(collection, $0) }
+      let searches = attributeSets.map { searchMessage(collection, $0) }
       var answers = try await send(list + before + searches + others + [question])[...]
       if !list.isEmpty, try chooseCollection(from: answers.popFirst() ?? nil) != collection {
         try checkRepetition()
@@ -83,7 +83,7 @@ extension Call {
       // A collection that is there and refuses to be searched is locked, too.
       let refusesSearch = found.contains { $0 == nil }
       return SearchResult(
-        found: found.map(items), answers: Array(answers.dropFirst(searches.count)),
+        found: found.map(itemPaths), answers: Array(answers.dropFirst(searches.count)),
         isLocked: try isLocked(states, refusesSearch))
     }
   }
@@ -113,9 +113,7 @@ extension Call {
 
 extension Call {
   /// Whether the storage chooses one of all collections, as the default one may be another any time.
-  var choosesCollection: Bool {
-    options.collection == .default && !provider.keepsDefaultCollection
-  }
+  var choosesCollection: Bool { isChosen(options.collection) }
 
   /// Returns the collection that stands for the default one, if there is any.
   func chosenCollection() async throws(SecureStorageError) -> ObjectPath? {

@@ -42,12 +42,12 @@ final class Call: ProviderClient {
   ///   - messages: The messages.
   ///   - acceptingRefusals: Whether a refusal to search or to read secrets is an answer: something is
   ///     gone or locked, and a closer look tells what.
-  ///   - onAnswer: Called with the index of each message when its answer arrives.
+  ///   - onFlight: Called with the number of messages that were answered, after each flight.
   /// - Returns: For each message its answer, or `nil` when its object does not exist (any more).
   /// - Throws: What any of them failed with.
   func send(
     _ messages: [Message], acceptingRefusals: Bool,
-    onAnswer: @escaping (Int) -> Void = { _ in }
+    onFlight: (Int) -> Void = { _ in }
   ) async throws(SecureStorageError) -> [Variant?] {
     if messages.isEmpty { return [] }
     // What is cancelled, or late, sends nothing any more.
@@ -55,7 +55,7 @@ final class Call: ProviderClient {
     let results: [Result<Variant, BusFailure>]
     let isClosed = session.isClosed
     do throws(BusFailure) {
-      results = try await session.send(messages, until: deadline, onAnswer: onAnswer)
+      results = try await session.send(messages, until: deadline, onFlight: onFlight)
     } catch {
       throw failure(error)
     }

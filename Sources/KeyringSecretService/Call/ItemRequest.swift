@@ -82,15 +82,15 @@ extension Call {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - onAnswer: Called with the index of each message when its answer arrives.
+  ///   - onFlight: Called with the number of messages that were answered, after each flight.
   /// - Returns: What was fetched.
   /// - Throws: `SecureStorageError` if one of the messages fails.
   func contents(
-    of request: ItemRequest, onAnswer: @escaping (Int) -> Void = { _ in }
+    of request: ItemRequest, onFlight: (Int) -> Void = { _ in }
   ) async throws(SecureStorageError) -> ItemContents {
     try await contents(
       of: Set(request.paths), request,
-      try await send(request.messages, acceptingRefusals: true, onAnswer: onAnswer))
+      try await send(request.messages, acceptingRefusals: true, onFlight: onFlight))
   }
 
   /// Reads the answers to a request, and no secret of an item that is not wanted any more.

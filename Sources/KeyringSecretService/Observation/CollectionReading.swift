@@ -32,10 +32,8 @@ struct CollectionReading: ProviderClient {
   func items(
     of collection: ObjectPath, for query: ItemQuery?
   ) async throws(BusFailure) -> [ObjectPath: Variant] {
-    var attributes = query?.key?.attributes ?? [:]
-    // A provider compares letter by letter.
-    if let query, query.key == nil, !query.ignoresCase { attributes = query.attributes }
-    let paths = items(try await send(search(collection, attributes)))
+    let attributes = query?.key?.attributes ?? query?.searchedAttributes ?? [:]
+    let paths = itemPaths(in: try await send(searchMessage(collection, attributes)))
     return try await properties(of: paths).compactMapValues(\.self)
   }
 

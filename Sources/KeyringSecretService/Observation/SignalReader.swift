@@ -206,12 +206,8 @@ final class SignalReader {
       var isComplete = true
       for collection in waiting {
         collection.needsReading = false
-        do throws(BusFailure) {
-          if try await read(collection, isFirst: false, deadline) { continue }
-        } catch {
-          collection.needsReading = true
-          throw .init(error)
-        }
+        // What fails for one collection may go well for the next.
+        if (try? await read(collection, isFirst: false, deadline)) == true { continue }
         collection.needsReading = true
         isComplete = false
       }
@@ -239,6 +235,8 @@ final class SignalReader {
     if let found = state, collection.needsItems(found, isFirst: isFirst) {
       state?.items = try await reading.items(of: found.path, for: collection.query)
     }
+    // What another provider has said meanwhile is out of date.
+    guard provider == reading.provider else { throw .noConnection }
     return collection.take(state, signals, isFirst: isFirst)
   }
 

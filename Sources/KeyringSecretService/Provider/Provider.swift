@@ -57,12 +57,17 @@ extension Provider {
 // MARK: - How it lists
 
 extension Provider {
-  /// Whether a search lists the items newest first, by `Modified`, and one without attributes lists all.
+  /// Whether a search lists the items newest first, by `Modified`, in whole seconds.
   ///
   /// gnome-keyring 42.1 does. There each property takes time in proportion to the number of items, so that
   /// looking at fewer items, or at fewer of their properties, is worth an effort. In KWallet 5.103 all
   /// properties together take as long as one.
   var listsNewestFirst: Bool { program == .gnomeKeyring }
+
+  /// Whether a search without attributes finds all items.
+  ///
+  /// KeePassXC 2.7.4 answers it with nothing.
+  var findsAllWithoutAttributes: Bool { program == .gnomeKeyring }
 }
 
 // MARK: - What it does not keep

@@ -16,10 +16,9 @@ internal import Synchronization
 ///
 /// Secrets are kept as ``Secret``, and stay in memory for as long as they are kept.
 public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, ObservableStorage {
-  // In front: to find what comes after a generic property takes the type's metadata at each read.
-  private let cache: ItemCache
   private let base: Base
   private let lifetime: Duration?
+  private let cache: ItemCache
 
   /// Puts an empty cache in front of a storage.
   ///

@@ -81,7 +81,6 @@ final class ItemCache: Sendable {
   /// The secret of an item; `nil` when it is not known, or there is none.
   func findSecret(_ key: ItemKey) -> Secret? { find(key, .secret) { $0.item?.secret } ?? nil }
 
-  @inline(__always)  // Otherwise the compiler leaves it generic.
   private func find<Part: Sendable>(
     _ key: ItemKey, _ details: ItemQuery.Details, _ part: (inout Entry) -> Part?
   ) -> Part?? {

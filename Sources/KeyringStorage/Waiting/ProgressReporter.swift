@@ -6,10 +6,14 @@ internal import Synchronization
 /// always the newest state.
 package final class ProgressReporter: Sendable {
   private struct State: Sendable {
+    /// What is to be told next.
     var latest: (completed: Int, total: Int)?
-    var isReporting = false
+    /// Whether a thread has been asked to tell it.
+    var isQueued = false
+    /// Whether the app's code is running.
+    var isRunning = false
     var isOver = false
-    /// The call that waits for the last report to end.
+    /// The call that waits for the app's code to return.
     var call: UnsafeContinuation<Void, Never>?
   }
 
@@ -30,38 +34,39 @@ package final class ProgressReporter: Sendable {
     if ThreadExecutor.current?.isSynchronous == true { return handler(completed, total) }
     let mustBegin = state.withLock { state in
       state.latest = (completed, total)
-      defer { state.isReporting = true }
-      return !state.isReporting
+      defer { state.isQueued = true }
+      return !state.isQueued
     }
-    if mustBegin {
-      BlockingPool.shared.run {
-        while let next = self.next() { self.handler(next.completed, next.total) }
-      }
-    }
+    if mustBegin { BlockingPool.shared.run { self.tell() } }
   }
 
-  /// Ends the reports, and waits for the one that is under way.
+  private func tell() {
+    while let next = next() { handler(next.completed, next.total) }
+  }
+
+  /// What the thread has to tell next; `nil` when there is nothing.
+  private func next() -> (completed: Int, total: Int)? {
+    var call: UnsafeContinuation<Void, Never>?
+    let next = state.withLock { state -> (completed: Int, total: Int)? in
+      let next = state.isOver ? nil : state.latest
+      state.latest = nil
+      state.isRunning = next != nil
+      if next == nil { (state.isQueued, call, state.call) = (false, state.call, nil) }
+      return next
+    }
+    call?.resume()
+    return next
+  }
+
+  /// Ends the reports, and waits until the app's code has returned.
   package func finish() async {
     await withUnsafeContinuation { continuation in
       let mustWait = state.withLock { state in
         state.isOver = true
-        if state.isReporting { state.call = continuation }
-        return state.isReporting
+        if state.isRunning { state.call = continuation }
+        return state.isRunning
       }
       if !mustWait { continuation.resume() }
     }
-  }
-
-  private func next() -> (completed: Int, total: Int)? {
-    var ended: UnsafeContinuation<Void, Never>?
-    let next = state.withLock { state -> (completed: Int, total: Int)? in
-      defer { state.latest = nil }
-      if !state.isOver, let latest = state.latest { return latest }
-      state.isReporting = false
-      ended = state.call
-      return nil
-    }
-    ended?.resume()
-    return next
   }
 }

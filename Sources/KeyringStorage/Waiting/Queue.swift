@@ -1,21 +1,22 @@
-/// What waits for its turn: first in, first out, each in constant time.
+/// What waits for its turn: first in, first out, in constant time on average.
 struct Queue<Element> {
-  private var elements: [Element] = []
-  /// The number of elements that have left, and whose places are still there.
-  private var gone = 0
+  /// What has left is `nil` until its place is.
+  private var elements: [Element?] = []
+  private var start = 0
 
-  var isEmpty: Bool { gone == elements.count }
-  var count: Int { elements.count - gone }
-  var first: Element? { isEmpty ? nil : elements[gone] }
+  var isEmpty: Bool { start == elements.count }
+  var count: Int { elements.count - start }
+  var first: Element? { isEmpty ? nil : elements[start] }
 
   mutating func append(_ element: Element) { elements.append(element) }
 
   mutating func popFirst() -> Element? {
     guard let first else { return nil }
-    gone += 1
-    if gone == elements.count || gone > 1000 {
-      elements.removeFirst(gone)
-      gone = 0
+    elements[start] = nil
+    start += 1
+    if start > elements.count / 2 {
+      elements.removeFirst(start)
+      start = 0
     }
     return first
   }

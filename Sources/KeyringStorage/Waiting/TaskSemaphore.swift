@@ -9,6 +9,9 @@ package final class TaskSemaphore: Sendable {
 
   private let state: Mutex<State>
 
+  /// The number of tasks that wait, or have waited in vain behind others.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
   /// Makes a semaphore.
   ///
   /// - Parameter limit: How much may be taken at a time.
@@ -27,11 +30,14 @@ package final class TaskSemaphore: Sendable {
       return true
     }
     if isFree { return .ended }
-    return await Waiter.wait(until: moment) { waiter in
+    let outcome = await Waiter.wait(until: moment) { waiter in
       state.withLock { $0.waiting.append((count, waiter)) }
       // Something may have been given back since.
       giveBack(0)
     }
+    // There may be enough for the next one.
+    if outcome != .ended { giveBack(0) }
+    return outcome
   }
 
   /// Gives back what was taken.

@@ -22,7 +22,12 @@ enum ModelOutcome: Equatable {
         let found = try storage.items(matching: query)
         var unlimited = query
         unlimited.limit = nil
-        let all = query.limit == nil ? found : try storage.items(matching: unlimited)
+        // With times, without which items of the same second come in any order.
+        unlimited.details.formUnion(.metadata)
+        let all =
+          query.limit == nil
+          ? found
+          : try storage.items(matching: unlimited).map { $0.limited(to: query.details) }
         if let contradiction = Self.contradiction(found, all, query.limit ?? .max) {
           self = .contradicted(by: storage.backendName, contradiction)
         } else {

@@ -59,6 +59,7 @@ import Testing
     query.ignoresCase = true
     query.details = ItemQuery.Details(rawValue: ItemQuery.Details.all.rawValue)
     query.limit = 1
+    query.onProgress = { completed, total in print("\(completed) of \(total)") }
     query.unlocks = false
     #expect(query.details == [.secret, .metadata])
     #expect(!query.matches(SecureItem(key: key)))

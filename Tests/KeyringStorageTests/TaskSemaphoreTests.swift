@@ -1,0 +1,57 @@
+import Testing
+
+@testable import KeyringStorage
+
+/// What waits for its turn gets it in its order, and nobody waits for one who has given up.
+@Suite struct TaskSemaphoreTests {
+  private let semaphore = TaskSemaphore(2)
+
+  private func waiting(_ count: Int, after others: Int) async -> Task<Waiter.Outcome, Never> {
+    let semaphore = semaphore
+    let task = Task { await semaphore.take(count, until: nil) }
+    while semaphore.waitingCount <= others { await Task.yield() }
+    return task
+  }
+
+  @Test func turnsComeInOrder() async {
+    #expect(await semaphore.take(2, until: nil) == .ended)
+    let large = await waiting(2, after: 0)
+    let small = await waiting(1, after: 1)
+    semaphore.giveBack()
+    #expect(semaphore.waitingCount == 2)
+    semaphore.giveBack()
+    #expect(await large.value == .ended)
+    #expect(semaphore.waitingCount == 1)
+    semaphore.giveBack(2)
+    #expect(await small.value == .ended)
+  }
+
+  @Test func whoGivesUpLetsTheNextOneIn() async {
+    #expect(await semaphore.take(until: nil) == .ended)
+    let large = await waiting(2, after: 0)
+    let small = await waiting(1, after: 1)
+    large.cancel()
+    #expect(await large.value == .canceled)
+    #expect(await small.value == .ended)
+  }
+
+  @Test func whatIsLateTakesNothing() async {
+    #expect(await semaphore.take(2, until: nil) == .ended)
+    #expect(await semaphore.take(until: .now(plus: .milliseconds(1))) == .timedOut)
+    semaphore.giveBack(2)
+    #expect(await semaphore.take(2, until: .now(plus: .seconds(10))) == .ended)
+  }
+
+  @Test func queuesKeepTheirOrder() {
+    var queue = Queue<Int>()
+    var taken: [Int] = []
+    for number in 0..<3_000 {
+      queue.append(number)
+      if number % 3 == 2, let first = queue.popFirst() { taken.append(first) }
+    }
+    #expect(queue.count == 2_000)
+    while let first = queue.popFirst() { taken.append(first) }
+    #expect(taken == Array(0..<3_000))
+    #expect(queue.isEmpty)
+  }
+}
