@@ -3,7 +3,7 @@ import Testing
 @testable import KeyringStorage
 
 /// What waits for its turn gets it in its order, and nobody waits for one who has given up.
-@Suite struct TaskSemaphoreTests {
+@Suite(.timeLimit(.minutes(1))) struct TaskSemaphoreTests {
   private let semaphore = TaskSemaphore(2)
 
   private func waiting(_ count: Int, after others: Int) async -> Task<Waiter.Outcome, Never> {
