@@ -48,7 +48,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// Reads the value.
   ///
   /// - Returns: The value, or `nil` when there is none.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func read() throws(SecureStorageError) -> Value? {
     // Held, so that it is called where it is: the storage in it would else be copied.
     let chosen = chosenStorage
@@ -71,7 +71,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// On the Secret Service another program's item of the same names may be found afterwards; another
   /// removal takes it.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: `true` if there was one.
   /// - Throws: What kept it from being removed.
   @discardableResult
   public func remove() throws(SecureStorageError) -> Bool {
@@ -83,7 +83,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// Tells whether there is a value, without fetching it.
   ///
   /// - Returns: Whether there is one.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func exists() throws(SecureStorageError) -> Bool {
     try storage.exists(key)
   }

@@ -14,8 +14,8 @@ public import KeyringStorage
 /// - Parameters:
 ///   - storage: The storage to use.
 ///   - operation: What to run.
-/// - Returns: What the closure returned.
-/// - Throws: What the closure threw.
+/// - Returns: The result of the closure.
+/// - Throws: The error of the closure.
 public func withSecureStorage<Result, Failure: Error>(
   _ storage: any SecureStorage,
   operation: () throws(Failure) -> Result
@@ -30,8 +30,8 @@ public func withSecureStorage<Result, Failure: Error>(
 /// - Parameters:
 ///   - storage: The storage to use.
 ///   - operation: What to run.
-/// - Returns: What the closure returned.
-/// - Throws: What the closure threw.
+/// - Returns: The result of the closure.
+/// - Throws: The error of the closure.
 nonisolated(nonsending)
   public func withSecureStorage<Result, Failure: Error>(
     _ storage: any SecureStorage,

@@ -28,7 +28,7 @@ public import KeyringStorage
 /// read throws, and so does what is stored and cannot be taken for the type: `.undecodable`.
 ///
 /// Each get reads the storage, which takes as long as that takes; a snapshot reads all values of the
-/// service at once. Where the storage is an ``/KeyringStorage/ObservableStorage``, watching reads anew
+/// service at once. Where the storage is an ``/KeyringStorage/ObservableStorage``, watching reads again
 /// after each change, by whichever process; on others there is the first value only.
 ///
 /// [swift-configuration]: https://github.com/apple/swift-configuration
@@ -60,7 +60,7 @@ extension SecureStorageProvider: ConfigProvider {
   ///   - key: The key.
   ///   - type: The type of the value.
   /// - Returns: The value, or that there is none.
-  /// - Throws: What keeps it from being read.
+  /// - Throws: The reason why it can't be read.
   public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
     let secret = try values.storage.secret(for: values.key(key))
     return try values.result(secret, key, type)
@@ -72,7 +72,7 @@ extension SecureStorageProvider: ConfigProvider {
   ///   - key: The key.
   ///   - type: The type of the value.
   /// - Returns: The value, or that there is none.
-  /// - Throws: What keeps it from being read.
+  /// - Throws: The reason why it can't be read.
   public func fetchValue(
     forKey key: AbsoluteConfigKey, type: ConfigType
   ) async throws -> LookupResult {

@@ -1,7 +1,7 @@
 #if Configuration
 internal import KeyringStorage
 
-/// What is read at first, and anew after each change; without changes, what is read at first.
+/// What is read at first, and again after each change; without changes, what is read at first.
 struct Updates<Element: Sendable>: AsyncSequence, Sendable {
   typealias Failure = Never
 

@@ -43,7 +43,7 @@ public struct EncryptedFileStorage: BlockingStorage {
   ///
   /// - Parameters:
   ///   - item: The key and what to store under it.
-  ///   - mode: What to do when an item with that key is there already, or is not.
+  ///   - mode: The save mode.
   /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, `.invalidArgument`; `.wrongKey` or
   ///   `.keyNotFound`; `.damaged`; `.accessDenied`; `.timedOut` when another writer took too long;
   ///   `.backend` with the number of the system's error, a full disk for example.
@@ -89,7 +89,7 @@ public struct EncryptedFileStorage: BlockingStorage {
   ///   - keys: The keys to look for.
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
-  /// - Throws: What finding any of them alone throws.
+  /// - Throws: The errors of finding one of them.
   public func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -103,7 +103,7 @@ public struct EncryptedFileStorage: BlockingStorage {
   /// Removes items.
   ///
   /// - Parameter query: Which items.
-  /// - Returns: How many items were removed.
+  /// - Returns: The number of items that were removed.
   /// - Throws: What saving throws but for what it says of the item.
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {

@@ -5,7 +5,7 @@ extension SecretServiceStorage: CollectionStorage {
   /// Lists the collections.
   ///
   /// - Returns: The collections, in the order in which the keyring lists them.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func collections() throws(SecureStorageError) -> [ItemCollection] {
     try CallLoop.runToEnd(listCollections)
   }
@@ -36,8 +36,8 @@ extension SecretServiceStorage: CollectionStorage {
   /// Deletes a collection and all its items for good.
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: Whether there was one.
-  /// - Throws: Whatever kept it from being deleted.
+  /// - Returns: `true` if there was one.
+  /// - Throws: `SecureStorageError` if it can't be deleted.
   @discardableResult
   public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
     defer { noteWrite(of: nil) }
@@ -48,8 +48,8 @@ extension SecretServiceStorage: CollectionStorage {
 
   /// Tells whether every program uses this collection: the default one, or the session's.
   ///
-  /// - Returns: Whether it is.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Returns: `true` if it is.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func isCommonCollection() throws(SecureStorageError) -> Bool {
     try CallLoop.runToEnd(isCommon)
   }

@@ -12,7 +12,7 @@ extension SecretServiceStorage: ObservableStorage {
   ///   - query: Whose changes are to be named. The items it selects are listed once, so a query that
   ///     names a service or a key costs less in a large collection.
   ///   - observer: What to call.
-  /// - Returns: What ends it.
+  /// - Returns: A token that ends the observation.
   /// - Throws: What keeps the keyring from being reached.
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
@@ -27,7 +27,7 @@ extension SecretServiceStorage: ObservableStorage {
   /// - Parameters:
   ///   - query: Whose changes are to be named.
   ///   - observer: What to call.
-  /// - Returns: What ends it.
+  /// - Returns: A token that ends the observation.
   /// - Throws: What keeps the keyring from being reached, or `.canceled` if the task is cancelled.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void

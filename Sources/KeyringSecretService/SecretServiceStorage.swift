@@ -8,7 +8,7 @@ public import KeyringStorage
 /// that name an item, and its label, are not.
 ///
 /// Any number of threads may use any number of these storages at once; all of a process share one
-/// connection to the bus, which is opened when first needed, and anew after the bus or the provider
+/// connection to the bus, which is opened when first needed, and again after the bus or the provider
 /// was restarted.
 ///
 /// ```swift
@@ -40,7 +40,7 @@ public struct SecretServiceStorage: LockableStorage {
   ///
   /// - Parameters:
   ///   - item: The key and what to store under it.
-  ///   - mode: What to do when an item with that key is there already, or is not.
+  ///   - mode: The save mode.
   /// - Throws: What kept it from being stored; `.locked` and `.userCanceled` leave the old item.
   public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
@@ -82,7 +82,7 @@ public struct SecretServiceStorage: LockableStorage {
   ///   - keys: The keys to look for.
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
-  /// - Throws: What finding any of them alone throws.
+  /// - Throws: The errors of finding one of them.
   public func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -97,7 +97,7 @@ public struct SecretServiceStorage: LockableStorage {
   /// Removes what ``items(matching:)`` finds.
   ///
   /// - Parameter query: Which items.
-  /// - Returns: How many items were removed.
+  /// - Returns: The number of items that were removed.
   /// - Throws: What kept them from being removed.
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
@@ -116,7 +116,7 @@ public struct SecretServiceStorage: LockableStorage {
   ///
   /// - Parameter writing: Whether an item is stored in the collection, read and removed again, where
   ///   that takes no question to the user.
-  /// - Returns: What was found out.
+  /// - Returns: The findings.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var examination = CallLoop.runToEnd { await examined() }
     if writing { examination.addWriting() }
@@ -141,8 +141,8 @@ public struct SecretServiceStorage: LockableStorage {
 
   /// Tells whether the collection is locked.
   ///
-  /// - Returns: Whether it is.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Returns: `true` if it is.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func isLocked() throws(SecureStorageError) -> Bool {
     try CallLoop.runToEnd(isCollectionLocked)
   }
@@ -179,7 +179,7 @@ extension SecretServiceStorage {
   ///   - keys: The keys to look for.
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
-  /// - Throws: What finding any of them alone throws.
+  /// - Throws: The errors of finding one of them.
   public nonisolated(nonsending) func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {

@@ -6,7 +6,7 @@ public protocol CollectionStorage: LockableStorage {
   /// Lists the collections.
   ///
   /// - Returns: The collections, in the order in which the keyring lists them.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   func collections() throws(SecureStorageError) -> [ItemCollection]
 
   /// The storage for a collection, whether or not there is one with that label.
@@ -29,22 +29,22 @@ public protocol CollectionStorage: LockableStorage {
   /// Deletes a collection and all its items for good.
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: Whether there was one.
-  /// - Throws: Whatever kept it from being deleted.
+  /// - Returns: `true` if there was one.
+  /// - Throws: `SecureStorageError` if it can't be deleted.
   @discardableResult
   func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool
 
   /// Tells whether every program uses this collection: the default one, or the session's.
   ///
-  /// - Returns: Whether it is.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Returns: `true` if it is.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   func isCommonCollection() throws(SecureStorageError) -> Bool
 
   // What `await` leads to, by default on a thread of the library's own.
 
   /// Returns the collections, and suspends its task while it waits.
   ///
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func collectionsWithoutBlocking() async throws(SecureStorageError)
     -> [ItemCollection]
 
@@ -52,7 +52,7 @@ public protocol CollectionStorage: LockableStorage {
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for it.
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func createCollectionWithoutBlocking(labeled label: String)
     async throws(SecureStorageError) -> Self
 
@@ -60,13 +60,13 @@ public protocol CollectionStorage: LockableStorage {
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: `true` if there was one.
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func deleteCollectionWithoutBlocking(labeled label: String)
     async throws(SecureStorageError) -> Bool
 
   /// Returns whether every program uses this collection, and suspends its task while it waits.
   ///
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func isCommonCollectionWithoutBlocking() async throws(SecureStorageError)
     -> Bool
 }
@@ -93,12 +93,12 @@ public struct ItemCollection: Sendable, Hashable {
   }
 }
 
-// The asynchronous twins.
+// The asynchronous overloads.
 extension CollectionStorage {
   /// Lists the collections.
   ///
   /// - Returns: The collections, in the order in which the keyring lists them.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func collections() async throws(SecureStorageError)
     -> [ItemCollection]
   {
@@ -120,7 +120,7 @@ extension CollectionStorage {
   /// Deletes a collection and all its items for good.
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: Whether there was one.
+  /// - Returns: `true` if there was one.
   /// - Throws: What the synchronous operation throws, and `.canceled`, deleted or not.
   @discardableResult
   public nonisolated(nonsending) func deleteCollection(labeled label: String)
@@ -131,8 +131,8 @@ extension CollectionStorage {
 
   /// Tells whether every program uses this collection: the default one, or the session's.
   ///
-  /// - Returns: Whether it is.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Returns: `true` if it is.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func isCommonCollection() async throws(SecureStorageError) -> Bool
   {
     try await isCommonCollectionWithoutBlocking()

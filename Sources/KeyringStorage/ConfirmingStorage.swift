@@ -33,7 +33,7 @@ public struct ConfirmingStorage<Base: CollectionStorage>: AsynchronousStorage {
   ///
   /// - Parameters:
   ///   - item: The key and what to store under it.
-  ///   - mode: What to do when an item with that key is there already, or is not.
+  ///   - mode: The save mode.
   /// - Throws: What kept it from being stored, or the collection from being locked again.
   public func saveWithoutBlocking(
     _ item: SecureItem, _ mode: SaveMode
@@ -74,7 +74,7 @@ public struct ConfirmingStorage<Base: CollectionStorage>: AsynchronousStorage {
   /// Removes items, once the user has unlocked the collection.
   ///
   /// - Parameter query: Which items.
-  /// - Returns: How many items were removed.
+  /// - Returns: The number of items that were removed.
   /// - Throws: What kept them from being removed, or the collection from being locked again.
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery

@@ -125,7 +125,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   ///
   /// - Parameters:
   ///   - item: The key and what to store under it.
-  ///   - mode: What to do when an item with that key is there already, or is not.
+  ///   - mode: The save mode.
   /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, `.invalidArgument` or `.locked`.
   public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
@@ -178,7 +178,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   /// Removes items.
   ///
   /// - Parameter query: Which items.
-  /// - Returns: How many items were removed.
+  /// - Returns: The number of items that were removed.
   /// - Throws: `.invalidArgument` or `.locked`.
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
@@ -214,7 +214,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
 
   /// Tells whether the collection is locked.
   ///
-  /// - Returns: Whether it is.
+  /// - Returns: `true` if it is.
   /// - Throws: `.collectionNotFound`.
   public func isLocked() throws(SecureStorageError) -> Bool {
     try withExistingItems(.read) { $0.isLocked }
@@ -264,7 +264,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   /// Deletes a collection and all its items for good.
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: Whether there was one.
+  /// - Returns: `true` if there was one.
   @discardableResult
   public func deleteCollection(labeled label: String) -> Bool {
     let collection = place.collections.collection(labeled: label)
@@ -277,7 +277,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
 
   /// Tells whether this is the collection that a new storage has.
   ///
-  /// - Returns: Whether it is.
+  /// - Returns: `true` if it is.
   public func isCommonCollection() -> Bool { collection.label == Self.defaultLabel }
 
   // MARK: - Observation

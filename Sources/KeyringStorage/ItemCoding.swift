@@ -44,7 +44,7 @@ extension ItemCoding {
   ///   - key: The key of the item.
   ///   - storage: The storage.
   /// - Returns: The value, or `nil` when there is no such item.
-  /// - Throws: `.undecodable`, or any reason for not knowing the answer.
+  /// - Throws: `.undecodable`, or another error if the storage can't be read.
   // Inlined, so that it is compiled for the type of the value wherever that is known.
   @inlinable @inline(__always)
   package func value(
@@ -141,7 +141,7 @@ extension ItemCoding where Value: Codable {
         return try? JSONDecoder().decode(Value.self, from: data)
       },
       adopt: { value, item in
-        // As it is: encoded anew it would be other bytes each time, and less than was there.
+        // As it is: encoded again it would be other bytes each time, and less than was there.
         guard let json = value.json(as: Value.self)?.json else { return false }
         var data = json.withUnsafeBytes { Data($0) }
         item.secret = data.takenAsJSON()
@@ -157,7 +157,7 @@ extension SecureStorage {
   ///   - key: The key of the item.
   ///   - coding: How the value is kept in the item.
   /// - Returns: The value, or `nil` when there is no such item.
-  /// - Throws: `.undecodable`, or any reason for not knowing the answer.
+  /// - Throws: `.undecodable`, or another error if the storage can't be read.
   package func value<Value>(
     for key: ItemKey, as coding: ItemCoding<Value>
   ) throws(SecureStorageError) -> Value? {
@@ -170,8 +170,8 @@ extension SecureStorage {
   ///   - value: The value; `nil` removes the item.
   ///   - key: The key of the item.
   ///   - coding: How the value is kept in the item.
-  ///   - mode: What to do when an item with that key is there already, or is not.
-  /// - Throws: Whatever kept the storage from doing it.
+  ///   - mode: The save mode.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   package func setValue<Value>(
     _ value: Value?, for key: ItemKey, as coding: ItemCoding<Value>,
     _ mode: SaveMode = .addOrReplace

@@ -87,7 +87,7 @@ extension ItemKey {
   /// - Parameters:
   ///   - lhs: A key.
   ///   - rhs: Another key.
-  /// - Returns: Whether they have.
+  /// - Returns: `true` if they have.
   public static func == (lhs: ItemKey, rhs: ItemKey) -> Bool {
     lhs.name === rhs.name
       || lhs.name.hash == rhs.name.hash

@@ -25,7 +25,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConver
   /// - Parameters:
   ///   - lhs: A kind.
   ///   - rhs: Another.
-  /// - Returns: Whether they have.
+  /// - Returns: `true` if they have.
   public static func == (lhs: ItemKind, rhs: ItemKind) -> Bool {
     lhs.rawValue.isExactly(rhs.rawValue)
   }

@@ -12,48 +12,48 @@ public protocol LockableStorage: SecureStorage {
 
   /// Tells whether the storage is locked.
   ///
-  /// - Returns: Whether it is.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Returns: `true` if it is.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   func isLocked() throws(SecureStorageError) -> Bool
 
   // What `await` leads to, by default on a thread of the library's own.
 
   /// Locks the storage, and suspends its task while it waits.
   ///
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func lockWithoutBlocking() async throws(SecureStorageError)
 
   /// Unlocks the storage, and suspends its task while it waits.
   ///
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func unlockWithoutBlocking() async throws(SecureStorageError)
 
   /// Returns whether the storage is locked, and suspends its task while it waits.
   ///
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func isLockedWithoutBlocking() async throws(SecureStorageError) -> Bool
 }
 
-// The asynchronous twins.
+// The asynchronous overloads.
 extension LockableStorage {
   /// Locks the storage; locking a locked one changes nothing.
   ///
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func lock() async throws(SecureStorageError) {
     try await lockWithoutBlocking()
   }
 
   /// Unlocks the storage, asking the user if that is what it takes.
   ///
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func unlock() async throws(SecureStorageError) {
     try await unlockWithoutBlocking()
   }
 
   /// Tells whether the storage is locked.
   ///
-  /// - Returns: Whether it is.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Returns: `true` if it is.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func isLocked() async throws(SecureStorageError) -> Bool {
     try await isLockedWithoutBlocking()
   }

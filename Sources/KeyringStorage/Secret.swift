@@ -47,7 +47,7 @@ public struct Secret: Sendable {
   /// - Parameters:
   ///   - capacity: How many bytes there may be.
   ///   - fill: Writes the bytes, and answers how many they are.
-  /// - Throws: What the closure threw.
+  /// - Throws: The error of the closure.
   package init<Failure: Error>(
     capacity: Int, filledBy fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
   ) throws(Failure) {
@@ -64,8 +64,8 @@ public struct Secret: Sendable {
   /// Calls a closure with the bytes in place, without making a copy.
   ///
   /// - Parameter body: Gets the bytes; they are valid only until it returns.
-  /// - Returns: What the closure returned.
-  /// - Throws: What the closure threw.
+  /// - Returns: The result of the closure.
+  /// - Throws: The error of the closure.
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -1,11 +1,11 @@
-// The asynchronous twins of the storage's operations: the same names, called with `await`.
+// The asynchronous overloads of the storage's operations: the same names, called with `await`.
 
 extension SecureStorage {
   /// Stores an item under its key, without blocking the task's thread.
   ///
   /// - Parameters:
   ///   - item: The key and what to store under it.
-  ///   - mode: What to do when an item with that key is there already, or is not.
+  ///   - mode: The save mode.
   /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled;
   ///   the item may have been stored all the same then.
   public nonisolated(nonsending) func save(_ item: SecureItem, _ mode: SaveMode)
@@ -18,7 +18,7 @@ extension SecureStorage {
   ///
   /// - Parameter query: Which items, and what of them.
   /// - Returns: The items found.
-  /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func items(matching query: ItemQuery)
     async throws(SecureStorageError) -> [SecureItem]
   {
@@ -28,7 +28,7 @@ extension SecureStorage {
   /// Removes items for good, without blocking the task's thread.
   ///
   /// - Parameter query: Which items. One that names nothing is refused.
-  /// - Returns: How many items were removed.
+  /// - Returns: The number of items that were removed.
   /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled;
   ///   items may have been removed all the same then.
   @discardableResult
@@ -44,7 +44,7 @@ extension SecureStorage {
   ///   - keys: The keys to look for.
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
-  /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {

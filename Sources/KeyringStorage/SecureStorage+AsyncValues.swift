@@ -1,11 +1,11 @@
-// The asynchronous twins of what reads and stores single items.
+// The asynchronous overloads of what reads and stores single items.
 
 extension SecureStorage {
   /// Tells whether an item is stored under a key.
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: Whether there is such an item.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func exists(_ key: ItemKey) async throws(SecureStorageError)
     -> Bool
   {
@@ -18,7 +18,7 @@ extension SecureStorage {
   ///   - key: The key of the item.
   ///   - details: What of the item to fetch.
   /// - Returns: The item, or `nil` when there is none.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func item(
     for key: ItemKey, details: ItemQuery.Details = .all
   ) async throws(SecureStorageError) -> SecureItem? {
@@ -32,8 +32,9 @@ extension SecureStorage {
   /// takes it.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: Whether there was one.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  /// - Returns: `true` if there was one.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   @discardableResult
   public nonisolated(nonsending) func remove(_ key: ItemKey) async throws(SecureStorageError)
     -> Bool
@@ -45,7 +46,7 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: The secret, or `nil` when there is none.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func secret(for key: ItemKey) async throws(SecureStorageError)
     -> Secret?
   {
@@ -57,8 +58,9 @@ extension SecureStorage {
   /// - Parameters:
   ///   - secret: The secret; `nil` removes the item.
   ///   - key: The key of the item.
-  ///   - mode: What to do when an item with that key is there already, or is not.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  ///   - mode: The save mode.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   public nonisolated(nonsending) func setSecret(
     _ secret: Secret?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
@@ -69,7 +71,7 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: The password, or `nil` when there is none.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func password(for key: ItemKey) async throws(SecureStorageError)
     -> String?
   {
@@ -81,8 +83,9 @@ extension SecureStorage {
   /// - Parameters:
   ///   - password: The password; `nil` removes the item.
   ///   - key: The key of the item.
-  ///   - mode: What to do when an item with that key is there already, or is not.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  ///   - mode: The save mode.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   public nonisolated(nonsending) func setPassword(
     _ password: String?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
@@ -93,7 +96,7 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: The credential, or `nil` when there is none.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func credential(for key: ItemKey) async throws(SecureStorageError)
     -> Credential?
   {
@@ -105,8 +108,9 @@ extension SecureStorage {
   /// - Parameters:
   ///   - credential: The credential; `nil` removes the item.
   ///   - key: The key of the item.
-  ///   - mode: What to do when an item with that key is there already, or is not.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  ///   - mode: The save mode.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   public nonisolated(nonsending) func setCredential(
     _ credential: Credential?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
@@ -119,7 +123,7 @@ extension SecureStorage {
   ///   - type: The type of the value.
   ///   - key: The key of the item.
   /// - Returns: The value, or `nil` when there is none.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func value<Value: Codable & Sendable>(
     _ type: Value.Type, for key: ItemKey
   ) async throws(SecureStorageError) -> Value? {
@@ -131,8 +135,9 @@ extension SecureStorage {
   /// - Parameters:
   ///   - value: The value; `nil` removes the item.
   ///   - key: The key of the item.
-  ///   - mode: What to do when an item with that key is there already, or is not.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  ///   - mode: The save mode.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   public nonisolated(nonsending) func setValue<Value: Codable & Sendable>(
     _ value: Value?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {

@@ -5,7 +5,7 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: The secret, or `nil` when there is none.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     try secretOfItem(for: key)
   }
@@ -21,8 +21,8 @@ extension SecureStorage {
   /// - Parameters:
   ///   - secret: The secret; `nil` removes the item.
   ///   - key: The key of the item.
-  ///   - mode: What to do when an item with that key is there already, or is not.
-  /// - Throws: Whatever kept the storage from doing it.
+  ///   - mode: The save mode.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   public func setSecret(
     _ secret: Secret?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
@@ -33,7 +33,7 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key of a generic or an internet password.
   /// - Returns: The password, or `nil` when there is none.
-  /// - Throws: `.undecodable` when it is not text, or any reason for not knowing the answer.
+  /// - Throws: `.undecodable` if it isn't text, or another error if the storage can't be read.
   public func password(for key: ItemKey) throws(SecureStorageError) -> String? {
     try value(for: key, as: .text)
   }
@@ -43,8 +43,8 @@ extension SecureStorage {
   /// - Parameters:
   ///   - password: The password; `nil` removes the item.
   ///   - key: The key of a generic or an internet password.
-  ///   - mode: What to do when an item with that key is there already, or is not.
-  /// - Throws: Whatever kept the storage from doing it.
+  ///   - mode: The save mode.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   public func setPassword(
     _ password: String?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
@@ -55,7 +55,7 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key of the credential.
   /// - Returns: The credential, or `nil` when there is none.
-  /// - Throws: `.undecodable` when it is not text, or any reason for not knowing the answer.
+  /// - Throws: `.undecodable` if it isn't text, or another error if the storage can't be read.
   public func credential(for key: ItemKey) throws(SecureStorageError) -> Credential? {
     try value(for: key, as: .credential)
   }
@@ -65,8 +65,8 @@ extension SecureStorage {
   /// - Parameters:
   ///   - credential: Login and password; `nil` removes the item.
   ///   - key: The key of the credential.
-  ///   - mode: What to do when an item with that key is there already, or is not.
-  /// - Throws: Whatever kept the storage from doing it.
+  ///   - mode: The save mode.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   public func setCredential(
     _ credential: Credential?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
@@ -92,7 +92,7 @@ extension SecureStorage {
   /// - Parameters:
   ///   - value: The value; `nil` removes the item.
   ///   - key: The key of the item.
-  ///   - mode: What to do when an item with that key is there already, or is not.
+  ///   - mode: The save mode.
   /// - Throws: `.invalidArgument` when the value cannot be encoded, or whatever kept the storage
   ///   from doing it.
   public func setValue<Value: Codable & Sendable>(

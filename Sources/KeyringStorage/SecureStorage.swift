@@ -29,7 +29,7 @@ public protocol SecureStorage: Sendable {
   ///
   /// - Parameters:
   ///   - item: The key and what to store under it. A new item needs a secret.
-  ///   - mode: What to do when an item with that key is there already, or is not.
+  ///   - mode: The save mode.
   /// - Throws: `.itemAlreadyExists` and `.itemNotFound` as `mode` has it, `.invalidArgument` before
   ///   anything was stored, or whatever kept the storage from doing it.
   func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError)
@@ -51,7 +51,7 @@ public protocol SecureStorage: Sendable {
   ///   - key: The key to look for.
   ///   - details: What of the item to fetch.
   /// - Returns: The item, or `nil` when there is none.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem?
@@ -62,7 +62,7 @@ public protocol SecureStorage: Sendable {
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: The secret, or `nil` when there is no item.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   func secret(for key: ItemKey) throws(SecureStorageError) -> Secret?
 
   /// Finds the items stored under keys, as many as there are, at the cost of little more than one.
@@ -73,7 +73,7 @@ public protocol SecureStorage: Sendable {
   ///   - keys: The keys to look for.
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
-  /// - Throws: What finding any of them alone throws.
+  /// - Throws: The errors of finding one of them.
   func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem]
@@ -105,7 +105,7 @@ public protocol SecureStorage: Sendable {
   ///
   /// - Parameter query: Which items, and what of them.
   /// - Returns: The items found; empty when there are none.
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem]
@@ -116,7 +116,7 @@ public protocol SecureStorage: Sendable {
   ///   - keys: The keys to look for.
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem]
@@ -124,7 +124,7 @@ public protocol SecureStorage: Sendable {
   /// Removes items for good, and suspends its task while it waits.
   ///
   /// - Parameter query: Which items. One that names nothing is refused.
-  /// - Returns: How many items were removed.
+  /// - Returns: The number of items that were removed.
   /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled; items
   ///   may already have been removed.
   nonisolated(nonsending) func removeItemsWithoutBlocking(
@@ -139,13 +139,13 @@ public protocol SecureStorage: Sendable {
   ///
   /// - Parameter writing: Whether an item is stored, read and removed again to see that this works;
   ///   otherwise nothing is changed.
-  /// - Returns: What was found out.
+  /// - Returns: The findings.
   func diagnose(writing: Bool) -> StorageDiagnosis
 
   /// Finds out whether the storage works here, and suspends its task while it waits.
   ///
   /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
-  /// - Returns: What was found out.
+  /// - Returns: The findings.
   /// - Throws: `.canceled` if the task is cancelled.
   nonisolated(nonsending) func diagnoseWithoutBlocking(
     writing: Bool
@@ -162,7 +162,7 @@ extension SecureStorage {
   ///   - keys: The keys to look for.
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
-  /// - Throws: What finding any of them alone throws.
+  /// - Throws: The errors of finding one of them.
   public func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -175,7 +175,7 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: Whether there is such an item.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func exists(_ key: ItemKey) throws(SecureStorageError) -> Bool {
     try item(for: key, details: []) != nil
   }
@@ -186,7 +186,7 @@ extension SecureStorage {
   ///   - key: The key to look for.
   ///   - details: What of the item to fetch.
   /// - Returns: The item, or `nil` when there is none.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
@@ -197,7 +197,7 @@ extension SecureStorage {
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: The item, or `nil` when there is none.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func item(for key: ItemKey) throws(SecureStorageError) -> SecureItem? {
     try item(for: key, details: .all)
   }
@@ -209,7 +209,7 @@ extension SecureStorage {
   /// takes it.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: Whether there was one.
+  /// - Returns: `true` if there was one.
   /// - Throws: Whatever kept the storage from removing it.
   @discardableResult
   public func remove(_ key: ItemKey) throws(SecureStorageError) -> Bool {

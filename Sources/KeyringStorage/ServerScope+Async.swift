@@ -1,11 +1,11 @@
-// The asynchronous twins of the scope's operations.
+// The asynchronous overloads of the scope's operations.
 
 extension ServerScope {
   /// Reads the password of an account.
   ///
   /// - Parameter account: The account.
   /// - Returns: The password, or `nil` when there is none.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func password(for account: String) async throws(SecureStorageError)
     -> String?
   {
@@ -18,7 +18,8 @@ extension ServerScope {
   ///   - password: The password; `nil` removes it.
   ///   - account: The account.
   ///   - mode: What to do when there is one already, or is not.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   public nonisolated(nonsending) func setPassword(
     _ password: String?, for account: String, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
@@ -28,8 +29,9 @@ extension ServerScope {
   /// Removes the password of an account.
   ///
   /// - Parameter account: The account.
-  /// - Returns: Whether there was one.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  /// - Returns: `true` if there was one.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   @discardableResult
   public nonisolated(nonsending) func removePassword(for account: String)
     async throws(SecureStorageError) -> Bool
@@ -40,7 +42,7 @@ extension ServerScope {
   /// Lists the accounts that have a password, in alphabetical order.
   ///
   /// - Returns: The accounts.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func accounts() async throws(SecureStorageError) -> [String] {
     try await accounts(storage.items(matching: query))
   }
@@ -48,8 +50,9 @@ extension ServerScope {
   /// Removes every password that has the parts of ``server`` which are given, those of other programs as
   /// well, as the synchronous operation does.
   ///
-  /// - Returns: How many items were removed.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  /// - Returns: The number of items that were removed.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   @discardableResult
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
     try await storage.removeItems(matching: query)

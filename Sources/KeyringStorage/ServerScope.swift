@@ -14,7 +14,7 @@ public struct ServerScope: Sendable {
   ///
   /// - Parameter account: The account.
   /// - Returns: The password, or `nil` when there is none.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func password(for account: String) throws(SecureStorageError) -> String? {
     try storage.password(for: key(account))
   }
@@ -25,7 +25,7 @@ public struct ServerScope: Sendable {
   ///   - password: The password; `nil` removes it.
   ///   - account: The account.
   ///   - mode: What to do when there is one already, or is not.
-  /// - Throws: Whatever kept the storage from doing it.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   public func setPassword(
     _ password: String?, for account: String, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
@@ -35,8 +35,8 @@ public struct ServerScope: Sendable {
   /// Removes the password of an account.
   ///
   /// - Parameter account: The account.
-  /// - Returns: Whether there was one.
-  /// - Throws: Whatever kept the storage from doing it.
+  /// - Returns: `true` if there was one.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   @discardableResult
   public func removePassword(for account: String) throws(SecureStorageError) -> Bool {
     try storage.remove(key(account))
@@ -45,7 +45,7 @@ public struct ServerScope: Sendable {
   /// Lists the accounts that have a password on the server, in alphabetical order.
   ///
   /// - Returns: The accounts; those at another port or path of the same host are not among them.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func accounts() throws(SecureStorageError) -> [String] {
     try accounts(storage.items(matching: query))
   }
@@ -64,7 +64,7 @@ public struct ServerScope: Sendable {
   /// On the Secret Service those that other programs have stored are removed as well, such as git's.
   ///
   /// - Returns: How many were removed.
-  /// - Throws: Whatever kept the storage from doing it.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   @discardableResult
   public func removeAll() throws(SecureStorageError) -> Int {
     try storage.removeItems(matching: query)

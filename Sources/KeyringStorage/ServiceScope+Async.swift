@@ -1,11 +1,11 @@
-// The asynchronous twins of the scope's operations.
+// The asynchronous overloads of the scope's operations.
 
 extension ServiceScope {
   /// Reads the password of an account.
   ///
   /// - Parameter account: The account.
   /// - Returns: The password, or `nil` when there is none.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func password(for account: String) async throws(SecureStorageError)
     -> String?
   {
@@ -18,7 +18,8 @@ extension ServiceScope {
   ///   - password: The password; `nil` removes it.
   ///   - account: The account.
   ///   - mode: What to do when there is one already, or is not.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   public nonisolated(nonsending) func setPassword(
     _ password: String?, for account: String, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
@@ -28,8 +29,9 @@ extension ServiceScope {
   /// Removes the password of an account.
   ///
   /// - Parameter account: The account.
-  /// - Returns: Whether there was one.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  /// - Returns: `true` if there was one.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   @discardableResult
   public nonisolated(nonsending) func removePassword(for account: String)
     async throws(SecureStorageError) -> Bool
@@ -40,7 +42,7 @@ extension ServiceScope {
   /// Lists the accounts that have a password, in alphabetical order.
   ///
   /// - Returns: The accounts.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func accounts() async throws(SecureStorageError) -> [String] {
     try await accounts(.password)
   }
@@ -49,7 +51,7 @@ extension ServiceScope {
   ///
   /// - Parameter label: The name of the credential.
   /// - Returns: The credential, or `nil` when there is none.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func credential(labeled label: String)
     async throws(SecureStorageError) -> Credential?
   {
@@ -62,7 +64,8 @@ extension ServiceScope {
   ///   - credential: Login and password; `nil` removes them.
   ///   - label: The name of the credential.
   ///   - mode: What to do when there is one already, or is not.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   public nonisolated(nonsending) func setCredential(
     _ credential: Credential?, labeled label: String, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
@@ -73,7 +76,7 @@ extension ServiceScope {
   /// Lists the names of the credentials, in alphabetical order.
   ///
   /// - Returns: The names.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func credentialLabels() async throws(SecureStorageError)
     -> [String]
   {
@@ -86,7 +89,7 @@ extension ServiceScope {
   ///   - type: The type of the value.
   ///   - account: The name of the value.
   /// - Returns: The value, or `nil` when there is none.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func value<Value: Codable & Sendable>(
     _ type: Value.Type, for account: String
   ) async throws(SecureStorageError) -> Value? {
@@ -99,7 +102,8 @@ extension ServiceScope {
   ///   - value: The value; `nil` removes it.
   ///   - account: The name of the value.
   ///   - mode: What to do when there is one already, or is not.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   public nonisolated(nonsending) func setValue<Value: Codable & Sendable>(
     _ value: Value?, for account: String, _ mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
@@ -109,8 +113,9 @@ extension ServiceScope {
   /// Removes every item of the service, those of other programs as well, as the synchronous operation
   /// does.
   ///
-  /// - Returns: How many items were removed.
-  /// - Throws: What the synchronous operation throws, and `.canceled`, stored or not.
+  /// - Returns: The number of items that were removed.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
+  ///   may have been made.
   @discardableResult
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
     try await storage.removeItems(matching: ItemQuery(attributes: attributes))
@@ -119,8 +124,8 @@ extension ServiceScope {
   /// Removes a credential.
   ///
   /// - Parameter label: The name of the credential.
-  /// - Returns: Whether there was one.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Returns: `true` if there was one.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   @discardableResult
   public nonisolated(nonsending) func removeCredential(labeled label: String)
     async throws(SecureStorageError) -> Bool
@@ -131,8 +136,8 @@ extension ServiceScope {
   /// Removes a value.
   ///
   /// - Parameter account: The name of the value.
-  /// - Returns: Whether there was one.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Returns: `true` if there was one.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   @discardableResult
   public nonisolated(nonsending) func removeValue(for account: String)
     async throws(SecureStorageError) -> Bool
@@ -143,7 +148,7 @@ extension ServiceScope {
   /// Lists the names of the values, in alphabetical order.
   ///
   /// - Returns: The names.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func valueAccounts() async throws(SecureStorageError) -> [String] {
     try await accounts(.value)
   }

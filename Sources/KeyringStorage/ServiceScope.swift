@@ -19,7 +19,7 @@ public struct ServiceScope: Sendable {
   ///
   /// - Parameter account: The account.
   /// - Returns: The password, or `nil` when there is none.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func password(for account: String) throws(SecureStorageError) -> String? {
     try storage.password(for: passwordKey(account))
   }
@@ -30,7 +30,7 @@ public struct ServiceScope: Sendable {
   ///   - password: The password; `nil` removes it.
   ///   - account: The account.
   ///   - mode: What to do when there is one already, or is not.
-  /// - Throws: Whatever kept the storage from doing it.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   public func setPassword(
     _ password: String?, for account: String, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
@@ -40,8 +40,8 @@ public struct ServiceScope: Sendable {
   /// Removes the password of an account.
   ///
   /// - Parameter account: The account.
-  /// - Returns: Whether there was one.
-  /// - Throws: Whatever kept the storage from doing it.
+  /// - Returns: `true` if there was one.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   @discardableResult
   public func removePassword(for account: String) throws(SecureStorageError) -> Bool {
     try storage.remove(passwordKey(account))
@@ -50,7 +50,7 @@ public struct ServiceScope: Sendable {
   /// Lists the accounts that have a password, in alphabetical order.
   ///
   /// - Returns: The accounts.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func accounts() throws(SecureStorageError) -> [String] {
     try accounts(.password)
   }
@@ -61,7 +61,7 @@ public struct ServiceScope: Sendable {
   ///
   /// - Parameter label: The name of the credential.
   /// - Returns: The credential, or `nil` when there is none.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func credential(labeled label: String) throws(SecureStorageError) -> Credential? {
     try storage.credential(for: .credentials(service: service, label: label))
   }
@@ -72,7 +72,7 @@ public struct ServiceScope: Sendable {
   ///   - credential: Login and password; `nil` removes them.
   ///   - label: The name of the credential.
   ///   - mode: What to do when there is one already, or is not.
-  /// - Throws: Whatever kept the storage from doing it.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   public func setCredential(
     _ credential: Credential?, labeled label: String, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
@@ -82,8 +82,8 @@ public struct ServiceScope: Sendable {
   /// Removes a credential.
   ///
   /// - Parameter label: The name of the credential.
-  /// - Returns: Whether there was one.
-  /// - Throws: Whatever kept the storage from doing it.
+  /// - Returns: `true` if there was one.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   @discardableResult
   public func removeCredential(labeled label: String) throws(SecureStorageError) -> Bool {
     try storage.remove(.credentials(service: service, label: label))
@@ -92,7 +92,7 @@ public struct ServiceScope: Sendable {
   /// Lists the names of the credentials, in alphabetical order.
   ///
   /// - Returns: The names.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func credentialLabels() throws(SecureStorageError) -> [String] {
     try labels(storage.items(matching: .service(service, kind: .credentials)))
   }
@@ -118,7 +118,7 @@ public struct ServiceScope: Sendable {
   ///   - value: The value; `nil` removes it.
   ///   - account: The name of the value.
   ///   - mode: What to do when there is one already, or is not.
-  /// - Throws: Whatever kept the storage from doing it.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   public func setValue<Value: Codable & Sendable>(
     _ value: Value?, for account: String, _ mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
@@ -128,8 +128,8 @@ public struct ServiceScope: Sendable {
   /// Removes a value.
   ///
   /// - Parameter account: The name of the value.
-  /// - Returns: Whether there was one.
-  /// - Throws: Whatever kept the storage from doing it.
+  /// - Returns: `true` if there was one.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   @discardableResult
   public func removeValue(for account: String) throws(SecureStorageError) -> Bool {
     try storage.remove(valueKey(account))
@@ -138,7 +138,7 @@ public struct ServiceScope: Sendable {
   /// Lists the names of the values, in alphabetical order.
   ///
   /// - Returns: The names.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   public func valueAccounts() throws(SecureStorageError) -> [String] {
     try accounts(.value)
   }
@@ -150,8 +150,8 @@ public struct ServiceScope: Sendable {
   /// The Secret Service has items of other programs, too. Those that have the service and a `username` or
   /// a `label` among their attributes are items of the service, and are removed as well.
   ///
-  /// - Returns: How many items were removed.
-  /// - Throws: Whatever kept the storage from doing it.
+  /// - Returns: The number of items that were removed.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
   @discardableResult
   public func removeAll() throws(SecureStorageError) -> Int {
     try storage.removeItems(matching: ItemQuery(attributes: attributes))

@@ -41,7 +41,7 @@ extension [String: String] {
   /// Tells whether two sets of attributes have the same names with the same bytes as values.
   ///
   /// - Parameter other: The other attributes.
-  /// - Returns: Whether they have.
+  /// - Returns: `true` if they have.
   package func isExactly(_ other: [String: String]) -> Bool {
     count == other.count && isContained(in: other)
   }
@@ -49,7 +49,7 @@ extension [String: String] {
   /// Tells whether other attributes have all of these names, with the same bytes as values.
   ///
   /// - Parameter other: The other attributes.
-  /// - Returns: Whether they have.
+  /// - Returns: `true` if they have.
   package func isContained(in other: [String: String]) -> Bool {
     allSatisfy { name, value in other.value(ofExactly: name)?.isExactly(value) ?? false }
   }

@@ -38,7 +38,7 @@ public struct SecureStorageTrait: TestTrait, SuiteTrait, TestScoping {
 extension Trait where Self == SecureStorageTrait {
   /// Makes secure properties use a storage of the test's own, fresh for every test and test case.
   ///
-  /// - Parameter storage: Evaluated anew for each; by default an empty `InMemoryStorage`.
+  /// - Parameter storage: Evaluated again for each; by default an empty `InMemoryStorage`.
   /// - Returns: The trait.
   public static func secureStorage(
     _ storage: @autoclosure @escaping @Sendable () -> any SecureStorage = InMemoryStorage()

@@ -70,7 +70,7 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
-  /// Who removes the lock lets a second writer in; the first then begins anew.
+  /// Who removes the lock lets a second writer in; the first then begins again.
   @Test func writerWhoseLockWasRemovedLosesNothing() throws {
     let (storage, other) = (storage, storage)
     try storage.setPassword("kept", for: .first)

@@ -259,7 +259,7 @@ import Testing
     #expect(try storage(source).password(for: .first) == "s3cret")
   }
 
-  /// Without its key a file is not made anew, nor is the key.
+  /// Without its key a file is not made again, nor is the key.
   @Test func missingKeyFileIsAnError() throws {
     let source = KeySource.keyFile(at: folder.path("key"))
     try storage(source).setPassword("s3cret", for: .first)

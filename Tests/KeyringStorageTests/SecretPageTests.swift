@@ -23,7 +23,7 @@ import Glibc
     var secrets = (0..<1000).map {
       Secret(bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0))
     }
-    // Every other slot is taken anew.
+    // Every other slot is taken again.
     for index in stride(from: 0, to: secrets.count, by: 2) {
       secrets[index] = Secret(
         bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: index))

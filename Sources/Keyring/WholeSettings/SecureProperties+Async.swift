@@ -1,12 +1,12 @@
 public import KeyringStorage
 
-// The asynchronous twins: they never block the task's thread, and end when the task is cancelled.
+// The asynchronous overloads: they never block the task's thread, and end when the task is cancelled.
 
 extension SecureProperties {
   /// Reads all properties: those that have no storage of their own in one search and one fetch.
   ///
   /// - Returns: The values.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func readAll() async throws(SecureStorageError) -> SecureValues {
     var values = SecureValues()
     for part in parts {
@@ -17,8 +17,8 @@ extension SecureProperties {
 
   /// Removes all items, those that can be even when others cannot.
   ///
-  /// - Returns: How many items were removed.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Returns: The number of items that were removed.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   @discardableResult
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
     var count = 0
@@ -40,7 +40,7 @@ extension SecureProperties {
   ///   - storage: Where to.
   ///   - mode: What to do about an item that is there already; with `.add` the copy stops at it.
   /// - Returns: How many items were copied.
-  /// - Throws: What the synchronous operation throws, and `.canceled`.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   @discardableResult
   public nonisolated(nonsending) func copy(
     to storage: any SecureStorage, _ mode: SaveMode = .addOrReplace

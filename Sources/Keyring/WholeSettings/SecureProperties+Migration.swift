@@ -52,7 +52,7 @@ extension SecureProperties {
     try migration(from: source, at: paths, to: destination, progress).run()
   }
 
-  // MARK: - The asynchronous twins
+  // MARK: - The asynchronous overloads
 
   /// Moves the items of all properties here from another storage, without blocking the task's thread.
   ///

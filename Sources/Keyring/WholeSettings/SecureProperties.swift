@@ -58,7 +58,7 @@ public struct SecureProperties: Sendable {
 
   /// Removes all items, those that can be even when others cannot.
   ///
-  /// - Returns: How many items were removed.
+  /// - Returns: The number of items that were removed.
   /// - Throws: The first reason why one could not be removed, once all have been tried.
   @discardableResult
   public func removeAll() throws(SecureStorageError) -> Int {

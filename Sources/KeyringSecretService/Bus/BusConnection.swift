@@ -89,7 +89,7 @@ final class BusConnection: Sendable {
   ///   - messages: The messages.
   ///   - provider: The unique name of the provider, for the messages that name no receiver; `nil`
   ///     when there are none of these.
-  ///   - deadline: When to give up. It begins anew with each ``flight`` that was answered.
+  ///   - deadline: When to give up. It begins again with each ``flight`` that was answered.
   ///   - onAnswer: Called with the index of each message when its answer arrives, between the signals
   ///     that arrive before and after it.
   ///   - onFlight: Called with the number of messages that were answered, after each flight: nothing of this

@@ -12,7 +12,7 @@ protocol ProviderClient {
   /// - Parameter messages: The messages.
   /// - Returns: For each message its answer, or `nil` when its object does not exist (any more), or when
   ///   a closer look must tell why there is no answer.
-  /// - Throws: What any of them failed with.
+  /// - Throws: The failure of any of them.
   func send(_ messages: [Message]) async throws(Failure) -> [Variant?]
 
   /// The error for an answer of the right D-Bus type that still makes no sense.
@@ -32,7 +32,7 @@ extension [Result<Variant, BusFailure>] {
   ///   - acceptingRefusals: Whether a refusal to search or to read secrets is an answer: something is
   ///     gone or locked.
   /// - Returns: For each message its answer, or `nil`.
-  /// - Throws: What any of them failed with.
+  /// - Throws: The failure of any of them.
   func answers(
     to messages: [Message], acceptingRefusals: Bool = true
   ) throws(BusFailure) -> [Variant?] {

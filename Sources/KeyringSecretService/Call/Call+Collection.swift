@@ -7,7 +7,7 @@ extension Call {
   ///
   /// - Returns: The collection or its alias, which need not stand for one; `nil` when there is none
   ///   with the label.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   func collection() async throws(SecureStorageError) -> ObjectPath? {
     if let knownCollection { return knownCollection }
     if choosesCollection {

@@ -57,7 +57,7 @@ extension Call {
     return isThere || asksForLock ? result : try await searchEverything([key.attributes])
   }
 
-  /// How many items are looked at rather than searched for anew.
+  /// How many items are looked at rather than searched for again.
   private static let fewItems = 16
 
   /// Finds items with these attributes, what replaces another first.

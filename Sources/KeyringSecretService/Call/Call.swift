@@ -44,7 +44,7 @@ final class Call: ProviderClient {
   ///     gone or locked, and a closer look tells what.
   ///   - onFlight: Called with the number of messages that were answered, after each flight.
   /// - Returns: For each message its answer, or `nil` when its object does not exist (any more).
-  /// - Throws: What any of them failed with.
+  /// - Throws: The failure of any of them.
   func send(
     _ messages: [Message], acceptingRefusals: Bool,
     onFlight: (Int) -> Void = { _ in }

@@ -32,7 +32,7 @@ struct SecretServiceExamination {
     var hindrance: String?
     do throws(SecureStorageError) {
       try await silentStorage.perform(.diagnose) { (call) async throws(SecureStorageError) in
-        // A second try begins anew.
+        // A second try begins again.
         latest = diagnosis
         stage = "session"
         try await call.addProvider(to: &latest)

@@ -51,7 +51,7 @@ struct Deadline {
     return try await body()
   }
 
-  /// Begins anew, as a provider that keeps answering is not silent.
+  /// Begins again, as a provider that keeps answering is not silent.
   mutating func renew() {
     let new = max(end, Self.now + length)
     renewed += new - end

@@ -80,7 +80,7 @@ struct KnownItems {
     }
   }
 
-  /// Takes over all items, read anew, and tells what is different.
+  /// Takes over all items, read again, and tells what is different.
   ///
   /// Paths mean nothing here: a provider that was restarted may have given others.
   ///

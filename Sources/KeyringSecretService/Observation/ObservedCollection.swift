@@ -80,7 +80,7 @@ final class ObservedCollection {
     report(known.update(news))
   }
 
-  /// Takes over the collection, read anew.
+  /// Takes over the collection, read again.
   ///
   /// - Parameters:
   ///   - state: The collection; `nil` when there is none.

@@ -192,7 +192,7 @@ final class SignalReader {
     }
   }
 
-  /// Reads anew what signals do not tell.
+  /// Reads again what signals do not tell.
   ///
   /// - Returns: Whether there was something to read.
   private func bridge() async -> Bool {
@@ -256,7 +256,7 @@ final class SignalReader {
         collection.update(looked, found)
       }
     } catch {
-      // The provider has gone, which is signaled as well, or hangs. Everything is read anew then.
+      // The provider has gone, which is signaled as well, or hangs. Everything is read again then.
       for collection in observed.values { collection.interrupt() }
       retryLater()
     }

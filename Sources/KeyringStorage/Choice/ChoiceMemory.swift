@@ -12,7 +12,7 @@ public struct ChoiceMemory: Sendable {
 
   private let place: Place
 
-  /// Remembers nothing: each run chooses anew, and may miss what another has stored elsewhere.
+  /// Remembers nothing: each run chooses again, and may miss what another has stored elsewhere.
   public static let nowhere = ChoiceMemory(place: .nowhere)
 
   /// Remembers the choice in a file, for example beside the secrets of a service.

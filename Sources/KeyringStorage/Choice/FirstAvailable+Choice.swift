@@ -46,7 +46,7 @@ extension FirstAvailable {
   /// Chooses a storage, unless that was done before, without blocking the task's thread.
   ///
   /// - Returns: The storage, and why those before it were not chosen.
-  /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public func choice() async throws(SecureStorageError) -> Choice {
     try await choice(for: .read)
   }
@@ -72,7 +72,7 @@ extension FirstAvailable {
     decision.state.withLock { $0 = .init() }
   }
 
-  /// Forgets which storage was chosen: the next operation chooses anew.
+  /// Forgets which storage was chosen: the next operation chooses again.
   ///
   /// Nothing is moved or removed: what was stored stays where it is.
   ///

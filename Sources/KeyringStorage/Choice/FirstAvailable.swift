@@ -16,7 +16,7 @@ internal import Synchronization
 ///   Whoever declines is not asked by another storage.
 /// - Anything else chooses nothing: a file that is damaged, or another user's; a keyring that is
 ///   installed and does not start, or does not answer in time. The operation throws it, and the next one
-///   asks anew: the program must not begin with another storage while its secrets are in this one.
+///   asks again: the program must not begin with another storage while its secrets are in this one.
 /// - A ``ReadOnlyStorage`` is chosen when there is something to read, and so is a file that can be read
 ///   where nothing can be written; saving fails then.
 ///
@@ -28,7 +28,7 @@ internal import Synchronization
 /// - When another one before it in the list can be used too, such as a keyring that was started late,
 ///   that is told, and changes nothing: by `choice()`, by `diagnose()`, in each error, and once by a
 ///   handler or on standard error.
-/// - ``choose(_:)`` makes another choice, for good. ``forgetChoice()`` has the next operation choose anew.
+/// - ``choose(_:)`` makes another choice, for good. ``forgetChoice()`` has the next operation choose again.
 /// - A ``ReadOnlyStorage`` is what the program was given for this run. It is not remembered, and comes
 ///   before the storage that is, if it does so in the list: nothing is stored in it, so nothing is split.
 ///
@@ -94,7 +94,7 @@ public struct FirstAvailable: AsynchronousStorage, ObservableStorage {
   ///
   /// - Parameters:
   ///   - item: The key and what to store under it.
-  ///   - mode: What to do when an item with that key is there already, or is not.
+  ///   - mode: The save mode.
   /// - Throws: What the storage throws, or that none could be chosen.
   public func saveWithoutBlocking(
     _ item: SecureItem, _ mode: SaveMode
@@ -135,7 +135,7 @@ public struct FirstAvailable: AsynchronousStorage, ObservableStorage {
   /// Removes items from the storage that was chosen.
   ///
   /// - Parameter query: Which items.
-  /// - Returns: How many items were removed.
+  /// - Returns: The number of items that were removed.
   /// - Throws: What the storage throws, or that none could be chosen.
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery
@@ -150,7 +150,7 @@ public struct FirstAvailable: AsynchronousStorage, ObservableStorage {
   /// - Parameters:
   ///   - query: Whose changes are to be named.
   ///   - observer: Called on any thread; it returns at once, and does not use the storage.
-  /// - Returns: What ends it, at the latest when it is released.
+  /// - Returns: A token that ends the observation, at the latest when it is released.
   /// - Throws: `.notObservable` when the storage that was chosen cannot tell of changes, what it throws
   ///   itself, or that none could be chosen.
   public func observe(
@@ -166,8 +166,8 @@ public struct FirstAvailable: AsynchronousStorage, ObservableStorage {
   /// - Parameters:
   ///   - query: Whose changes are to be named.
   ///   - observer: Called on any thread; it returns at once, and does not use the storage.
-  /// - Returns: What ends it, at the latest when it is released.
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  /// - Returns: A token that ends the observation, at the latest when it is released.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageObservation {

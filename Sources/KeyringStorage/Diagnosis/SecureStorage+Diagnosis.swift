@@ -4,13 +4,13 @@ extension SecureStorage {
   /// Nothing is thrown: what a storage fails with is what was to be found out, and stands in the
   /// ``StorageDiagnosis/failure``.
   ///
-  /// - Returns: What was found out.
+  /// - Returns: The findings.
   public func diagnose() -> StorageDiagnosis { diagnose(writing: false) }
 
   /// Finds out whether the storage works here, without blocking the task's thread.
   ///
   /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
-  /// - Returns: What was found out.
+  /// - Returns: The findings.
   /// - Throws: `.canceled` when the task is cancelled, as then nothing was found out; nothing else.
   public nonisolated(nonsending) func diagnose(writing: Bool = false)
     async throws(SecureStorageError) -> StorageDiagnosis
@@ -37,7 +37,7 @@ extension SecureStorage {
   /// This is what a storage does that leaves the operation out.
   ///
   /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
-  /// - Returns: What was found out.
+  /// - Returns: The findings.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {

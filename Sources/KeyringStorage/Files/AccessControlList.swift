@@ -19,7 +19,7 @@ struct AccessControlList {
   /// Reads the list of a file; `nil` when it has none.
   ///
   /// - Parameter path: The path of the file; no link.
-  /// - Throws: What the system said.
+  /// - Throws: The system's error.
   init?(at path: String) throws(FileFailure) {
     var (count, number) = (0, CInt(0))
     bytes = [UInt8](unsafeUninitializedCapacity: Self.largest) { buffer, initializedCount in

@@ -25,7 +25,7 @@ package final class FileReplacement {
   ///   - target: The path of the file, there or not; no link.
   ///   - temporary: The path of the new one, in the same folder, where nothing is.
   ///   - content: The new content.
-  /// - Throws: What the system said.
+  /// - Throws: The system's error.
   package init(
     of target: String, through temporary: String, with content: UnsafeRawBufferPointer
   ) throws(FileFailure) {
@@ -49,7 +49,7 @@ package final class FileReplacement {
   /// in its place.
   ///
   /// - Returns: The file; `nil` when what is under its name is somebody else's.
-  /// - Throws: What the system said.
+  /// - Throws: The system's error.
   package func opened() throws(FileFailure) -> OpenFile? {
     guard try isInPlace() else { return nil }
     let found = try OpenFile(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -105,7 +105,7 @@ package final class FileReplacement {
   /// Puts the new file in its place, unless there is one, which may have come meanwhile.
   ///
   /// - Returns: Whether it is the new file that is there.
-  /// - Throws: What the system said.
+  /// - Throws: The system's error.
   package func commitUnlessThere() throws(FileFailure) -> Bool {
     if link(temporary, target) == 0 { return true }
     if errno == EEXIST { return false }

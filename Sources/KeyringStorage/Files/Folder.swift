@@ -27,7 +27,7 @@ package struct Folder: Sendable {
   /// Makes the folder, and those that it is in, for their owner only, if it is not there; then it is on
   /// the disk.
   ///
-  /// - Throws: What the system said.
+  /// - Throws: The system's error.
   package func make() throws(FileFailure) {
     if access(path, F_OK) == 0 { return }
     let outer = Folder(of: path)
@@ -40,7 +40,7 @@ package struct Folder: Sendable {
 
   /// Waits until the folder is on the disk, so that what was renamed in it stays so.
   ///
-  /// - Throws: What the system said.
+  /// - Throws: The system's error.
   package func sync() throws(FileFailure) {
     do throws(FileFailure) {
       try OpenFile(path, O_RDONLY | O_DIRECTORY).sync()

@@ -17,7 +17,7 @@ package final class OpenFile: Sendable {
   ///   - path: Where it is.
   ///   - flags: How to open it, as open(2) has it; it is closed when another program is started.
   ///   - mode: The permissions of a file that is created.
-  /// - Throws: What the system said.
+  /// - Throws: The system's error.
   package init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws(FileFailure) {
     descriptor = open(path, flags | O_CLOEXEC, mode)
     if descriptor < 0 { throw FileFailure("cannot be opened") }
@@ -28,7 +28,7 @@ package final class OpenFile: Sendable {
   /// Its size, owner, permissions and times.
   ///
   /// - Returns: What fstat(2) tells.
-  /// - Throws: What the system said.
+  /// - Throws: The system's error.
   package func status() throws(FileFailure) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw FileFailure("cannot be read") }
@@ -39,7 +39,7 @@ package final class OpenFile: Sendable {
   ///
   /// - Parameter buffer: Where to put the bytes.
   /// - Returns: How many there were.
-  /// - Throws: What the system said.
+  /// - Throws: The system's error.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
     var count = 0
     while count < buffer.count {
@@ -56,7 +56,7 @@ package final class OpenFile: Sendable {
   /// Writes all of some bytes.
   ///
   /// - Parameter bytes: The bytes.
-  /// - Throws: What the system said.
+  /// - Throws: The system's error.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(FileFailure) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -70,7 +70,7 @@ package final class OpenFile: Sendable {
 
   /// Waits until what was written is on the disk.
   ///
-  /// - Throws: What the system said.
+  /// - Throws: The system's error.
   package func sync() throws(FileFailure) {
     guard fsync(descriptor) == 0 else { throw FileFailure("cannot be written") }
   }

@@ -68,7 +68,7 @@ protocol PlaintextStore: Sendable {
   ///
   /// - Parameter paths: The paths.
   /// - Returns: For each path the value, or `nil` when there is none.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
   func values(at paths: [[String]]) throws(SecureStorageError) -> [PlaintextValue?]
 
   /// Removes the values at some paths.

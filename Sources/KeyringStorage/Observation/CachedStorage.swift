@@ -3,7 +3,7 @@ internal import Synchronization
 /// A storage in front of another that keeps what reads by key have found, or not found, so that the
 /// next read costs next to nothing.
 ///
-/// What it keeps is never older than what the storage behind has told of: a write through this
+/// What it keeps is never older than what the wrapped storage has told of: a write through this
 /// process is seen by every read that begins after it, another process's when the storage learns of
 /// it. A lock or a lost connection empties the cache, and until the connection is back every read goes
 /// through. Errors are not kept, and queries by anything but the key go through as well.
@@ -30,18 +30,18 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     cache = ItemCache(lifetime)
   }
 
-  /// The name of the storage behind.
+  /// The name of the wrapped storage.
   public var backendName: String { base.backendName }
 
   /// Forgets everything that was read.
   public func forgetAll() { cache.forget(nil) }
 
-  /// Stores an item under its key, in the storage behind.
+  /// Stores an item under its key, in the wrapped storage.
   ///
   /// - Parameters:
   ///   - item: The key and what to store under it.
-  ///   - mode: What to do when an item with that key is there already, or is not.
-  /// - Throws: What the storage behind throws.
+  ///   - mode: The save mode.
+  /// - Throws: The errors of the wrapped storage.
   public func saveWithoutBlocking(
     _ item: SecureItem, _ mode: SaveMode
   ) async throws(SecureStorageError) {
@@ -50,11 +50,11 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     }
   }
 
-  /// Finds items: by a key alone in the cache, if it was read before, and else in the storage behind.
+  /// Finds items: by a key alone in the cache, if it was read before, and else in the wrapped storage.
   ///
   /// - Parameter query: Which items, and what of them.
   /// - Returns: The items found.
-  /// - Throws: What the storage behind throws.
+  /// - Throws: The errors of the wrapped storage.
   public func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {
@@ -71,7 +71,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   ///   - key: The key to look for.
   ///   - details: What of the item to fetch.
   /// - Returns: The item, or `nil` when there is none.
-  /// - Throws: What the storage behind throws.
+  /// - Throws: The errors of the wrapped storage.
   public func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
@@ -84,20 +84,20 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: The secret, or `nil` when there is no item.
-  /// - Throws: What the storage behind throws.
+  /// - Throws: The errors of the wrapped storage.
   public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     if !isCanceled, let known = cache.findSecret(key) { return known }
     return try secretOfItem(for: key)
   }
 
   /// Finds the items stored under keys: those that were read before in the cache, the others at once
-  /// in the storage behind.
+  /// in the wrapped storage.
   ///
   /// - Parameters:
   ///   - keys: The keys to look for.
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
-  /// - Throws: What the storage behind throws.
+  /// - Throws: The errors of the wrapped storage.
   public func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -116,11 +116,11 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     return items.merging(found.mapValues { $0.limited(to: details) }) { $1 }
   }
 
-  /// Removes items, in the storage behind.
+  /// Removes items, in the wrapped storage.
   ///
   /// - Parameter query: Which items.
-  /// - Returns: How many items were removed.
-  /// - Throws: What the storage behind throws.
+  /// - Returns: The number of items that were removed.
+  /// - Throws: The errors of the wrapped storage.
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
@@ -129,16 +129,16 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     }
   }
 
-  /// Finds out whether the storage behind works here; what was read before says nothing of that.
+  /// Finds out whether the wrapped storage works here; what was read before says nothing of that.
   ///
   /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
-  /// - Returns: What was found out.
+  /// - Returns: The findings.
   public func diagnose(writing: Bool) -> StorageDiagnosis { base.diagnose(writing: writing) }
 
-  /// Finds out whether the storage behind works here; what was read before says nothing of that.
+  /// Finds out whether the wrapped storage works here; what was read before says nothing of that.
   ///
   /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
-  /// - Returns: What was found out.
+  /// - Returns: The findings.
   /// - Throws: `.canceled` if the task is cancelled.
   public func diagnoseWithoutBlocking(
     writing: Bool
@@ -146,26 +146,26 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     try await base.diagnose(writing: writing)
   }
 
-  /// Observes the storage behind; whoever is told of a change does not find the old value here.
+  /// Observes the wrapped storage; whoever is told of a change does not find the old value here.
   ///
   /// - Parameters:
   ///   - query: Whose changes are to be named.
   ///   - observer: What to call with every event.
-  /// - Returns: What ends it.
-  /// - Throws: What the storage behind throws.
+  /// - Returns: A token that ends the observation.
+  /// - Throws: The errors of the wrapped storage.
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageObservation {
     try base.observe(query, forgetting(observer))
   }
 
-  /// Observes the storage behind; whoever is told of a change does not find the old value here.
+  /// Observes the wrapped storage; whoever is told of a change does not find the old value here.
   ///
   /// - Parameters:
   ///   - query: Whose changes are to be named.
   ///   - observer: What to call with every event.
-  /// - Returns: What ends it.
-  /// - Throws: What the storage behind throws.
+  /// - Returns: A token that ends the observation.
+  /// - Throws: The errors of the wrapped storage.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageObservation {
@@ -187,22 +187,22 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
 }
 
 extension CachedStorage: LockableStorage where Base: LockableStorage {
-  /// Locks the storage behind, and forgets what was read.
+  /// Locks the wrapped storage, and forgets what was read.
   ///
-  /// - Throws: What the storage behind throws.
+  /// - Throws: The errors of the wrapped storage.
   public func lock() throws(SecureStorageError) {
     try cache.whileWriting(nil) { () throws(SecureStorageError) in try base.lock() }
   }
 
-  /// Unlocks the storage behind.
+  /// Unlocks the wrapped storage.
   ///
-  /// - Throws: What the storage behind throws.
+  /// - Throws: The errors of the wrapped storage.
   public func unlock() throws(SecureStorageError) { try base.unlock() }
 
-  /// Tells whether the storage behind is locked.
+  /// Tells whether the wrapped storage is locked.
   ///
-  /// - Returns: Whether it is.
-  /// - Throws: What the storage behind throws.
+  /// - Returns: `true` if it is.
+  /// - Throws: The errors of the wrapped storage.
   public func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
 }
 
@@ -210,7 +210,7 @@ extension CachedStorage: CollectionStorage where Base: CollectionStorage {
   /// Lists the collections.
   ///
   /// - Returns: The collections.
-  /// - Throws: What the storage behind throws.
+  /// - Throws: The errors of the wrapped storage.
   public func collections() throws(SecureStorageError) -> [ItemCollection] {
     try base.collections()
   }
@@ -227,7 +227,7 @@ extension CachedStorage: CollectionStorage where Base: CollectionStorage {
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for it, with a cache of its own.
-  /// - Throws: What the storage behind throws.
+  /// - Throws: The errors of the wrapped storage.
   @discardableResult
   public func createCollection(labeled label: String) throws(SecureStorageError) -> CachedStorage {
     let new = try cache.whileWriting(nil) { () throws(SecureStorageError) in
@@ -239,8 +239,8 @@ extension CachedStorage: CollectionStorage where Base: CollectionStorage {
   /// Deletes a collection and all its items for good.
   ///
   /// - Parameter label: The label of the collection.
-  /// - Returns: Whether there was one.
-  /// - Throws: What the storage behind throws.
+  /// - Returns: `true` if there was one.
+  /// - Throws: The errors of the wrapped storage.
   @discardableResult
   public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
     try cache.whileWriting(nil) { () throws(SecureStorageError) in
@@ -250,15 +250,15 @@ extension CachedStorage: CollectionStorage where Base: CollectionStorage {
 
   /// Tells whether every program uses this collection: the default one, or the session's.
   ///
-  /// - Returns: Whether it is.
-  /// - Throws: What the storage behind throws.
+  /// - Returns: `true` if it is.
+  /// - Throws: The errors of the wrapped storage.
   public func isCommonCollection() throws(SecureStorageError) -> Bool {
     try base.isCommonCollection()
   }
 }
 
 extension CachedStorage: CustomStringConvertible, CustomReflectable {
-  /// The name of the storage behind; never what is kept.
+  /// The name of the wrapped storage; never what is kept.
   public var description: String { "CachedStorage(\(backendName))" }
   /// A mirror without children.
   public var customMirror: Mirror { Mirror(self, children: []) }

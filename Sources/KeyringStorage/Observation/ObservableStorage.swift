@@ -14,7 +14,7 @@ public protocol ObservableStorage: SecureStorage {
   /// A change is reported once, for what it is, in the order in which changes were made. Several
   /// quick changes of an item may be reported as one. Who reports keeps no secret for that.
   ///
-  /// When the connection to the items is lost and comes back, the storage reads anew, compares what
+  /// When the connection to the items is lost and comes back, the storage reads again, compares what
   /// is there with what was, and reports the differences between ``StorageEvent/interrupted`` and
   /// ``StorageEvent/resumed``. It never unlocks anything, and asks nobody.
   ///
@@ -24,7 +24,7 @@ public protocol ObservableStorage: SecureStorage {
   ///     ``StorageEvent/mayHaveChanged(_:)`` will do, which costs a storage less. It may name more.
   ///   - observer: Called on any thread, perhaps in the middle of a write, by one thread at a time.
   ///     It returns at once, and does not use the storage.
-  /// - Returns: What ends it, at the latest when it is released.
+  /// - Returns: A token that ends the observation, at the latest when it is released.
   /// - Throws: What keeps the storage from being observed.
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
@@ -38,7 +38,7 @@ public protocol ObservableStorage: SecureStorage {
   ///   - query: Whose changes are to be named; `nil` for nobody's.
   ///   - observer: The closure, which returns at once and does not use the storage.
   /// - Returns: The observation, which ends at the latest when it is released.
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageObservation
@@ -61,7 +61,7 @@ extension ObservableStorage {
   /// - Parameter query: Whose changes: those of the items whose keys agree with it. A query that
   ///   looks at more than the key is refused; an empty one means all.
   /// - Returns: The changes. The stream ends when the task that reads it is cancelled; a lost
-  ///   connection is bridged by reading anew once it is back.
+  ///   connection is bridged by reading again once it is back.
   /// - Throws: `.invalidArgument` for a query that a key cannot answer, `.canceled`, or what keeps
   ///   the storage from being observed.
   public nonisolated(nonsending) func changes(

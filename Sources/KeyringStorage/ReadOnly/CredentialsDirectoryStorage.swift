@@ -29,7 +29,7 @@ internal import Foundation
 /// as any for a value, and `.undecodable` for a password that is read as text. An empty file is an
 /// empty secret.
 ///
-/// Files are read anew each time, so that what is exchanged while the program runs is seen.
+/// Files are read again each time, so that what is exchanged while the program runs is seen.
 ///
 /// See [systemd.exec](https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#Credentials)
 /// and [systemd-creds](https://www.freedesktop.org/software/systemd/man/latest/systemd-creds.html).

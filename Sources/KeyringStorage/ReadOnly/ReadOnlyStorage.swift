@@ -9,7 +9,7 @@ extension ReadOnlyStorage {
   ///
   /// - Parameters:
   ///   - item: The item.
-  ///   - mode: What to do when an item with that key is there already, or is not.
+  ///   - mode: The save mode.
   /// - Throws: `.readOnly`; `.invalidArgument` for what no storage could keep.
   public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
     try validate(item)

@@ -34,7 +34,7 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     self.storage = storage
   }
 
-  /// The name of the storage behind.
+  /// The name of the wrapped storage.
   public var backendName: String { storage.backendName }
 
   // MARK: - What was called
@@ -142,8 +142,8 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   ///
   /// - Parameters:
   ///   - item: The key and what to store under it.
-  ///   - mode: What to do when an item with that key is there already, or is not.
-  /// - Throws: What a fault or the storage behind throws.
+  ///   - mode: The save mode.
+  /// - Throws: What a fault or the wrapped storage throws.
   public func saveWithoutBlocking(
     _ item: SecureItem, _ mode: SaveMode
   ) async throws(SecureStorageError) {
@@ -157,7 +157,7 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   ///
   /// - Parameter query: Which items, and what of them.
   /// - Returns: The items found.
-  /// - Throws: What a fault or the storage behind throws.
+  /// - Throws: What a fault or the wrapped storage throws.
   public func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {
@@ -173,7 +173,7 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   ///   - keys: The keys to look for.
   ///   - details: What of the items to fetch.
   /// - Returns: The items found, by their keys.
-  /// - Throws: What a fault or the storage behind throws.
+  /// - Throws: What a fault or the wrapped storage throws.
   public func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -185,8 +185,8 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   /// Removes items, unless a fault keeps them from being removed.
   ///
   /// - Parameter query: Which items.
-  /// - Returns: How many items were removed.
-  /// - Throws: What a fault or the storage behind throws.
+  /// - Returns: The number of items that were removed.
+  /// - Throws: What a fault or the wrapped storage throws.
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
@@ -196,13 +196,13 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
-  /// Observes the storage behind, unless a fault keeps it from being observed.
+  /// Observes the wrapped storage, unless a fault keeps it from being observed.
   ///
   /// - Parameters:
   ///   - query: Whose changes are to be named.
   ///   - observer: What to call with every event.
-  /// - Returns: What ends it.
-  /// - Throws: What a fault or the storage behind throws; `.notObservable` when that cannot tell.
+  /// - Returns: A token that ends the observation.
+  /// - Throws: What a fault or the wrapped storage throws; `.notObservable` when that cannot tell.
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageObservation {
@@ -211,13 +211,13 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
-  /// Observes the storage behind, unless a fault keeps it from being observed.
+  /// Observes the wrapped storage, unless a fault keeps it from being observed.
   ///
   /// - Parameters:
   ///   - query: Whose changes are to be named.
   ///   - observer: What to call with every event.
-  /// - Returns: What ends it.
-  /// - Throws: What a fault or the storage behind throws; `.notObservable` when that cannot tell.
+  /// - Returns: A token that ends the observation.
+  /// - Throws: What a fault or the wrapped storage throws; `.notObservable` when that cannot tell.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageObservation {

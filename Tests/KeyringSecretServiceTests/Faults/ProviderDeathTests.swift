@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// Does something anew where the provider has died by itself: KeePassXC 2.7.4 crashes when an item
+  /// Does something again where the provider has died by itself: KeePassXC 2.7.4 crashes when an item
   /// changes while it writes its file.
   private func unlessItCrashes(_ body: () throws -> Void) throws {
     for _ in 0..<10 where Provider.current == .keepassxc {

@@ -135,7 +135,7 @@ final class KeePassXC {
       """
     let file = "\(home)/\(database).xml"
     try Data(description.utf8).write(to: URL(filePath: file))
-    // The key is derived anew at each save: that must not take a second.
+    // The key is derived again at each save: that must not take a second.
     let making = try Program(
       "keepassxc-cli",
       ["import", "--quiet", "--set-password", "--decryption-time", "100"]
