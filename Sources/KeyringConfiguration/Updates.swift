@@ -1,7 +1,7 @@
 #if Configuration
 internal import KeyringStorage
 
-/// What is read at first, and again after each change; without changes, what is read at first.
+/// Emits the value that is read at first, and again after each change; only the first one without changes.
 struct Updates<Element: Sendable>: AsyncSequence, Sendable {
   typealias Failure = Never
 

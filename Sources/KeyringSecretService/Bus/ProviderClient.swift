@@ -1,7 +1,7 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
-/// Who asks the provider: an operation, or what observes a collection.
+/// Sends messages to the provider, for an operation or for an observer of a collection.
 protocol ProviderClient {
   associatedtype Failure: Error
 
@@ -58,7 +58,7 @@ extension ProviderClient {
   ///
   /// - Parameter collection: The collection.
   /// - Returns: Its path, and `nil` when there is none; what an alias stands for need not exist any more.
-  /// - Throws: What a message failed with.
+  /// - Throws: The failure of a message.
   func path(
     of collection: SecretServiceStorage.Collection
   ) async throws(Failure) -> ObjectPath? {
@@ -68,7 +68,7 @@ extension ProviderClient {
     return try await self.collection(labeled: label)
   }
 
-  /// Whether one of all collections is chosen, as the provider's default one may be another any time.
+  /// Returns `true` if one of all collections is chosen, because the provider's default one changes by itself.
   func isChosen(_ collection: SecretServiceStorage.Collection) -> Bool {
     collection == .default && !provider.keepsDefaultCollection
   }
@@ -101,14 +101,14 @@ extension ProviderClient {
     try await labeledCollections().first { $0.label.isExactly(label) }?.path
   }
 
-  /// The collection that an alias stands for.
+  /// Returns the collection that an alias stands for.
   func collection(aliased name: String) async throws(Failure) -> ObjectPath? {
     guard let answer = try await send(.readAlias(name)) else { return nil }
     let path = ObjectPath(answer.child(0).text)
     return path.isNone ? nil : path
   }
 
-  /// Whether a collection is locked; `nil` when it does not exist (any more).
+  /// Returns `true` if a collection is locked, and `nil` if it doesn't exist (any more).
   func lockState(of collection: ObjectPath) async throws(Failure) -> Bool? {
     guard let answer = try await send(.isLocked(collection)) else { return nil }
     return try isLocked(answer)

@@ -57,7 +57,9 @@ extension Call {
     return isThere || asksForLock ? result : try await searchEverything([key.attributes])
   }
 
-  /// How many items are looked at rather than searched for again.
+  /// The number of items up to which each is looked at.
+  ///
+  /// A search for our own items replaces a longer list.
   private static let fewItems = 16
 
   /// Finds items with these attributes, what replaces another first.

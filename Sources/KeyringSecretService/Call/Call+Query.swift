@@ -63,8 +63,8 @@ extension Call {
   ///   - query: Which items.
   ///   - details: What of them is wanted; the secrets come along if no other items' would.
   ///   - incomplete: Items whose secret never arrived, so that others take their place.
-  ///   - needsDuplicates: Whether everything under the selected keys is wanted, and not only the valid
-  ///     items.
+  ///   - needsDuplicates: `true` for everything under the selected keys; otherwise only the valid items are
+  ///     sure to be there.
   /// - Returns: For each key its items, the valid one first; there are others when a process was
   ///   killed while it replaced one.
   /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
@@ -110,8 +110,10 @@ extension Call {
     }
   }
 
-  /// Whether items come in the order in which the provider lists them, so that their times need not be
-  /// known: within a second that is any order.
+  /// Returns `true` if items keep the order in which the provider lists them, so that their times need not
+  /// be known.
+  ///
+  /// Within a second that is any order.
   private func keepsListedOrder(of query: ItemQuery) -> Bool {
     provider.listsNewestFirst && query.needsAttributesOnly
   }
@@ -134,7 +136,7 @@ extension Call {
     return Array(matching.prefix(query.limit ?? .max))
   }
 
-  /// What a query without a key may select.
+  /// The items that a query without a key may select.
   private struct Candidates {
     /// Our items with what is beside them under the same key, and every other item by itself.
     var groups: [(key: ItemKey, items: [StoredItem])]
