@@ -348,40 +348,53 @@ extension SecretServiceStorage {
       key, until: .now(plus: options.longestOperation), failing: failure, body)
   }
 
-  /// Runs one operation in the open session, and once more in a new one if that was lost.
+  /// Runs one operation in the open session, and again in a new one if that session is lost or unusable.
+  ///
+  /// A session that is lost is replaced once: a message that makes its provider crash is not sent to each
+  /// of its successors. An unusable one has changed nothing, and is replaced several times.
   ///
   /// - Parameters:
-  ///   - operation: Which one.
-  ///   - mayRepeatWrites: Whether what has changed something may run once more.
+  ///   - operation: The operation that errors name.
+  ///   - mayRepeatWrites: Whether the operation may run again after it has changed something.
   ///   - questions: Messages to send while a session is being opened, if one has to be.
   ///   - body: The operation.
-  /// - Returns: What the operation returned.
-  /// - Throws: What it threw, or why there is no session.
+  /// - Returns: The result of the operation.
+  /// - Throws: The error of the operation, or the reason why there is no session.
   func perform<Result>(
     _ operation: SecureStorageError.Operation,
     mayRepeatWrites: Bool = true,
     askingAtOpening questions: () -> [Message] = { [] },
     _ body: (Call) async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    let first = try await call(operation, questions, until: Deadline(after: options.serviceTimeout))
-    let loss: SecureStorageError
-    do throws(SecureStorageError) {
-      return try await body(first)
-    } catch {
-      guard error.code == .connectionLost else { throw error }
-      loss = error
+    var deadline = Deadline(after: options.serviceTimeout)
+    var lostSessions = 0
+    var unusableSessions = 0
+    var loss: SecureStorageError?
+    while true {
+      let call: Call
+      do throws(SecureStorageError) {
+        call = try await self.call(operation, questions, until: deadline)
+      } catch {
+        // A provider that is gone now may have received a message before.
+        throw loss ?? error
+      }
+      do throws(SecureStorageError) {
+        return try await body(call)
+      } catch {
+        guard error.code == .connectionLost else { throw error }
+        SessionPool.shared.forget(call.session, at: options.busAddress)
+        if call.sessionIsUnusable { unusableSessions += 1 } else { lostSessions += 1 }
+        guard mayRepeatWrites || !call.hasWritten, lostSessions <= 1,
+          unusableSessions <= Self.mostUnusableSessions
+        else { throw error }
+        if call.wasUnderWay, !call.sessionIsUnusable { loss = error }
+        deadline = call.deadline
+      }
     }
-    SessionPool.shared.forget(first.session, at: options.busAddress)
-    guard mayRepeatWrites || !first.hasWritten else { throw loss }
-    let second: Call
-    do throws(SecureStorageError) {
-      second = try await call(operation, questions, until: first.deadline)
-    } catch {
-      // That nobody is there now does not tell what became of a message that somebody was sent.
-      throw first.wasUnderWay ? loss : error
-    }
-    return try await body(second)
   }
+
+  /// The number of unusable sessions in a row that are replaced.
+  private static let mostUnusableSessions = 4
 
   private func call(
     _ operation: SecureStorageError.Operation, _ questions: () -> [Message],

@@ -25,6 +25,8 @@ its standard input does. Each method called prints "called METHOD". Lines of inp
   churn                          replaces each item by another when somebody asks for its properties
   wither                         removes each item when somebody asks for its properties, and answers
                                  that it has no attributes (KWallet 5.103)
+  unusable COUNT                 has another key for the next sessions than their callers
+                                 (KWallet 5.103)
   age SECONDS                    was all the time ago when the items were created and changed
   name NAME                      owns another name on the bus, too
   hide none                      lists what is locked, and refuses the rest (gnome-keyring 42.1)
@@ -54,7 +56,9 @@ COLLECTION = SERVICE + "/collection/only"
 SESSION = SERVICE + "/session/s1"
 PROMPT = SERVICE + "/prompt/p1"
 INTERFACE = "org.freedesktop.Secret."
+UNUSABLE = SERVICE + "/session/unusable"
 LOCKED = INTERFACE + "Error.IsLocked"
+UNDECIPHERED = "org.qtproject.QtDBus.Error.InvalidObjectPath"
 
 
 class Failure(Exception):
@@ -92,6 +96,7 @@ class Service:
         self.withers = False
         self.churns = False
         self.unheard = False
+        self.unusable = 0
 
     # What is sent
 
@@ -173,7 +178,9 @@ class Service:
     def OpenSession(self, path, algorithm, value):
         if algorithm != "plain":
             raise Failure("org.freedesktop.DBus.Error.NotSupported")
-        return "vo", (("s", ""), SESSION)
+        session = UNUSABLE if self.unusable else SESSION
+        self.unusable = max(0, self.unusable - 1)
+        return "vo", (("s", ""), session)
 
     def ReadAlias(self, path, name):
         there = self.default in self.visible() or self.default.endswith("gone")
@@ -199,6 +206,8 @@ class Service:
             raise Failure(LOCKED)
         if self.hidden != "secrets":
             items = [item for item in items if not self.is_locked(item)]
+        # libsecret refuses a secret for another session as it does one that it can't decrypt.
+        session = SESSION if session == UNUSABLE else session
         return "a{o(oayays)}", ({
             item: (session, b"", b"" if self.is_locked(item) else self.items[item].secret,
                    self.items[item].kind)
@@ -231,6 +240,9 @@ class Service:
             self.pending = ("accept", ("o", lambda: self.create_unlocked(
                 path, properties, secret, replace)))
             return "oo", ("/", PROMPT)
+        if secret[0] == UNUSABLE:
+            self.create(path, properties, ("", b"", b"", secret[3]), replace)
+            raise Failure(UNDECIPHERED)
         return "oo", (self.create(path, properties, secret, replace), "/")
 
     def create_unlocked(self, path, properties, secret, replace):
@@ -281,6 +293,8 @@ class Service:
             if self.hidden != "secrets":
                 raise Failure(LOCKED)
             return "", ()
+        if secret[0] == UNUSABLE:
+            raise Failure(UNDECIPHERED)
         item.secret, item.kind = bytes(secret[2]), secret[3]
         self.last = path
         if not self.unheard:
@@ -405,6 +419,8 @@ class Service:
                 self.make_second()
             elif words[0] == "move":
                 self.move()
+            elif words[0] == "unusable":
+                self.unusable = int(words[1])
             elif words[0] == "rival":
                 self.rival = words[1]
             elif words[0] == "forget":

@@ -97,8 +97,7 @@ extension BusFailure {
     switch remoteName {
     // The session was opened with a provider that has been restarted since.
     case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected",
-      "org.freedesktop.Secret.Error.NoSession",
-      Self.noSessionOfKWallet:
+      "org.freedesktop.Secret.Error.NoSession", Provider.errorOfUnusableSession:
       return .connectionLost
     case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed":
       return .accessDenied
@@ -118,8 +117,8 @@ extension BusFailure {
     }
   }
 
-  /// What KWallet 5.103 says of a session whose key it has computed otherwise: about one in 200.
-  static let noSessionOfKWallet = "org.qtproject.QtDBus.Error.InvalidObjectPath"
+  /// Whether the provider could not decrypt a secret with its session's key.
+  var refusesSession: Bool { remoteName == Provider.errorOfUnusableSession }
 
   /// Whether nobody was there to be sent the message.
   var isWithoutReceiver: Bool {

@@ -37,7 +37,7 @@ extension Call {
     guard try await replace(valid, by: item, revision + 1) else {
       // The item vanished before it was replaced. KWallet 5.103 says so, too, when it has computed
       // another key for the session; a new session will do.
-      if !vanished.insert(valid.path).inserted { throw failure(.connectionLost) }
+      if !vanished.insert(valid.path).inserted { throw unusableSession() }
       return false
     }
     try await removeReplaced(superseded(stored))
@@ -278,8 +278,8 @@ extension Call {
         besides: key, in: collection, attributes: attributes, label: label, secret: secret,
         replacing: replacing)
     } catch {
-      guard error.underlying?.domain == BusFailure.noSessionOfKWallet else { throw error }
-      // It has made an item all the same, without the secret, which it could not decrypt.
+      guard sessionIsUnusable else { throw error }
+      // KWallet 5.103 has made an item all the same, without the secret, which it could not decrypt.
       let made = try await storedItems(with: attributes.filter { $0.key != AttributeName.schema })
         .items
         .filter { $0.attributes.isExactly(attributes) }

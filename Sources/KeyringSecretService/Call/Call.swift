@@ -11,6 +11,9 @@ final class Call: ProviderClient {
   var hasWritten = false
   /// Whether the provider was sent anything, so that losing it then leaves open what it has done.
   private(set) var wasUnderWay = false
+  /// Whether the provider has another key for the session, so that neither side can decrypt the other's
+  /// secrets. Nothing was changed then.
+  private(set) var sessionIsUnusable = false
   /// Called when a person is asked, and when that is over.
   var whenAsking: (Bool) -> Void = { _ in }
   /// Called with the number of items that were looked at, and of those that are to be.
@@ -176,8 +179,15 @@ final class Call: ProviderClient {
     failure(.backend, "The keyring answered with \(text).")
   }
 
+  /// Returns the error for a session whose key the provider has computed differently.
+  func unusableSession() -> SecureStorageError {
+    sessionIsUnusable = true
+    return failure(.connectionLost, "The keyring's secrets are not encrypted for this session.")
+  }
+
   private func failure(_ failure: BusFailure, _ message: String? = nil) -> SecureStorageError {
     let code = failure.codeWhileCalling
+    if failure.refusesSession { sessionIsUnusable = true }
     return SecureStorageError(
       code, operation: operation, backend: storage.backendName,
       message: message ?? (code == .backend ? "The keyring failed: \(failure.text)" : nil),

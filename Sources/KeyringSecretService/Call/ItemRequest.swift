@@ -115,11 +115,7 @@ extension Call {
       let path = ObjectPath(entry.child(0).text)
       // What is locked has none, whatever KWallet 5.103 says.
       guard wanted.contains(path), contents.properties[path]?.isLocked != true else { continue }
-      guard let secret = session.decode(entry.child(1)) else {
-        // KWallet 5.103 has computed another key for about one session in 200; a new one will do.
-        throw failure(
-          .connectionLost, "The keyring's secrets are not encrypted for this session.")
-      }
+      guard let secret = session.decode(entry.child(1)) else { throw unusableSession() }
       contents.secrets[path] = secret
     }
     for (path, secret) in contents.secrets where secret.count == 0 {

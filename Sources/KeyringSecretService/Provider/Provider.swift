@@ -131,6 +131,11 @@ extension Provider {
     "org.freedesktop.DBus.Error.UnknownInterface",
   ]
 
+  /// The D-Bus name of the error by which a provider says that it can't decrypt a session's secrets.
+  ///
+  /// KWallet 5.103 computes another key than libsecret for about one session in 200.
+  static let errorOfUnusableSession = "org.qtproject.QtDBus.Error.InvalidObjectPath"
+
   /// The D-Bus names of the errors by which providers read no secret at all because of one item.
   ///
   /// KWallet 5.103 calls an item that is gone an invalid argument. KeePassXC 2.7.4 locks items for each

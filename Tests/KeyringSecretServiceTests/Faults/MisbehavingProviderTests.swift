@@ -343,6 +343,36 @@ import Testing
     #expect(try count() == 0)
   }
 
+  @Test func unusableSessionsAreReplaced() throws {
+    let storage = bus.storage()
+    func makeUnusable(_ count: Int) throws {
+      SessionPool.shared.forget(try openSession(at: bus.address), at: bus.address)
+      try service.makeSessionsUnusable(count: count)
+    }
+    for count in 1...4 {
+      let key = ItemKey.password(service: "service", account: "\(count)")
+      try makeUnusable(count)
+      try storage.setPassword("first", for: key, .add)
+      try makeUnusable(count)
+      #expect(try storage.password(for: key) == "first")
+      try makeUnusable(count)
+      try storage.setPassword("second", for: key)
+      try makeUnusable(count)
+      #expect(try storage.items(for: [key], details: .all)[key]?.secret?.text == "second")
+    }
+    #expect(try storage.items(matching: .service("service")).count == 4)
+    // One session after the other can't be used: that ends, too, and nothing has changed.
+    try makeUnusable(100)
+    let first = ItemKey.password(service: "service", account: "1")
+    let error = #expect(throws: SecureStorageError.self) { try storage.password(for: first) }
+    #expect(error?.code == .connectionLost)
+    #expect(throws: SecureStorageError.self) { try storage.setPassword("third", for: first) }
+    Use.add.expectFailure(.connectionLost, storage)
+    try makeUnusable(0)
+    #expect(try storage.password(for: first) == "second")
+    #expect(try storage.items(matching: .service("service")).count == 4)
+  }
+
   @Test func removalWhoseAnswerIsLostTakesNothingElse() throws {
     let storage = bus.storage()
     let service = storage.service("service")

@@ -112,6 +112,9 @@ final class FakeService {
   /// Each item is replaced by another when somebody asks for its properties.
   func churn() throws { try order("churn") }
 
+  /// Has another key for the next sessions than their callers.
+  func makeSessionsUnusable(count: Int) throws { try order("unusable \(count)") }
+
   /// The items have been there for some time.
   func age(seconds: Int) throws { try order("age \(seconds)") }
 
