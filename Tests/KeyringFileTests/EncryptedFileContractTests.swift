@@ -5,7 +5,7 @@ import KeyringTesting
 import Testing
 
 @Suite struct EncryptedFileContractTests {
-  static let rules = StorageContract.allCases.filter { !$0.needsLocking && !$0.needsCollections }
+  static let rules = StorageContract.cases(for: EncryptedFileStorage.self)
 
   @Test(arguments: rules) func contract(rule: StorageContract) throws {
     let folder = try TemporaryFolder()

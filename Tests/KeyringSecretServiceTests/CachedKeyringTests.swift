@@ -14,14 +14,14 @@ import Testing
   private var key: ItemKey { .password(service: service, account: "account") }
 
   @Test(
-    arguments: StorageContract.allCases.filter { !$0.needsLocking && !$0.needsCollections })
+    arguments: SecretServiceContractTests.unattended)
   func contract(rule: StorageContract) throws {
     try KnownLimit.mind(rule) { try rule.verify(SecretServiceStorage().cached()) }
   }
 
   @Test(
     .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"),
-    arguments: StorageContract.allCases.filter(\.needsLocking))
+    arguments: StorageContract.allCases.filter { $0.requirement == .locking })
   func contractOfALockedCollection(rule: StorageContract) throws {
     let collection = try PasswordCollection()
     let storage = SecretServiceStorage(

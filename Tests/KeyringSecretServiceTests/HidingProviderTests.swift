@@ -25,11 +25,11 @@ import Testing
   @Test(arguments: Hiding.allCases, Self.rules)
   func contract(hiding: Hiding, rule: StorageContract) throws {
     // What is not there is not locked either: see the tests below.
-    if hiding == .collection, rule.needsLocking { return }
+    if hiding == .collection, rule.requirement == .locking { return }
     try service.quiet()
     try service.hide(hiding)
     nonisolated(unsafe) let service = service
-    try rule.verify(bus.storage(rule.needsLocking ? .never : .allowed)) { _ in
+    try rule.verify(bus.storage(rule.requirement == .locking ? .never : .allowed)) { _ in
       try service.unlock()
     }
   }

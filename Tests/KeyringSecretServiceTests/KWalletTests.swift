@@ -13,14 +13,14 @@ struct KWalletTests {
   /// The wallet that `Scripts/private-session` has made beside the default one.
   let second = SecretServiceStorage(collection: .named("second"))
 
-  @Test(arguments: StorageContract.allCases.filter { !$0.needsCollections })
+  @Test(arguments: StorageContract.allCases.filter { $0.requirement != .collections })
   func secondWallet(rule: StorageContract) throws {
     try second.unlock()
     let storage = SecretServiceStorage(collection: .named("second"), interaction: .never)
     try KnownLimit.mind(rule) { try rule.verify(storage) { [second] _ in try second.unlock() } }
   }
 
-  @Test(arguments: StorageContract.allCases.filter(\.needsCollections))
+  @Test(arguments: [StorageContract.collectionsAreApart])
   func collectionsWithoutAPerson(rule: StorageContract) throws {
     try KnownLimit.mind(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
   }

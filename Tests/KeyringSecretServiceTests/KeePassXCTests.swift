@@ -215,7 +215,7 @@ struct KeePassXCTests {
 
   // MARK: - Collections
 
-  @Test(arguments: StorageContract.allCases.filter(\.needsCollections))
+  @Test(arguments: [StorageContract.collectionsAreApart])
   func collectionsWithoutAPerson(rule: StorageContract) throws {
     try KnownLimit.mind(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
   }

@@ -114,7 +114,7 @@ struct PromptTests {
     }
   }
 
-  @Test(arguments: StorageContract.allCases.filter(\.needsCollections))
+  @Test(arguments: [StorageContract.collectionsAreApart])
   func contractOfCollections(rule: StorageContract) throws {
     try Prompter.agreeing { try rule.verify(SecretServiceStorage()) }
   }

@@ -6,7 +6,7 @@ import Testing
 /// The contract on a real keyring, collection by collection.
 @Suite(.inPrivateSession) struct SecretServiceContractTests {
   static let unattended = StorageContract.allCases.filter {
-    !$0.needsLocking && !$0.needsCollections
+    $0.requirement != .locking && $0.requirement != .collections
   }
 
   @Test(arguments: unattended)
@@ -21,7 +21,7 @@ import Testing
 
   @Test(
     .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"),
-    arguments: StorageContract.allCases.filter { !$0.needsCollections })
+    arguments: StorageContract.allCases.filter { $0.requirement != .collections })
   func namedCollection(rule: StorageContract) throws {
     let collection = try PasswordCollection()
     let storage = SecretServiceStorage(

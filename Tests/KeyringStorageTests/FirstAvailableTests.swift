@@ -12,7 +12,7 @@ import Testing
 
   private var storage: FirstAvailable { FirstAvailable([first, second]) }
 
-  @Test(arguments: StorageContract.allCases.filter { !$0.needsLocking && !$0.needsCollections })
+  @Test(arguments: StorageContract.cases(for: FirstAvailable.self))
   func contract(rule: StorageContract) throws {
     first.fail(.read, with: .noSessionBus)
     try rule.verify(storage)

@@ -18,7 +18,7 @@ import Testing
   @Test func everyRuleHasAFaultThatBreaksIt() {
     #expect(
       Set(Fault.allCases.map(\.brokenRule))
-        == Set(StorageContract.allCases.filter { !$0.needsCollections }))
+        == Set(StorageContract.allCases.filter { $0.requirement != .collections }))
   }
 
   @Test func lockingNeedsALockableStorage() {
@@ -46,6 +46,7 @@ enum Fault: CaseIterable {
   case keepsLabelsOfNewSecrets, dropsByteOrderMarks, locksOnlyOnce, dropsWhatIsWrittenWhileLocked
   case reportsTwice, reportsReplacedAsCreated, reportsToThoseWhoHaveLeft
   case readsAbsentWhileLocked, addsUnlockingAndReplacing
+  case limitsToTheOldest, tellsProgressTooLate
 
   var brokenRule: StorageContract {
     switch self {
@@ -90,6 +91,8 @@ enum Fault: CaseIterable {
     case .reportsToThoseWhoHaveLeft: .endedObservationsAreSilent
     case .readsAbsentWhileLocked: .absentMeansUnlocked
     case .addsUnlockingAndReplacing: .addingNeverReplaces
+    case .limitsToTheOldest: .limitedQueriesAreTheBeginning
+    case .tellsProgressTooLate: .progressEndsWithItsQuery
     }
   }
 }
@@ -202,9 +205,14 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
     case .ignoresSearchedAttributes: query.attributes["environment"] = nil
     default: break
     }
+    let limit = query.limit
+    if fault == .limitsToTheOldest { query.limit = nil }
+    if fault == .tellsProgressTooLate { saved.tellLastProgress(andKeep: query.onProgress) }
     let items = try base.items(matching: query)
     saved.countRead()
     switch fault {
+    case .limitsToTheOldest:
+      return limit.map(items.suffix) ?? items
     case .readsMissingAsEmpty where items.isEmpty:
       return query.key.map { [SecureItem(key: $0, secret: Secret(""))] } ?? []
     case .readsUndecodableAsMissing:
@@ -302,6 +310,14 @@ private final class Log: Sendable {
 
   private let observations = Mutex<[StorageObservation]>([])
   func keep(_ observation: StorageObservation) { observations.withLock { $0.append(observation) } }
+
+  private let progress = Mutex<(@Sendable (Int, Int) -> Void)?>(nil)
+  func tellLastProgress(andKeep handler: (@Sendable (Int, Int) -> Void)?) {
+    progress.withLock { progress in
+      progress?(1, 1)
+      progress = handler
+    }
+  }
 
   private let reads = Atomic(0)
   func countRead() { reads.add(1, ordering: .relaxed) }

@@ -18,7 +18,7 @@ import Testing
     try storage.setPassword(text, for: key)
   }
 
-  @Test(arguments: StorageContract.allCases.filter { !$0.needsLocking && !$0.needsCollections })
+  @Test(arguments: StorageContract.cases(for: FaultyStorage.self))
   func isTheStorageBehindUntilToldOtherwise(rule: StorageContract) throws {
     try rule.verify(FaultyStorage())
   }

@@ -61,21 +61,4 @@ extension ContractTrial {
       try storage.createCollection(labeled: "")
     }
   }
-
-  func canceledCallsAreNotMade() throws {
-    try save("kept", password())
-    // Also what a storage remembers is not read.
-    try expect(storage.secret(for: password()) == Secret("kept"), "a stored secret is another one")
-    let signal = CancellationSignal()
-    signal.cancel()
-    try CancellationSignal.$current.withValue(signal) {
-      _ = try expect(.canceled, of: "reading when cancelled") { _ = try secret(password()) }
-      _ = try expect(.canceled, of: "reading a secret alone when cancelled") {
-        _ = try storage.secret(for: password())
-      }
-      _ = try expect(.canceled, of: "saving when cancelled") { try save("lost", password()) }
-      _ = try expect(.canceled, of: "removing when cancelled") { try storage.remove(password()) }
-    }
-    try expectStored("kept", password(), "after cancelled calls")
-  }
 }

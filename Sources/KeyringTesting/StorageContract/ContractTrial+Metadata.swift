@@ -125,6 +125,33 @@ extension ContractTrial {
     try expect(storage.exists(credential), "a removal limited to one item took an older one")
   }
 
+  func limitedQueriesAreTheBeginning() throws {
+    let accounts = ["one", "two", "three", "four", "five", "six"]
+    for account in accounts { try save(account, password(account)) }
+    // One that is saved again may come first, or stay where it is; with a limit, too.
+    try save("changed", password("two"))
+    for details in [ItemQuery.Details.metadata, .all] {
+      var query = ItemQuery.service(service, details: details)
+      let all = try storage.items(matching: query)
+      try expect(all.count == accounts.count, "a search found \(all.count) items of \(accounts.count)")
+      for limit in 1...(accounts.count + 1) {
+        query.limit = limit
+        let found = try storage.items(matching: query)
+        try expect(
+          found == Array(all.prefix(limit)),
+          "a search limited to \(limit) found \(found.map(\.key)) instead of the first of \(all.map(\.key))"
+        )
+      }
+    }
+    var query = ItemQuery.service(service, details: .metadata)
+    let all = try storage.items(matching: query).map(\.key)
+    query.details = []
+    query.limit = 3
+    let found = try storage.items(matching: query).map(\.key)
+    try expect(
+      found == Array(all.prefix(3)), "a search for keys, limited to 3, found \(found) of \(all)")
+  }
+
   private func metadata() throws -> SecureItem {
     if let item = try storage.item(for: password(), details: .metadata) { return item }
     throw violation("a stored item is missing")

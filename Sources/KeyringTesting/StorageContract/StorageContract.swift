@@ -6,7 +6,7 @@ public import Testing
 /// Put a storage of your own through all of them:
 ///
 /// ```swift
-/// @Test(arguments: StorageContract.allCases)
+/// @Test(arguments: StorageContract.cases(for: MyStorage.self))
 /// func contract(rule: StorageContract) throws {
 ///   try rule.verify(MyStorage())
 /// }
@@ -94,6 +94,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case commentsAndLocksAreMetadata
   /// Items come newest first.
   case newestComesFirst
+  /// A query with a limit finds what the same query finds first without one.
+  case limitedQueriesAreTheBeginning
 
   // Rule 8: no secret is shown.
   /// Neither items nor values nor the storage show a secret, however they are printed.
@@ -108,6 +110,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 10: every call ends.
   /// A call that is cancelled before it begins does nothing.
   case canceledCallsAreNotMade
+  /// A query tells its progress while it runs, and never afterwards.
+  case progressEndsWithItsQuery
 
   // Rule 11: a change is reported once, for what it is, to those who observe.
   /// What is created, replaced and removed is reported so, once, and nothing else is. Needs an
@@ -124,54 +128,38 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// ``/KeyringStorage/LockableStorage``.
   case addingNeverReplaces
 
-  /// The number of the rule that the case belongs to.
-  public var rule: Int {
-    switch self {
-    case .missingIsEmpty, .keysAreReadAtOnce, .secretsAreReadAlone, .undecodableIsNotMissing,
-      .lockedIsNotMissing, .lockedItemsAreListed:
-      1
-    case .savingReplacesOne, .addRefusesPresent, .updateRefusesAbsent, .keysNeverCollide,
-      .invalidArgumentsAreRefused, .internetPasswordsNeverCollide, .accessGroupsAreApart,
-      .typedSavingKeepsTheMode, .collectionsAreApart:
-      2
-    case .credentialsAreNeverMixed, .newLoginLeavesOneItem: 3
-    case .bytesComeBack, .valuesComeBack, .emptyIsNotMissing, .textIsNotNormalized,
-      .byteOrderMarksAreKept:
-      4
-    case .removingAbsentSaysZero, .removingLockedFails: 5
-    case .removingServiceLeavesOthers, .removingEverythingIsRefused: 6
-    case .metadataReadsBack, .labelChangesAlone, .attributesAreSearchable, .queriesNarrowDown,
-      .commentsAndLocksAreMetadata, .newestComesFirst:
-      7
-    case .secretsAreNotShown: 8
-    case .threadsLoseNothing, .lockingLosesNothing: 9
-    case .canceledCallsAreNotMade: 10
-    case .changesAreReportedOnce, .endedObservationsAreSilent: 11
-    case .absentMeansUnlocked, .addingNeverReplaces: 12
+  /// Returns the cases that apply to a type of storage.
+  ///
+  /// The cases that lock a storage apply to a `LockableStorage`, the one that makes collections to a
+  /// `CollectionStorage`, and those that observe changes to an `ObservableStorage`.
+  ///
+  /// - Parameter type: The type of the storage.
+  /// - Returns: The cases, for `@Test(arguments:)` or a loop.
+  public static func cases(for type: any SecureStorage.Type) -> [StorageContract] {
+    allCases.filter { rule in
+      switch rule.requirement {
+      case .locking: type is any LockableStorage.Type
+      case .collections: type is any CollectionStorage.Type
+      case .observation: type is any ObservableStorage.Type
+      case nil: true
+      }
     }
   }
 
-  /// Whether the case locks the storage, and so applies to a `LockableStorage` only.
-  public var needsLocking: Bool {
-    [
-      .lockedIsNotMissing, .lockedItemsAreListed, .removingLockedFails, .lockingLosesNothing,
-      .absentMeansUnlocked, .addingNeverReplaces,
-    ].contains(self)
-  }
+  /// The number of the rule that the case belongs to.
+  public var rule: Int { definition.rule }
 
-  /// Whether the case makes and deletes a collection, and so applies to a `CollectionStorage` only.
-  public var needsCollections: Bool { self == .collectionsAreApart }
+  /// A capability that not every storage has.
+  package enum Requirement { case locking, collections, observation }
 
-  /// Whether the case observes the storage, and so applies to an `ObservableStorage` only.
-  public var needsObservation: Bool {
-    self == .changesAreReportedOnce || self == .endedObservationsAreSilent
-  }
+  /// The capability that the case needs, if any.
+  package var requirement: Requirement? { definition.requirement }
 
   /// Puts a storage through the case.
   ///
   /// - Parameters:
-  ///   - storage: The storage; the cases that lock it (``needsLocking``) want a `LockableStorage`
-  ///     that nobody else uses meanwhile.
+  ///   - storage: The storage; a case that locks it needs a `LockableStorage` that nothing else uses
+  ///     meanwhile.
   ///   - unlock: Unlocks the storage again, if that is not to be left to its own `unlock()`.
   /// - Throws: A ``ContractViolation``, also where the storage threw an error of its own that the
   ///   rule has no place for; or what `unlock` threw.
@@ -181,7 +169,9 @@ public enum StorageContract: String, CaseIterable, Sendable {
   ) throws {
     let trial = ContractTrial(self, storage)
     do {
-      let outcome = Result { try check(trial, unlock) }
+      let outcome = Result {
+        try withoutActuallyEscaping(unlock) { try definition.check(trial, $0) }
+      }
       let cleanUp = Result { try trial.removeEverything() }
       try outcome.get()
       try cleanUp.get()
@@ -189,51 +179,72 @@ public enum StorageContract: String, CaseIterable, Sendable {
       throw trial.violation("the storage threw an error that was not expected: \(error)")
     }
   }
+}
 
-  private func check(
-    _ trial: ContractTrial, _ unlock: @Sendable (any LockableStorage) throws -> Void
-  ) throws {
+// MARK: - The table of cases
+
+extension StorageContract {
+  private struct Definition {
+    typealias Unlock = @Sendable (any LockableStorage) throws -> Void
+
+    let rule: Int
+    let requirement: Requirement?
+    let check: (ContractTrial, @escaping Unlock) throws -> Void
+
+    init(
+      _ rule: Int, needs requirement: Requirement? = nil,
+      _ check: @escaping (ContractTrial, @escaping Unlock) throws -> Void
+    ) {
+      self.rule = rule
+      self.requirement = requirement
+      self.check = check
+    }
+  }
+
+  private var definition: Definition {
     switch self {
-    case .missingIsEmpty: try trial.missingIsEmpty()
-    case .keysAreReadAtOnce: try trial.keysAreReadAtOnce()
-    case .secretsAreReadAlone: try trial.secretsAreReadAlone()
-    case .undecodableIsNotMissing: try trial.undecodableIsNotMissing()
-    case .lockedIsNotMissing: try trial.lockedIsNotMissing(unlock)
-    case .lockedItemsAreListed: try trial.lockedItemsAreListed(unlock)
-    case .internetPasswordsNeverCollide: try trial.internetPasswordsNeverCollide()
-    case .accessGroupsAreApart: try trial.accessGroupsAreApart()
-    case .typedSavingKeepsTheMode: try trial.typedSavingKeepsTheMode()
-    case .collectionsAreApart: try trial.collectionsAreApart()
-    case .valuesComeBack: try trial.valuesComeBack()
-    case .queriesNarrowDown: try trial.queriesNarrowDown()
-    case .commentsAndLocksAreMetadata: try trial.commentsAndLocksAreMetadata()
-    case .canceledCallsAreNotMade: try trial.canceledCallsAreNotMade()
-    case .changesAreReportedOnce: try trial.changesAreReportedOnce()
-    case .endedObservationsAreSilent: try trial.endedObservationsAreSilent()
-    case .savingReplacesOne: try trial.savingReplacesOne()
-    case .addRefusesPresent: try trial.addRefusesPresent()
-    case .updateRefusesAbsent: try trial.updateRefusesAbsent()
-    case .keysNeverCollide: try trial.keysNeverCollide()
-    case .invalidArgumentsAreRefused: try trial.invalidArgumentsAreRefused()
-    case .credentialsAreNeverMixed: try trial.credentialsAreNeverMixed()
-    case .newLoginLeavesOneItem: try trial.newLoginLeavesOneItem()
-    case .bytesComeBack: try trial.bytesComeBack()
-    case .emptyIsNotMissing: try trial.emptyIsNotMissing()
-    case .textIsNotNormalized: try trial.textIsNotNormalized()
-    case .byteOrderMarksAreKept: try trial.byteOrderMarksAreKept()
-    case .removingAbsentSaysZero: try trial.removingAbsentSaysZero()
-    case .removingLockedFails: try trial.removingLockedFails(unlock)
-    case .removingServiceLeavesOthers: try trial.removingServiceLeavesOthers()
-    case .removingEverythingIsRefused: try trial.removingEverythingIsRefused()
-    case .metadataReadsBack: try trial.metadataReadsBack()
-    case .labelChangesAlone: try trial.labelChangesAlone()
-    case .attributesAreSearchable: try trial.attributesAreSearchable()
-    case .newestComesFirst: try trial.newestComesFirst()
-    case .secretsAreNotShown: try trial.secretsAreNotShown()
-    case .threadsLoseNothing: try trial.threadsLoseNothing()
-    case .lockingLosesNothing: try withoutActuallyEscaping(unlock, do: trial.lockingLosesNothing)
-    case .absentMeansUnlocked: try trial.absentMeansUnlocked(unlock)
-    case .addingNeverReplaces: try withoutActuallyEscaping(unlock, do: trial.addingNeverReplaces)
+    case .missingIsEmpty: Definition(1) { trial, _ in try trial.missingIsEmpty() }
+    case .keysAreReadAtOnce: Definition(1) { trial, _ in try trial.keysAreReadAtOnce() }
+    case .secretsAreReadAlone: Definition(1) { trial, _ in try trial.secretsAreReadAlone() }
+    case .undecodableIsNotMissing: Definition(1) { trial, _ in try trial.undecodableIsNotMissing() }
+    case .lockedIsNotMissing: Definition(1, needs: .locking) { try $0.lockedIsNotMissing($1) }
+    case .lockedItemsAreListed: Definition(1, needs: .locking) { try $0.lockedItemsAreListed($1) }
+    case .savingReplacesOne: Definition(2) { trial, _ in try trial.savingReplacesOne() }
+    case .addRefusesPresent: Definition(2) { trial, _ in try trial.addRefusesPresent() }
+    case .updateRefusesAbsent: Definition(2) { trial, _ in try trial.updateRefusesAbsent() }
+    case .keysNeverCollide: Definition(2) { trial, _ in try trial.keysNeverCollide() }
+    case .invalidArgumentsAreRefused: Definition(2) { trial, _ in try trial.invalidArgumentsAreRefused() }
+    case .internetPasswordsNeverCollide: Definition(2) { trial, _ in try trial.internetPasswordsNeverCollide() }
+    case .accessGroupsAreApart: Definition(2) { trial, _ in try trial.accessGroupsAreApart() }
+    case .typedSavingKeepsTheMode: Definition(2) { trial, _ in try trial.typedSavingKeepsTheMode() }
+    case .collectionsAreApart: Definition(2, needs: .collections) { trial, _ in try trial.collectionsAreApart() }
+    case .credentialsAreNeverMixed: Definition(3) { trial, _ in try trial.credentialsAreNeverMixed() }
+    case .newLoginLeavesOneItem: Definition(3) { trial, _ in try trial.newLoginLeavesOneItem() }
+    case .bytesComeBack: Definition(4) { trial, _ in try trial.bytesComeBack() }
+    case .valuesComeBack: Definition(4) { trial, _ in try trial.valuesComeBack() }
+    case .emptyIsNotMissing: Definition(4) { trial, _ in try trial.emptyIsNotMissing() }
+    case .textIsNotNormalized: Definition(4) { trial, _ in try trial.textIsNotNormalized() }
+    case .byteOrderMarksAreKept: Definition(4) { trial, _ in try trial.byteOrderMarksAreKept() }
+    case .removingAbsentSaysZero: Definition(5) { trial, _ in try trial.removingAbsentSaysZero() }
+    case .removingLockedFails: Definition(5, needs: .locking) { try $0.removingLockedFails($1) }
+    case .removingServiceLeavesOthers: Definition(6) { trial, _ in try trial.removingServiceLeavesOthers() }
+    case .removingEverythingIsRefused: Definition(6) { trial, _ in try trial.removingEverythingIsRefused() }
+    case .metadataReadsBack: Definition(7) { trial, _ in try trial.metadataReadsBack() }
+    case .labelChangesAlone: Definition(7) { trial, _ in try trial.labelChangesAlone() }
+    case .attributesAreSearchable: Definition(7) { trial, _ in try trial.attributesAreSearchable() }
+    case .queriesNarrowDown: Definition(7) { trial, _ in try trial.queriesNarrowDown() }
+    case .commentsAndLocksAreMetadata: Definition(7) { trial, _ in try trial.commentsAndLocksAreMetadata() }
+    case .newestComesFirst: Definition(7) { trial, _ in try trial.newestComesFirst() }
+    case .limitedQueriesAreTheBeginning: Definition(7) { trial, _ in try trial.limitedQueriesAreTheBeginning() }
+    case .secretsAreNotShown: Definition(8) { trial, _ in try trial.secretsAreNotShown() }
+    case .threadsLoseNothing: Definition(9) { trial, _ in try trial.threadsLoseNothing() }
+    case .lockingLosesNothing: Definition(9, needs: .locking) { try $0.lockingLosesNothing($1) }
+    case .canceledCallsAreNotMade: Definition(10) { trial, _ in try trial.canceledCallsAreNotMade() }
+    case .progressEndsWithItsQuery: Definition(10) { trial, _ in try trial.progressEndsWithItsQuery() }
+    case .changesAreReportedOnce: Definition(11, needs: .observation) { trial, _ in try trial.changesAreReportedOnce() }
+    case .endedObservationsAreSilent: Definition(11, needs: .observation) { trial, _ in try trial.endedObservationsAreSilent() }
+    case .absentMeansUnlocked: Definition(12, needs: .locking) { try $0.absentMeansUnlocked($1) }
+    case .addingNeverReplaces: Definition(12, needs: .locking) { try $0.addingNeverReplaces($1) }
     }
   }
 }

@@ -10,11 +10,7 @@ import Testing
   private var storage: FileStorage { FileStorage(at: file.url) }
   private let key = ItemKey.password(service: "service", account: "account")
 
-  private static let cases = StorageContract.allCases.filter {
-    !$0.needsLocking && !$0.needsCollections && !$0.needsObservation
-  }
-
-  @Test(arguments: cases)
+  @Test(arguments: StorageContract.cases(for: FileStorage.self))
   func contract(rule: StorageContract) throws {
     try rule.verify(storage)
   }

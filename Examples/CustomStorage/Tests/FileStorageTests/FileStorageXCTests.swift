@@ -6,8 +6,7 @@ import XCTest
 /// The same with XCTest, which has no traits: the closure of `withSecureStorage` is the test.
 final class FileStorageXCTests: XCTestCase {
   func testContract() throws {
-    for rule in StorageContract.allCases
-    where !rule.needsLocking && !rule.needsCollections && !rule.needsObservation {
+    for rule in StorageContract.cases(for: FileStorage.self) {
       let file = TemporaryFile()
       do {
         try rule.verify(FileStorage(at: file.url))

@@ -44,17 +44,28 @@ import Testing
       case .removingAbsentSaysZero, .removingLockedFails: 5
       case .removingServiceLeavesOthers, .removingEverythingIsRefused: 6
       case .metadataReadsBack, .labelChangesAlone, .attributesAreSearchable, .queriesNarrowDown,
-        .commentsAndLocksAreMetadata, .newestComesFirst:
+        .commentsAndLocksAreMetadata, .newestComesFirst, .limitedQueriesAreTheBeginning:
         7
       case .secretsAreNotShown: 8
       case .threadsLoseNothing, .lockingLosesNothing: 9
-      case .canceledCallsAreNotMade: 10
+      case .canceledCallsAreNotMade, .progressEndsWithItsQuery: 10
       case .changesAreReportedOnce, .endedObservationsAreSilent: 11
       case .absentMeansUnlocked, .addingNeverReplaces: 12
       }
     #expect(rule.rule == number)
-    #expect(rule.needsLocking || rule != .lockedIsNotMissing)
-    #expect(rule.needsCollections == (rule == .collectionsAreApart))
-    #expect(rule.needsObservation == (rule.rule == 11))
+  }
+
+  @Test func casesOfAStorageAreWhatItCan() {
+    let all = Set(StorageContract.allCases)
+    #expect(Set(StorageContract.cases(for: InMemoryStorage.self)) == all)
+    let observed = Set(StorageContract.cases(for: FaultyStorage.self))
+    #expect(observed.contains(.changesAreReportedOnce) && !observed.contains(.lockedIsNotMissing))
+    let least = Set(StorageContract.cases(for: EnvironmentStorage.self))
+    let needy: Set<StorageContract> = [
+      .lockedIsNotMissing, .lockedItemsAreListed, .removingLockedFails, .collectionsAreApart,
+      .lockingLosesNothing, .changesAreReportedOnce, .endedObservationsAreSilent,
+      .absentMeansUnlocked, .addingNeverReplaces,
+    ]
+    #expect(least == all.subtracting(needy))
   }
 }

@@ -11,12 +11,12 @@ import Testing
 
   // MARK: Ways to write a storage
 
-  @Test(arguments: StorageContract.allCases.filter(\.needsNothing))
+  @Test(arguments: StorageContract.cases(for: RemoteStorage.self))
   func asynchronousStorageKeepsTheContract(rule: StorageContract) throws {
     try rule.verify(RemoteStorage())
   }
 
-  @Test(arguments: StorageContract.allCases.filter(\.needsNothing))
+  @Test(arguments: StorageContract.cases(for: QuickStorage.self))
   func immediateStorageKeepsTheContract(rule: StorageContract) throws {
     try rule.verify(QuickStorage())
   }
@@ -183,10 +183,6 @@ import Testing
     #expect(diagnosis.failure?.code == .noSessionBus)
   }
   #endif
-}
-
-extension StorageContract {
-  fileprivate var needsNothing: Bool { !needsLocking && !needsCollections && !needsObservation }
 }
 
 /// A storage that is written with `async` and `await`.
