@@ -8,6 +8,7 @@ let package = Package(
   products: [
     .library(name: "Keyring", targets: ["Keyring"]),
     .library(name: "KeyringStorage", targets: ["KeyringStorage"]),
+    .library(name: "KeyringMigration", targets: ["KeyringMigration"]),
     .library(name: "KeyringFile", targets: ["KeyringFile"]),
     .library(name: "KeyringConfiguration", targets: ["KeyringConfiguration"]),
     .library(name: "KeyringTesting", targets: ["KeyringTesting"]),
@@ -73,6 +74,7 @@ let package = Package(
           name: "Configuration", package: "swift-configuration",
           condition: .when(traits: ["Configuration"])),
       ]),
+    .target(name: "KeyringMigration", dependencies: ["KeyringStorage", "Keyring"]),
     .target(name: "KeyringTesting", dependencies: ["KeyringStorage", "Keyring"]),
 
     .executableTarget(
@@ -100,6 +102,12 @@ let package = Package(
       ]),
     .testTarget(name: "KeyringTests", dependencies: ["Keyring", "KeyringTesting"]),
     .testTarget(
+      name: "KeyringMigrationTests",
+      dependencies: [
+        "Keyring", "KeyringMigration", "KeyringTesting",
+        .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
+      ]),
+    .testTarget(
       name: "KeyringFileTests",
       dependencies: [
         "KeyringFile", "KeyringTesting", "KeyringWorker", "StorageModel", "TestPrograms",
@@ -112,7 +120,8 @@ let package = Package(
     .testTarget(
       name: "KeyringSecretServiceTests",
       dependencies: [
-        "Keyring", "KeyringFile", "KeyringSecretService", "KeyringTesting", "KeyringWorker",
+        "Keyring", "KeyringFile", "KeyringMigration", "KeyringSecretService", "KeyringTesting",
+        "KeyringWorker",
         "HeadlessService", "StorageModel", "TestPrograms",
         .target(
           name: "CLibSecret",

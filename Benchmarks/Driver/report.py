@@ -139,7 +139,7 @@ each round every contender takes its turn, in an order that changes; each checks
 or wrote is right. A figure is the median over all rounds, with the quartiles in brackets; a ratio is
 taken within each round, so that what else the machine did meanwhile falls on both sides of it.
 Times tell something about this machine only. How many messages each use sends is in the article
-[What access costs](../Sources/Keyring/Documentation.docc/CostOfAccess.md), and counted by tests.
+[Performance](../Sources/Keyring/Documentation.docc/CostOfAccess.md), and counted by tests.
 
 ![The ratios as a chart](REPORT.svg)
 """

@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, so that it has of swift-keyring what any other package has.
+// This is a separate package, so that it sees only what swift-keyring offers to any other package.
 let package = Package(
   name: "CustomStorage",
   platforms: [.macOS(.v15)],
@@ -10,7 +10,7 @@ let package = Package(
   dependencies: [
     .package(
       name: "swift-keyring", path: "../..", traits: [.defaults, "Configuration", "EncryptedFile"]),
-    // As in swift-keyring itself.
+    // The same version and traits as in swift-keyring.
     .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
   ],
   targets: [
@@ -31,6 +31,7 @@ let package = Package(
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringConfiguration", package: "swift-keyring"),
         .product(name: "KeyringFile", package: "swift-keyring"),
+        .product(name: "KeyringMigration", package: "swift-keyring"),
         .product(name: "KeyringTesting", package: "swift-keyring"),
       ]),
   ],

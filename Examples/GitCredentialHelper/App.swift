@@ -8,9 +8,10 @@ import Musl
 import Glibc
 #endif
 
-/// A credential helper: git names an operation, and describes a credential on standard input.
+/// A credential helper for git.
 ///
-/// See [gitcredentials](https://git-scm.com/docs/gitcredentials#_custom_helpers).
+/// Git names an operation and describes a credential on standard input. See
+/// [gitcredentials](https://git-scm.com/docs/gitcredentials#_custom_helpers).
 @main
 struct App {
   static func main() {
@@ -27,13 +28,13 @@ struct App {
       if !put(Array(usage.utf8), STDOUT_FILENO) { throw .unreadOutput }
       return
     }
-    // Git asks helpers to be silent about operations that they do not know.
+    // Git requires helpers to ignore operations that they don't know.
     guard let operation = CredentialOperation(rawValue: CommandLine.arguments.last ?? "") else {
       return
     }
     let input = AnyIterator { UInt8(exactly: getchar()) }
     let answer = try operation.run(
-      CredentialDescription(input), in: SecureStorageDefaults.storageInForce)
+      CredentialDescription(input), in: SecureStorageDefaults.currentStorage)
     guard let lines = try answer?.lines() else { return }
     if !put(lines, STDOUT_FILENO) { throw .unreadOutput }
   }
@@ -49,7 +50,7 @@ struct App {
 
     """
 
-  /// Writes all the bytes, if somebody reads them.
+  /// Writes all the bytes, and returns `false` if there is no reader.
   @discardableResult
   private static func put(_ bytes: [UInt8], _ descriptor: CInt) -> Bool {
     var rest = bytes[...]

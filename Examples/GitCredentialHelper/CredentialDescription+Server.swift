@@ -1,7 +1,7 @@
 import Keyring
 
 extension CredentialDescription {
-  /// The server that the credential is for; `nil` if git does not say which.
+  /// The server of the credential, or `nil` if git doesn't name one.
   var server: InternetServer? {
     guard let host, !host.isEmpty, let `protocol`, !`protocol`.isEmpty else { return nil }
     let (name, port) = Self.split(host)
@@ -10,14 +10,14 @@ extension CredentialDescription {
       protocol: InternetProtocol(rawValue: `protocol`))
   }
 
-  /// Tells name and port of a host apart, as git-credential-libsecret does to find its items.
+  /// Splits a host into name and port, the same way git-credential-libsecret does to find its items.
   private static func split(_ host: String) -> (name: String, port: UInt16?) {
     let bytes = host.utf8
     guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex else {
       return (host, nil)
     }
     let digits = bytes[bytes.index(after: colon)...]
-    // `[::1]` has colons, but no port.
+    // `[::1]` contains colons but no port.
     guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
       let port = UInt16(String(digits) ?? "")
     else { return (host, nil) }

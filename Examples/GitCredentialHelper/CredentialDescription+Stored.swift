@@ -1,10 +1,12 @@
 import Keyring
 
-// How git-credential-libsecret keeps a credential in the secret of an item: the password, and below
-// it a line for each other part that git has to have back.
+// git-credential-libsecret keeps a credential in the secret of an item: the first line is the password, and
+// each further line is another part that git needs back.
 extension CredentialDescription {
-  /// Reads what is in the secret of an item: all of it is the password, unless what is below the first
-  /// line is git-credential-libsecret's.
+  /// Reads the secret of an item.
+  ///
+  /// The whole secret is the password, unless the text below the first line was written by
+  /// git-credential-libsecret.
   ///
   /// - Parameter secret: The secret.
   init(stored secret: Secret) {
@@ -17,13 +19,13 @@ extension CredentialDescription {
     else { return }
     var description = CredentialDescription(password: Secret(bytes: lines[0]))
     for line in lines.dropFirst() {
-      // What git could not be told is no such line.
+      // If a line can't be passed to git, git-credential-libsecret didn't write it.
       do throws(HelperFailure) { try description.read(line) } catch { return }
     }
     self = description
   }
 
-  /// What to put into the secret of an item; `nil` without a password.
+  /// The secret to store in an item, or `nil` if there is no password.
   var stored: Secret? {
     guard let password else { return nil }
     let parts = [
@@ -37,15 +39,16 @@ extension CredentialDescription {
     return Secret(bytes: bytes)
   }
 
-  /// Adds what git did not say, because it had no reason to or does not know such lines (before 2.41),
-  /// and what holds all the same.
+  /// Adds stored parts that git didn't mention and that are still valid.
   ///
-  /// - Parameter stored: What is stored so far.
-  /// - Returns: The description with more in it.
+  /// Git omits parts that it has no reason to mention, and parts that it doesn't know (before 2.41).
+  ///
+  /// - Parameter stored: The stored description.
+  /// - Returns: The description with the added parts.
   func keeping(_ stored: CredentialDescription) -> CredentialDescription {
     var description = self
     description.refreshToken = refreshToken ?? stored.refreshToken
-    // The time is the old password's: with it, git would take a new one for expired.
+    // The time belongs to the old password. With it, git would consider a new password expired.
     if password == stored.password {
       description.passwordExpiry = passwordExpiry ?? stored.passwordExpiry
     }

@@ -1,10 +1,10 @@
 import Keyring
 
 extension CredentialDescription {
-  /// Takes a URL apart as git does: `protocol://username:password@host:port/path`.
+  /// Parses a URL the same way git does: `protocol://username:password@host:port/path`.
   ///
   /// - Parameter url: The bytes of the URL.
-  /// - Throws: `.malformedURL`, or what is wrong with a part.
+  /// - Throws: `.malformedURL`, or the failure of one of the parts.
   init(url: ArraySlice<UInt8>) throws(HelperFailure) {
     self.init()
     guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon > url.startIndex,
@@ -32,7 +32,7 @@ extension CredentialDescription {
     }
   }
 
-  /// Replaces `%` and two hexadecimal digits by the byte that they stand for, as in RFC 3986.
+  /// Replaces `%` and two hexadecimal digits with the byte that they represent, as in RFC 3986.
   private func decoded(_ bytes: ArraySlice<UInt8>) throws(HelperFailure) -> [UInt8] {
     var decoded: [UInt8] = []
     var rest = bytes

@@ -1,8 +1,8 @@
 import Keyring
 
-/// What git says of a credential, or wants to know: a line `name=value` for each part.
+/// A description of a credential that git sends or asks for, with one line `name=value` per part.
 ///
-/// All is done byte by byte: to Swift a `=` and the combining mark after it are one character.
+/// The code works on bytes, because Swift treats a `=` and a following combining mark as one character.
 ///
 /// See [the format](https://git-scm.com/docs/git-credential#IOFMT).
 struct CredentialDescription: Equatable {
@@ -13,19 +13,19 @@ struct CredentialDescription: Equatable {
   var path: String?
   var username: String?
   var password: Secret?
-  /// When the password expires, in seconds since 1970; whatever the bytes are, they come back.
+  /// The expiry time of the password in seconds since 1970, as uninterpreted bytes.
   var passwordExpiry: Secret?
-  /// What a helper for OAuth gets another password with.
+  /// The token with which a helper for OAuth gets another password.
   var refreshToken: Secret?
 }
 
 // MARK: - Reading
 
 extension CredentialDescription {
-  /// Reads a description, up to an empty line or the end.
+  /// Reads a description up to an empty line or the end.
   ///
-  /// - Parameter input: The bytes; none after the empty line is asked for.
-  /// - Throws: What is wrong with a line.
+  /// - Parameter input: The bytes. Nothing is read after the empty line.
+  /// - Throws: `HelperFailure` if a line is malformed.
   init(_ input: some Sequence<UInt8>) throws(HelperFailure) {
     self.init()
     var line: [UInt8] = []
@@ -41,10 +41,10 @@ extension CredentialDescription {
     if !line.isEmpty { try read(line) }
   }
 
-  /// Reads one line; one that says something else is passed over.
+  /// Reads one line, and ignores it if its name is unknown.
   ///
-  /// - Parameter line: The line, without its end.
-  /// - Throws: What is wrong with it.
+  /// - Parameter line: The line without its line break.
+  /// - Throws: `HelperFailure` if the line is malformed.
   mutating func read(_ line: some Collection<UInt8>) throws(HelperFailure) {
     guard let end = line.firstIndex(of: UInt8(ascii: "=")) else { throw .malformedLine }
     let value = line[end...].dropFirst()
@@ -59,16 +59,16 @@ extension CredentialDescription {
     case "oauth_refresh_token":
       refreshToken = Secret(bytes: try writable(value, "oauth_refresh_token"))
     case "url": self = try CredentialDescription(url: Array(value)[...])
-    // Newer versions of git say more, in lists like `capability[]` too.
+    // Newer versions of git send more parts, including lists such as `capability[]`.
     default: break
     }
   }
 
-  /// Makes text of a value.
+  /// Converts a value to text.
   ///
   /// - Parameters:
   ///   - value: The bytes.
-  ///   - name: What they are the value of.
+  ///   - name: The name of the value.
   /// - Returns: The text.
   /// - Throws: `.notText` or `.unwritableValue`.
   func text(_ value: some Collection<UInt8>, _ name: String) throws(HelperFailure) -> String {
@@ -78,11 +78,11 @@ extension CredentialDescription {
     return text
   }
 
-  /// Refuses a value that could not be written in a line.
+  /// Throws an error if a value can't be written on a line.
   ///
   /// - Parameters:
   ///   - value: The bytes.
-  ///   - name: What they are the value of.
+  ///   - name: The name of the value.
   /// - Returns: The same bytes.
   /// - Throws: `.unwritableValue`.
   func writable<Value: Sequence<UInt8>>(
@@ -98,7 +98,7 @@ extension CredentialDescription {
 // MARK: - Writing
 
 extension CredentialDescription {
-  /// Writes the description, a line for each part that there is.
+  /// Returns the lines of the description, one for each part that it has.
   ///
   /// - Returns: The lines.
   /// - Throws: `.unwritableValue`.

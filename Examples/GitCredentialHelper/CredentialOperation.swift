@@ -1,21 +1,21 @@
 import Keyring
 
-/// What git asks its helpers to do, by the name it calls that.
+/// An operation that git asks its helpers to perform, with git's name for it.
 enum CredentialOperation: String {
-  /// Find the username and password that the description lacks.
+  /// Finds the username and password that the description lacks.
   case get
-  /// Keep a credential that a server has accepted.
+  /// Stores a credential that a server has accepted.
   case store
-  /// Forget a credential that a server has refused.
+  /// Removes a credential that a server has refused.
   case erase
 
-  /// Does what git asks.
+  /// Performs the operation.
   ///
   /// - Parameters:
-  ///   - description: The credential, as far as git knows it.
-  ///   - storage: Where the passwords are.
-  /// - Returns: What to answer; `nil` for nothing, after which git asks the next helper or the user.
-  /// - Throws: What kept the storage from doing it.
+  ///   - description: The parts of the credential that git knows.
+  ///   - storage: The storage of the passwords.
+  /// - Returns: The reply, or `nil` for none. Without a reply, git asks the next helper or the user.
+  /// - Throws: `HelperFailure` if the storage can't perform the operation.
   func run(
     _ description: CredentialDescription, in storage: any SecureStorage
   ) throws(HelperFailure) -> CredentialDescription? {
@@ -33,7 +33,7 @@ enum CredentialOperation: String {
 }
 
 extension SecureStorage {
-  /// The accounts that agree with a description, the one last changed first.
+  /// Returns the stored credentials that match a description, most recently changed first.
   fileprivate func credentials(
     matching description: CredentialDescription
   ) throws(SecureStorageError) -> [CredentialDescription] {
@@ -45,9 +45,9 @@ extension SecureStorage {
     }
   }
 
-  /// Stores a credential, if nothing of it is missing.
+  /// Stores a credential if it's complete.
   ///
-  /// Git does that after each success, so mostly it is stored already.
+  /// Git calls this after each success, so the credential is usually stored already.
   fileprivate func store(_ description: CredentialDescription) throws(SecureStorageError) {
     guard let server = description.server, description.password != nil,
       let username = description.username, !username.isEmpty
@@ -58,9 +58,9 @@ extension SecureStorage {
     if new.stored != old?.stored { try setSecret(new.stored, for: key) }
   }
 
-  /// Removes every item that agrees with a description.
+  /// Removes every item that matches a description.
   ///
-  /// One with another password stays: it is newer than the one that the server refused.
+  /// An item with another password is kept, because it's newer than the one that the server refused.
   fileprivate func erase(_ description: CredentialDescription) throws(SecureStorageError) {
     for item in try items(matching: description) {
       let stored = item.secret.map(CredentialDescription.init(stored:))
@@ -69,10 +69,10 @@ extension SecureStorage {
     }
   }
 
-  /// The items of a server, of one account if the description names it.
+  /// Returns the items of a server, limited to one account if the description names it.
   ///
-  /// A query also finds what has more parts: a port or a path that git did not name. The password
-  /// of another port, or of one repository, is not for this server at large.
+  /// A query also finds items with more parts, such as a port or a path that git didn't name. The password
+  /// of another port or of one repository isn't meant for the server as a whole.
   private func items(
     matching description: CredentialDescription
   ) throws(SecureStorageError) -> [SecureItem] {
@@ -87,6 +87,6 @@ extension SecureStorage {
 }
 
 extension SecureItem {
-  /// The account, by the name that it has as an attribute.
+  /// The username, which is an attribute of the item.
   fileprivate var username: String? { key.attributes["user"] }
 }

@@ -1,21 +1,21 @@
 import Keyring
 
-/// Why the helper could not do what git asked; it never holds a secret.
+/// A failure of the helper, which never contains a secret.
 enum HelperFailure: Error, Equatable {
-  /// A line of the input is not `name=value`.
+  /// A line of the input isn't `name=value`.
   case malformedLine
-  /// What the name stands for has to be text, and is not.
+  /// The value with this name must be text, and isn't.
   case notText(String)
-  /// What the name stands for has a newline or a NUL, which the protocol has no way to write.
+  /// The value with this name has a newline or a NUL, which the protocol can't represent.
   case unwritableValue(String)
-  /// The value of `url` is no URL.
+  /// The value of `url` isn't a URL.
   case malformedURL
-  /// Nobody reads the answer.
+  /// The reader of the reply is gone.
   case unreadOutput
-  /// The keyring could not do it.
+  /// The storage couldn't perform the operation.
   case storage(SecureStorageError)
 
-  /// What went wrong, in one line.
+  /// The message, on one line.
   var line: String {
     switch self {
     case .malformedLine: "A line of the input is not name=value."
@@ -23,7 +23,7 @@ enum HelperFailure: Error, Equatable {
     case .unwritableValue(let name): "The value of \(name) has a newline or a NUL."
     case .malformedURL: "The value of url is not a URL."
     case .unreadOutput: "The answer could not be written."
-    case .storage(let error): "\(error.message) \(error.advice)"
+    case .storage(let error): "\(error.message) \(error.recoverySuggestion ?? "")"
     }
   }
 }

@@ -9,11 +9,10 @@ import Musl
 import Glibc
 #endif
 
-/// A program that has to run with and without a desktop: under systemd, in a container, in a remote
-/// shell.
+/// A program that runs with and without a desktop: under systemd, in a container, in a remote shell.
 ///
-/// It says where its secrets are, reads one and writes one. Its exit status is 0 when it has the
-/// token that it needs.
+/// It prints where its secrets are, reads one, and writes one. Its exit status is 0 if it has the token
+/// that it needs.
 @main
 struct HeadlessService {
   @Password("authToken") var authToken: String?
@@ -22,18 +21,18 @@ struct HeadlessService {
   static func main() {
     let service = "org.example.HeadlessService"
     SecureStorageDefaults.service = service
-    // What systemd has given it, or a container.
+    // Credentials from systemd or from a container.
     var storages: [any SecureStorage] = [
       CredentialsDirectoryStorage(service: service),
       CredentialsDirectoryStorage(service: service, directory: "/run/secrets"),
     ]
     #if SecretService && os(Linux)
-    // A desktop's keyring; there is nobody to answer its questions.
+    // The keyring of a desktop. No one is there to answer its prompts.
     storages.append(SecretServiceStorage(interaction: .never))
     #endif
     let state = Self.variable("STATE_DIRECTORY")
     #if EncryptedFile
-    // A file that its user has set up, with a key from elsewhere: systemd, or a mount.
+    // A file that the service's user has set up, with a key from elsewhere: systemd, or a mount.
     if let folder = state {
       let key = Self.variable("HEADLESS_SERVICE_KEY_FILE").map { KeySource.keyFile(at: $0) }
       storages.insert(
@@ -42,14 +41,14 @@ struct HeadlessService {
     }
     #endif
     storages.append(EnvironmentStorage(service: service, prefix: "HEADLESS_SERVICE_"))
-    // Which one it is, is remembered beside what the service keeps, or in the home of its user.
-    let memory = state.map { ChoiceMemory.file(at: $0 + "/choice") } ?? .program(service)
-    let storage = FirstAvailable(storages, remembering: memory)
+    // The selected storage is remembered next to the service's state, or in the home directory of its user.
+    let memory = state.map { SelectionMemory.file(at: $0 + "/selection") } ?? .program(service)
+    let storage = FirstAvailableStorage(storages, remembering: memory)
     SecureStorageDefaults.storage = storage
-    // Each failed assignment: with the storage that was chosen, and why not those before it.
+    // Print each failed assignment, with the selected storage and why those before it were skipped.
     SecureStorageDefaults.failureHandler = { print("failure: \($0.error)") }
     do throws(SecureStorageError) {
-      print("storage: \(try storage.choice())")
+      print("storage: \(try storage.selection())")
       try HeadlessService().run()
     } catch {
       print("failure: \(error)")

@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, because an app that depends on swift-keyring must fetch nothing for it.
+// This is a separate package, so that an app that depends on swift-keyring fetches nothing for it.
 let package = Package(
   name: "KeyringTool",
   platforms: [.macOS(.v15)],

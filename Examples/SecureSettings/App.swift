@@ -9,18 +9,19 @@ import Musl
 import Glibc
 #endif
 
-/// An app that signs in and out; each command is a process of its own, so that what one finds is
-/// what another has left in the keyring.
+/// An app that signs in and out.
+///
+/// Each command is a separate process, so it finds what an earlier command left in the keyring.
 @main
 struct App {
-  /// A `let`: assigning goes to the keyring, and changes nothing in the struct.
+  /// The settings, in a `let`: assigning changes the keyring and not the struct.
   let settings = SecureSettings()
 
   static func main() {
     SecureStorageDefaults.service = "org.example.SecureSettings"
     let arguments = CommandLine.arguments.dropFirst()
     #if EncryptedFile
-    // Where there is no keyring. A key beside its file is for a demonstration only.
+    // Use a file if there is no keyring. A key next to its file is acceptable only in a demonstration.
     if arguments.count == 2, let path = arguments.last {
       SecureStorageDefaults.storage = EncryptedFileStorage(
         at: path, key: .keyFile(at: path + ".key"))
@@ -29,7 +30,7 @@ struct App {
     do throws(SecureStorageError) {
       try App().run(arguments.first ?? "")
     } catch {
-      print("    \(error.message) \(error.advice)")
+      print("    \(error.message) \(error.recoverySuggestion ?? "")")
       exit(1)
     }
   }
@@ -62,7 +63,7 @@ struct App {
     row("subAccount", credential(settings.subAccount))
     row("authToken", token(settings.authToken))
     row("refreshToken", token(settings.refreshToken))
-    // A plain read or assignment cannot throw; what went wrong is kept with the property.
+    // Plain reads and assignments can't throw. The property keeps the error.
     if let failure = settings.failures.first { throw failure }
   }
 
@@ -84,7 +85,7 @@ struct App {
     return padded("", to: 24) + "  " + masked(token)
   }
 
-  /// The end of a secret, to tell an old one from a new one.
+  /// Returns the end of a secret, which is enough to distinguish an old one from a new one.
   private func masked(_ secret: String) -> String { "••••••••" + secret.suffix(2) }
 
   private func newToken() -> String {

@@ -7,7 +7,7 @@ struct SecureSettings {
   @Password("authToken") var authToken: String?
   @Password("refreshToken") var refreshToken: String?
 
-  /// Forgets everything, as when the user signs out.
+  /// Removes all secrets, for example when the user signs out.
   func clear() throws(SecureStorageError) {
     try $account.remove()
     try $subAccount.remove()
@@ -15,7 +15,7 @@ struct SecureSettings {
     try $refreshToken.remove()
   }
 
-  /// What went wrong with the assignments so far, if anything did.
+  /// The errors of the properties, if there are any.
   var failures: [SecureStorageError] {
     [$account.failure, $subAccount.failure, $authToken.failure, $refreshToken.failure]
       .compactMap(\.self)

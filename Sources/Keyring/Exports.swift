@@ -1,3 +1,3 @@
-// An app writes `import Keyring` and has everything: the properties, and the storages behind them.
+// With `import Keyring`, an app gets everything: the properties and the storages they use.
 @_exported public import KeyringSecretService
 @_exported public import KeyringStorage

@@ -9,9 +9,10 @@ internal import Foundation
 #endif
 
 extension ConfigContent {
-  /// What a secret is as a value of a type; `nil` when it is none.
+  /// Converts a secret to a value of a type, or returns `nil` if that isn't possible.
   ///
-  /// The value is in memory that is not wiped, as whoever reads configuration wants it.
+  /// The value is in memory that isn't overwritten afterwards, because readers of configuration expect
+  /// plain values.
   init?(_ secret: Secret, as type: ConfigType) {
     let content: ConfigContent? =
       switch type {
@@ -36,7 +37,7 @@ extension Secret {
   fileprivate func array<Element: Decodable>() -> [Element]? {
     var data = withUnsafeBytes { Data($0) }
     defer { data.resetBytes(in: data.indices) }
-    // What the decoder says could quote the secret.
+    // The decoder's error could quote the secret, so it's dropped.
     return try? JSONDecoder().decode([Element].self, from: data)
   }
 }

@@ -13,38 +13,40 @@ public import KeyringStorage
 /// let password = try config.requiredString(forKey: "database.password", isSecret: true)
 /// ```
 ///
-/// The components of a key, with dots between, are the account of a password: the value of
-/// `database.password` is the item that `setPassword("…", for: "database.password")` stores. The context
-/// of a key is not looked at. Every value is marked secret, so that no log shows it.
+/// The components of a key, joined with dots, are the account of a password. For example, the value of
+/// `database.password` is the item that `setPassword("…", for: "database.password")` stores. The context of
+/// a key is ignored. All values are marked as secret, so that they don't appear in logs.
 ///
-/// | type | what is stored |
+/// | type | stored form |
 /// |---|---|
 /// | string | Text. |
-/// | int, double, bool | Text that Swift reads as such: `42`, `3.14`, `true`. |
+/// | int, double, bool | Text that Swift can parse as the type: `42`, `3.14`, `true`. |
 /// | bytes | The bytes. |
 /// | arrays | A JSON array; chunks of bytes are strings in Base64. |
 ///
-/// A value that is not there is no value, so that the next provider is asked. A storage that cannot be
-/// read throws, and so does what is stored and cannot be taken for the type: `.undecodable`.
+/// If there is no item, the provider returns no value, so that the next provider is asked. If the storage
+/// can't be read, the provider throws. If the stored value can't be converted to the type, it throws
+/// `.undecodable`.
 ///
-/// Each get reads the storage, which takes as long as that takes; a snapshot reads all values of the
-/// service at once. Where the storage is an ``/KeyringStorage/ObservableStorage``, watching reads again
-/// after each change, by whichever process; on others there is the first value only.
+/// Each get reads the storage and takes as long as that read. A snapshot reads all values of the service at
+/// once. If the storage is an ``/KeyringStorage/ObservableStorage``, watching reads the value again after
+/// each change, regardless of which process made it. On other storages, watching emits only the first
+/// value.
 ///
 /// [swift-configuration]: https://github.com/apple/swift-configuration
 public struct SecureStorageProvider: Sendable {
-  /// The name of the provider, as access logs give it.
+  /// The name of the provider in access logs.
   public let providerName: String
 
   private let values: StoredValues
 
-  /// Makes a provider; nothing is read before it is used.
+  /// Creates a provider, which reads nothing until it's used.
   ///
   /// - Parameters:
-  ///   - storage: Where the secrets are.
+  ///   - storage: The storage of the secrets.
   ///   - service: The service that the passwords belong to.
   ///   - accessGroup: The access group of the passwords.
-  ///   - name: What tells this provider from another of its kind in logs.
+  ///   - name: A name that identifies this provider among others of its kind in logs.
   public init(
     _ storage: any SecureStorage, service: String, accessGroup: String? = nil, name: String? = nil
   ) {
@@ -55,24 +57,12 @@ public struct SecureStorageProvider: Sendable {
 
 extension SecureStorageProvider: ConfigProvider {
   /// Reads a value.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - type: The type of the value.
-  /// - Returns: The value, or that there is none.
-  /// - Throws: The reason why it can't be read.
   public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
     let secret = try values.storage.secret(for: values.key(key))
     return try values.result(secret, key, type)
   }
 
   /// Reads a value without blocking the task's thread.
-  ///
-  /// - Parameters:
-  ///   - key: The key.
-  ///   - type: The type of the value.
-  /// - Returns: The value, or that there is none.
-  /// - Throws: The reason why it can't be read.
   public func fetchValue(
     forKey key: AbsoluteConfigKey, type: ConfigType
   ) async throws -> LookupResult {
@@ -80,14 +70,14 @@ extension SecureStorageProvider: ConfigProvider {
     return try values.result(secret, key, type)
   }
 
-  /// Reads a value, and again whenever it has changed.
+  /// Reads a value, and reads it again after each change.
   ///
   /// - Parameters:
-  ///   - key: The key.
+  ///   - key: The key of the value.
   ///   - type: The type of the value.
-  ///   - updatesHandler: Gets the values, or what kept one from being read.
-  /// - Returns: What the handler returned.
-  /// - Throws: What the handler threw, or what keeps the storage from being observed.
+  ///   - updatesHandler: The closure that gets the values, or the errors of failed reads.
+  /// - Returns: The result of the handler.
+  /// - Throws: The error of the handler, or `SecureStorageError` if the storage can't be observed.
   public nonisolated(nonsending) func watchValue<Return: ~Copyable>(
     forKey key: AbsoluteConfigKey, type: ConfigType,
     updatesHandler:
@@ -108,10 +98,10 @@ extension SecureStorageProvider: ConfigProvider {
 
   /// Reads all values of the service.
   ///
-  /// A storage that cannot list its items is read when a value of the snapshot is first asked for, and
-  /// the value then stays as it was.
+  /// If the storage can't list its items, each value is read when you first ask the snapshot for it, and
+  /// then stays the same.
   ///
-  /// - Returns: The values; or what kept them from being read, which each of them throws then.
+  /// - Returns: The values. If they can't be read, getting any of them throws the error.
   public func snapshot() -> any ConfigSnapshot {
     let items = Result { () throws(SecureStorageError) in
       try values.storage.items(matching: values.query)
@@ -119,11 +109,11 @@ extension SecureStorageProvider: ConfigProvider {
     return StoredSnapshot(providerName: providerName, values: values, items)
   }
 
-  /// Reads all values of the service, and again whenever one has changed.
+  /// Reads all values of the service, and reads them again after each change.
   ///
-  /// - Parameter updatesHandler: Gets the snapshots.
-  /// - Returns: What the handler returned.
-  /// - Throws: What the handler threw, or what keeps the storage from being observed.
+  /// - Parameter updatesHandler: The closure that gets the snapshots.
+  /// - Returns: The result of the handler.
+  /// - Throws: The error of the handler, or `SecureStorageError` if the storage can't be observed.
   public nonisolated(nonsending) func watchSnapshot<Return: ~Copyable>(
     updatesHandler:
       nonisolated(nonsending) (
@@ -145,9 +135,9 @@ extension SecureStorageProvider: ConfigProvider {
 }
 
 extension SecureStorageProvider: CustomStringConvertible, CustomReflectable {
-  /// The name of the provider and the service; never a value.
+  /// The name of the provider and the service, without any value.
   public var description: String { "\(providerName)(\(values.service))" }
-  /// A mirror that shows the service only.
+  /// A mirror that shows only the service.
   public var customMirror: Mirror { Mirror(self, children: ["service": values.service]) }
 }
 #endif

@@ -3,13 +3,13 @@ internal import Configuration
 internal import KeyringStorage
 internal import Synchronization
 
-/// The values as they were when it was made; in memory that is wiped.
+/// The values at the time the snapshot was made, in memory that is overwritten on release.
 final class StoredSnapshot: ConfigSnapshot {
   private enum State: Sendable {
-    /// The secrets; `nil` where several items have a key.
+    /// The secrets; `nil` if several items have the same key.
     case read([ItemKey: Secret?])
     case failed(SecureStorageError)
-    /// The storage cannot list its items; what was asked for so far.
+    /// The results so far, if the storage can't list its items.
     case readOneByOne([ItemKey: Result<Secret?, SecureStorageError>])
   }
 
@@ -39,7 +39,7 @@ final class StoredSnapshot: ConfigSnapshot {
       case .read(let secrets):
         guard let known = secrets[itemKey] else { return nil }
         if let secret = known { return secret }
-        // Which of several it is only the storage can say, or that it cannot.
+        // If several items have the same key, only the storage can choose one or report the ambiguity.
         return try values.storage.secret(for: itemKey)
       case .failed(let error): throw error
       case .readOneByOne(var results):

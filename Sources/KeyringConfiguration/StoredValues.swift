@@ -2,16 +2,16 @@
 internal import Configuration
 internal import KeyringStorage
 
-/// The configuration values among the items of a storage: the passwords of one service.
+/// The configuration values in a storage: the passwords of one service.
 struct StoredValues: Sendable {
   let storage: any SecureStorage
   let service: String
   let accessGroup: String?
 
-  /// All of them, with their secrets.
+  /// The query for all of them, with their secrets.
   var query: ItemQuery { .service(service, kind: .password, details: .secret) }
 
-  /// The key of the item that a value is stored in.
+  /// Returns the key of the item that stores a value.
   func key(_ key: AbsoluteConfigKey) -> ItemKey {
     .password(service: service, account: Self.name(key), accessGroup: accessGroup)
   }
@@ -20,7 +20,7 @@ struct StoredValues: Sendable {
     key.components.joined(separator: ".")
   }
 
-  /// The value that a secret is.
+  /// Converts a secret to a lookup result.
   func result(
     _ secret: Secret?, _ key: AbsoluteConfigKey, _ type: ConfigType
   ) throws(SecureStorageError) -> LookupResult {
@@ -28,14 +28,14 @@ struct StoredValues: Sendable {
     guard let secret else { return LookupResult(encodedKey: name, value: nil) }
     guard let content = ConfigContent(secret, as: type) else {
       throw SecureStorageError(
-        .undecodable, operation: .read, backend: storage.backendName,
+        .undecodable, operation: .read, backendName: storage.backendName,
         message: "The value of \"\(name)\" cannot be taken for the type \(type.rawValue).",
-        advice: "Store it as that type has it, or read it as another.")
+        recoverySuggestion: "Store it in the format of that type, or read it as another type.")
     }
     return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: true))
   }
 
-  /// The changes of items from now on; `nil` when the storage does not tell of any.
+  /// Returns the changes of items from now on, or `nil` if the storage doesn't report changes.
   func changes(matching query: ItemQuery) async throws(SecureStorageError) -> ItemChanges? {
     guard let storage = storage as? any ObservableStorage else { return nil }
     do throws(SecureStorageError) {

@@ -1,7 +1,9 @@
 #if Configuration
 internal import KeyringStorage
 
-/// Emits the value that is read at first, and again after each change; only the first one without changes.
+/// A sequence that emits the value at first and after each change.
+///
+/// Without changes, it emits only the first value.
 struct Updates<Element: Sendable>: AsyncSequence, Sendable {
   typealias Failure = Never
 
@@ -34,7 +36,7 @@ struct Updates<Element: Sendable>: AsyncSequence, Sendable {
 
     mutating func next() async -> Element? { await next(isolation: nil) }
 
-    /// Waits for a change; without any, until the task is cancelled.
+    /// Waits for a change, or until the task is cancelled if there are no changes to wait for.
     private mutating func nextChange(isolation actor: isolated (any Actor)?) async -> Bool {
       if changes != nil { return await changes?.next(isolation: actor) != nil }
       let (never, end) = AsyncStream<Void>.makeStream()

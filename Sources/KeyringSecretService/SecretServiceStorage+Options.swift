@@ -1,61 +1,63 @@
 #if SecretService && os(Linux)
 extension SecretServiceStorage {
-  /// Which collection (what other systems call a keychain) the items are in.
+  /// A collection of items, which other systems call a keychain.
   public enum Collection: Sendable, Hashable {
-    /// The one the user's keyring has made its default; kept on disk, and as a rule unlocked by
-    /// logging in. Where there is none, saving asks the user to make one.
+    /// The default collection of the user's keyring.
+    ///
+    /// It's kept on disk and usually unlocked by logging in. If there is none, saving asks the user to
+    /// create one.
     case `default`
-    /// The one that is forgotten at log-out; of the common keyrings only gnome-keyring has it.
+    /// The collection that is discarded at logout; of the common keyrings, only gnome-keyring has it.
     case session
-    /// The one with this label.
+    /// The collection with this label.
     case named(String)
   }
 
-  /// Whether the keyring may put a question in front of the user.
+  /// The permission of the keyring to ask the user.
   public enum Interaction: Sendable, Hashable {
-    /// The keyring may ask for a password or a confirmation, and the call waits for the answer.
+    /// Permission to ask for a password or a confirmation; the call waits for the answer.
     case allowed
-    /// What cannot be done without asking throws `.locked`.
+    /// No permission; an operation that needs an answer from the user throws `.locked`.
     case never
   }
 
-  /// Where the items are, whether the user may be asked, and how long to wait.
+  /// The options of a storage: its collection, the permission to ask the user, and how long to wait.
   public struct Options: Sendable, Hashable {
-    /// Where the items are.
+    /// The collection that contains the items.
     public var collection: Collection
 
-    /// Whether the keyring may ask the user.
+    /// The permission of the keyring to ask the user.
     public var interaction: Interaction
 
     /// The time that an operation waits for the keyring's answers.
     ///
-    /// An operation that sends more than 64 messages at once has this long for each 64 of them, so that it
-    /// isn't the number of items that ends it. 25 s by default, as D-Bus calls have it.
+    /// An operation that sends more than 64 messages at once has this much time for each 64 of them, so a
+    /// large number of items doesn't make it time out. The default is 25 seconds, as for D-Bus calls.
     public var serviceTimeout: Duration
 
-    /// How long a prompt may wait for the user, on top of the time for the keyring's answers.
+    /// The time that a prompt may wait for the user, in addition to the time for the keyring's answers.
     ///
-    /// 5 minutes by default.
+    /// The default is 5 minutes.
     public var promptTimeout: Duration
 
-    /// The address of the message bus, as in the [D-Bus specification]; `nil` for the session bus.
+    /// The address of the message bus, as in the [D-Bus specification], or `nil` for the session bus.
     ///
     /// [D-Bus specification]: https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
     public var busAddress: String?
 
-    /// How long another operation may keep this one waiting: as long as it may take itself.
+    /// The maximum time that this operation waits for another one, which is as long as it may take itself.
     var longestOperation: Duration {
       interaction == .allowed ? serviceTimeout + promptTimeout : serviceTimeout
     }
 
-    /// Makes options.
+    /// Creates options.
     ///
     /// - Parameters:
-    ///   - collection: Where the items are.
-    ///   - interaction: Whether the keyring may ask the user.
-    ///   - serviceTimeout: How long an operation may wait for the keyring's answers.
-    ///   - promptTimeout: How long a prompt may wait for the user.
-    ///   - busAddress: The address of the message bus; `nil` for the session bus.
+    ///   - collection: The collection that contains the items.
+    ///   - interaction: The permission of the keyring to ask the user.
+    ///   - serviceTimeout: The time that an operation waits for the keyring's answers.
+    ///   - promptTimeout: The time that a prompt may wait for the user.
+    ///   - busAddress: The address of the message bus, or `nil` for the session bus.
     public init(
       collection: Collection = .default,
       interaction: Interaction = .allowed,

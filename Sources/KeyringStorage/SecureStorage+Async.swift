@@ -1,23 +1,23 @@
-// The asynchronous overloads of the storage's operations: the same names, called with `await`.
+// Asynchronous overloads of the storage's operations. You call them by the same names, with `await`.
 
 extension SecureStorage {
   /// Stores an item under its key, without blocking the task's thread.
   ///
   /// - Parameters:
-  ///   - item: The key and what to store under it.
+  ///   - item: The key, and the parts to store under it.
   ///   - mode: The save mode.
-  /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled;
-  ///   the item may have been stored all the same then.
-  public nonisolated(nonsending) func save(_ item: SecureItem, _ mode: SaveMode)
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The item
+  ///   may have been stored by then.
+  public nonisolated(nonsending) func save(_ item: SecureItem, mode: SaveMode)
     async throws(SecureStorageError)
   {
-    try await saveWithoutBlocking(item, mode)
+    try await saveWithoutBlocking(item, mode: mode)
   }
 
   /// Finds items, newest first, without blocking the task's thread.
   ///
-  /// - Parameter query: Which items, and what of them.
-  /// - Returns: The items found.
+  /// - Parameter query: The conditions for the items, and the parts to fetch.
+  /// - Returns: The items that were found.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func items(matching query: ItemQuery)
     async throws(SecureStorageError) -> [SecureItem]
@@ -25,12 +25,12 @@ extension SecureStorage {
     try await itemsWithoutBlocking(matching: query)
   }
 
-  /// Removes items for good, without blocking the task's thread.
+  /// Removes items permanently, without blocking the task's thread.
   ///
-  /// - Parameter query: Which items. One that names nothing is refused.
+  /// - Parameter query: The conditions for the items. It must name a key, an attribute, or a label.
   /// - Returns: The number of items that were removed.
-  /// - Throws: What the synchronous operation throws, and `.canceled` when the task is cancelled;
-  ///   items may have been removed all the same then.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. Items may
+  ///   have been removed by then.
   @discardableResult
   public nonisolated(nonsending) func removeItems(matching query: ItemQuery)
     async throws(SecureStorageError) -> Int
@@ -42,8 +42,8 @@ extension SecureStorage {
   ///
   /// - Parameters:
   ///   - keys: The keys to look for.
-  ///   - details: What of the items to fetch.
-  /// - Returns: The items found, by their keys.
+  ///   - details: The parts of the items to fetch.
+  /// - Returns: The items that were found, by key.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func items(
     for keys: [ItemKey], details: ItemQuery.Details

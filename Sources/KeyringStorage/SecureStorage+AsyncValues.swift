@@ -1,10 +1,10 @@
-// The asynchronous overloads of what reads and stores single items.
+// Asynchronous overloads of the methods that read and store single items.
 
 extension SecureStorage {
-  /// Tells whether an item is stored under a key.
+  /// Returns whether an item is stored under a key, without fetching its secret.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: Whether there is such an item.
+  /// - Returns: `true` if there is such an item.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func exists(_ key: ItemKey) async throws(SecureStorageError)
     -> Bool
@@ -16,8 +16,8 @@ extension SecureStorage {
   ///
   /// - Parameters:
   ///   - key: The key of the item.
-  ///   - details: What of the item to fetch.
-  /// - Returns: The item, or `nil` when there is none.
+  ///   - details: The parts of the item to fetch.
+  /// - Returns: The item, or `nil` if there is none.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func item(
     for key: ItemKey, details: ItemQuery.Details = .all
@@ -27,14 +27,14 @@ extension SecureStorage {
 
   /// Removes the item stored under a key.
   ///
-  /// The Secret Service has items of other programs, too. One of the same names is found under the key
-  /// while none of this package's is there. So a read may find it after a removal, and another removal
-  /// takes it.
+  /// The Secret Service also holds items of other programs. If there is no item of this package under the
+  /// key, an item of another program with matching attributes is found instead. So a read may find that
+  /// item after a removal, and another removal removes it.
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: `true` if there was one.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
-  ///   may have been made.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The item
+  ///   may have been removed by then.
   @discardableResult
   public nonisolated(nonsending) func remove(_ key: ItemKey) async throws(SecureStorageError)
     -> Bool
@@ -42,10 +42,10 @@ extension SecureStorage {
     try await removeItemsWithoutBlocking(matching: .key(key)) > 0
   }
 
-  /// Reads a secret as it is.
+  /// Reads a secret without decoding it.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: The secret, or `nil` when there is none.
+  /// - Returns: The secret, or `nil` if there is none.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func secret(for key: ItemKey) async throws(SecureStorageError)
     -> Secret?
@@ -53,24 +53,24 @@ extension SecureStorage {
     try await value(for: key, as: .secret)
   }
 
-  /// Stores a secret as it is, or removes it.
+  /// Stores a secret without encoding it, or removes the item.
   ///
   /// - Parameters:
-  ///   - secret: The secret; `nil` removes the item.
+  ///   - secret: The secret, or `nil` to remove the item.
   ///   - key: The key of the item.
   ///   - mode: The save mode.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
-  ///   may have been made.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
+  ///   may have been made by then.
   public nonisolated(nonsending) func setSecret(
-    _ secret: Secret?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+    _ secret: Secret?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await setValue(secret, for: key, as: .secret, mode)
+    try await setValue(secret, for: key, as: .secret, mode: mode)
   }
 
   /// Reads a password.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: The password, or `nil` when there is none.
+  /// - Returns: The password, or `nil` if there is none.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func password(for key: ItemKey) async throws(SecureStorageError)
     -> String?
@@ -78,24 +78,24 @@ extension SecureStorage {
     try await value(for: key, as: .text)
   }
 
-  /// Stores a password, or removes it.
+  /// Stores a password, or removes the item.
   ///
   /// - Parameters:
-  ///   - password: The password; `nil` removes the item.
+  ///   - password: The password, or `nil` to remove the item.
   ///   - key: The key of the item.
   ///   - mode: The save mode.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
-  ///   may have been made.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
+  ///   may have been made by then.
   public nonisolated(nonsending) func setPassword(
-    _ password: String?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+    _ password: String?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await setValue(password, for: key, as: .text, mode)
+    try await setValue(password, for: key, as: .text, mode: mode)
   }
 
   /// Reads a credential.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: The credential, or `nil` when there is none.
+  /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func credential(for key: ItemKey) async throws(SecureStorageError)
     -> Credential?
@@ -103,26 +103,28 @@ extension SecureStorage {
     try await value(for: key, as: .credential)
   }
 
-  /// Stores a credential, or removes it.
+  /// Stores a credential, or removes the item.
   ///
   /// - Parameters:
-  ///   - credential: The credential; `nil` removes the item.
+  ///   - credential: The credential, or `nil` to remove the item.
   ///   - key: The key of the item.
   ///   - mode: The save mode.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
-  ///   may have been made.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
+  ///   may have been made by then.
   public nonisolated(nonsending) func setCredential(
-    _ credential: Credential?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+    _ credential: Credential?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await setValue(credential, for: key, as: .credential, mode)
+    try await setValue(credential, for: key, as: .credential, mode: mode)
   }
 
   /// Reads a value.
   ///
+  /// `Data` and `[UInt8]` are read as the stored bytes. All other types are decoded from JSON.
+  ///
   /// - Parameters:
   ///   - type: The type of the value.
   ///   - key: The key of the item.
-  /// - Returns: The value, or `nil` when there is none.
+  /// - Returns: The value, or `nil` if there is none.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func value<Value: Codable & Sendable>(
     _ type: Value.Type, for key: ItemKey
@@ -130,17 +132,19 @@ extension SecureStorage {
     try await value(for: key, as: .value)
   }
 
-  /// Stores a value, or removes it.
+  /// Stores a value, or removes the item.
+  ///
+  /// `Data` and `[UInt8]` are stored as their own bytes. All other types are encoded as JSON.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes the item.
+  ///   - value: The value, or `nil` to remove the item.
   ///   - key: The key of the item.
   ///   - mode: The save mode.
-  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled; the change
-  ///   may have been made.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
+  ///   may have been made by then.
   public nonisolated(nonsending) func setValue<Value: Codable & Sendable>(
-    _ value: Value?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+    _ value: Value?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) async throws(SecureStorageError) {
-    try await setValue(value, for: key, as: .value, mode)
+    try await setValue(value, for: key, as: .value, mode: mode)
   }
 }

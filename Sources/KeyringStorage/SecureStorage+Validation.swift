@@ -1,8 +1,10 @@
 extension SecureStorage {
-  /// Refuses an item that some storage could not keep; every storage calls this before it acts.
+  /// Checks that every storage can keep an item.
   ///
-  /// - Parameter item: The item to be saved.
-  /// - Throws: `.invalidArgument`, naming the argument.
+  /// Every storage calls this method before it saves an item.
+  ///
+  /// - Parameter item: The item to save.
+  /// - Throws: `.invalidArgument`, with the name of the argument.
   public func validate(_ item: SecureItem) throws(SecureStorageError) {
     let check = ArgumentCheck(storage: self, operation: .save)
     try check.key(item.key)
@@ -24,17 +26,20 @@ extension SecureStorage {
     }
   }
 
-  /// Refuses a query that no item could match, or that would remove every item there is.
+  /// Checks that a query is valid for an operation.
+  ///
+  /// A query is invalid if it can't match any item. For a removal, it's also invalid if it would remove
+  /// every item.
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - operation: What the query is for; removing refuses one that names nothing.
-  /// - Throws: `.invalidArgument`, naming the argument.
+  ///   - operation: The operation that uses the query. A removal requires a key, an attribute, or a label.
+  /// - Throws: `.invalidArgument`, with the name of the argument.
   public func validate(
     _ query: ItemQuery, for operation: SecureStorageError.Operation
   ) throws(SecureStorageError) {
     let check = ArgumentCheck(storage: self, operation: operation)
-    if operation == .remove, query.namesNothing {
+    if operation == .remove, query.isUnconstrained {
       throw check.refusal("query", "must name a key or an attribute")
     }
     if let key = query.key { try check.key(key) }
@@ -47,37 +52,37 @@ extension SecureStorage {
     if let limit = query.limit, limit < 1 { throw check.refusal("limit", "must be at least 1") }
   }
 
-  /// Refuses a key that could not be kept.
+  /// Checks that a storage can keep an item under a key.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - operation: What it is for.
-  /// - Throws: `.invalidArgument`, naming the argument.
+  ///   - operation: The operation that uses the key.
+  /// - Throws: `.invalidArgument`, with the name of the argument.
   func validate(
     _ key: ItemKey, for operation: SecureStorageError.Operation
   ) throws(SecureStorageError) {
-    if key.isChecked { return }
+    if key.isValidated { return }
     try ArgumentCheck(storage: self, operation: operation).key(key)
   }
 
-  /// Refuses the label of a collection that could not be kept.
+  /// Checks that a storage can use a label for a collection.
   ///
   /// - Parameters:
   ///   - label: The label.
-  ///   - operation: What it is for.
-  /// - Throws: `.invalidArgument`, naming the label.
+  ///   - operation: The operation that uses the label.
+  /// - Throws: `.invalidArgument`, with the name of the argument.
   public func validate(
     collectionLabel label: String, for operation: SecureStorageError.Operation
   ) throws(SecureStorageError) {
     try ArgumentCheck(storage: self, operation: operation).text(label, "label")
   }
 
-  /// Refuses a new item that has no secret.
+  /// Returns the secret of a new item, or throws an error if it has none.
   ///
-  /// - Parameter item: An item to be saved where there is none.
-  /// - Returns: Its secret.
-  /// - Throws: `.invalidArgument`, naming the secret.
-  public func secretOfNewItem(_ item: SecureItem) throws(SecureStorageError) -> Secret {
+  /// - Parameter item: The item to save, which isn't stored yet.
+  /// - Returns: The secret of the item.
+  /// - Throws: `.invalidArgument` if the item has no secret.
+  public func requireSecret(_ item: SecureItem) throws(SecureStorageError) -> Secret {
     if let secret = item.secret { return secret }
     throw ArgumentCheck(storage: self, operation: .save)
       .refusal("secret", "is needed for a new item")
@@ -85,9 +90,11 @@ extension SecureStorage {
 }
 
 extension SecureItem {
-  /// The same with a label and attributes that every storage takes: another program's item may have a
-  /// "/" in its label, or none, and attributes that only a storage may give.
-  package var acceptable: SecureItem {
+  /// A copy of the item with a label and attributes that every storage accepts.
+  ///
+  /// An item of another program may have a "/" in its label, or no label, and attributes that only a
+  /// storage may set.
+  package var sanitized: SecureItem {
     var item = self
     let scalars = (label ?? "").unicodeScalars.map { $0 == "/" ? "-" : $0 }
     item.label = scalars.isEmpty ? nil : String(String.UnicodeScalarView(scalars))
@@ -96,13 +103,15 @@ extension SecureItem {
   }
 }
 
-/// The checks of one call, all of which throw the same error but for the argument.
+/// The checks of one call.
+///
+/// All of them throw the same error, except for the argument that it names.
 private struct ArgumentCheck<Storage: SecureStorage> {
   let storage: Storage
   let operation: SecureStorageError.Operation
 
   func key(_ key: ItemKey) throws(SecureStorageError) {
-    if key.isChecked { return }
+    if key.isValidated { return }
     try kind(key.kind)
     if key.attributes.isEmpty { throw refusal("key", "must have a part") }
     for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
@@ -110,14 +119,14 @@ private struct ArgumentCheck<Storage: SecureStorage> {
       try word(name, "key")
       try text(value, key.kind.argument(for: name))
     }
-    key.isChecked = true
+    key.isValidated = true
   }
 
   func kind(_ kind: ItemKind) throws(SecureStorageError) {
     try word(kind.rawValue, "kind")
   }
 
-  /// What a storage writes as one word of a list: the kind, and the names of the parts.
+  /// Checks text that a storage writes as one word of a list: a kind, or the name of a key's part.
   private func word(_ word: String, _ argument: String) throws(SecureStorageError) {
     try text(word, argument)
     if word.utf8.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ",") }) {
@@ -137,13 +146,13 @@ private struct ArgumentCheck<Storage: SecureStorage> {
 
   func refusal(_ argument: String, _ reason: String) -> SecureStorageError {
     SecureStorageError(
-      .invalidArgument, operation: operation, backend: storage.backendName,
+      .invalidArgument, operation: operation, backendName: storage.backendName,
       message: "The argument \"\(argument)\" \(reason).", argument: argument)
   }
 }
 
 extension ItemKind {
-  /// What callers know an attribute as: a password's user name is its account.
+  /// Returns the name by which callers know an attribute, such as "account" for a password's user name.
   fileprivate func argument(for attribute: String) -> String {
     switch (self, attribute) {
     case (.password, AttributeName.username), (.value, AttributeName.username),

@@ -1,103 +1,108 @@
-// Typed reading and writing of single items. Setting `nil` removes the item.
+// Methods that read and store single items as typed values. Setting `nil` removes the item.
 
 extension SecureStorage {
-  /// Reads a secret as it is.
+  /// Reads a secret without decoding it.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: The secret, or `nil` when there is none.
+  /// - Returns: The secret, or `nil` if there is none.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     try secretOfItem(for: key)
   }
 
-  /// The secret of the item, which is found with that.
+  /// Finds the item stored under a key, and returns its secret.
   func secretOfItem(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     guard let item = try item(for: key, details: .secret) else { return nil }
     return try ItemCoding.secret.value(of: item, from: backendName)
   }
 
-  /// Stores a secret as it is, or removes it.
+  /// Stores a secret without encoding it, or removes the item.
   ///
   /// - Parameters:
-  ///   - secret: The secret; `nil` removes the item.
+  ///   - secret: The secret, or `nil` to remove the item.
   ///   - key: The key of the item.
   ///   - mode: The save mode.
   /// - Throws: `SecureStorageError` if the storage can't be changed.
   public func setSecret(
-    _ secret: Secret?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+    _ secret: Secret?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
-    try setValue(secret, for: key, as: .secret, mode)
+    try setValue(secret, for: key, as: .secret, mode: mode)
   }
 
   /// Reads a password.
   ///
   /// - Parameter key: The key of a generic or an internet password.
-  /// - Returns: The password, or `nil` when there is none.
-  /// - Throws: `.undecodable` if it isn't text, or another error if the storage can't be read.
+  /// - Returns: The password, or `nil` if there is none.
+  /// - Throws: `.undecodable` if the password isn't text, or another error if the storage can't be read.
   public func password(for key: ItemKey) throws(SecureStorageError) -> String? {
     try value(for: key, as: .text)
   }
 
-  /// Stores a password, or removes it.
+  /// Stores a password, or removes the item.
   ///
   /// - Parameters:
-  ///   - password: The password; `nil` removes the item.
+  ///   - password: The password, or `nil` to remove the item.
   ///   - key: The key of a generic or an internet password.
   ///   - mode: The save mode.
   /// - Throws: `SecureStorageError` if the storage can't be changed.
   public func setPassword(
-    _ password: String?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+    _ password: String?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
-    try setValue(password, for: key, as: .text, mode)
+    try setValue(password, for: key, as: .text, mode: mode)
   }
 
   /// Reads a credential.
   ///
   /// - Parameter key: The key of the credential.
-  /// - Returns: The credential, or `nil` when there is none.
-  /// - Throws: `.undecodable` if it isn't text, or another error if the storage can't be read.
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: `.undecodable` if the password isn't text, or another error if the storage can't be read.
   public func credential(for key: ItemKey) throws(SecureStorageError) -> Credential? {
     try value(for: key, as: .credential)
   }
 
-  /// Stores a credential, or removes it.
+  /// Stores a credential, or removes the item.
   ///
   /// - Parameters:
-  ///   - credential: Login and password; `nil` removes the item.
+  ///   - credential: The login and the password, or `nil` to remove the item.
   ///   - key: The key of the credential.
   ///   - mode: The save mode.
   /// - Throws: `SecureStorageError` if the storage can't be changed.
   public func setCredential(
-    _ credential: Credential?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+    _ credential: Credential?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
-    try setValue(credential, for: key, as: .credential, mode)
+    try setValue(credential, for: key, as: .credential, mode: mode)
   }
 
-  /// Reads a value: `Data` and `[UInt8]` as the bytes that are stored, anything else from JSON.
+  /// Reads a value.
+  ///
+  /// `Data` and `[UInt8]` are read as the stored bytes. All other types are decoded from JSON. A value that
+  /// can't be decoded stays in the storage.
   ///
   /// - Parameters:
   ///   - type: The type of the value.
   ///   - key: The key of the item.
-  /// - Returns: The value, or `nil` when there is none.
-  /// - Throws: `.undecodable` when it is not of that type, which leaves it as it is, or any reason
-  ///   for not knowing the answer.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: `.undecodable` if the value isn't of that type, or another error if the storage can't be
+  ///   read.
   public func value<Value: Codable & Sendable>(
     _ type: Value.Type, for key: ItemKey
   ) throws(SecureStorageError) -> Value? {
     try value(for: key, as: .value)
   }
 
-  /// Stores a value, or removes it: `Data` and `[UInt8]` as their own bytes, anything else as JSON.
+  /// Stores a value, or removes the item.
+  ///
+  /// `Data` and `[UInt8]` are stored as their own bytes. All other types are encoded as JSON.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes the item.
+  ///   - value: The value, or `nil` to remove the item.
   ///   - key: The key of the item.
   ///   - mode: The save mode.
-  /// - Throws: `.invalidArgument` when the value cannot be encoded, or whatever kept the storage
-  ///   from doing it.
+  /// - Throws: `.invalidArgument` if the value can't be encoded, or another error if the storage can't be
+  ///   changed.
   public func setValue<Value: Codable & Sendable>(
-    _ value: Value?, for key: ItemKey, _ mode: SaveMode = .addOrReplace
+    _ value: Value?, for key: ItemKey, mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
-    try setValue(value, for: key, as: .value, mode)
+    try setValue(value, for: key, as: .value, mode: mode)
   }
 }

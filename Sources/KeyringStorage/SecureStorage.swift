@@ -1,17 +1,18 @@
-/// A place where secrets are kept: a keyring, the memory of a test, a file.
+/// A type that stores secrets, for example in a keyring, in a file, or in memory for tests.
 ///
-/// The protocol is small on purpose: everything an app calls is an extension over a few operations. Each has
-/// two forms, one that blocks its thread and one that suspends its task. You write a storage in the form that
-/// is natural to it, and one of three refining protocols adds the other form:
+/// The protocol is small on purpose. It has only a few operations, and extensions provide everything else
+/// that apps call. Each operation has two forms: one blocks its thread while it waits, and the other
+/// suspends its task. You write the form that suits your storage, and one of three refining protocols adds
+/// the other form:
 ///
-/// - ``BlockingStorage`` for one that waits by blocking its thread.
-/// - ``ImmediateStorage`` for one that never waits for long.
-/// - ``AsynchronousStorage`` for one that is written with `async` and `await`.
+/// - ``BlockingStorage`` is for a storage that blocks its thread while it waits.
+/// - ``ImmediateStorage`` is for a storage that never waits for long.
+/// - ``AsynchronousStorage`` is for a storage that you write with `async` and `await`.
 ///
-/// Whoever writes a storage keeps the rules that `StorageContract` of the module `KeyringTesting` checks one
-/// by one. The first of them is that a missing item is an empty result, and every other reason for not
-/// having it is an error. You need for them: ``validate(_:)``, ``secretOfNewItem(_:)``,
-/// ``ItemQuery/matches(_:)``, ``SecureItem/limited(to:)``, ``ItemKey/defaultLabel`` and
+/// A storage must follow the rules that `StorageContract` in the `KeyringTesting` module checks one by one.
+/// The first rule is that a missing item is an empty result, and that any other reason for not returning an
+/// item is an error. These declarations help you follow the rules: ``validate(_:)``, ``requireSecret(_:)``,
+/// ``ItemQuery/matches(_:)``, ``SecureItem/selecting(_:)``, ``ItemKey/defaultLabel``, and
 /// ``CancellationSignal``.
 ///
 /// ```swift
@@ -19,132 +20,149 @@
 /// try storage.setPassword("s3cret", for: .password(service: "org.example.app", account: "authToken"))
 /// ```
 public protocol SecureStorage: Sendable {
-  /// The name of this kind of storage, as errors give it. By default the name of the type.
+  /// The name of this kind of storage, as it appears in errors.
+  ///
+  /// The default is the name of the type.
   var backendName: String { get }
 
-  /// Stores an item under its key, atomically: at every moment the old or the new item is there.
+  /// Stores an item under its key.
   ///
-  /// What is `nil` in `item` stays as it is in the item already stored: with `secret` left out, a
-  /// label changes without the secret being read or rewritten.
+  /// Saving is atomic: at every moment, the storage holds either the old item or the new one.
+  ///
+  /// If a property of `item` is `nil`, the stored item keeps its value. For example, leave out `secret` to
+  /// change the label without reading or rewriting the secret.
   ///
   /// - Parameters:
-  ///   - item: The key and what to store under it. A new item needs a secret.
+  ///   - item: The key, and the parts to store under it. A new item needs a secret.
   ///   - mode: The save mode.
-  /// - Throws: `.itemAlreadyExists` and `.itemNotFound` as `mode` has it, `.invalidArgument` before
-  ///   anything was stored, or whatever kept the storage from doing it.
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError)
+  /// - Throws: `.itemAlreadyExists` or `.itemNotFound`, depending on `mode`; `.invalidArgument` if an
+  ///   argument is refused, before anything is stored; or another error if the item can't be stored.
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError)
 
-  /// Finds items, newest first, with as much of each as the query asks for.
+  /// Finds items, newest first.
   ///
-  /// Keyrings keep times in whole seconds. Items that were changed within the same second come in any order.
+  /// Each item has the parts that the query asks for. Keyrings keep times in whole seconds, so items that
+  /// changed within the same second can be in any order.
   ///
-  /// - Parameter query: Which items, and what of them.
-  /// - Returns: The items found; empty when there are none.
-  /// - Throws: Any reason for not knowing the answer: locked, dismissed, unreachable.
+  /// - Parameter query: The conditions for the items, and the parts to fetch.
+  /// - Returns: The items that were found, or an empty array if there are none.
+  /// - Throws: `SecureStorageError` if the storage can't give an answer, for example because it's locked or
+  ///   unreachable, or because the user dismissed a prompt.
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem]
 
   /// Finds the item stored under a key.
   ///
-  /// A storage that has no better way leaves this out; then it is found as any other item.
+  /// The default implementation finds it like any other item, with `items(matching:)`. Implement this
+  /// method if your storage has a better way.
   ///
   /// - Parameters:
   ///   - key: The key to look for.
-  ///   - details: What of the item to fetch.
-  /// - Returns: The item, or `nil` when there is none.
+  ///   - details: The parts of the item to fetch.
+  /// - Returns: The item, or `nil` if there is none.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem?
 
-  /// Finds the secret stored under a key: what a read of every property but a credential comes to.
+  /// Finds the secret stored under a key.
   ///
-  /// A storage that has no better way leaves this out; then the item is found with its secret.
+  /// Property wrappers use this method to read every type of value except a credential. The default
+  /// implementation finds the item together with its secret. Implement this method if your storage has a
+  /// better way.
   ///
   /// - Parameter key: The key to look for.
-  /// - Returns: The secret, or `nil` when there is no item.
+  /// - Returns: The secret, or `nil` if there is no item.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   func secret(for key: ItemKey) throws(SecureStorageError) -> Secret?
 
-  /// Finds the items stored under keys, as many as there are, at the cost of little more than one.
+  /// Finds the items stored under any number of keys.
   ///
-  /// A storage that has no better way leaves this out; then they are found one after the other.
+  /// If your storage can find many items at little more than the cost of one, implement this method. The
+  /// default implementation finds the items one after the other.
   ///
   /// - Parameters:
   ///   - keys: The keys to look for.
-  ///   - details: What of the items to fetch.
-  /// - Returns: The items found, by their keys.
-  /// - Throws: The errors of finding one of them.
+  ///   - details: The parts of the items to fetch.
+  /// - Returns: The items that were found, by key.
+  /// - Throws: The same errors as finding a single item.
   func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem]
 
-  /// Removes items for good.
+  /// Removes items permanently.
   ///
-  /// - Parameter query: Which items. One that names nothing is refused.
-  /// - Returns: How many items were removed; 0 when there were none.
-  /// - Throws: `.invalidArgument` for a query that names nothing, `.locked` rather than a quiet
-  ///   success, or whatever kept the storage from doing it.
+  /// If a matching item stays locked, the removal throws `.locked`. It never succeeds without removing the
+  /// item.
+  ///
+  /// - Parameter query: The conditions for the items. It must name a key, an attribute, or a label.
+  /// - Returns: The number of items that were removed, or 0 if there were none.
+  /// - Throws: `.invalidArgument` if the query names nothing, `.locked` if the storage stays locked, or
+  ///   another error if the items can't be removed.
   @discardableResult
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int
 
-  // What `await` leads to. The names differ from those that apps call: a method that blocks would else stand
-  // for one that doesn't.
+  // The asynchronous overloads call these requirements. Their names differ from the names that apps call.
+  // Otherwise, a blocking method could satisfy an asynchronous requirement.
 
-  /// Stores an item under its key, and suspends its task while it waits.
+  /// Stores an item under its key, and suspends the task while it waits.
   ///
   /// - Parameters:
-  ///   - item: The key and what to store under it. A new item needs a secret.
+  ///   - item: The key, and the parts to store under it. A new item needs a secret.
   ///   - mode: The save mode.
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled; the
-  ///   item may already have been stored.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The item
+  ///   may have been stored by then.
   nonisolated(nonsending) func saveWithoutBlocking(
-    _ item: SecureItem, _ mode: SaveMode
+    _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError)
 
-  /// Finds items, newest first, and suspends its task while it waits.
+  /// Finds items, newest first, and suspends the task while it waits.
   ///
-  /// - Parameter query: Which items, and what of them.
-  /// - Returns: The items found; empty when there are none.
+  /// - Parameter query: The conditions for the items, and the parts to fetch.
+  /// - Returns: The items that were found, or an empty array if there are none.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem]
 
-  /// Finds the items stored under keys, and suspends its task while it waits.
+  /// Finds the items stored under keys, and suspends the task while it waits.
   ///
   /// - Parameters:
   ///   - keys: The keys to look for.
-  ///   - details: What of the items to fetch.
-  /// - Returns: The items found, by their keys.
+  ///   - details: The parts of the items to fetch.
+  /// - Returns: The items that were found, by key.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem]
 
-  /// Removes items for good, and suspends its task while it waits.
+  /// Removes items permanently, and suspends the task while it waits.
   ///
-  /// - Parameter query: Which items. One that names nothing is refused.
+  /// - Parameter query: The conditions for the items. It must name a key, an attribute, or a label.
   /// - Returns: The number of items that were removed.
-  /// - Throws: The same errors as the operation that blocks, or `.canceled` if the task is cancelled; items
-  ///   may already have been removed.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. Items may
+  ///   have been removed by then.
   nonisolated(nonsending) func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int
 
-  /// Finds out whether the storage works here, and what to do if it does not: what saving an item would
-  /// need is looked at, without asking anybody, and in bounded time.
+  /// Checks whether the storage works, and suggests what to do if it doesn't.
   ///
-  /// A storage that leaves this out is read, and written if that is asked for. One that asks the user
-  /// at each use, or knows more of its place than that it fails, does it itself.
+  /// The check looks at everything that saving an item needs. It takes a bounded time and never prompts the
+  /// user.
   ///
-  /// - Parameter writing: Whether an item is stored, read and removed again to see that this works;
-  ///   otherwise nothing is changed.
+  /// The default implementation reads from the storage, and also writes to it if `writing` is `true`.
+  /// Implement this method if your storage prompts the user at each use, or if it knows more about its
+  /// state than that an operation fails.
+  ///
+  /// - Parameter writing: If `true`, the check stores an item, reads it, and removes it again. If `false`,
+  ///   it changes nothing.
   /// - Returns: The findings.
   func diagnose(writing: Bool) -> StorageDiagnosis
 
-  /// Finds out whether the storage works here, and suspends its task while it waits.
+  /// Checks whether the storage works, and suspends the task while it waits.
   ///
-  /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
+  /// - Parameter writing: If `true`, the check stores an item, reads it, and removes it again. If `false`,
+  ///   it changes nothing.
   /// - Returns: The findings.
   /// - Throws: `.canceled` if the task is cancelled.
   nonisolated(nonsending) func diagnoseWithoutBlocking(
@@ -157,12 +175,6 @@ extension SecureStorage {
   public var backendName: String { String(describing: Self.self) }
 
   /// Finds the items stored under keys, one after the other.
-  ///
-  /// - Parameters:
-  ///   - keys: The keys to look for.
-  ///   - details: What of the items to fetch.
-  /// - Returns: The items found, by their keys.
-  /// - Throws: The errors of finding one of them.
   public func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -171,32 +183,26 @@ extension SecureStorage {
     return items
   }
 
-  /// Tells whether an item is stored under a key, without fetching its secret.
+  /// Returns whether an item is stored under a key, without fetching its secret.
   ///
   /// - Parameter key: The key to look for.
-  /// - Returns: Whether there is such an item.
+  /// - Returns: `true` if there is such an item.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func exists(_ key: ItemKey) throws(SecureStorageError) -> Bool {
     try item(for: key, details: []) != nil
   }
 
-  /// Finds the item stored under a key.
-  ///
-  /// - Parameters:
-  ///   - key: The key to look for.
-  ///   - details: What of the item to fetch.
-  /// - Returns: The item, or `nil` when there is none.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
+  /// Finds the item stored under a key, with a query for that key.
   public func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
     try items(matching: .key(key, details: details)).first
   }
 
-  /// Finds the item stored under a key, with everything there is to know of it.
+  /// Finds the item stored under a key, with all of its parts.
   ///
   /// - Parameter key: The key to look for.
-  /// - Returns: The item, or `nil` when there is none.
+  /// - Returns: The item, or `nil` if there is none.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func item(for key: ItemKey) throws(SecureStorageError) -> SecureItem? {
     try item(for: key, details: .all)
@@ -204,29 +210,15 @@ extension SecureStorage {
 
   /// Removes the item stored under a key.
   ///
-  /// The Secret Service has items of other programs, too. One of the same names is found under the key
-  /// while none of this package's is there. So a read may find it after a removal, and another removal
-  /// takes it.
+  /// The Secret Service also holds items of other programs. If there is no item of this package under the
+  /// key, an item of another program with matching attributes is found instead. So a read may find that
+  /// item after a removal, and another removal removes it.
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: `true` if there was one.
-  /// - Throws: Whatever kept the storage from removing it.
+  /// - Throws: `SecureStorageError` if the item can't be removed.
   @discardableResult
   public func remove(_ key: ItemKey) throws(SecureStorageError) -> Bool {
     try removeItems(matching: .key(key)) > 0
   }
-}
-
-/// What saving does about an item that is, or is not, there already.
-public enum SaveMode: Sendable, Hashable {
-  /// Stores a new item; throws `.itemAlreadyExists` when there is one.
-  ///
-  /// It never replaces an item. A storage that several processes share may have no atomic "create if
-  /// absent". It then takes its own item back where it meets another one, so of two processes that add
-  /// the same key at the same moment one succeeds, or none.
-  case add
-  /// Changes the item that is there; throws `.itemNotFound` when there is none.
-  case update
-  /// Stores the item whether or not there was one.
-  case addOrReplace
 }

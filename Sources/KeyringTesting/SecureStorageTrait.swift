@@ -1,7 +1,7 @@
 public import Keyring
 public import Testing
 
-/// Gives a test, or each test of a suite, a storage of its own.
+/// A trait that gives a test, or each test of a suite, its own storage.
 ///
 /// ```swift
 /// @Test(.secureStorage(InMemoryStorage())) func logoutForgetsEverything() {
@@ -17,16 +17,10 @@ public struct SecureStorageTrait: TestTrait, SuiteTrait, TestScoping {
     self.makeStorage = makeStorage
   }
 
-  /// On a suite, the trait applies to each of its tests.
+  /// Indicates that the trait applies to each test of a suite.
   public var isRecursive: Bool { true }
 
   /// Runs one test case with a new storage.
-  ///
-  /// - Parameters:
-  ///   - test: The test.
-  ///   - testCase: The case of the test.
-  ///   - function: What to run.
-  /// - Throws: What the test threw.
   public func provideScope(
     for test: Test, testCase: Test.Case?,
     performing function: @Sendable @concurrent () async throws -> Void
@@ -36,9 +30,10 @@ public struct SecureStorageTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == SecureStorageTrait {
-  /// Makes secure properties use a storage of the test's own, fresh for every test and test case.
+  /// Makes secure properties use a new storage for each test and test case.
   ///
-  /// - Parameter storage: Evaluated again for each; by default an empty `InMemoryStorage`.
+  /// - Parameter storage: The storage, which is evaluated again for each test case. The default is an empty
+  ///   `InMemoryStorage`.
   /// - Returns: The trait.
   public static func secureStorage(
     _ storage: @autoclosure @escaping @Sendable () -> any SecureStorage = InMemoryStorage()

@@ -1,4 +1,4 @@
-// What the samples of the README and the articles take for granted; `.ci/samples` compiles them.
+// What the samples of the README and the articles take for granted; `.ci/check-doc-samples` compiles them.
 
 import Foundation
 import Keyring
@@ -18,7 +18,8 @@ struct OAuthSession: Codable, Sendable {
 
 let settings = SecureSettings()
 let storage = InMemoryStorage()
-let myStorage: any SecureStorage = InMemoryStorage()
+typealias MyStorage = InMemoryStorage
+let myStorage: any SecureStorage = MyStorage()
 let oldStorage = InMemoryStorage()
 let path = "settings.json"
 let key = ItemKey.password(service: "org.example.app", account: "me")

@@ -10,7 +10,7 @@ its standard input does. Each method called prints "called METHOD". Lines of inp
   fault METHOD leave             leaves the bus without an answer
   fault METHOD lost              does it, once, and the bus says that the answer was lost
   fault METHOD prompt OUTCOME    answers with a prompt: accept, dismiss, mute or type
-  mend                           no faults any more
+  reset                          no faults any more
   quiet                          prints no more what is called
   lock, unlock                   locks or unlocks everything
   swap                           the items take each other's paths, the first the last one's
@@ -400,7 +400,7 @@ class Service:
             words = line.split()
             if words[0] == "fault":
                 self.faults[words[1]] = (words[2], " ".join(words[3:]))
-            elif words[0] == "mend":
+            elif words[0] == "reset":
                 self.faults = {}
                 self.withers = self.churns = False
             elif words[0] == "quiet":

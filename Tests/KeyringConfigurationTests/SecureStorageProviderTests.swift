@@ -252,8 +252,8 @@ import Testing
 private struct SilentStorage: BlockingStorage {
   let base: InMemoryStorage
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode)
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode: mode)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
@@ -267,11 +267,11 @@ private struct SilentStorage: BlockingStorage {
 
 /// A storage in which two items of other programs have the parts of every key.
 private struct TwinStorage: BlockingStorage {
-  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func save(_ item: SecureItem, mode: SaveMode) {}
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     if query.key != nil {
-      throw SecureStorageError(.ambiguous, operation: .read, backend: backendName)
+      throw SecureStorageError(.ambiguous, operation: .read, backendName: backendName)
     }
     let service = query.attributes["service"] ?? ""
     return ["new", "old"].map {

@@ -8,13 +8,13 @@ import Testing
 
 /// Many threads and several processes on one file.
 @Suite struct ConcurrencyTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private var path: String { folder.path("secrets") }
   private var storage: EncryptedFileStorage {
     EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
   }
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TemporaryDirectory() }
 
   @Test func eightThreadsLoseNothing() throws {
     try expectNothingLost([Program.worker("mix", path, "service", "worker", "8", "250")])
@@ -39,11 +39,11 @@ import Testing
       uniqueKeysWithValues: items.map {
         ($0.key.attributes["username"] ?? $0.key.attributes["label"] ?? "", $0.secret?.text)
       })
-    let histories = try History.read(output)
+    let histories = try LinearizabilityLog.read(output)
     #expect(!histories.isEmpty)
     #expect(Set(values.keys).isSubset(of: histories.keys))
     for (key, history) in histories {
-      let contradictions = history.contradictions(last: values[key] ?? nil)
+      let contradictions = history.violations(last: values[key] ?? nil)
       #expect(contradictions.isEmpty, "\(key) of \(histories.count) keys")
     }
   }
@@ -62,7 +62,7 @@ import Testing
     let storage = EncryptedFileStorage(
       at: path, key: .keyFile(at: path + ".key"), timeout: .milliseconds(50))
     try storage.setPassword("kept", for: .first)
-    let lock = try #require(try FileLock(taking: FilePlace(path)))
+    let lock = try #require(try FileLock(taking: FileLocation(path)))
     #expect(try code { try storage.setPassword("late", for: .first) } == .timedOut)
     // Readers and changes of nothing wait for nobody.
     #expect(try storage.password(for: .first) == "kept")
@@ -123,7 +123,7 @@ import Testing
 
   /// Both write under the same name until they have found out.
   @Test func unfinishedFileOfAnotherWriterStays() throws {
-    let place = FilePlace(path)
+    let place = FileLocation(path)
     let lock = try #require(try FileLock(taking: place))
     let unfinished = folder.path(".secrets.new")
     try [UInt8](repeating: 1, count: 8).withUnsafeBytes { bytes in
@@ -162,7 +162,7 @@ import Testing
   @Test func waitingForAnotherWriterIsCanceled() async throws {
     let storage = storage
     try await storage.setPassword("kept", for: .first)
-    let lock = try #require(try FileLock(taking: FilePlace(path)))
+    let lock = try #require(try FileLock(taking: FileLocation(path)))
     let task = Task { try await storage.setPassword("late", for: .first) }
     task.cancel()
     let error = await #expect(throws: SecureStorageError.self) { try await task.value }

@@ -8,11 +8,11 @@ import Testing
 /// A file that is not as it was written is an error, which is not that of a wrong passphrase; and it
 /// stays as it is.
 @Suite struct DamageTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private let whole: [UInt8]
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TemporaryDirectory()
     try EncryptedFileStorage(at: folder.path("secrets"), key: .cheap("right"))
       .setPassword("s3cret", for: .first)
     whole = try folder.bytes("secrets")

@@ -6,13 +6,13 @@ import Testing
 
 @testable import KeyringFile
 
-/// What the storage says of its file, and what the choice among storages makes of that.
+/// What the storage says of its file, and what the selection among storages makes of that.
 @Suite struct DiagnosisTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private let storage: EncryptedFileStorage
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TemporaryDirectory()
     storage = folder.storage("deep/secrets")
   }
 
@@ -21,18 +21,18 @@ import Testing
       [.posixPermissions: mode], ofItemAtPath: folder.path(name))
   }
 
-  /// The codes of what the diagnosis finds, and of what a choice comes to that begins with the storage.
+  /// The codes of what the diagnosis finds, and of what a selection comes to that begins with the storage.
   private func failures(
     _ storage: EncryptedFileStorage
-  ) -> (diagnosis: SecureStorageError.Code?, choice: SecureStorageError.Code?, index: Int?) {
-    var choice: FirstAvailable.Choice?
+  ) -> (diagnosis: SecureStorageError.Code?, selection: SecureStorageError.Code?, index: Int?) {
+    var selection: FirstAvailableStorage.Selection?
     var code: SecureStorageError.Code?
     do throws(SecureStorageError) {
-      choice = try FirstAvailable([storage, InMemoryStorage()]).choice()
+      selection = try FirstAvailableStorage([storage, InMemoryStorage()]).selection()
     } catch {
       code = error.code
     }
-    return (storage.diagnose().failure?.code, code, choice?.index)
+    return (storage.diagnose().failure?.code, code, selection?.index)
   }
 
   @Test func fileThatIsStillToBeMade() throws {
@@ -130,14 +130,14 @@ import Testing
     #expect(storage.diagnose().findings.map(\.subject) == ["file", "reading", "key", "folder"])
     other.fail(.read, with: .noSessionBus)
     #expect(failures(storage) == (.noSessionBus, nil, 1))
-    other.mend()
+    other.reset()
     try storage.setPassword("s3cret", for: .first)
     #expect("\(storage.diagnose())".contains("a key in a storage, which opens the file"))
     // Once there is a file, what is in it is not elsewhere.
     other.fail(.read, with: .noSessionBus)
     #expect(failures(storage) == (.keyNotFound, .keyNotFound, nil))
     #expect(storage.diagnose().failure?.message.contains("no D-Bus session bus") == true)
-    other.mend()
+    other.reset()
     other.fail(.read, with: .locked)
     #expect(failures(storage) == (.locked, nil, 0))
   }
@@ -157,7 +157,7 @@ import Testing
       #expect(storage.diagnose().failure == nil)
       let text = "\(storage.diagnose())"
       #expect(text.contains("a key in a storage, which is locked, and is not asked for here"))
-      #expect(asking.calls.allSatisfy { $0.query?.unlocks == false })
+      #expect(asking.calls.allSatisfy { $0.query?.allowsUnlocking == false })
       #expect(failures(storage).index == 0)
       try keyring.unlock()
     }
@@ -184,7 +184,7 @@ import Testing
       try file.setPassword("s3cret", for: .first)
       try chmod("", 0o500)
       #expect(failures(file) == (.readOnly, nil, 0))
-      let storage = FirstAvailable([file, InMemoryStorage()])
+      let storage = FirstAvailableStorage([file, InMemoryStorage()])
       #expect(try storage.password(for: .first) == "s3cret")
       let error = #expect(throws: SecureStorageError.self) {
         try storage.setPassword("changed", for: .first)

@@ -8,13 +8,13 @@ import Testing
   static let rules = StorageContract.cases(for: EncryptedFileStorage.self)
 
   @Test(arguments: rules) func contract(rule: StorageContract) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryDirectory()
     try rule.verify(folder.storage())
   }
 
   /// Nothing of a case may depend on what one storage remembers of its own writes.
   @Test(arguments: rules) func contractOverTwoStorages(rule: StorageContract) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryDirectory()
     try rule.verify(AlternatingStorage(folder.storage(), folder.storage()))
     #expect(try folder.names().isSubset(of: ["secrets", "secrets.lock", "key"]))
   }
@@ -29,8 +29,8 @@ private struct AlternatingStorage: BlockingStorage, ObservableStorage {
 
   private var next: EncryptedFileStorage { storages[Int.random(in: 0..<storages.count)] }
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try next.save(item, mode)
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try next.save(item, mode: mode)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
@@ -43,7 +43,7 @@ private struct AlternatingStorage: BlockingStorage, ObservableStorage {
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageObservation {
+  ) throws(SecureStorageError) -> StorageSubscription {
     try storages[0].observe(query, observer)
   }
 }

@@ -10,12 +10,12 @@ import CryptoExtras
 /// The file is what the article FileFormat says: read here without the package's own code.
 @Suite struct FileFormatTests {
   @Test func fileIsAsDocumented() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryDirectory()
     let storage = EncryptedFileStorage(at: folder.path("secrets"), key: .cheap("pass"))
     try storage.save(
       SecureItem(
         key: .first, secret: Secret("s3cret"), label: "A label", attributes: ["comment": "why"]),
-      .add)
+      mode: .add)
     let file = Data(try folder.bytes("secrets"))
 
     #expect(file[..<8] == Data("KEYRING\n".utf8))
@@ -49,7 +49,7 @@ import CryptoExtras
   }
 
   @Test func keyIsMadeAsDocumented() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryDirectory()
     try folder.storage().setPassword("s3cret", for: .first)
     let file = Data(try folder.bytes("secrets"))
     #expect(Array(file[8..<16]) == [0, 1, 2, 0, 0, 0, 0, 0])
@@ -63,12 +63,12 @@ import CryptoExtras
   }
 
   @Test func nothingIsInTheClear() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryDirectory()
     let storage = folder.storage()
     try storage.save(
       SecureItem(
         key: .first, secret: Secret("s3cret"), label: "A label", attributes: ["comment": "why"]),
-      .add)
+      mode: .add)
     let bytes = Data(try folder.bytes("secrets"))
     for text in ["s3cret", "A label", "comment", "why", "org.example.app", "first", "service"] {
       #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text)")
@@ -78,7 +78,7 @@ import CryptoExtras
 
   /// Neither nonce nor salt nor data key is ever used twice.
   @Test func everyWriteHasANonceOfItsOwn() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryDirectory()
     let storage = folder.storage()
     var nonces: Set<[UInt8]> = []
     var headers: Set<[UInt8]> = []

@@ -8,9 +8,9 @@ import Testing
 @testable import KeyringFile
 
 @Suite struct KeySourceTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TemporaryDirectory() }
 
   private func storage(_ key: KeySource) -> EncryptedFileStorage {
     EncryptedFileStorage(at: folder.path("secrets"), key: key)
@@ -52,7 +52,7 @@ import Testing
     let large = Secret(bytes: [UInt8](repeating: 1, count: 1 << 20))
     for number in 1...4 {
       let key = ItemKey.password(service: "org.example.app", account: "\(number)")
-      try storage(.cheap("right")).save(SecureItem(key: key, secret: large), .add)
+      try storage(.cheap("right")).save(SecureItem(key: key, secret: large), mode: .add)
     }
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
     let questions = Mutex(0)
@@ -111,7 +111,7 @@ import Testing
   /// A writer has all its time for other writers when it has its key.
   @Test func answerTakesNoTimeFromTheLock() throws {
     let timeout = Duration.seconds(1)
-    let held = Mutex(try FileLock(taking: FilePlace(folder.path("secrets"))))
+    let held = Mutex(try FileLock(taking: FileLocation(folder.path("secrets"))))
     let opened = inotify_init1(Int32(IN_CLOEXEC))
     defer { close(opened) }
     #expect(inotify_add_watch(opened, folder.path("secrets.lock"), UInt32(IN_OPEN)) >= 0)
@@ -137,7 +137,7 @@ import Testing
   @Test func whoIsAskedMayDecline() throws {
     let storage = storage(
       .passphrase { () throws(SecureStorageError) in
-        throw SecureStorageError(.userCanceled, operation: .unlock, backend: "test")
+        throw SecureStorageError(.userCanceled, operation: .unlock, backendName: "test")
       })
     #expect(try storage.password(for: .first) == nil, "there is no file to ask for")
     #expect(try code { try storage.setPassword("lost", for: .first) } == .userCanceled)
@@ -237,12 +237,12 @@ import Testing
 
   /// As on file systems without files that have no name.
   @Test func keyFileIsMadeUnderAnotherNameFirst() throws {
-    let file = KeyFile(path: folder.path("key"), place: FilePlace(folder.path("secrets")))
-    try file.makeWithSecondName(in: Folder(of: folder.path("key")))
+    let file = KeyFile(path: folder.path("key"), place: FileLocation(folder.path("secrets")))
+    try file.makeWithSecondName(in: Directory(of: folder.path("key")))
     let key = try folder.bytes("key")
     #expect(key.count == 32)
     #expect(try folder.mode("key") == 0o600)
-    try file.makeWithSecondName(in: Folder(of: folder.path("key")))
+    try file.makeWithSecondName(in: Directory(of: folder.path("key")))
     #expect(try folder.bytes("key") == key, "what another process has made stays")
     #expect(try folder.names() == ["key"])
   }
@@ -308,16 +308,16 @@ import Testing
     /// What another process does in between, the first time.
     let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
 
-    func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+    func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
       if mode == .add, try items.exists(item.key) {
-        throw SecureStorageError(.itemAlreadyExists, operation: .save, backend: backendName)
+        throw SecureStorageError(.itemAlreadyExists, operation: .save, backendName: backendName)
       }
       let body = meanwhile.withLock { body in
         defer { body = nil }
         return body
       }
       body?()
-      try items.save(item, .addOrReplace)
+      try items.save(item, mode: .addOrReplace)
     }
 
     func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
@@ -371,11 +371,11 @@ import Testing
 
 /// The variable belongs to the process; no other test has one of this name.
 @Suite(.serialized) struct SystemdCredentialTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private let storage: EncryptedFileStorage
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TemporaryDirectory()
     storage = EncryptedFileStorage(at: folder.path("secrets"), key: .systemdCredential("file-key"))
   }
 

@@ -9,7 +9,7 @@ import Testing
 /// A process is killed while it rewrites a credential, and nothing is lost.
 @Suite struct KilledWriterTests {
   @Test func everyReaderFindsAWholePair() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryDirectory()
     let path = folder.path("secrets")
     let reader = EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
     let kills = Kills.count

@@ -8,7 +8,7 @@ import Testing
 /// Two storages of one file, as two processes have them, agree with one in memory.
 @Suite struct ModelTests {
   @Test func fileAgreesWithMemory() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryDirectory()
     let path = folder.path("secrets")
     var key = KeySource.cheap("the first")
     var storages = [key, key].map { EncryptedFileStorage(at: path, key: $0) }

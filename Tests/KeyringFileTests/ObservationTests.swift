@@ -9,18 +9,18 @@ import Testing
 
 /// Who observes a file hears what others do to it; the contract is about what one storage does.
 @Suite struct ObservationTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private let storage: EncryptedFileStorage
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TemporaryDirectory()
     storage = folder.storage()
   }
 
   /// The events that an observer is told, one after the other.
   private func events(
     of storage: EncryptedFileStorage
-  ) throws -> (stream: AsyncStream<StorageEvent>, observation: StorageObservation) {
+  ) throws -> (stream: AsyncStream<StorageEvent>, observation: StorageSubscription) {
     let (stream, continuation) = AsyncStream<StorageEvent>.makeStream()
     return (stream, try storage.observe(nil) { continuation.yield($0) })
   }
@@ -141,7 +141,7 @@ import Testing
     let other = EncryptedFileStorage(at: storage.path, key: .storage(keyring, key: .second))
     try await other.setPassword("s3cret", for: .first)
     #expect(await iterator.next() == .changed(.created(.first)))
-    #expect(keyring.calls.last?.query?.unlocks == false)
+    #expect(keyring.calls.last?.query?.allowsUnlocking == false)
     observation.cancel()
   }
 
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test func otherFilesOfTheFolderAreNothing() throws {
-    let watch = try FolderWatch(FilePlace(folder.path("secrets")))
+    let watch = try DirectoryWatch(FileLocation(folder.path("secrets")))
     for name in ["secret", "secrets.lock", "secrets2"] { try folder.write([1], name) }
     #expect(!watch.takeEvents())
     for name in ["secrets", "other"] { try folder.write([1], name) }

@@ -8,11 +8,11 @@ import Testing
 
 /// What cannot be written is an error, and what was there stays there, whole.
 @Suite struct UnwritableTests {
-  private let folder: TemporaryFolder
+  private let folder: TemporaryDirectory
   private let path: String
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TemporaryDirectory()
     path = folder.path("secrets")
   }
 
@@ -58,7 +58,7 @@ import Testing
         try storage.setPassword("new", for: .first)
       }
       #expect(error?.message.contains("may not be on the disk yet") == true)
-      #expect(error?.advice.hasPrefix("The new content is in place") == true)
+      #expect(error?.recoverySuggestion?.hasPrefix("The new content is in place") == true)
       #expect(try storage.password(for: .first) == "new")
       chmod(folder.path("deep"), 0o700)
     }
@@ -67,8 +67,8 @@ import Testing
   @Test func fileInPlaceOfTheFolderIsAnError() throws {
     try folder.write([], "file")
     let storage = storage(at: folder.path("file/secrets"))
-    #expect(try code { _ = try storage.password(for: .first) } == .backend)
-    #expect(try code { try storage.setPassword("lost", for: .first) } == .backend)
+    #expect(try code { _ = try storage.password(for: .first) } == .other)
+    #expect(try code { try storage.setPassword("lost", for: .first) } == .other)
   }
 
   @Test(arguments: ["", "secrets/", ".", ".."]) func pathWithoutANameIsRefused(path: String) throws
@@ -83,7 +83,8 @@ import Testing
   @Test func writerThatRunsOutOfRoomLosesNothing() throws {
     let storage = EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
     try storage.save(
-      SecureItem(key: .first, secret: Secret(bytes: [UInt8](repeating: 1, count: 1 << 17))), .add)
+      SecureItem(key: .first, secret: Secret(bytes: [UInt8](repeating: 1, count: 1 << 17))),
+      mode: .add)
     let whole = try folder.bytes("secrets")
     let complaints = Pipe()
     let writer = try Program(
@@ -109,7 +110,7 @@ import Testing
     let whole = try folder.bytes("small/secrets")
     let large = Secret(bytes: [UInt8](repeating: 1, count: 1 << 20))
     let error = #expect(throws: SecureStorageError.self) {
-      try storage.save(SecureItem(key: .second, secret: large), .add)
+      try storage.save(SecureItem(key: .second, secret: large), mode: .add)
     }
     #expect(error?.underlying?.code == Int(ENOSPC))
     #expect(try folder.bytes("small/secrets") == whole)
@@ -139,8 +140,8 @@ import Testing
     try FileManager.default.moveItem(atPath: path, toPath: folder.path("elsewhere"))
     try FileManager.default.createSymbolicLink(
       atPath: path, withDestinationPath: folder.path("elsewhere"))
-    #expect(try code { _ = try storage().password(for: .first) } == .backend)
-    #expect(try code { try storage().setPassword("lost", for: .first) } == .backend)
+    #expect(try code { _ = try storage().password(for: .first) } == .other)
+    #expect(try code { try storage().setPassword("lost", for: .first) } == .other)
     #expect(try folder.bytes("elsewhere") == whole)
     // Nor does a link in the place of what is written make anybody write elsewhere.
     try FileManager.default.removeItem(atPath: path)
@@ -152,7 +153,7 @@ import Testing
     try FileManager.default.removeItem(atPath: path + ".lock")
     try FileManager.default.createSymbolicLink(
       atPath: path + ".lock", withDestinationPath: folder.path("victim"))
-    #expect(try code { try storage().setPassword("lost", for: .first) } == .backend)
+    #expect(try code { try storage().setPassword("lost", for: .first) } == .other)
     #expect(try storage().password(for: .first) == "new")
   }
 
@@ -175,10 +176,10 @@ import Testing
 
   @Test func folderAndPipeAreRefused() throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    #expect(try code { _ = try storage().password(for: .first) } == .backend)
+    #expect(try code { _ = try storage().password(for: .first) } == .other)
     try FileManager.default.removeItem(atPath: path)
     #expect(mkfifo(path, 0o600) == 0)
-    #expect(try code { _ = try storage().password(for: .first) } == .backend)
+    #expect(try code { _ = try storage().password(for: .first) } == .other)
   }
 
   @Test func unfinishedFileOfAKilledWriterIsRemoved() throws {

@@ -40,7 +40,7 @@ import Testing
     try storeTheirs(key)
     for operation in [
       { _ = try storage.password(for: key) }, { try storage.setPassword("", for: key) },
-      { try storage.setPassword("", for: key, .update) }, { try storage.remove(key) },
+      { try storage.setPassword("", for: key, mode: .update) }, { try storage.remove(key) },
     ] as [() throws -> Void] {
       let error = #expect(throws: SecureStorageError.self) { try operation() }
       #expect(error?.code == .ambiguous)
@@ -48,7 +48,7 @@ import Testing
       #expect(error?.message.contains("\"Item 2\"") == true)
     }
     let error = #expect(throws: SecureStorageError.self) {
-      try storage.setPassword("", for: key, .add)
+      try storage.setPassword("", for: key, mode: .add)
     }
     #expect(error?.code == .itemAlreadyExists)
     #expect(try secrets(key) == ["theirs", "theirs"])

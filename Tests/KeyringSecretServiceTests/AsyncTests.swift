@@ -10,7 +10,7 @@ import Testing
     try await service.setPassword("s3cret", for: "account")
     #expect(try await service.password(for: "account") == "s3cret")
     #expect(try await service.accounts() == ["account"])
-    let property = Password("account", service: service.service, storage: storage)
+    let property = Password<String?>("account", service: service.service, storage: storage)
     #expect(try await property.projectedValue.read() == "s3cret")
     try await property.projectedValue.write("other")
     #expect(try await property.projectedValue.exists())

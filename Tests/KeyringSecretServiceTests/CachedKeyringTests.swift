@@ -16,7 +16,7 @@ import Testing
   @Test(
     arguments: SecretServiceContractTests.unattended)
   func contract(rule: StorageContract) throws {
-    try KnownLimit.mind(rule) { try rule.verify(SecretServiceStorage().cached()) }
+    try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage().cached()) }
   }
 
   @Test(
@@ -109,28 +109,28 @@ import Testing
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let cached = bus.storage().cached()
-    try cached.setPassword("s3cret", for: Use.key)
-    for _ in 0..<2 { #expect(try cached.password(for: Use.key) == "s3cret") }
+    try cached.setPassword("s3cret", for: StorageUse.key)
+    for _ in 0..<2 { #expect(try cached.password(for: StorageUse.key) == "s3cret") }
     try keyring.kill()
     #expect(
       waitUntil {
         do throws(SecureStorageError) {
-          _ = try cached.password(for: Use.key)
+          _ = try cached.password(for: StorageUse.key)
           return false
         } catch {
           return error.code == .noProvider
         }
       })
     try keyring.start()
-    #expect(try cached.password(for: Use.key) == "s3cret")
+    #expect(try cached.password(for: StorageUse.key) == "s3cret")
     try bus.kill()
-    #expect(waitUntil { (try? cached.password(for: Use.key)) == nil })
+    #expect(waitUntil { (try? cached.password(for: StorageUse.key)) == nil })
     try bus.start()
     try keyring.kill()
     try keyring.start()
-    #expect(try waitUntil { try cached.password(for: Use.key) == "s3cret" })
-    try bus.storage().setPassword("another", for: Use.key)
-    #expect(try cached.password(for: Use.key) == "another")
+    #expect(try waitUntil { try cached.password(for: StorageUse.key) == "s3cret" })
+    try bus.storage().setPassword("another", for: StorageUse.key)
+    #expect(try cached.password(for: StorageUse.key) == "another")
   }
 
   /// A provider that was restarted counts the items of the session collection from the beginning.
@@ -142,9 +142,9 @@ import Testing
     ).cached()
     let storage = storageOfAnotherProcess(on: bus, .session)
     let other = ItemKey.password(service: "service", account: "other")
-    #expect(try cached.password(for: Use.key) == nil)
-    try storage.setPassword("s3cret", for: Use.key)
-    #expect(try waitUntil { try cached.password(for: Use.key) == "s3cret" })
+    #expect(try cached.password(for: StorageUse.key) == nil)
+    try storage.setPassword("s3cret", for: StorageUse.key)
+    #expect(try waitUntil { try cached.password(for: StorageUse.key) == "s3cret" })
     try keyring.kill()
     try keyring.start()
     #expect(waitUntil { (try? cached.password(for: other)) == .some(nil) })
@@ -177,16 +177,16 @@ import Testing
     try service.takeName("org.gnome.keyring")
     try service.sendNoSignalForSecrets()
     let cached = bus.storage().cached()
-    try storageOfAnotherProcess(on: bus).setPassword("old", for: Use.key)
-    #expect(try waitUntil { try cached.password(for: Use.key) == "old" })
+    try storageOfAnotherProcess(on: bus).setPassword("old", for: StorageUse.key)
+    #expect(try waitUntil { try cached.password(for: StorageUse.key) == "old" })
     try service.fault("SetSecret", .late(30))
     let error = #expect(throws: SecureStorageError.self) {
       try storageOfAnotherProcess(on: bus, serviceTimeout: .milliseconds(500))
-        .setPassword("new", for: Use.key)
+        .setPassword("new", for: StorageUse.key)
     }
     #expect(error?.code == .timedOut)
-    #expect(try waitUntil { try bus.storage().password(for: Use.key) == "new" })
-    #expect(try waitUntil { try cached.password(for: Use.key) == "new" })
+    #expect(try waitUntil { try bus.storage().password(for: StorageUse.key) == "new" })
+    #expect(try waitUntil { try cached.password(for: StorageUse.key) == "new" })
   }
 
   @Test func secretsAreForgottenWhenTheirTimeIsOver() throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// How much memory a program has that reads the keyring again and again: no more than at first.
 ///
-/// In processes of their own. `KEYRING_TEST_READS` says how often; `.ci/memory` has libsecret's own
+/// In processes of their own. `KEYRING_TEST_READS` says how often; `.ci/check-memory-growth` has libsecret's own
 /// function do the same.
 @Suite struct GrowthTests {
   private static let reads =

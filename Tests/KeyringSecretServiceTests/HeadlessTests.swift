@@ -37,9 +37,10 @@ import Testing
     #expect(status == 1 && lines.count == 1)
     let line = lines.first ?? ""
     #expect(
-      line.hasPrefix("failure: FirstAvailable: read failed (noStorage). No storage can be used"))
+      line.hasPrefix(
+        "failure: FirstAvailableStorage: read failed (noStorage). No storage can be used"))
     for reason in [
-      "CREDENTIALS_DIRECTORY is not set", "/run/secrets is not there", "session bus",
+      "CREDENTIALS_DIRECTORY isn't set", "/run/secrets is not there", "session bus",
       "HEADLESS_SERVICE_", "dbus-run-session", "LoadCredentialEncrypted",
     ] {
       #expect(line.contains(reason), "\(reason)")
@@ -266,15 +267,15 @@ import Testing
       "HOME": home,
     ]
     #expect(try run(variables).lines.suffix(2) == ["token: 6 characters", "writing: done"])
-    let choice = home + "/.local/state/swift-keyring/org.example.HeadlessService.choice"
-    #expect(try String(contentsOfFile: choice, encoding: .utf8) == "SecretServiceStorage\n")
+    let selection = home + "/.local/state/swift-keyring/org.example.HeadlessService.selection"
+    #expect(try String(contentsOfFile: selection, encoding: .utf8) == "SecretServiceStorage\n")
     try service.end()
     let (status, lines) = try HeadlessTests().run(variables)
     #expect(status == 1 && lines.count == 1)
     #expect(
       lines.first?.hasPrefix("failure: SecretServiceStorage: read failed (chosenStorageMissing)")
         == true)
-    #expect(lines.first?.contains("remove \(choice).") == true)
+    #expect(lines.first?.contains("remove \(selection).") == true)
   }
 
   /// `sudo --preserve-env`, with the bus of the user who called it.
@@ -291,7 +292,7 @@ import Testing
     let diagnosis = bus.storage().diagnose()
     #expect(diagnosis.failure?.code == .noSessionBus)
     #expect("\(diagnosis)".contains("belongs to user 65534."), "\(diagnosis)")
-    #expect("\(diagnosis)".contains("rather than through sudo"))
+    #expect("\(diagnosis)".contains("instead of with sudo"))
     // It is the other user's, and works for that one.
     let other = try PrivateBus()
     #expect(other.storage().diagnose().failure?.code == .noProvider)

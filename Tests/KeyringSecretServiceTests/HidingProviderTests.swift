@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringMigration
 import KeyringFile
 import KeyringTesting
 import Synchronization
@@ -38,19 +39,20 @@ import Testing
   @Test(arguments: Hiding.allCases)
   func lockedItemsAreNotListedWhereSomeMayBeHidden(hiding: Hiding) throws {
     let storage = bus.storage()
-    try storage.setPassword("s3cret", for: Use.key)
+    try storage.setPassword("s3cret", for: StorageUse.key)
     try service.hide(hiding)
     try service.lock()
     var query = ItemQuery.service("service")
-    query.unlocks = false
+    query.allowsUnlocking = false
     expect(.locked) { _ = try storage.items(matching: query) }
   }
 
   @Test(
-    arguments: Hiding.allCases.filter { $0 != .collection }, Use.allCases.filter { $0 != .lock })
-  func everyUseUnlocksFirst(hiding: Hiding, use: Use) throws {
+    arguments: Hiding.allCases.filter { $0 != .collection },
+    StorageUse.allCases.filter { $0 != .lock })
+  func everyUseUnlocksFirst(hiding: Hiding, use: StorageUse) throws {
     let storage = bus.storage()
-    try storage.setPassword("s3cret", for: Use.key)
+    try storage.setPassword("s3cret", for: StorageUse.key)
     try service.hide(hiding)
     try service.lock()
     if use != .propertyRead {
@@ -59,7 +61,7 @@ import Testing
       #expect(Password("account", service: "service", storage: storage).wrappedValue == "s3cret")
     }
     #expect(try !storage.isLocked())
-    #expect(try storage.password(for: Use.key) == (use == .remove ? nil : "s3cret"))
+    #expect(try storage.password(for: StorageUse.key) == (use == .remove ? nil : "s3cret"))
     #expect(
       try storage.items(matching: .service("service")).count
         == (use == .add ? 2 : use == .remove ? 0 : 1))
@@ -67,7 +69,7 @@ import Testing
 
   @Test(arguments: Hiding.allCases) func absentIsNotKnownWhileLocked(hiding: Hiding) throws {
     let absent = ItemKey.password(service: "service", account: "absent")
-    try Use.save(bus.storage())
+    try StorageUse.save(bus.storage())
     try service.hide(hiding)
     try service.lock()
     let storage = bus.storage(.never)
@@ -75,11 +77,11 @@ import Testing
     for _ in 0..<2 {
       expect(.locked) { _ = try storage.password(for: absent) }
       expect(.locked) { _ = try storage.exists(absent) }
-      expect(.locked) { _ = try storage.items(for: [absent, Use.key], details: .all) }
+      expect(.locked) { _ = try storage.items(for: [absent, StorageUse.key], details: .all) }
       expect(.locked) { _ = try storage.items(matching: .key(absent)) }
       expect(.locked) { _ = try storage.items(matching: .service("other")) }
-      expect(.locked) { try storage.setPassword("s3cret", for: absent, .add) }
-      expect(.locked) { try storage.setPassword("s3cret", for: absent, .update) }
+      expect(.locked) { try storage.setPassword("s3cret", for: absent, mode: .add) }
+      expect(.locked) { try storage.setPassword("s3cret", for: absent, mode: .update) }
       expect(.locked) { try storage.setPassword("s3cret", for: absent) }
       expect(.locked) { _ = try storage.remove(absent) }
     }
@@ -92,13 +94,13 @@ import Testing
   @Test(arguments: Hiding.allCases.filter { $0 != .collection })
   func addingToALockedCollectionReplacesNothing(hiding: Hiding) throws {
     let storage = bus.storage()
-    try storage.setPassword("s3cret", for: Use.key)
+    try storage.setPassword("s3cret", for: StorageUse.key)
     try service.hide(hiding)
     try service.lock()
     expect(.itemAlreadyExists) {
-      try storage.setPassword("another", for: Use.key, .add)
+      try storage.setPassword("another", for: StorageUse.key, mode: .add)
     }
-    #expect(try storage.password(for: Use.key) == "s3cret")
+    #expect(try storage.password(for: StorageUse.key) == "s3cret")
   }
 
   /// Between the look and the creation, as while a user answers a question.
@@ -108,26 +110,26 @@ import Testing
     try service.addRival("theirs")
     if isAsked { try service.fault("CreateItem", .prompt(.accept)) }
     expect(.itemAlreadyExists) {
-      try storage.setPassword("ours", for: Use.key, .add)
+      try storage.setPassword("ours", for: StorageUse.key, mode: .add)
     }
-    try service.mend()
-    #expect(try storage.password(for: Use.key) == "theirs")
+    try service.reset()
+    #expect(try storage.password(for: StorageUse.key) == "theirs")
     #expect(try storage.items(matching: .service("service")).count == 1)
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
   @Test(arguments: Hiding.allCases) func migrationOverwritesNothing(hiding: Hiding) throws {
     let destination = bus.storage()
-    try destination.setPassword("theirs", for: Use.key)
+    try destination.setPassword("theirs", for: StorageUse.key)
     try service.hide(hiding)
     try service.lock()
     let source = InMemoryStorage()
-    try source.setPassword("ours", for: Use.key)
+    try source.setPassword("ours", for: StorageUse.key)
     let migration = Migration(of: .service("service"), from: source, to: destination)
     #expect(throws: SecureStorageError.self) { try migration.run() }
-    #expect(try source.password(for: Use.key) == "ours")
+    #expect(try source.password(for: StorageUse.key) == "ours")
     try service.unlock()
-    #expect(try destination.password(for: Use.key) == "theirs")
+    #expect(try destination.password(for: StorageUse.key) == "theirs")
   }
 
   #if EncryptedFile
@@ -135,7 +137,8 @@ import Testing
     let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     func file(_ name: String) throws -> EncryptedFileStorage {
-      EncryptedFileStorage(at: "\(folder)/\(name)", key: .storage(bus.storage(), key: Use.key))
+      EncryptedFileStorage(
+        at: "\(folder)/\(name)", key: .storage(bus.storage(), key: StorageUse.key))
     }
     let key = ItemKey.password(service: "app", account: "me")
     try file("first").setPassword("s3cret", for: key)
@@ -153,14 +156,14 @@ import Testing
 
   @Test func newItemWhoseSecretNeverArrivedIsAbsent() throws {
     let storage = bus.storage()
-    try storage.setPassword("s3cret", for: Use.key, .add)
+    try storage.setPassword("s3cret", for: StorageUse.key, mode: .add)
     try service.forgetLastSecret()
     for _ in 0..<2 {
-      #expect(try storage.password(for: Use.key) == nil)
+      #expect(try storage.password(for: StorageUse.key) == nil)
       #expect(try storage.items(matching: .service("service", details: .all)).isEmpty)
     }
-    try storage.setPassword("another", for: Use.key, .add)
-    #expect(try storage.password(for: Use.key) == "another")
+    try storage.setPassword("another", for: StorageUse.key, mode: .add)
+    #expect(try storage.password(for: StorageUse.key) == "another")
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
@@ -176,7 +179,7 @@ import Testing
     #expect(throws: SecureStorageError.self) {
       try storage.setCredential(Credential(login: "new", password: "word"), for: key)
     }
-    try service.mend()
+    try service.reset()
     try service.forgetLastSecret()
     for _ in 0..<2 {
       #expect(try storage.credential(for: key) == old)
@@ -190,7 +193,7 @@ import Testing
     #expect(try bus.search(["service": "service"]).count == 1)
     try storage.setCredential(old, for: key)
     // What only the secret is said of keeps the login that was read.
-    try storage.save(SecureItem(key: key, secret: Secret("pa55 2")), .update)
+    try storage.save(SecureItem(key: key, secret: Secret("pa55 2")), mode: .update)
     #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55 2"))
     #expect(try bus.search(["service": "service"]).count == 1)
   }
@@ -205,11 +208,11 @@ import Testing
     #expect(throws: SecureStorageError.self) {
       try storage.setCredential(Credential(login: "new", password: "word"), for: key)
     }
-    try service.mend()
+    try service.reset()
     try service.forgetLastSecret()
     #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55"))
     expect(.itemAlreadyExists) {
-      try storage.setCredential(Credential(login: "new", password: "word"), for: key, .add)
+      try storage.setCredential(Credential(login: "new", password: "word"), for: key, mode: .add)
     }
     #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55"))
   }
@@ -218,9 +221,9 @@ import Testing
     let storage = bus.storage()
     let other = ItemKey.password(service: "service", account: "other")
     try storage.setPassword("other", for: other)
-    try storage.setPassword("s3cret", for: Use.key)
+    try storage.setPassword("s3cret", for: StorageUse.key)
     try service.forgetLastSecret()
-    expect(.itemNotFound) { try storage.setPassword("another", for: Use.key, .update) }
+    expect(.itemNotFound) { try storage.setPassword("another", for: StorageUse.key, mode: .update) }
     let query = ItemQuery(attributes: ["service": "service"], details: .all, limit: 1)
     #expect(try storage.items(matching: query).map(\.key) == [other])
   }
@@ -228,10 +231,11 @@ import Testing
   @Test func secretThatBecomesEmptyWithAnotherLabelIsThere() throws {
     let storage = bus.storage()
     try storage.save(
-      SecureItem(key: Use.key, secret: Secret("s3cret"), label: "A label"), .addOrReplace)
+      SecureItem(key: StorageUse.key, secret: Secret("s3cret"), label: "A label"),
+      mode: .addOrReplace)
     try storage.save(
-      SecureItem(key: Use.key, secret: Secret(""), label: "Another"), .addOrReplace)
-    let item = try storage.item(for: Use.key)
+      SecureItem(key: StorageUse.key, secret: Secret(""), label: "Another"), mode: .addOrReplace)
+    let item = try storage.item(for: StorageUse.key)
     #expect(item?.secret == Secret("") && item?.label == "Another")
     #expect(try bus.search(["service": "service"]).count == 1)
   }
@@ -246,7 +250,7 @@ import Testing
     let new = Credential(login: "new", password: "word")
     try storage.setCredential(new, for: key)
     #expect(try storage.credential(for: key) == new)
-    try service.mend()
+    try service.reset()
     try storage.setCredential(new, for: key)
     #expect(try bus.search(["service": "service"]).count == 1)
   }
@@ -255,21 +259,21 @@ import Testing
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     for mode in [SaveMode.add, .update] {
-      try storage.setPassword("", for: Use.key, mode)
-      #expect(try storage.password(for: Use.key) == "")
-      try storage.setPassword("s3cret", for: Use.key)
+      try storage.setPassword("", for: StorageUse.key, mode: mode)
+      #expect(try storage.password(for: StorageUse.key) == "")
+      try storage.setPassword("s3cret", for: StorageUse.key)
     }
-    try storage.setPassword("", for: Use.key)
-    #expect(try storage.password(for: Use.key) == "")
+    try storage.setPassword("", for: StorageUse.key)
+    #expect(try storage.password(for: StorageUse.key) == "")
     // A new item does not inherit that its secret may be empty.
     try service.fault("Delete", .error("org.example.Error.Odd"))
     #expect(throws: SecureStorageError.self) {
       try storage.save(
-        SecureItem(key: Use.key, secret: Secret("s"), attributes: ["a": "b"]), .update)
+        SecureItem(key: StorageUse.key, secret: Secret("s"), attributes: ["a": "b"]), mode: .update)
     }
-    try service.mend()
+    try service.reset()
     try service.forgetLastSecret()
-    #expect(try storage.password(for: Use.key) == "")
+    #expect(try storage.password(for: StorageUse.key) == "")
   }
 
   /// Of two items that were made at once none is the predecessor of the other, which has to stay where
@@ -277,11 +281,11 @@ import Testing
   @Test func itemsThatWereMadeAtOnceAreOneAfterTheNextSave() throws {
     let storage = bus.storage()
     for secret in ["first", "second"] {
-      try create(Use.key.newAttributes, secret, replacing: false)
+      try create(StorageUse.key.newAttributes, secret, replacing: false)
     }
-    #expect(try storage.password(for: Use.key) == "first")
-    try storage.setPassword("third", for: Use.key)
-    #expect(try storage.password(for: Use.key) == "third")
+    #expect(try storage.password(for: StorageUse.key) == "first")
+    try storage.setPassword("third", for: StorageUse.key)
+    #expect(try storage.password(for: StorageUse.key) == "third")
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
@@ -291,13 +295,13 @@ import Testing
     let storage = bus.storage()
     let second = ItemKey.password(service: "service", account: "second")
     try service.makeSecondCollection()
-    try storage.setPassword("first", for: Use.key)
+    try storage.setPassword("first", for: StorageUse.key)
     try service.moveDefault()
-    #expect(try storage.password(for: Use.key) == "first")
-    try storage.setPassword("changed", for: Use.key)
+    #expect(try storage.password(for: StorageUse.key) == "first")
+    try storage.setPassword("changed", for: StorageUse.key)
     try storage.setPassword("second", for: second)
     expect(.itemAlreadyExists) {
-      try storage.setPassword("again", for: Use.key, .add)
+      try storage.setPassword("again", for: StorageUse.key, mode: .add)
     }
     #expect(try storage.items(matching: .service("service")).count == 2)
     for path in try bus.search(["service": "service"]) {
@@ -309,26 +313,28 @@ import Testing
 
   @Test func collectionThatIsLockedMayHaveIt() throws {
     let storage = bus.storage(.never)
-    try Use.save(storage)
+    try StorageUse.save(storage)
     try service.hide(.items)
     try service.lock()
     try service.makeSecondCollection()
     try service.moveDefault()
-    for use in [Use.read, .find, .save, .add, .remove] { use.expectFailure(.locked, storage) }
+    for use in [StorageUse.read, .find, .save, .add, .remove] {
+      use.expectFailure(.locked, storage)
+    }
     try service.unlock()
-    #expect(try storage.password(for: Use.key) == "s3cret")
+    #expect(try storage.password(for: StorageUse.key) == "s3cret")
   }
 
   @Test func observersStayWithTheCollection() throws {
     let log = EventLog()
     let storage = bus.storage()
     let observation = try storage.observe(.service("service"), log.append)
-    try storage.setPassword("first", for: Use.key)
-    log.wait(for: .changed(.created(Use.key)))
+    try storage.setPassword("first", for: StorageUse.key)
+    log.wait(for: .changed(.created(StorageUse.key)))
     try service.makeSecondCollection()
     try service.moveDefault()
-    try storage.setPassword("changed", for: Use.key)
-    log.wait(for: .changed(.replaced(Use.key)))
+    try storage.setPassword("changed", for: StorageUse.key)
+    log.wait(for: .changed(.replaced(StorageUse.key)))
     _ = observation
   }
 
@@ -347,7 +353,7 @@ import Testing
     _ attributes: [String: String], _ secret: String, replacing: Bool = true
   ) throws {
     let session = try openSession(at: bus.address)
-    let message = Message.createItem(
+    let message = MethodCall.createItem(
       in: .collection(aliased: "default"), attributes: attributes, label: "Theirs",
       secret: try #require(session.encode(Secret(secret))), replacing: replacing)
     _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()

@@ -143,7 +143,7 @@ import Testing
     try storage.setPassword("1", for: key)
     let session = try openSession()
     let deadline = Deadline(after: .seconds(25))
-    let search = Message.searchItems(
+    let search = MethodCall.searchItems(
       in: .collection(aliased: "default"), ["service": service, "username": "account"])
     let path = try #require(
       session.send([search], until: deadline)[0].get().child(0).paths.first)

@@ -17,20 +17,22 @@ struct KWalletTests {
   func secondWallet(rule: StorageContract) throws {
     try second.unlock()
     let storage = SecretServiceStorage(collection: .named("second"), interaction: .never)
-    try KnownLimit.mind(rule) { try rule.verify(storage) { [second] _ in try second.unlock() } }
+    try KnownLimitation.verify(rule) {
+      try rule.verify(storage) { [second] _ in try second.unlock() }
+    }
   }
 
   @Test(arguments: [StorageContract.collectionsAreApart])
   func collectionsWithoutAPerson(rule: StorageContract) throws {
-    try KnownLimit.mind(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
+    try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
   }
 
   @Test func walletsAreApart() throws {
     let key = ItemKey.password(service: PrivateSession.newService(), account: "account")
     let first = SecretServiceStorage()
-    try first.setPassword("of the first", for: key, .add)
+    try first.setPassword("of the first", for: key, mode: .add)
     #expect(try second.password(for: key) == nil)
-    try second.setPassword("of the second", for: key, .add)
+    try second.setPassword("of the second", for: key, mode: .add)
     #expect(try second.remove(key))
     #expect(try first.password(for: key) == "of the first")
     #expect(try first.remove(key))
@@ -59,12 +61,12 @@ struct KWalletTests {
     let service = PrivateSession.newService()
     let key = ItemKey.password(service: service, account: "account")
     for number in 0..<300 {
-      SessionPool.shared.forget(try openSession(), at: nil)
+      SessionCache.shared.forget(try openSession(), at: nil)
       switch number % 3 {
-      case 0: try storage.setPassword("\(number / 3)", for: key, .add)
+      case 0: try storage.setPassword("\(number / 3)", for: key, mode: .add)
       case 1: #expect(try storage.password(for: key) == "\(number / 3)")
       default:
-        try storage.setPassword("changed", for: key, .update)
+        try storage.setPassword("changed", for: key, mode: .update)
         #expect(try storage.password(for: key) == "changed")
         #expect(try storage.removeItems(matching: .service(service)) == 1)
       }

@@ -55,9 +55,9 @@ extension KeePassXCTests {
       #expect(try !screen.shows("Access Request"))
       // What is no secret can be listed.
       var query = ItemQuery.service("service", details: .metadata)
-      query.unlocks = false
+      query.allowsUnlocking = false
       let found = try bus.storage(.never).items(matching: query)
-      #expect(found.map(\.key) == [Use.key] && found.first?.isLocked == true)
+      #expect(found.map(\.key) == [StorageUse.key] && found.first?.isLocked == true)
     }
   }
 
@@ -67,7 +67,7 @@ extension KeePassXCTests {
       let person = try Screen.Person(.allow, at: screen)
       #expect(try operation.outcome(bus.storage()) == operation.outcomeWhenUnlocked)
       try person.finish()
-      #expect(try bus.storage().password(for: Use.key) == operation.passwordAfterwards)
+      #expect(try bus.storage().password(for: StorageUse.key) == operation.passwordAfterwards)
       let items = try bus.storage().items(matching: .service("service"))
       #expect(items.count == 1)
     }
@@ -81,13 +81,13 @@ extension KeePassXCTests {
     let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
     let storage = bus.storage()
     try keyring.bringToFront("first")
-    try storage.setPassword("s3cret", for: Use.key)
+    try storage.setPassword("s3cret", for: StorageUse.key)
     try keyring.bringToFront("second")
-    #expect(try storage.password(for: Use.key) == "s3cret")
-    try storage.setPassword("changed", for: Use.key)
+    #expect(try storage.password(for: StorageUse.key) == "s3cret")
+    try storage.setPassword("changed", for: StorageUse.key)
     try storage.setPassword("another", for: .password(service: "service", account: "another"))
     try keyring.bringToFront("first")
-    #expect(try storage.password(for: Use.key) == "changed")
+    #expect(try storage.password(for: StorageUse.key) == "changed")
     #expect(try storage.items(matching: .service("service")).count == 2)
     let second = SecretServiceStorage(
       options: .init(collection: .named("second"), busAddress: bus.address))
@@ -99,12 +99,12 @@ extension KeePassXCTests {
     let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
     let storage = bus.storage()
     try keyring.bringToFront("first")
-    try storage.setPassword("s3cret", for: Use.key)
+    try storage.setPassword("s3cret", for: StorageUse.key)
     try keyring.lock()
     for order in [["first", "second"], ["second", "first"]] {
       try keyring.kill()
       try keyring.start(order)
-      #expect(try storage.password(for: Use.key) == "s3cret", "\(order)")
+      #expect(try storage.password(for: StorageUse.key) == "s3cret", "\(order)")
     }
   }
 
@@ -118,10 +118,10 @@ extension KeePassXCTests {
     let storage = bus.storage()
     let inKey = ItemKey(kind: .password, attributes: ["service": "service", name: "value"])
     let beside = SecureItem(
-      key: Use.key, secret: Secret("s3cret"), label: "label", attributes: [name: "value"])
+      key: StorageUse.key, secret: Secret("s3cret"), label: "label", attributes: [name: "value"])
     for item in [SecureItem(key: inKey, secret: Secret("s3cret"), label: "label"), beside] {
       do throws(SecureStorageError) {
-        try storage.save(item, .add)
+        try storage.save(item, mode: .add)
       } catch {
         #expect(error.code == .invalidArgument, "\(error)")
         #expect(try storage.items(matching: .service("service")).isEmpty)

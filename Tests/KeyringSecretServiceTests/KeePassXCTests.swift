@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringMigration
 import KeyringFile
 import KeyringTesting
 import Testing
@@ -19,7 +20,7 @@ struct KeePassXCTests {
 
     /// Does it, and tells what came of it.
     func callAsFunction(_ storage: some SecureStorage) throws -> String {
-      let key = Use.key
+      let key = StorageUse.key
       switch self {
       case .read: return try storage.password(for: key) ?? "nothing"
       case .readAll:
@@ -27,12 +28,12 @@ struct KeePassXCTests {
         return items[key]?.secret?.text ?? "nothing"
       case .exists: return "\(try storage.exists(key))"
       case .find: return "\(try storage.items(matching: .service("service")).count)"
-      case .add: try storage.setPassword(Self.value, for: key, .add)
+      case .add: try storage.setPassword(Self.value, for: key, mode: .add)
       case .addAnother:
         try storage.setPassword(Self.value, for: .password(service: "service", account: "new"))
-      case .update: try storage.setPassword(Self.value, for: key, .update)
+      case .update: try storage.setPassword(Self.value, for: key, mode: .update)
       case .save: try storage.setPassword(Self.value, for: key)
-      case .saveLabel: try storage.save(SecureItem(key: key, label: "Label"), .update)
+      case .saveLabel: try storage.save(SecureItem(key: key, label: "Label"), mode: .update)
       case .remove: return "\(try storage.remove(key))"
       case .removeAll: return "\(try storage.removeItems(matching: .service("service")))"
       }
@@ -76,7 +77,7 @@ struct KeePassXCTests {
   ) throws {
     let bus = try PrivateBus()
     let keyring = try KeePassXC(on: bus, screen: screen)
-    try bus.storage().setPassword("s3cret", for: Use.key)
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
     try keyring.lock()
     try body(bus, keyring)
     try keyring.kill()
@@ -86,8 +87,8 @@ struct KeePassXCTests {
     _ password: String?, _ bus: PrivateBus, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let storage = bus.storage(.never)
-    #expect(try storage.password(for: Use.key) == password, sourceLocation: sourceLocation)
-    let items = try storage.items(matching: ItemQuery(attributes: Use.key.attributes))
+    #expect(try storage.password(for: StorageUse.key) == password, sourceLocation: sourceLocation)
+    let items = try storage.items(matching: ItemQuery(attributes: StorageUse.key.attributes))
     #expect(items.count == (password == nil ? 0 : 1), sourceLocation: sourceLocation)
   }
 
@@ -132,7 +133,7 @@ struct KeePassXCTests {
     let screen = try Screen()
     try withLockedDatabase(screen) { bus, keyring in
       let source = InMemoryStorage()
-      try source.setPassword("another", for: Use.key)
+      try source.setPassword("another", for: StorageUse.key)
       let person = interaction == .allowed ? try Screen.Person(.unlock(), at: screen) : nil
       let error = #expect(throws: SecureStorageError.self) {
         try Migration(of: .service("service"), from: source, to: bus.storage(interaction)).run()
@@ -141,7 +142,7 @@ struct KeePassXCTests {
       try person?.finish()
       if person == nil { try keyring.unlock() }
       try expectOnly("s3cret", bus)
-      #expect(try source.password(for: Use.key) == "another")
+      #expect(try source.password(for: StorageUse.key) == "another")
     }
   }
 
@@ -156,7 +157,7 @@ struct KeePassXCTests {
       // It deletes an item only by a prompt, also where it asks nobody.
       let migration = Migration(of: .service("service"), from: bus.storage(), to: destination)
       #expect(try migration.run() == 1)
-      #expect(try destination.password(for: Use.key) == "s3cret")
+      #expect(try destination.password(for: StorageUse.key) == "s3cret")
     }
   }
 
@@ -169,16 +170,16 @@ struct KeePassXCTests {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     func file(_ name: String, _ keyring: SecretServiceStorage) -> EncryptedFileStorage {
-      EncryptedFileStorage(at: "\(folder)/\(name)", key: .storage(keyring, key: Use.key))
+      EncryptedFileStorage(at: "\(folder)/\(name)", key: .storage(keyring, key: StorageUse.key))
     }
     let screen = try Screen()
     let bus = try PrivateBus()
     let keyring = try KeePassXC(on: bus, screen: screen)
-    try file("first", bus.storage()).setPassword("of the first", for: Use.key)
+    try file("first", bus.storage()).setPassword("of the first", for: StorageUse.key)
     try keyring.lock()
     let person = interaction == .allowed ? try Screen.Person(.unlock(), at: screen) : nil
     let saved = Result {
-      try file("second", bus.storage(interaction)).setPassword("of the second", for: Use.key)
+      try file("second", bus.storage(interaction)).setPassword("of the second", for: StorageUse.key)
     }
     try person?.finish()
     if person == nil {
@@ -187,10 +188,12 @@ struct KeePassXCTests {
       try keyring.unlock()
     } else {
       try saved.get()
-      #expect(try file("second", bus.storage()).password(for: Use.key) == "of the second")
+      #expect(try file("second", bus.storage()).password(for: StorageUse.key) == "of the second")
     }
-    #expect(try file("first", bus.storage()).password(for: Use.key) == "of the first")
-    #expect(try bus.storage().items(matching: ItemQuery(attributes: Use.key.attributes)).count == 1)
+    #expect(try file("first", bus.storage()).password(for: StorageUse.key) == "of the first")
+    #expect(
+      try bus.storage().items(matching: ItemQuery(attributes: StorageUse.key.attributes)).count == 1
+    )
   }
   #endif
 
@@ -201,12 +204,12 @@ struct KeePassXCTests {
     let keyring = try KeePassXC(on: bus, databases: ["vault", "secrets"], screen: screen)
     let vault = SecretServiceStorage(
       options: .init(collection: .named("vault"), busAddress: bus.address))
-    try vault.setPassword("s3cret", for: Use.key)
-    let confirming = ConfirmingStorage(vault)
+    try vault.setPassword("s3cret", for: StorageUse.key)
+    let confirming = AutoLockingStorage(vault)
     for _ in 0..<2 {
       // Unlocking it brings it to the front, and makes it the default collection for a while.
       let person = try Screen.Person(.unlock(), at: screen)
-      #expect(try confirming.password(for: Use.key) == "s3cret")
+      #expect(try confirming.password(for: StorageUse.key) == "s3cret")
       try person.finish()
       #expect(try vault.isLocked())
     }
@@ -217,7 +220,7 @@ struct KeePassXCTests {
 
   @Test(arguments: [StorageContract.collectionsAreApart])
   func collectionsWithoutAPerson(rule: StorageContract) throws {
-    try KnownLimit.mind(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
+    try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
   }
 }
 #endif

@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 import FoundationEssentials
 import Keyring
+import KeyringMigration
 import KeyringTesting
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
         key: .password(service: service, account: "\(number)"), secret: Secret("s3cret \(number)"),
         label: "label \(number)", attributes: ["comment": "of \(number)"])
     }
-    for item in items { try old.save(item, .add) }
+    for item in items { try old.save(item, mode: .add) }
     try old.setCredential(
       Credential(login: "ada", password: "pa55"), for: .credentials(service: service, label: "l"))
     try old.setSecret(Secret(bytes: [0, 0xFF]), for: .value(service: service, account: "bytes"))
@@ -53,7 +54,7 @@ import Testing
     }
     for operation in [SecureStorageError.Operation.save, .read] {
       let storage = FaultyStorage(keyring)
-      storage.failAfterwards(operation, with: .connectionLost, onCall: 2)
+      storage.failAfterCompletion(operation, with: .connectionLost, onCall: 2)
       #expect(throws: SecureStorageError.self) {
         try Migration(of: .service(service), from: old, to: storage).run()
       }

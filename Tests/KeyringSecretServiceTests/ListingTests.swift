@@ -18,7 +18,7 @@ import Testing
     service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")
     storage = SecretServiceStorage(options: .init(busAddress: bus.address))
-    for number in 0..<30 { try storage.save(item(number), .add) }
+    for number in 0..<30 { try storage.save(item(number), mode: .add) }
     try service.age(seconds: 1000)
     _ = try service.takeCalls()
   }
@@ -63,9 +63,9 @@ import Testing
 
   @Test(arguments: [ItemQuery.Details.secret, .all, []])
   func ofTheNewestNoOthersAreLookedAt(details: ItemQuery.Details) throws {
-    try storage.save(item(7), .update)
+    try storage.save(item(7), mode: .update)
     try service.age(seconds: 10)
-    try storage.save(item(3), .update)
+    try storage.save(item(3), mode: .update)
     _ = try service.takeCalls()
     var query = ItemQuery.service("service", details: details)
     query.limit = 2
@@ -80,12 +80,12 @@ import Testing
 
   @Test func newestThatMatchIsLookedForFurtherBack() throws {
     for number in [2, 4, 6] {
-      try storage.save(item(number), .update)
+      try storage.save(item(number), mode: .update)
       try service.age(seconds: 10)
     }
-    try storage.save(item(1), .update)
+    try storage.save(item(1), mode: .update)
     try service.age(seconds: 10)
-    try storage.save(item(8), .update)
+    try storage.save(item(8), mode: .update)
     _ = try service.takeCalls()
     var query = ItemQuery.service("service")
     query.label = "label 1"
@@ -123,7 +123,7 @@ import Testing
     let attributes = [
       "service": "service", "username": "5", "application": "Python keyring library",
     ]
-    try storage.save(item(5), .update)
+    try storage.save(item(5), mode: .update)
     try store(attributes)
     var query = ItemQuery.service("service")
     query.limit = 1
@@ -137,7 +137,7 @@ import Testing
 extension ListingTests {
   @Test func progressIsToldOnTheCallersThread() throws {
     try service.quiet()
-    for number in 30..<100 { try storage.save(item(number), .add) }
+    for number in 30..<100 { try storage.save(item(number), mode: .add) }
     let told = Mutex<[[Int]]>([])
     var query = ItemQuery.service("service", details: .all)
     let thread = pthread_self()

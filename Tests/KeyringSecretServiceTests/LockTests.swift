@@ -22,16 +22,16 @@ import Testing
 
   /// Until its first unlock since log-in gnome-keyring shows items without their attributes.
   @Test func whatDoesNotShowItsAttributesIsLocked() throws {
-    try bus.storage().setPassword("s3cret", for: Use.key)
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
     try keyring.kill()
     try keyring.start(unlocked: false)
     let storage = bus.storage(.never)
-    let query = ItemQuery(key: Use.key, details: .metadata, unlocks: false)
+    let query = ItemQuery(key: StorageUse.key, details: .metadata, allowsUnlocking: false)
     for _ in 0..<2 {
       let error = #expect(throws: SecureStorageError.self) { try storage.items(matching: query) }
       #expect(error?.code == .locked)
       // From now on it is known where the item is.
-      #expect(try storage.exists(Use.key))
+      #expect(try storage.exists(StorageUse.key))
     }
   }
 
@@ -39,9 +39,9 @@ import Testing
   @Test func whatIsNotLockedAfterwardsIsAnError() throws {
     let storage = SecretServiceStorage(
       options: .init(collection: .session, busAddress: bus.address))
-    try storage.setPassword("s3cret", for: Use.key)
-    let error = Use.lock.expectFailure(
-      .backend, storage, cause: "is not locked", advice: "another collection")
+    try storage.setPassword("s3cret", for: StorageUse.key)
+    let error = StorageUse.lock.expectFailure(
+      .other, storage, cause: "isn't locked", recoverySuggestion: "another collection")
     #expect(error?.underlying == nil)
     #expect(try !storage.isLocked())
   }

@@ -10,7 +10,7 @@ import Testing
     let secret = Secret(bytes: [UInt8](repeating: 0x78, count: ItemLimits.secretBytes))
     for number in 0..<20 {
       let key = ItemKey.password(service: service, account: "\(number)")
-      try storage.save(SecureItem(key: key, secret: secret), .add)
+      try storage.save(SecureItem(key: key, secret: secret), mode: .add)
     }
     let items = try storage.items(matching: .service(service, details: .secret))
     #expect(items.map(\.secret) == Array(repeating: secret, count: 20))

@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringMigration
 import KeyringFile
 import Testing
 
@@ -158,7 +159,7 @@ private struct MemoryTrial {
         _ = try storage.remove(password)
         return
       }
-      try storage.save(SecureItem(key: password, secret: secret), .addOrReplace)
+      try storage.save(SecureItem(key: password, secret: secret), mode: .addOrReplace)
     } read: {
       try storage.items(matching: ItemQuery(key: password, details: .all)).first?.secret
     }
@@ -167,7 +168,7 @@ private struct MemoryTrial {
         _ = try await storage.remove(password)
         return
       }
-      try await storage.save(SecureItem(key: password, secret: secret), .addOrReplace)
+      try await storage.save(SecureItem(key: password, secret: secret), mode: .addOrReplace)
     } read: {
       try await storage.item(for: password)?.secret
     }
@@ -301,7 +302,7 @@ private struct MemoryTrial {
       _ = try storage.remove(value)
       guard let bytes else { return }
       try writeFile(path, "A=1\nTOKEN=\"", bytes, "\" # the token\n")
-      let plan = PlaintextItem.password("TOKEN", as: value)
+      let plan = PlaintextMapping.password("TOKEN", as: value)
       try Migration(of: [plan], from: .environmentFile(path), to: storage).run()
     } read: {
       try storage.value([UInt8].self, for: value)
@@ -323,15 +324,15 @@ private struct MemoryTrial {
 
   // MARK: - The trial
 
-  private func expectNothingLeft<Value: MarkerCarrier>(
+  private func expectNothingLeft<Value: CanaryCarrier>(
     _ type: Value.Type, write: (Value?) async throws -> Void, read: () async throws -> Value?,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     // What is called for the first time is looked up by the dynamic linker, which puts the vector
     // registers aside on the stack, and with them what memcpy has just moved.
     try await run(type, write, read) { _, _, _ in }
-    try await run(type, write, read) { marker, copies, moment in
-      let places = try marker.places()
+    try await run(type, write, read) { canary, copies, moment in
+      let places = try canary.places()
       #expect(
         places.count == copies, "\(moment): found \(places.count), expected \(copies)",
         sourceLocation: sourceLocation)
@@ -339,34 +340,34 @@ private struct MemoryTrial {
   }
 
   /// Stores a secret, reads it, stores another in its place, reads that and removes it.
-  private func run<Value: MarkerCarrier>(
+  private func run<Value: CanaryCarrier>(
     _ type: Value.Type, _ write: (Value?) async throws -> Void, _ read: () async throws -> Value?,
-    expect: (_ marker: Marker, _ copies: Int, _ moment: String) throws -> Void
+    expect: (_ canary: Canary, _ copies: Int, _ moment: String) throws -> Void
   ) async throws {
-    let markers = [Marker(), Marker()]
-    for marker in markers {
-      try await store(marker, as: type, write)
-      try expect(marker, copiesKept, "stored")
+    let canaries = [Canary(), Canary()]
+    for canary in canaries {
+      try await store(canary, as: type, write)
+      try expect(canary, copiesKept, "stored")
       try await holding(read) {
         let isShared = Value.isShared && sharesCopies
-        try expect(marker, isShared ? 1 : copiesKept + 1, "read, and held")
+        try expect(canary, isShared ? 1 : copiesKept + 1, "read, and held")
       }
-      try expect(marker, copiesKept, "read")
+      try expect(canary, copiesKept, "read")
     }
-    try expect(markers[0], 0, "replaced")
+    try expect(canaries[0], 0, "replaced")
     try await write(nil)
-    try expect(markers[1], 0, "removed")
+    try expect(canaries[1], 0, "removed")
   }
 
-  private func store<Value: MarkerCarrier>(
-    _ marker: Marker, as type: Value.Type, _ write: (Value?) async throws -> Void
+  private func store<Value: CanaryCarrier>(
+    _ canary: Canary, as type: Value.Type, _ write: (Value?) async throws -> Void
   ) async throws {
-    let value = Value.make(of: marker)
+    let value = Value.make(of: canary)
     try await write(value)
     value.wipe()
   }
 
-  private func holding<Value: MarkerCarrier>(
+  private func holding<Value: CanaryCarrier>(
     _ read: () async throws -> Value?, _ body: () throws -> Void
   ) async throws {
     let value = try #require(try await read())

@@ -90,19 +90,19 @@ import Testing
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let log = EventLog()
-    let observation = try bus.storage().observe(.key(Use.key), log.append)
+    let observation = try bus.storage().observe(.key(StorageUse.key), log.append)
     keyring.whileSuspended {
       let error = #expect(throws: SecureStorageError.self) {
         try bus.storage(serviceTimeout: .milliseconds(100)).observe(nil) { _ in }
       }
       #expect(error?.code == .timedOut)
     }
-    try bus.storage().setPassword("s3cret", for: Use.key)
-    log.wait(for: .changed(.created(Use.key)))
-    let later = try bus.storage().observe(.key(Use.key), log.append)
-    try bus.storage().remove(Use.key)
-    log.wait(for: .changed(.removed(Use.key)))
-    log.wait(for: .changed(.removed(Use.key)))
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
+    log.wait(for: .changed(.created(StorageUse.key)))
+    let later = try bus.storage().observe(.key(StorageUse.key), log.append)
+    try bus.storage().remove(StorageUse.key)
+    log.wait(for: .changed(.removed(StorageUse.key)))
+    log.wait(for: .changed(.removed(StorageUse.key)))
     _ = (observation, later)
   }
 
@@ -154,9 +154,9 @@ import Testing
   private func numberOfConnections(to bus: PrivateBus) throws -> Int {
     let deadline = Deadline(after: .seconds(25))
     let session = try openSession(at: bus.address)
-    var message = Message(
-      ObjectPath("/org/freedesktop/DBus"), Message.bus, "ListNames", [], answer: "(as)")
-    message.receiver = Message.bus
+    var message = MethodCall(
+      ObjectPath("/org/freedesktop/DBus"), MethodCall.bus, "ListNames", [], answer: "(as)")
+    message.receiver = MethodCall.bus
     let answer = try #require(session.send([message], until: deadline).first).get()
     return answer.child(0).children.count { $0.text.hasPrefix(":") }
   }

@@ -18,7 +18,7 @@ import Testing
 
   @Test func leavesAWitness() throws {
     let witness = try #require(PrivateSession.witness)
-    let property = Password(witness, service: "swift-keyring-witness", storage: storage)
+    let property = Password<String?>(witness, service: "swift-keyring-witness", storage: storage)
     try property.projectedValue.write("witness of \(witness)")
     #expect(try property.projectedValue.read() == "witness of \(witness)")
   }
@@ -60,7 +60,7 @@ import Testing
     try program.set("theirs", service: service, username: "token")
     let key = ItemKey.password(service: service, account: "token")
     let error = #expect(throws: SecureStorageError.self) {
-      try storage.setPassword("ours", for: key, .add)
+      try storage.setPassword("ours", for: key, mode: .add)
     }
     #expect(error?.code == .itemAlreadyExists)
     #expect(try password.read() == "theirs")

@@ -6,7 +6,7 @@ import Testing
 /// A program that keeps a secret in the keyring, with everything that can be made to talk talking:
 /// what it writes, is called with, or leaves in a file never shows the secret.
 @Suite struct OutputTests {
-  static let marker = "marker-never-to-be-seen-anywhere"
+  static let canary = "canary-never-to-be-seen-anywhere"
 
   @Test(.inPrivateSession) func noOutputAndNoFileShowsTheSecret() async throws {
     let home = Self.home(ofChildOf: getpid())
@@ -38,16 +38,16 @@ import Testing
   }
 
   @Test func theCheckFindsASecretInAnyShape() {
-    let bytes = Data(Self.marker.utf8)
+    let bytes = Data(Self.canary.utf8)
     let hexadecimal = bytes.map { String($0, radix: 16) }
-    #expect(Self.shows("… \(Self.marker) …"))
+    #expect(Self.shows("… \(Self.canary) …"))
     #expect(Self.shows("[0x" + hexadecimal.joined(separator: ", 0x") + "]"))
     #expect(Self.shows(hexadecimal.joined().uppercased()))
     #expect(Self.shows("\(Array(bytes))"))
     for offset in 0..<3 {
       #expect(Self.shows((Data(repeating: 7, count: offset) + bytes).base64EncodedString()))
     }
-    #expect(!Self.shows("marker"))
+    #expect(!Self.shows("canary"))
   }
 
   // MARK: - The program
@@ -70,7 +70,7 @@ import Testing
     let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = storage.service(PrivateSession.newService())
     let settings = Settings(service: service.service, storage: storage)
-    for secret in [marker, marker + marker] {
+    for secret in [canary, canary + canary] {
       settings.password = secret
       settings.account = Credential(login: "ada", password: secret)
       settings.token = Token(text: secret)
@@ -90,15 +90,15 @@ import Testing
   /// Meets each error that there is something to say about, and says it.
   private static func makeMistakes(_ service: ServiceScope, _ settings: Settings) throws {
     let key = ItemKey.value(service: service.service, account: "token")
-    let secret = Secret(marker)
+    let secret = Secret(canary)
     let nowhere = SecretServiceStorage(options: .init(busAddress: "unix:path=/nonexistent"))
-    let huge = String(repeating: marker, count: ItemLimits.secretBytes / marker.utf8.count + 1)
-    try service.storage.setSecret(Secret(bytes: Array(marker.utf8) + [0xFF]), for: key)
+    let huge = String(repeating: canary, count: ItemLimits.secretBytes / canary.utf8.count + 1)
+    try service.storage.setSecret(Secret(bytes: Array(canary.utf8) + [0xFF]), for: key)
     let mistakes: [() throws -> Void] = [
-      { try service.setPassword(marker, for: "password", .add) },
-      { try service.setPassword(marker, for: "missing", .update) },
+      { try service.setPassword(canary, for: "password", mode: .add) },
+      { try service.setPassword(canary, for: "missing", mode: .update) },
       { try service.setPassword(huge, for: "password") },
-      { try service.setPassword(marker, for: "") },
+      { try service.setPassword(canary, for: "") },
       { _ = try service.storage.password(for: key) },
       { _ = try service.value(Token.self, for: "token") },
       { try nowhere.setSecret(secret, for: key) },
@@ -109,7 +109,7 @@ import Testing
       dump(error)
     }
     // Without a handler a line on standard error.
-    Settings(service: service.service, storage: nowhere).password = marker
+    Settings(service: service.service, storage: nowhere).password = canary
     dump(settings.token)
   }
 
@@ -144,8 +144,8 @@ import Testing
 
   /// Whether a text has the secret in it: as it is, as numbers of its bytes, or in base64.
   private static func shows(_ text: String) -> Bool {
-    let bytes = Data(marker.utf8)
-    if text.contains(marker) { return true }
+    let bytes = Data(canary.utf8)
+    if text.contains(canary) { return true }
     if text.contains(bytes.map { "\($0)" }.joined(separator: ", ")) { return true }
     let digits = text.lowercased().replacingOccurrences(of: "0x", with: "").filter(\.isHexDigit)
     if digits.contains(bytes.map { String($0, radix: 16) }.joined()) { return true }

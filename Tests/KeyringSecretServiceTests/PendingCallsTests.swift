@@ -60,16 +60,16 @@ import Testing
       DispatchQueue(label: "of the app").async { continuation.resume() }
     }
     let memory = InMemoryStorage()
-    try await memory.setPassword("elsewhere", for: Use.key)
-    let elsewhere = try await memory.password(for: Use.key)
+    try await memory.setPassword("elsewhere", for: StorageUse.key)
+    let elsewhere = try await memory.password(for: StorageUse.key)
     #expect(elsewhere == "elsewhere")
   }
 
   @Test func tenThousandReadsCostNoThreads() async throws {
     let storage = bus.storage(serviceTimeout: .seconds(300))
-    try await storage.setPassword("s3cret", for: Use.key)
+    try await storage.setPassword("s3cret", for: StorageUse.key)
     // The threads that every asynchronous program has are there from here on.
-    let first = try await storage.password(for: Use.key)
+    let first = try await storage.password(for: StorageUse.key)
     #expect(first == "s3cret")
     try service.fault("SearchItems", .mute)
     let before = try threadCount()
@@ -82,20 +82,20 @@ import Testing
     for read in reads { read.cancel() }
     let ends = await codes(of: reads)
     #expect(ends == [.canceled: Self.count])
-    try service.mend()
-    let last = try await storage.password(for: Use.key)
+    try service.reset()
+    let last = try await storage.password(for: StorageUse.key)
     #expect(last == "s3cret")
   }
 
   @Test func eachOfThemEndsByItsDeadline() async throws {
     let storage = bus.storage(serviceTimeout: .seconds(5))
-    try await storage.setPassword("s3cret", for: Use.key)
+    try await storage.setPassword("s3cret", for: StorageUse.key)
     try service.fault("SearchItems", .mute)
     // On a busy machine the first are over before the last have begun.
     let ends = await codes(of: try reads(of: storage))
     #expect(ends == [.timedOut: Self.count])
-    try service.mend()
-    let last = try await storage.password(for: Use.key)
+    try service.reset()
+    let last = try await storage.password(for: StorageUse.key)
     #expect(last == "s3cret")
   }
 
@@ -103,7 +103,7 @@ import Testing
     // They are searched for before the question is asked.
     let count = 2000
     let storage = bus.storage(serviceTimeout: .seconds(5))
-    try await storage.setPassword("s3cret", for: Use.key)
+    try await storage.setPassword("s3cret", for: StorageUse.key)
     try service.lock()
     try service.fault("Unlock", .prompt(.mute))
     let session = try openSession(at: bus.address)
@@ -125,8 +125,8 @@ import Testing
   @Test func theyWaitForAnAutoLockingCollection() async throws {
     let collection = bus.storage(serviceTimeout: .seconds(300)).collection(labeled: "Second")
     try service.makeSecondCollection()
-    let vault = ConfirmingStorage(collection, patience: .seconds(300))
-    let short = ConfirmingStorage(collection, patience: .seconds(1))
+    let vault = AutoLockingStorage(collection, patience: .seconds(300))
+    let short = AutoLockingStorage(collection, patience: .seconds(1))
     try service.quiet()
     try service.fault("Lock", .mute)
     let before = try threadCount()
@@ -135,7 +135,7 @@ import Testing
       Task { () -> SecureStorageError.Code? in
         started.value.add(1, ordering: .relaxed)
         do throws(SecureStorageError) {
-          _ = try await (number % 2 == 0 ? vault : short).password(for: Use.key)
+          _ = try await (number % 2 == 0 ? vault : short).password(for: StorageUse.key)
           return nil
         } catch {
           if error.code == .timedOut { late.value.add(1, ordering: .relaxed) }
@@ -180,14 +180,14 @@ import Testing
   /// A read may join others only before they have set out.
   @Test func noReadTakesAnAnswerFromBeforeItBegan() async throws {
     let storage = bus.storage()
-    try await storage.setPassword("old", for: Use.key)
-    _ = try await storage.password(for: Use.key)
+    try await storage.setPassword("old", for: StorageUse.key)
+    _ = try await storage.password(for: StorageUse.key)
     try service.fault("GetSecrets", .late(0.5))
-    let early = (0..<2).map { _ in Task { try await storage.password(for: Use.key) } }
+    let early = (0..<2).map { _ in Task { try await storage.password(for: StorageUse.key) } }
     try #require(waitUntil { ReadQueue.shared.reads.load(ordering: .relaxed) == 2 })
     try await service.waitForCall(of: "GetSecrets")
-    try await storage.setPassword("new", for: Use.key)
-    let late = (0..<10).map { _ in Task { try await storage.password(for: Use.key) } }
+    try await storage.setPassword("new", for: StorageUse.key)
+    let late = (0..<10).map { _ in Task { try await storage.password(for: StorageUse.key) } }
     for read in late {
       let password = try await read.value
       #expect(password == "new")
@@ -199,12 +199,12 @@ import Testing
   @Test func aBatchIsNotSpoiltByOneItem() async throws {
     let storage = bus.storage()
     let ambiguous = ItemKey.password(service: "service", account: "ambiguous")
-    try await storage.setPassword("s3cret", for: Use.key)
-    _ = try await storage.password(for: Use.key)
+    try await storage.setPassword("s3cret", for: StorageUse.key)
+    _ = try await storage.password(for: StorageUse.key)
     let session = try openSession(at: bus.address)
     for number in 1...2 {
       let secret = try #require(session.encode(Secret("theirs")))
-      let creation = Message.createItem(
+      let creation = MethodCall.createItem(
         in: .collection(aliased: "default"),
         attributes: ambiguous.attributes.merging(["number": "\(number)"]) { $1 },
         label: "Item \(number)", secret: secret, replacing: false)
@@ -216,7 +216,7 @@ import Testing
     let reads = (0..<20).map { number in
       Task { () -> Result<String?, SecureStorageError> in
         await Result { () async throws(SecureStorageError) in
-          try await storage.password(for: number % 2 == 0 ? Use.key : ambiguous)
+          try await storage.password(for: number % 2 == 0 ? StorageUse.key : ambiguous)
         }
       }
     }
@@ -248,13 +248,13 @@ import Testing
   @Test func turnsEndThoughEveryThreadWaits() async throws {
     try service.makeSecondCollection()
     let collection = bus.storage().collection(labeled: "Second")
-    let vault = ConfirmingStorage(collection, patience: .seconds(20))
-    try await vault.setPassword("s3cret", for: Use.key)
+    let vault = AutoLockingStorage(collection, patience: .seconds(20))
+    try await vault.setPassword("s3cret", for: StorageUse.key)
     try service.fault("Lock", .late(0.1))
     let uses = (0..<16).map { number in
       Task {
-        if number % 2 == 0 { return try await vault.password(for: Use.key) }
-        return try { () throws in try vault.password(for: Use.key) }()
+        if number % 2 == 0 { return try await vault.password(for: StorageUse.key) }
+        return try { () throws in try vault.password(for: StorageUse.key) }()
       }
     }
     for use in uses {

@@ -139,7 +139,7 @@ struct PromptTests {
     try withLockedCollection { storage, _ in
       let right = Prompter.Answer.password(PasswordCollection.password)
       let prompter = try Prompter(right, right, .dismiss, right)
-      let vault = ConfirmingStorage(storage)
+      let vault = AutoLockingStorage(storage)
       let key = ItemKey.password(service: "service", account: "account")
       #expect(try vault.password(for: key) == "s3cret")
       #expect(try storage.isLocked())
@@ -158,7 +158,7 @@ struct PromptTests {
     let label = try #require(try storage.collections().first(where: \.isDefault)?.label)
     let session = SecretServiceStorage(collection: .session)
     for collection in [storage, storage.collection(labeled: label), session] {
-      let vault = ConfirmingStorage(collection)
+      let vault = AutoLockingStorage(collection)
       let error = #expect(throws: SecureStorageError.self) {
         try vault.items(matching: .service("service"))
       }

@@ -11,12 +11,12 @@ import Testing
 
   @Test(arguments: unattended)
   func defaultCollection(rule: StorageContract) throws {
-    try KnownLimit.mind(rule) { try rule.verify(SecretServiceStorage()) }
+    try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage()) }
   }
 
   @Test(.withSessionCollection, arguments: unattended)
   func sessionCollection(rule: StorageContract) throws {
-    try KnownLimit.mind(rule) { try rule.verify(SecretServiceStorage(collection: .session)) }
+    try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(collection: .session)) }
   }
 
   @Test(
@@ -27,7 +27,7 @@ import Testing
     let storage = SecretServiceStorage(
       collection: .named(collection.label), interaction: .never)
     let outcome = Result {
-      try KnownLimit.mind(rule) { try rule.verify(storage) { _ in try collection.unlock() } }
+      try KnownLimitation.verify(rule) { try rule.verify(storage) { _ in try collection.unlock() } }
     }
     try collection.delete()
     try outcome.get()

@@ -48,12 +48,12 @@ import Testing
       uniqueKeysWithValues: items.map {
         ($0.key.attributes["username"] ?? $0.key.attributes["label"] ?? "", $0.secret?.text)
       })
-    let histories = try History.read(output)
+    let histories = try LinearizabilityLog.read(output)
     #expect(Set(values.keys).isSubset(of: histories.keys))
     for (key, history) in histories {
-      let contradictions = history.contradictions(last: values[key] ?? nil).filter { event in
+      let contradictions = history.violations(last: values[key] ?? nil).filter { event in
         let isMiss = !event.isWrite && event.value == nil
-        return !isMiss || KnownLimit.of(.rewrittenItemsAreFound) == nil
+        return !isMiss || KnownLimitation.of(.rewrittenItemsAreFound) == nil
       }
       #expect(contradictions.isEmpty, "\(key) of \(histories.count) keys")
     }

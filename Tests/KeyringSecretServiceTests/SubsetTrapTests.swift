@@ -26,7 +26,7 @@ import Testing
           uniqueKeysWithValues: shape.parts.map { ($0, $0 == "service" ? service : "same") }))
     }
     func save(_ key: ItemKey, _ text: String) throws {
-      try storage.save(SecureItem(key: key, secret: Secret(text)), .addOrReplace)
+      try storage.save(SecureItem(key: key, secret: Secret(text)), mode: .addOrReplace)
     }
     func secret(_ key: ItemKey) throws -> Secret? {
       try storage.item(for: key, details: .secret)?.secret

@@ -10,10 +10,10 @@ import Testing
   private let key = ItemKey.password(service: PrivateSession.newService(), account: "account")
 
   /// Creates what another process creates before it deletes the item that it replaces.
-  private func supersede(revision: Int, _ secret: String) throws {
+  private func replaceWithNewAttributes(revision: Int, _ secret: String) throws {
     let session = try openSession()
     let attributes = key.newAttributes.merging([AttributeName.revision: "\(revision)"]) { $1 }
-    let message = Message.createItem(
+    let message = MethodCall.createItem(
       in: .collection(aliased: "default"), attributes: attributes, label: "newer",
       secret: try #require(session.encode(Secret(secret))), replacing: true)
     _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
@@ -21,7 +21,7 @@ import Testing
 
   @Test func rewritingWritesToTheNewerOne() throws {
     try storage.setPassword("old", for: key)
-    try supersede(revision: 1, "theirs")
+    try replaceWithNewAttributes(revision: 1, "theirs")
     // This process knows where the item was.
     try storage.setPassword("ours", for: key)
     #expect(try storage.password(for: key) == "ours")
@@ -32,12 +32,12 @@ import Testing
 
   /// Any program may write any revision.
   @Test func largestRevisionIsNone() throws {
-    try supersede(revision: .max, "theirs")
+    try replaceWithNewAttributes(revision: .max, "theirs")
     for environment in ["first", "second"] {
       try storage.save(
         SecureItem(
           key: key, secret: Secret(environment), attributes: ["environment": environment]),
-        .addOrReplace)
+        mode: .addOrReplace)
       #expect(try storage.password(for: key) == environment)
     }
     let most = Provider.current.keepsReplacedItems ? 2 : 1

@@ -34,7 +34,7 @@ import Testing
     _ = try storage.item(for: key, details: .metadata)
     #expect(try storage.item(for: key)?.secret == Secret("s3cret"))
     #expect(faulty.count(of: .read) == 3)
-    storage.forgetAll()
+    storage.removeAll()
     #expect(try storage.password(for: key) == "s3cret")
     #expect(faulty.count(of: .read) == 4)
   }
@@ -42,7 +42,7 @@ import Testing
   @Test func otherQueriesAskTheStorage() throws {
     let (storage, faulty) = cached()
     for _ in 0..<2 { _ = try storage.items(matching: .service("service")) }
-    for _ in 0..<2 { _ = try storage.items(matching: ItemQuery(key: key, unlocks: false)) }
+    for _ in 0..<2 { _ = try storage.items(matching: ItemQuery(key: key, allowsUnlocking: false)) }
     #expect(faulty.count(of: .read) == 4)
   }
 
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func withoutAConnectionNothingIsKept() throws {
-    let observers = StorageObservers()
+    let observers = ObserverList()
     let base = ReportingStorage(observers)
     let storage = base.cached()
     for _ in 0..<2 { _ = try storage.exists(key) }
@@ -187,13 +187,13 @@ private struct SlowStorage: BlockingStorage, ObservableStorage {
   private let faulty = FaultyStorage()
   private let isHeld = Flag()
 
-  func holdNextRead() -> StorageGate {
+  func holdNextRead() -> CallGate {
     isHeld.set(true)
-    return faulty.hold(.read)
+    return faulty.suspend(.read)
   }
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode)
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode: mode)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
@@ -208,7 +208,7 @@ private struct SlowStorage: BlockingStorage, ObservableStorage {
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) -> StorageObservation {
+  ) -> StorageSubscription {
     base.observe(query, observer)
   }
 }
@@ -226,12 +226,12 @@ private final class Flag: Sendable {
 
 /// A storage that has nothing, counts its reads and reports what it is told to.
 private final class ReportingStorage: BlockingStorage, ObservableStorage {
-  let observers: StorageObservers
+  let observers: ObserverList
   let reads = Mutex(0)
 
-  init(_ observers: StorageObservers) { self.observers = observers }
+  init(_ observers: ObserverList) { self.observers = observers }
 
-  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func save(_ item: SecureItem, mode: SaveMode) {}
   func removeItems(matching query: ItemQuery) -> Int { 0 }
   func items(matching query: ItemQuery) -> [SecureItem] {
     reads.withLock { $0 += 1 }
@@ -240,7 +240,7 @@ private final class ReportingStorage: BlockingStorage, ObservableStorage {
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) -> StorageObservation {
+  ) -> StorageSubscription {
     observers.add(observer)
   }
 }
@@ -250,11 +250,11 @@ private final class InterruptedStorage: BlockingStorage, ObservableStorage {
   let isThere = Mutex(false)
   let reads = Mutex(0)
   private let code: SecureStorageError.Code
-  private let observers = StorageObservers()
+  private let observers = ObserverList()
 
   init(code: SecureStorageError.Code) { self.code = code }
 
-  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func save(_ item: SecureItem, mode: SaveMode) {}
   func removeItems(matching query: ItemQuery) -> Int { 0 }
   func items(matching query: ItemQuery) -> [SecureItem] {
     reads.withLock { $0 += 1 }
@@ -263,9 +263,9 @@ private final class InterruptedStorage: BlockingStorage, ObservableStorage {
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageObservation {
+  ) throws(SecureStorageError) -> StorageSubscription {
     if isThere.withLock({ $0 }) { return observers.add(observer) }
     observer(.interrupted)
-    throw SecureStorageError(code, operation: .observe, backend: backendName)
+    throw SecureStorageError(code, operation: .observe, backendName: backendName)
   }
 }

@@ -63,8 +63,8 @@ import Testing
       atPath: folder.path + "/kubernetes.io", withIntermediateDirectories: false)
     try folder.write("s3cret", ".hidden")
     #expect(storage.diagnose().failure?.code == .noStorage)
-    let chosen = FirstAvailable([storage, InMemoryStorage()])
-    #expect(try chosen.choice().index == 1)
+    let chosen = FirstAvailableStorage([storage, InMemoryStorage()])
+    #expect(try chosen.selection().index == 1)
     try folder.write("s3cret", "authToken")
     #expect(storage.diagnose().failure == nil)
   }
@@ -103,7 +103,9 @@ import Testing
     try folder.write("s3cret", "token")
     for mode in [SaveMode.add, .update, .addOrReplace] {
       let item = SecureItem(key: password("token"), secret: Secret("new"))
-      let error = try #require(throws: SecureStorageError.self) { try storage.save(item, mode) }
+      let error = try #require(throws: SecureStorageError.self) {
+        try storage.save(item, mode: mode)
+      }
       #expect(error.code == .readOnly && error.operation == .save)
     }
     let error = try #require(throws: SecureStorageError.self) {
@@ -138,7 +140,7 @@ import Testing
       let error = try #require(throws: SecureStorageError.self) {
         try storage.secret(for: password(name))
       }
-      #expect(error.code == .backend && error.message.contains(name), "\(error)")
+      #expect(error.code == .other && error.message.contains(name), "\(error)")
     }
   }
 
@@ -148,7 +150,7 @@ import Testing
     let error = #expect(throws: SecureStorageError.self) {
       try missing.item(for: password("token"))
     }
-    #expect(error?.code == .noStorage && error?.advice.isEmpty == false)
+    #expect(error?.code == .noStorage && error?.recoverySuggestion?.isEmpty == false)
   }
 
   @Test func nothingOfASecretIsInAnErrorOrADescription() throws {

@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test func cancellingEndsTheStream() async throws {
-    let observers = StorageObservers()
+    let observers = ObserverList()
     let storage = CountingStorage(observers)
     let changes = try await storage.changes()
     #expect(!observers.isEmpty)
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test func nobodyIsObservedForAReleasedStream() async throws {
-    let observers = StorageObservers()
+    let observers = ObserverList()
     var changes: ItemChanges? = try await CountingStorage(observers).changes()
     var iterator = changes?.makeAsyncIterator()
     changes = nil
@@ -106,7 +106,7 @@ import Testing
 
   @Test func anEndedObservationIsEndedOnce() {
     let count = Mutex(0)
-    let observation = StorageObservation { count.withLock { $0 += 1 } }
+    let observation = StorageSubscription { count.withLock { $0 += 1 } }
     observation.cancel()
     observation.cancel()
     #expect(count.withLock { $0 } == 1)
@@ -131,17 +131,17 @@ import Testing
 
 /// A storage that reports what a test tells it to.
 private struct CountingStorage: BlockingStorage, ObservableStorage {
-  let observers: StorageObservers
+  let observers: ObserverList
 
-  init(_ observers: StorageObservers) { self.observers = observers }
+  init(_ observers: ObserverList) { self.observers = observers }
 
-  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func save(_ item: SecureItem, mode: SaveMode) {}
   func items(matching query: ItemQuery) -> [SecureItem] { [] }
   func removeItems(matching query: ItemQuery) -> Int { 0 }
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) -> StorageObservation {
+  ) -> StorageSubscription {
     observers.add(observer)
   }
 }

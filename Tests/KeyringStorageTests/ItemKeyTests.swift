@@ -21,7 +21,7 @@ import Testing
   @Test func labelOfANewItemHasNoSlash() throws {
     let storage = InMemoryStorage()
     let key = ItemKey.password(service: "org/example", account: "a/b")
-    try storage.save(SecureItem(key: key, secret: Secret("s3cret")), .add)
+    try storage.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .add)
     #expect(try storage.item(for: key)?.label == "org-example: a-b")
   }
 }

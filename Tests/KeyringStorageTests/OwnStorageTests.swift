@@ -28,12 +28,12 @@ import Testing
   }
 
   @Test func itemIsLimitedToWhatIsAskedFor() {
-    #expect(item.limited(to: .all) == item)
-    #expect(item.limited(to: []) == SecureItem(key: item.key))
-    #expect(item.limited(to: .secret) == SecureItem(key: item.key, secret: Secret("s3cret")))
+    #expect(item.selecting(.all) == item)
+    #expect(item.selecting([]) == SecureItem(key: item.key))
+    #expect(item.selecting(.secret) == SecureItem(key: item.key, secret: Secret("s3cret")))
     var metadata = item
     metadata.secret = nil
-    #expect(item.limited(to: .metadata) == metadata)
+    #expect(item.selecting(.metadata) == metadata)
   }
 
   @Test func defaultLabelTellsTheItemWithoutASlash() {

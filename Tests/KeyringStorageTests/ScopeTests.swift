@@ -36,9 +36,9 @@ import Testing
 
   @Test func serviceRefusesDuplicates() throws {
     let service = storage.service("service")
-    try service.setPassword("first", for: "account", .add)
+    try service.setPassword("first", for: "account", mode: .add)
     #expect(throws: SecureStorageError.self) {
-      try service.setPassword("second", for: "account", .add)
+      try service.setPassword("second", for: "account", mode: .add)
     }
     #expect(try service.password(for: "account") == "first")
   }
@@ -52,7 +52,7 @@ import Testing
     #expect(try sameHost.password(for: "alpha") == "of ssh")
     #expect(try server.accounts() == ["alpha", "beta"])
     #expect(try storage.server(InternetServer("git.example.org")).accounts().isEmpty)
-    try server.setPassword("changed", for: "alpha", .update)
+    try server.setPassword("changed", for: "alpha", mode: .update)
     #expect(try server.password(for: "alpha") == "changed")
     #expect(try server.removePassword(for: "alpha"))
     #expect(try server.removeAll() == 1)

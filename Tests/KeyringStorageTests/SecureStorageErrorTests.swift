@@ -5,18 +5,18 @@ import Testing
 @Suite struct SecureStorageErrorTests {
   @Test func describesCauseAndNextStep() {
     let error = SecureStorageError(
-      .locked, operation: .read, backend: "InMemoryStorage",
+      .locked, operation: .read, backendName: "InMemoryStorage",
       underlying: .init(domain: "domain", code: 7, text: "what it said"))
     #expect(
       error.description == """
         InMemoryStorage: read failed (locked). The keyring is locked. Unlock it in your keyring \
-        manager or by logging in, or allow this program to ask. [domain 7: what it said]
+        manager or by logging in, or allow this program to show prompts. [domain 7: what it said]
         """)
   }
 
   @Test func isLocalized() {
     let error: any LocalizedError = SecureStorageError(
-      .noProvider, operation: .save, backend: "SecretServiceStorage")
+      .noProvider, operation: .save, backendName: "SecretServiceStorage")
     #expect(error.errorDescription?.contains("provides a keyring") == true)
     #expect(error.recoverySuggestion?.contains("gnome-keyring") == true)
   }
@@ -26,16 +26,17 @@ import Testing
     let text = "a\u{1B}]0;b\u{7}\r\nc\u{9B}2J\u{2028}d\u{202E}\u{E9}"
     let (shown, domain) = ("a ]0;b   c 2J d \u{E9}", "\u{1B}[2Jdomain")
     var error = SecureStorageError(
-      .ambiguous, operation: .read, backend: text, message: text, advice: text,
+      .ambiguous, operation: .read, backendName: text, message: text, recoverySuggestion: text,
       underlying: .init(domain: domain, code: 7, text: text))
     for _ in 1...2 {
-      #expect([error.backend, error.message, error.advice] == [shown, shown, shown])
+      #expect(
+        [error.backendName, error.message, error.recoverySuggestion] == [shown, shown, shown])
       #expect(error.underlying == .init(domain: " [2Jdomain", code: 7, text: shown))
       #expect(
         error.description
           == "\(shown): read failed (ambiguous). \(shown) \(shown) [ [2Jdomain 7: \(shown)]")
       // The same when a text is changed afterwards.
-      (error.backend, error.message, error.advice) = (text, text, text)
+      (error.backendName, error.message, error.recoverySuggestion) = (text, text, text)
       error.underlying?.domain = domain
       error.underlying?.text = text
     }
@@ -43,12 +44,12 @@ import Testing
 
   @Test(arguments: SecureStorageError.Code.known)
   func everyCodeHasItsOwnMessageAndAdvice(code: SecureStorageError.Code) {
-    let error = SecureStorageError(code, operation: .read, backend: "test")
-    let unknown = SecureStorageError(.init(rawValue: "new"), operation: .read, backend: "test")
+    let error = SecureStorageError(code, operation: .read, backendName: "test")
+    let unknown = SecureStorageError(.init(rawValue: "new"), operation: .read, backendName: "test")
     #expect(error.message.hasSuffix("."))
-    #expect(error.advice.hasSuffix("."))
-    #expect(code == .backend || error.message != unknown.message)
-    #expect(code == .backend || error.advice != unknown.advice)
+    #expect(error.recoverySuggestion?.hasSuffix(".") == true)
+    #expect(code == .other || error.message != unknown.message)
+    #expect(code == .other || error.recoverySuggestion != unknown.recoverySuggestion)
   }
 }
 
@@ -59,6 +60,6 @@ extension SecureStorageError.Code {
     .collectionAlreadyExists, .accessDenied, .timedOut,
     .canceled,
     .connectionLost, .ambiguous, .invalidArgument, .undecodable, .readOnly, .noStorage,
-    .notObservable, .backend,
+    .notObservable, .other,
   ]
 }

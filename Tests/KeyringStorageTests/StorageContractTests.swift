@@ -98,7 +98,7 @@ enum Fault: CaseIterable {
 }
 
 private struct UnlockableStorage: BlockingStorage {
-  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func save(_ item: SecureItem, mode: SaveMode) {}
   func items(matching query: ItemQuery) -> [SecureItem] { [] }
   func removeItems(matching query: ItemQuery) -> Int { 0 }
 }
@@ -120,14 +120,14 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
 
   func lock() throws(SecureStorageError) {
     if fault == .locksOnlyOnce, try base.isLocked() {
-      throw SecureStorageError(.backend, operation: .lock, backend: "FaultyStorage")
+      throw SecureStorageError(.other, operation: .lock, backendName: "FaultyStorage")
     }
     try base.lock()
   }
   func unlock() throws(SecureStorageError) { try base.unlock() }
   func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     var item = item
     var mode = mode
     switch fault {
@@ -169,7 +169,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
     case .dropsComments: item.attributes = nil
     case .ignoresCancellation:
       return try CancellationSignal.$current.withValue(nil) {
-        Result { () throws(SecureStorageError) in try base.save(item, mode) }
+        Result { () throws(SecureStorageError) in try base.save(item, mode: mode) }
       }.get()
     case .keepsLabelsOfNewSecrets where item.secret != nil:
       if try base.exists(item.key) { item.label = nil }
@@ -186,7 +186,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
       if saved.items.count % 7 == 0 { return }
     default: break
     }
-    try base.save(item, mode)
+    try base.save(item, mode: mode)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
@@ -201,7 +201,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
     case .ignoresParts: query.key = query.key.map { without("port", $0) }
     case .ignoresAccessGroups: query.key = query.key.map { without("access-group", $0) }
     case .ignoresQueries: query.label = nil
-    case .hidesLockedItems where try base.isLocked() && !query.unlocks: return []
+    case .hidesLockedItems where try base.isLocked() && !query.allowsUnlocking: return []
     case .ignoresSearchedAttributes: query.attributes["environment"] = nil
     default: break
     }
@@ -266,7 +266,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
         .filter { $0.key.attributes["service"]?.hasPrefix(service + "-") ?? false }
       for item in others { try base.remove(item.key) }
       return try base.removeItems(matching: query)
-    case .removesWithoutAName where query.namesNothing: return 0
+    case .removesWithoutAName where query.isUnconstrained: return 0
     case .ignoresTheCaseOfKeys:
       var query = query
       query.key = query.key.map(lowercased)
@@ -278,7 +278,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) -> StorageObservation {
+  ) -> StorageSubscription {
     let observation = base.observe(query) { event in
       switch (fault, event) {
       case (.reportsTwice, .changed(.replaced)):
@@ -291,7 +291,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
     }
     guard fault == .reportsToThoseWhoHaveLeft else { return observation }
     saved.keep(observation)
-    return StorageObservation {}
+    return StorageSubscription {}
   }
 
   private func without(_ part: String, _ key: ItemKey) -> ItemKey {
@@ -308,8 +308,8 @@ private final class Log: Sendable {
   var items: [SecureItem] { state.withLock { $0 } }
   func append(_ item: SecureItem) { state.withLock { $0.append(item) } }
 
-  private let observations = Mutex<[StorageObservation]>([])
-  func keep(_ observation: StorageObservation) { observations.withLock { $0.append(observation) } }
+  private let observations = Mutex<[StorageSubscription]>([])
+  func keep(_ observation: StorageSubscription) { observations.withLock { $0.append(observation) } }
 
   private let progress = Mutex<(@Sendable (Int, Int) -> Void)?>(nil)
   func tellLastProgress(andKeep handler: (@Sendable (Int, Int) -> Void)?) {

@@ -24,7 +24,7 @@ import Testing
   /// A call that does not notice that it was cancelled ends like one that does: nobody wants the result.
   @Test(arguments: [true, false]) func cancelledIsNoDiagnosis(isNoticed: Bool) async throws {
     let faulty = FaultyStorage()
-    let gate = faulty.hold(.read)
+    let gate = faulty.suspend(.read)
     let storage: any SecureStorage = isNoticed ? faulty : DeafStorage(base: faulty)
     let task = Task { try await storage.diagnose() }
     await gate.waitForCall()
@@ -32,7 +32,7 @@ import Testing
     gate.open()
     let error = await #expect(throws: SecureStorageError.self) { try await task.value }
     #expect(error?.code == .canceled && error?.operation == .diagnose)
-    #expect(error?.backend == storage.backendName)
+    #expect(error?.backendName == storage.backendName)
   }
 
   @Test func cancelledBeforeItIsNotMade() async throws {
@@ -52,7 +52,7 @@ import Testing
     let diagnosis = storage.diagnose(writing: true)
     #expect(diagnosis.failure?.code == .locked && diagnosis.findings.map(\.state) == [.failure])
     #expect("\(diagnosis)".contains("Unlock it in your keyring manager"))
-    #expect(ConfirmingStorage(storage.collection(labeled: "default")).diagnose() == diagnosis)
+    #expect(AutoLockingStorage(storage.collection(labeled: "default")).diagnose() == diagnosis)
   }
 
   @Test func aStorageWithoutItsCollection() {
@@ -106,7 +106,7 @@ import Testing
   @Test func everyFindingIsOneLine() {
     let finding = StorageDiagnosis.Finding(
       storage: "a\nb", subject: "c\r\nd", state: .notice, text: "e\u{1B}[31m\u{2028}f",
-      advice: "g\u{85}h")
+      recoverySuggestion: "g\u{85}h")
     #expect(finding.description == "notice: a b, c  d: e [31m f g h")
   }
 }
@@ -115,8 +115,8 @@ import Testing
 private struct DeafStorage: BlockingStorage {
   let base: FaultyStorage
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode)
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode: mode)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {

@@ -71,7 +71,7 @@ import Testing
   @Test func undecodableIsAFailureAndStays() throws {
     try withSecureStorage(storage) {
       let bytes = Secret(bytes: [0xFF])
-      try storage.save(SecureItem(key: settings.$authToken.key, secret: bytes), .add)
+      try storage.save(SecureItem(key: settings.$authToken.key, secret: bytes), mode: .add)
       #expect(settings.authToken == nil)
       #expect(settings.$authToken.failure?.code == .undecodable)
       #expect(try storage.item(for: settings.$authToken.key)?.secret == bytes)

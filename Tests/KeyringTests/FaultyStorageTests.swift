@@ -30,7 +30,7 @@ import Testing
       #expect(code { () throws(SecureStorageError) in try save("new") } == .timedOut)
     }
     #expect(try storage.password(for: key) == "old")
-    storage.mend()
+    storage.reset()
     try save("new")
     #expect(try storage.password(for: key) == "new")
     #expect(storage.count(of: .save) == 5)
@@ -51,16 +51,16 @@ import Testing
     let other = ItemKey.password(service: "service", account: "other")
     storage.fail { [key] call in
       guard call.keys == [key], call.mode != .add else { return nil }
-      return SecureStorageError(.userCanceled, operation: call.operation, backend: "Test")
+      return SecureStorageError(.userCanceled, operation: call.operation, backendName: "Test")
     }
     try storage.setPassword("s3cret", for: other)
-    try storage.setPassword("s3cret", for: key, .add)
+    try storage.setPassword("s3cret", for: key, mode: .add)
     #expect(code { () throws(SecureStorageError) in try save("new") } == .userCanceled)
   }
 
   @Test func failureAfterwardsHasDoneIt() throws {
     try save("old")
-    storage.failAfterwards(.save, with: .connectionLost)
+    storage.failAfterCompletion(.save, with: .connectionLost)
     #expect(code { () throws(SecureStorageError) in try save("new") } == .connectionLost)
     #expect(try storage.password(for: key) == "new")
   }
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func heldCallsWaitUntilTheyAreLetGo() async throws {
-    let gate = storage.hold(.save)
+    let gate = storage.suspend(.save)
     async let saving: Void = storage.setPassword("held", for: key)
     await gate.waitForCall()
     // Others pass, and the held one has done nothing yet.
@@ -87,20 +87,20 @@ import Testing
   }
 
   @Test func heldCallsEndWhenTheyAreCanceledOrTheStorageIsMended() async throws {
-    let gate = storage.hold()
+    let gate = storage.suspend()
     let reading = Task { [storage, key] in try await storage.password(for: key) }
     await gate.waitForCall()
     reading.cancel()
     let error = await #expect(throws: SecureStorageError.self) { try await reading.value }
     #expect(error?.code == .canceled)
     async let saving: Void = storage.setPassword("s3cret", for: key)
-    storage.mend()
+    storage.reset()
     try await saving
   }
 
   @Test func callThatIsToFailWaitsFirst() async throws {
     storage.fail(.save, with: .locked)
-    let gate = storage.hold(.save)
+    let gate = storage.suspend(.save)
     let saving = Task { [storage, key] in try await storage.setPassword("s3cret", for: key) }
     await gate.waitForCall()
     gate.open()

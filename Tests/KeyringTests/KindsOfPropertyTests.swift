@@ -21,6 +21,9 @@ import Testing
     @Password("session") var text: String?
     @Password("token", accessGroup: "org.example.suite") var shared: String?
     @Password("token") var own: String?
+    @Password("signingKey") var signingKey: Secret?
+    @InternetPassword(server: "vault.example.org") var vaultToken: Secret?
+    @Password("untyped") var untyped
   }
 
   let settings = Settings()
@@ -37,6 +40,32 @@ import Testing
     settings.gitPassword = nil
     #expect(Settings().gitPassword == nil)
     #expect(Settings().webPassword == "of the web")
+  }
+
+  @Test func passwordsStayInLockedMemory() throws {
+    // A secret may be no text at all.
+    settings.signingKey = Secret(bytes: [0, 0xFF, 1])
+    settings.vaultToken = Secret("s3cret")
+    #expect(Settings().signingKey == Secret(bytes: [0, 0xFF, 1]))
+    #expect(try Settings().$vaultToken.read() == Secret("s3cret"))
+    // The item is that of a property that is text.
+    @Password("signingKey") var text: String?
+    #expect(text == nil && $text.failure?.code == .undecodable)
+    settings.signingKey = Secret("text")
+    #expect(text == "text")
+    settings.signingKey = nil
+    #expect(try !settings.$signingKey.exists())
+    #expect(type(of: settings.untyped) == String?.self)
+  }
+
+  @Test func credentialsStayInLockedMemory() throws {
+    let storage = SecureStorageDefaults.currentStorage
+    let key = ItemKey.credentials(service: "service", label: "label")
+    let credential = try #require(Credential(login: "ada", secret: Secret("pa55")))
+    try storage.setCredential(credential, for: key)
+    #expect(try storage.credential(for: key)?.secret == Secret("pa55"))
+    #expect(credential == Credential(login: "ada", password: "pa55"))
+    #expect(Credential(login: "ada", secret: Secret(bytes: [0xFF])) == nil)
   }
 
   @Test func valuesComeBack() throws {

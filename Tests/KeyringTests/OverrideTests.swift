@@ -94,7 +94,7 @@ import Testing
     let error = #expect(throws: SecureStorageError.self) { try settings.$authToken.read() }
     #expect(error?.code == .noStorage)
     #expect(error?.message.contains("\"authToken\"") == true)
-    #expect(error?.advice.contains("@Test(.secureStorage(InMemoryStorage()))") == true)
+    #expect(error?.recoverySuggestion?.contains("@Test(.secureStorage(InMemoryStorage()))") == true)
     #expect(throws: SecureStorageError.self) { try settings.$authToken.write("s3cret") }
     #expect(throws: SecureStorageError.self) { try settings.$authToken.remove() }
     #expect(settings.account == nil)

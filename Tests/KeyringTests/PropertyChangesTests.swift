@@ -36,7 +36,7 @@ import Testing
 
   @Test(.secureStorage(InMemoryStorage())) func settingsTellOfAllTheirItems() async throws {
     let changes = try await SecureProperties(of: settings).changes
-    try await SecureStorageDefaults.storageInForce.setPassword(
+    try await SecureStorageDefaults.currentStorage.setPassword(
       "s3cret", for: .password(service: "app", account: "none of them"))
     settings.account = Credential(login: "me", password: "s3cret")
     settings.server = "s3cret"
@@ -64,7 +64,7 @@ import Testing
     }
     #expect(error?.code == .notObservable)
     #expect(error?.operation == .observe)
-    #expect(error?.backend == "SilentStorage")
+    #expect(error?.backendName == "SilentStorage")
     let another = await #expect(throws: SecureStorageError.self) {
       _ = try await SecureProperties(of: settings).changes
     }
@@ -73,7 +73,7 @@ import Testing
 }
 
 private struct SilentStorage: BlockingStorage {
-  func save(_ item: SecureItem, _ mode: SaveMode) {}
+  func save(_ item: SecureItem, mode: SaveMode) {}
   func items(matching query: ItemQuery) -> [SecureItem] { [] }
   func removeItems(matching query: ItemQuery) -> Int { 0 }
 }

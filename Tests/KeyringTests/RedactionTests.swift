@@ -29,7 +29,7 @@ import Testing
       expectHidden(settings)
       expectHidden(settings.$authToken)
       expectHidden(settings.$account)
-      expectHidden(Password("authToken", storage: storage))
+      expectHidden(Password<String?>("authToken", storage: storage))
       expectHidden(Credentials("account", storage: storage))
       expectHidden(try storage.items(matching: ItemQuery(details: .all)))
     }
@@ -39,10 +39,11 @@ import Testing
     let storage = InMemoryStorage()
     let key = ItemKey.password(service: "service", account: "account")
     let item = SecureItem(key: key, secret: Secret(Self.marker))
-    try storage.save(item, .add)
-    expectHidden(#expect(throws: SecureStorageError.self) { try storage.save(item, .add) } as Any)
+    try storage.save(item, mode: .add)
+    expectHidden(
+      #expect(throws: SecureStorageError.self) { try storage.save(item, mode: .add) } as Any)
     try storage.lock()
-    let error = #expect(throws: SecureStorageError.self) { try storage.save(item, .add) }
+    let error = #expect(throws: SecureStorageError.self) { try storage.save(item, mode: .add) }
     expectHidden(error as Any)
     expectHidden(SecurePropertyFailure(property: "authToken", error: try #require(error)))
   }

@@ -9,10 +9,10 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// What tells a file, as it is now, from every other and from itself after a change.
+/// The identity of a file, which differs from that of any other file and changes with the file.
 ///
-/// A writer makes a new file, and the number of one that somebody has open is not given out again;
-/// so device and number would do. Size and times are for what was changed in place, by a fault.
+/// Each write makes a new file, and the number of an open file isn't reused, so the device and the number
+/// would be enough. The size and the times detect a file that was changed in place by a fault.
 struct FileIdentity: Equatable, Sendable {
   private let device: UInt64
   private let number: UInt64
@@ -31,7 +31,7 @@ struct FileIdentity: Equatable, Sendable {
     times = [modified.tv_sec, modified.tv_nsec, changed.tv_sec, changed.tv_nsec]
   }
 
-  /// Looks at the file at a path; `nil` when there is none.
+  /// Reads the identity of the file at a path, or returns `nil` if there is none.
   init?(at path: String) throws(FileFailure) {
     var status = stat()
     if lstat(path, &status) != 0 {

@@ -9,14 +9,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// What keeps the writers of a file apart, threads and processes alike; closed, it is given back, also
-/// when the process is killed.
+/// The lock that keeps the writers of a file apart, threads as well as processes.
+///
+/// Closing the lock releases it, also if the process is killed.
 struct FileLock {
   private let file: OpenFile
   private let path: String
 
-  /// Takes the lock; `nil` when somebody else has it.
-  init?(taking place: FilePlace) throws(FileFailure) {
+  /// Takes the lock, or returns `nil` if another writer has it.
+  init?(taking place: FileLocation) throws(FileFailure) {
     path = place.lockPath
     do throws(FileFailure) {
       file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW)
@@ -31,19 +32,22 @@ struct FileLock {
     }
   }
 
-  /// Whether it still keeps others out: somebody may have removed it, and another writer have made and
-  /// locked a new one.
+  /// Returns whether the lock still keeps others out.
+  ///
+  /// Someone may have removed the lock file, and another writer may have created and locked a new one.
   func isHeld() throws(FileFailure) -> Bool {
     try FileIdentity(at: path) == FileIdentity(file.status())
   }
 
-  /// Root may write the file of a user, who is not to be locked out by that.
+  /// Gives the lock file to the owner of the file.
+  ///
+  /// Root can write the file of a user, and that must not lock the user out.
   private func giveToOwner(of path: String) throws(FileFailure) {
     var owner = stat()
     guard geteuid() == 0, lstat(path, &owner) == 0 else { return }
     let status = try file.status()
     if status.st_uid == owner.st_uid { return }
-    // The folder may be the user's, who is not to be given a file that has another name elsewhere.
+    // The folder may belong to the user, who must not be given a file that has another name elsewhere.
     guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
       throw FileFailure("cannot be locked for writing", number: EMLINK)
     }

@@ -1,5 +1,5 @@
 #if EncryptedFile
-/// Reads what ``ByteWriter`` has written, and nothing beyond the end.
+/// A reader of values that ``ByteWriter`` has written, which never reads beyond the end.
 struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
   private(set) var position = 0
@@ -14,7 +14,7 @@ struct ByteReader {
       bigEndian: bytes.loadUnaligned(fromByteOffset: range.lowerBound, as: Integer.self))
   }
 
-  /// Passes over bytes that stand behind their number; tells where they are.
+  /// Skips bytes that follow their count, and returns their range.
   mutating func skippedBytes() throws(MalformedRecord) -> Range<Int> {
     let count: UInt32 = try integer()
     return try skip(Int(count))
@@ -47,6 +47,6 @@ struct ByteReader {
   }
 }
 
-/// Bytes that are no record, although they are what was encrypted.
+/// The error for decrypted bytes that aren't a valid record.
 struct MalformedRecord: Error {}
 #endif

@@ -1,10 +1,10 @@
 #if EncryptedFile
-/// Puts values into memory one behind the other, or only counts the bytes that they take.
+/// A writer that puts values into memory one after another, or only counts the bytes that they need.
 ///
-/// Integers have their highest byte first. Text is its UTF-8, behind the number of bytes.
+/// Integers are written with the highest byte first. Text is written as UTF-8, after the number of bytes.
 struct ByteWriter {
   private let room: UnsafeMutableRawBufferPointer?
-  /// How many bytes were written.
+  /// The number of bytes written so far.
   private(set) var count = 0
 
   init(_ room: UnsafeMutableRawBufferPointer) { self.room = room }

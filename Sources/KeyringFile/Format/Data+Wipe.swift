@@ -14,8 +14,10 @@ internal import Darwin
 #endif
 
 extension Data {
-  /// Overwrites bytes that nobody else has, where they are: the memory that swift-crypto allocates for
-  /// what it decrypts.
+  /// Overwrites the bytes in place.
+  ///
+  /// The bytes must not be shared with another value. That's the case for the memory that swift-crypto
+  /// allocates for decrypted data.
   mutating func wipe() {
     withUnsafeMutableBytes { bytes in
       guard let address = bytes.baseAddress else { return }

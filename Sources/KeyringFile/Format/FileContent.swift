@@ -9,14 +9,14 @@ internal import Foundation
 
 /// The items of a file.
 ///
-/// They stay decrypted while the storage is in use, in memory that is locked and wiped: whoever reads
-/// the memory of the process finds the key to them there as well. All of them are in one `Secret`,
-/// so that a file with a thousand is opened with one allocation of such memory.
+/// The items stay decrypted while the storage is in use, in memory that is locked and later overwritten.
+/// Anyone who can read the memory of the process also finds their key there. All of the items are in one
+/// `Secret`, so that opening a file with a thousand of them takes a single allocation of such memory.
 struct FileContent: Sendable {
   private(set) var entries: [ItemKey: FileEntry] = [:]
-  /// Counts the writes: two of them may fall on the same instant of the clock.
+  /// The number of writes, because two writes can happen at the same instant of the clock.
   private var revision: UInt64 = 0
-  /// Whether this is not what is in the file.
+  /// Indicates whether the content differs from the file.
   private(set) var isChanged = false
 
   init() {}
@@ -38,7 +38,7 @@ struct FileContent: Sendable {
     return Array(found.prefix(query.limit ?? .max))
   }
 
-  /// What has become of the items since they were others.
+  /// Returns the changes of the items since an older version.
   func changes(since old: FileContent) -> [ItemChange] {
     let removed = old.entries.keys.filter { entries[$0] == nil }.map { ItemChange.removed($0) }
     let written = entries.filter { old.entries[$0.key]?.isSame(as: $0.value) != true }
@@ -49,7 +49,9 @@ struct FileContent: Sendable {
 
   // MARK: - Changing
 
-  /// Stores an item, whose `nil`s stay as they are; a new one has a secret.
+  /// Stores an item.
+  ///
+  /// Properties of the item that are `nil` stay as they are. A new item has a secret.
   mutating func save(_ item: SecureItem) throws(SecureStorageError) {
     revision += 1
     let old = entries[item.key]
@@ -71,17 +73,20 @@ struct FileContent: Sendable {
 
   // MARK: - Encoding
 
-  /// Encrypts the items, and holds on to the memory that they were put together in instead of that
-  /// where they were before.
+  /// Encrypts the items.
+  ///
+  /// Afterwards, the items refer to the memory in which they were put together, and no longer to their old
+  /// memory.
   mutating func sealed(
-    _ envelope: Envelope, _ place: FilePlace
+    _ envelope: Envelope, _ place: FileLocation
   ) throws(SecureStorageError) -> [UInt8] {
     let preamble = Self.preambleByteCount(place)
     let count = entries.values.reduce(preamble) { $0 + $1.record.count }
-    guard count <= FilePlace.largest - FileHeader.byteCount - 28 else {
+    guard count <= FileLocation.largest - FileHeader.byteCount - 28 else {
       throw SecureStorageError(
-        .invalidArgument, place, "The file would be larger than \(FilePlace.largest) bytes.",
-        advice: "Remove items, or use another file for some of them.", argument: "secret")
+        .invalidArgument, place, "The file would be larger than \(FileLocation.largest) bytes.",
+        recoverySuggestion: "Remove items, or use another file for some of them.",
+        argument: "secret")
     }
     var places: [ItemKey: Int] = [:]
     places.reserveCapacity(entries.count)
@@ -101,7 +106,7 @@ struct FileContent: Sendable {
     return try SealedFile.bytes(sealing: content, envelope, place)
   }
 
-  private static func preambleByteCount(_ place: FilePlace) -> Int {
+  private static func preambleByteCount(_ place: FileLocation) -> Int {
     var counter = ByteWriter(counting: ())
     counter.write(text: place.name)
     counter.write(UInt64(0))
@@ -111,7 +116,7 @@ struct FileContent: Sendable {
 
   /// Decrypts the items of a file.
   init(
-    decrypting file: SealedFile, _ envelope: Envelope, _ place: FilePlace
+    decrypting file: SealedFile, _ envelope: Envelope, _ place: FileLocation
   ) throws(SecureStorageError) {
     let content = try file.opened(envelope, place)
     let name: String
@@ -136,10 +141,10 @@ struct FileContent: Sendable {
     } catch {
       throw .damaged(place, "its content is not laid out as it should be")
     }
-    guard name.isExactly(place.name) else {
+    guard name.hasSameBytes(place.name) else {
       throw SecureStorageError(
-        .damaged, place, "The file \(place.path) was written under the name “\(name)”.",
-        advice: "Give it its name again, or put the right file in its place."
+        .damaged, place, "The file \(place.path) was written with the name “\(name)”.",
+        recoverySuggestion: "Rename the file to that name, or restore the right file."
       )
     }
   }

@@ -7,16 +7,16 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// An item as it is in the file: the bytes of its record, and what they say but for the secret.
+/// An item of the file: the bytes of its record, and the decoded fields except for the secret.
 struct FileEntry: Sendable {
   let revision: UInt64
-  /// In microseconds since 1970.
+  /// The time of creation, in microseconds since 1970.
   let created: Int64
   private let modified: Int64
   let label: String
   let attributes: [String: String]
 
-  /// The memory that the record is in, among others.
+  /// The memory that contains the record, possibly among others.
   private var memory: Secret
   private(set) var record: Range<Int>
   private var secretBytes: Range<Int>
@@ -27,7 +27,7 @@ struct FileEntry: Sendable {
     (self.memory, self.record, secretBytes) = (memory, record, secret)
   }
 
-  /// Lays out a new record.
+  /// Encodes a new record.
   init(_ header: RecordHeader, _ secret: Secret) {
     var counter = ByteWriter(counting: ())
     header.write(to: &counter)
@@ -47,7 +47,7 @@ struct FileEntry: Sendable {
     memory.withUnsafeBytes { Secret(copying: UnsafeRawBufferPointer(rebasing: $0[secretBytes])) }
   }
 
-  /// Whether both come from the same write.
+  /// Returns whether both entries come from the same write.
   func isSame(as other: FileEntry) -> Bool {
     (revision, created, modified) == (other.revision, other.created, other.modified)
   }
@@ -56,7 +56,7 @@ struct FileEntry: Sendable {
     memory.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[record])) }
   }
 
-  /// Says that the record is now elsewhere.
+  /// Updates the location of the record after it was copied to other memory.
   mutating func move(to memory: Secret, at start: Int) {
     let offset = start - record.lowerBound
     self.memory = memory
@@ -64,7 +64,7 @@ struct FileEntry: Sendable {
     secretBytes = (secretBytes.lowerBound + offset)..<(secretBytes.upperBound + offset)
   }
 
-  /// The item, with what was asked for.
+  /// Returns the item with the requested details.
   func item(_ key: ItemKey, _ details: ItemQuery.Details) -> SecureItem {
     var item = SecureItem(key: key)
     if details.contains(.metadata) {

@@ -2,7 +2,7 @@
 internal import Crypto
 internal import KeyringStorage
 
-/// The first bytes of a file: what it takes to get at its data key.
+/// The first bytes of a file, which contain everything that is needed to get its data key.
 ///
 /// The article FileFormat describes them.
 struct FileHeader: Sendable, Equatable {
@@ -14,21 +14,23 @@ struct FileHeader: Sendable, Equatable {
   static let byteCount = checkedByteCount + SHA256.byteCount
 
   let parameters: KeyParameters
-  /// Nonce, encrypted data key and tag.
+  /// The nonce, the encrypted data key, and the tag.
   let wrappedKey: [UInt8]
 
   init(_ parameters: KeyParameters, wrappedKey: [UInt8]) {
     (self.parameters, self.wrappedKey) = (parameters, wrappedKey)
   }
 
-  /// The header with its checksum, which tells a damaged one from one of another key.
+  /// The header with its checksum.
+  ///
+  /// The checksum distinguishes a damaged header from a header with another key.
   var bytes: [UInt8] {
     let checked = parameters.bytes + wrappedKey
     return checked + SHA256.hash(data: checked)
   }
 
   /// Reads the header of a file.
-  init(_ file: [UInt8], _ place: FilePlace) throws(SecureStorageError) {
+  init(_ file: [UInt8], _ place: FileLocation) throws(SecureStorageError) {
     guard file.starts(with: Self.magic) else {
       throw .damaged(place, "it does not begin as such a file does")
     }
@@ -38,7 +40,7 @@ struct FileHeader: Sendable, Equatable {
       throw SecureStorageError(
         .undecodable, place,
         "The file \(place.path) has format \(version); this program knows \(Self.version).",
-        advice: "Use a newer version of the program, if there is one.")
+        recoverySuggestion: "Use a newer version of the program, if there is one.")
     }
     let checked = file[..<Self.checkedByteCount]
     guard SHA256.hash(data: checked) == file[Self.checkedByteCount..<Self.byteCount] else {

@@ -1,10 +1,10 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-/// What a header says of how the wrapping key is made: from what, at what cost, with what salt.
+/// The parameters of the wrapping key in a header: the kind of its source, its cost, and its salt.
 struct KeyParameters: Sendable, Equatable {
   let kind: KeySource.Kind
-  /// The cost of making a key of a passphrase; `nil` for a key that needs none.
+  /// The cost of deriving a key from a passphrase, or `nil` for a source that needs none.
   let cost: ScryptCost?
   let salt: [UInt8]
 
@@ -13,7 +13,9 @@ struct KeyParameters: Sendable, Equatable {
     salt = .random(FileHeader.saltByteCount)
   }
 
-  /// As they stand at the beginning of a file, which the wrapping of the key authenticates.
+  /// The parameters in the form in which they begin a file.
+  ///
+  /// Wrapping the data key authenticates these bytes.
   var bytes: [UInt8] {
     let version = [UInt8(FileHeader.version >> 8), UInt8(FileHeader.version & 0xff)]
     let cost: [UInt8] = cost.map { [$0.logarithm, $0.blockSize, $0.parallelism] } ?? [0, 0, 0]
@@ -21,7 +23,7 @@ struct KeyParameters: Sendable, Equatable {
     return FileHeader.magic + numbers + salt
   }
 
-  /// Reads the beginning of a file; `nil` when it has what no file may ask for.
+  /// Reads the beginning of a file, or returns `nil` if it has values that no file may have.
   init?(_ header: ArraySlice<UInt8>) {
     guard let kind = KeySource.Kind(rawValue: header[10]), header[14] == 0, header[15] == 0 else {
       return nil
@@ -42,17 +44,19 @@ struct KeyParameters: Sendable, Equatable {
 
 /// The parameters of scrypt, [RFC 7914](https://www.rfc-editor.org/rfc/rfc7914).
 struct ScryptCost: Sendable, Equatable {
-  /// About a quarter of a second and 128 MiB.
+  /// The standard cost: about a quarter of a second and 128 MiB.
   static let standard = ScryptCost(logarithm: 17, blockSize: 8, parallelism: 1)
 
   /// The logarithm of N to the base 2.
   let logarithm: UInt8
-  /// r.
+  /// The parameter r.
   let blockSize: UInt8
-  /// p.
+  /// The parameter p.
   let parallelism: UInt8
 
-  /// Whether a file may ask for it: 256 MiB of memory, and eight times the standard's work.
+  /// Indicates whether a file may ask for this cost.
+  ///
+  /// The limits are 256 MiB of memory and eight times the work of the standard cost.
   var isAcceptable: Bool {
     guard (1...18).contains(logarithm), blockSize > 0, (1...4).contains(parallelism) else {
       return false
@@ -60,12 +64,12 @@ struct ScryptCost: Sendable, Equatable {
     return 128 * rounds * Int(blockSize) <= 256 << 20
   }
 
-  /// N.
+  /// The parameter N.
   var rounds: Int { 1 << Int(logarithm) }
 }
 
 extension [UInt8] {
-  /// Bytes from the system's source of randomness.
+  /// Returns bytes from the system's source of randomness.
   static func random(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in .random(in: 0...255, using: &generator) }

@@ -1,7 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-/// What a record of the file says of an item, in front of the secret.
+/// The fields of a record in front of the secret.
 struct RecordHeader {
   let revision: UInt64
   let created: Int64

@@ -8,23 +8,23 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A file as it is on the disk: the header, and the encrypted content behind it.
+/// A file as it is on the disk: the header, followed by the encrypted content.
 struct SealedFile {
   let header: FileHeader
-  /// Nonce, encrypted content and tag.
+  /// The nonce, the encrypted content, and the tag.
   let content: ArraySlice<UInt8>
 
-  init(_ bytes: [UInt8], _ place: FilePlace) throws(SecureStorageError) {
+  init(_ bytes: [UInt8], _ place: FileLocation) throws(SecureStorageError) {
     header = try FileHeader(bytes, place)
     content = bytes[FileHeader.byteCount...]
   }
 
-  /// Encrypts content; answers the bytes of the whole file.
+  /// Encrypts content and returns the bytes of the whole file.
   ///
-  /// The nonce is random. Of 2^32 writes with one data key two would share theirs with a probability
-  /// below 2^-32, which is the bound of NIST SP 800-38D, section 8.3.
+  /// The nonce is random. The probability that two of 2^32 writes with one data key share a nonce is below
+  /// 2^-32, which is the bound of NIST SP 800-38D, section 8.3.
   static func bytes(
-    sealing content: Secret, _ envelope: Envelope, _ place: FilePlace
+    sealing content: Secret, _ envelope: Envelope, _ place: FileLocation
   ) throws(SecureStorageError) -> [UInt8] {
     let header = envelope.header.bytes
     do {
@@ -39,12 +39,12 @@ struct SealedFile {
       file += box.tag
       return file
     } catch {
-      throw SecureStorageError(.backend, place, "The content cannot be encrypted.")
+      throw SecureStorageError(.other, place, "The content cannot be encrypted.")
     }
   }
 
   /// Decrypts the content.
-  func opened(_ envelope: Envelope, _ place: FilePlace) throws(SecureStorageError) -> Secret {
+  func opened(_ envelope: Envelope, _ place: FileLocation) throws(SecureStorageError) -> Secret {
     do {
       let box = try AES.GCM.SealedBox(combined: content)
       var bytes = try AES.GCM.open(

@@ -9,15 +9,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file that is a key.
+/// A file that contains a key.
 struct KeyFile {
-  /// The largest that is read, in bytes.
+  /// The largest size of a key file that is read, in bytes.
   static let largest = 64 << 10
-  /// The prefix of the name that a file has until it is whole.
+  /// The prefix of the name that a key file has until it's complete.
   private static let temporaryPrefix = ".swift-keyring-"
 
   let path: String
-  let place: FilePlace
+  let place: FileLocation
 
   func key(_ purpose: KeySource.Purpose) throws(SecureStorageError) -> Secret {
     do throws(FileFailure) {
@@ -52,18 +52,22 @@ struct KeyFile {
     }
   }
 
-  /// Makes the key, whole or not at all: of two processes that do so at once, one succeeds.
+  /// Creates the key, completely or not at all.
+  ///
+  /// If two processes do this at the same time, one of them succeeds.
   private func makeUnlessPresent() throws(FileFailure) {
     if access(path, F_OK) == 0 { return }
-    let folder = Folder(of: path)
+    let folder = Directory(of: path)
     try folder.make()
     if try !makeWithoutSecondName(in: folder) { try makeWithSecondName(in: folder) }
     try folder.sync()
   }
 
-  /// Makes the key in a file that has no name until it is whole, so that a process that is killed leaves
-  /// nothing; `false` where the file system has no such files, as NFS has none, or nothing is in /proc.
-  private func makeWithoutSecondName(in folder: Folder) throws(FileFailure) -> Bool {
+  /// Creates the key in a file that has no name until it's complete.
+  ///
+  /// A process that is killed leaves nothing behind. The method returns `false` if the file system has no
+  /// such files (NFS, for example) or if /proc is empty.
+  private func makeWithoutSecondName(in folder: Directory) throws(FileFailure) -> Bool {
     #if os(Linux)
     guard let file = try? OpenFile(folder.path, O_WRONLY | unnamed) else { return false }
     try writeKey(to: file)
@@ -74,17 +78,18 @@ struct KeyFile {
     #endif
   }
 
-  /// Makes the key in a file that has another name until it is whole.
+  /// Creates the key in a file that has another name until it's complete.
   ///
-  /// A process that is killed may leave that name: of a file that is no key yet, or of the key, from which
-  /// whoever reads it next takes it away.
-  func makeWithSecondName(in folder: Folder) throws(FileFailure) {
-    let name = Self.temporaryPrefix + String(UInt64.random(in: 0 ... .max), radix: 36)
+  /// A process that is killed may leave that name behind, either on an incomplete file or on the key. The
+  /// next process that reads the key removes the name from it.
+  func makeWithSecondName(in folder: Directory) throws(FileFailure) {
+    let name = Self.temporaryPrefix + .randomToken()
     let temporary = "\(folder.path)/\(name)"
     let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL)
     defer { unlink(temporary) }
     try writeKey(to: file)
-    // A hard link, because renaming would replace what another process has made meanwhile.
+    // Use a hard link, because renaming would replace a file that another process has created in the
+    // meantime.
     guard link(temporary, path) == 0 || errno == EEXIST else {
       throw FileFailure("cannot be made")
     }
@@ -97,12 +102,12 @@ struct KeyFile {
     try file.sync()
   }
 
-  /// Removes the name that a process, when it was killed, had not taken from the key yet: the key would
-  /// still be there under it when somebody has deleted it.
+  /// Removes the temporary name of the key that a killed process left behind.
   ///
-  /// It stays where this user may not write the folder.
+  /// Otherwise, the key would still be there under that name after someone has deleted it. The name stays
+  /// if this user can't write the folder.
   private func removeSecondName(of key: stat) {
-    let folder = Folder(of: path).path
+    let folder = Directory(of: path).path
     guard key.st_nlink > 1, let stream = opendir(folder) else { return }
     defer { closedir(stream) }
     while let entry = readdir(stream) {
@@ -121,14 +126,15 @@ struct KeyFile {
     let code = cause.number == ENOENT ? .keyNotFound : cause.code
     return SecureStorageError(
       code, place, "The key file \(path) \(cause.problem).",
-      advice: code == .accessDenied
-        ? "It must be this program's user's, and nobody else may read it: chmod 600." : nil,
+      recoverySuggestion: code == .accessDenied
+        ? "It must belong to the program's user, and be readable only by that user: chmod 600."
+        : nil,
       underlying: cause.underlying)
   }
 }
 
 #if canImport(Glibc)
-/// The flag `O_TMPFILE` of open(2), which Swift has by this name only.
+/// The flag `O_TMPFILE` of open(2), which Swift imports only under this name.
 private let unnamed = __O_TMPFILE
 #elseif canImport(Musl)
 private let unnamed = O_TMPFILE

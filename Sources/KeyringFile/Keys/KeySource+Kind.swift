@@ -1,6 +1,6 @@
 #if EncryptedFile
 extension KeySource {
-  /// What kind of source a key comes from, as a header tells it.
+  /// The kind of source that a key comes from, as stored in a header.
   enum Kind: UInt8, Sendable, CustomStringConvertible {
     case passphrase = 1
     case keyFile = 2
@@ -16,7 +16,7 @@ extension KeySource {
       }
     }
 
-    /// With its article, for sentences.
+    /// The noun with its article, for use in sentences.
     var description: String { "a \(noun)" }
   }
 }

@@ -10,9 +10,9 @@ internal import Foundation
 #endif
 
 extension KeySource {
-  /// Makes the key that the data key is encrypted with: by scrypt of a passphrase, by HKDF of a key.
+  /// Derives the key that encrypts the data key, with scrypt from a passphrase or with HKDF from a key.
   func wrappingKey(
-    _ parameters: KeyParameters, _ purpose: Purpose, _ place: FilePlace
+    _ parameters: KeyParameters, _ purpose: Purpose, _ place: FileLocation
   ) throws(SecureStorageError) -> SymmetricKey {
     let secret = try secret(purpose, place)
     guard let cost = parameters.cost else {
@@ -29,8 +29,9 @@ extension KeySource {
       }
     } catch {
       throw SecureStorageError(
-        .backend, place, "No key can be made of the passphrase.",
-        advice: "It takes \(cost.rounds * Int(cost.blockSize) >> 13) MiB of memory.")
+        .other, place, "The key can't be derived from the passphrase.",
+        recoverySuggestion:
+          "Free some memory: the derivation takes \(cost.rounds * Int(cost.blockSize) >> 13) MiB.")
     }
   }
 }

@@ -1,26 +1,27 @@
 #if EncryptedFile
 public import KeyringStorage
 
-/// What an encrypted file is encrypted with, and where that comes from.
+/// The source of the key that an encrypted file is encrypted with.
 ///
-/// It is asked for when the file is first used, and again when another process has changed it.
+/// The storage asks for the key when the file is first used, and again when another process has changed the
+/// key.
 public struct KeySource: Sendable {
-  /// What the key is for.
+  /// The purpose that a key is needed for.
   enum Purpose: Sendable {
-    /// A file that is there.
+    /// An existing file.
     case existing
-    /// A file that is about to be made; a key may be made along with it.
+    /// A file that is about to be created; the key may be created along with it.
     case new
-    /// A file that somebody only looks at: nobody is asked and nothing unlocked, which is `.locked`.
+    /// A file that is only looked at: `.locked` is thrown instead of asking anyone or unlocking anything.
     case looking
   }
 
-  typealias Reading = @Sendable (Purpose, FilePlace) throws(SecureStorageError) -> Secret
+  typealias Reading = @Sendable (Purpose, FileLocation) throws(SecureStorageError) -> Secret
 
   let kind: Kind
-  /// The cost of making a key of it; `nil` for bytes that nobody could guess.
+  /// The cost of deriving a key from the secret, or `nil` if the secret can't be guessed.
   let cost: ScryptCost?
-  /// The storage that has the key, if one has.
+  /// The storage that contains the key, if the source is a storage.
   let storage: (any SecureStorage)?
   private let read: Reading
 
@@ -31,22 +32,22 @@ public struct KeySource: Sendable {
     (self.kind, self.cost, self.storage, self.read) = (kind, cost, storage, read)
   }
 
-  /// A passphrase that is known.
+  /// Creates a source from a known passphrase.
   ///
-  /// A key is made of it with scrypt, which takes about a quarter of a second and 128 MiB of memory,
-  /// once for each file that a process opens.
+  /// The key is derived from the passphrase with scrypt. This takes about a quarter of a second and 128 MiB
+  /// of memory, once for each file that a process opens.
   ///
-  /// - Parameter passphrase: The passphrase; not empty.
+  /// - Parameter passphrase: The passphrase, which must not be empty.
   /// - Returns: The source.
   public static func passphrase(_ passphrase: Secret) -> KeySource {
     self.passphrase { () throws(SecureStorageError) in passphrase }
   }
 
-  /// A passphrase that is asked for when it is needed.
+  /// Creates a source that asks for a passphrase when it's needed.
   ///
-  /// - Parameter ask: Answers the passphrase, or throws: `.userCanceled` for example. It is called
-  ///   on the thread of the operation, by one thread at a time, and once more for each time that it
-  ///   was wrong.
+  /// - Parameter ask: The closure that returns the passphrase or throws an error, such as `.userCanceled`.
+  ///   It's called on the thread of the operation, by one thread at a time. After a wrong passphrase, the
+  ///   next operation calls it again.
   /// - Returns: The source.
   public static func passphrase(
     asking ask: @escaping @Sendable () throws(SecureStorageError) -> Secret
@@ -59,7 +60,7 @@ public struct KeySource: Sendable {
   ) -> KeySource {
     KeySource(.passphrase, cost: cost) { (purpose, place) throws(SecureStorageError) in
       if purpose == .looking {
-        throw SecureStorageError(.locked, place, "The passphrase of the file is not known yet.")
+        throw SecureStorageError(.locked, place, "The passphrase of the file isn't known yet.")
       }
       let passphrase = try ask()
       guard passphrase.count > 0 else {
@@ -70,14 +71,16 @@ public struct KeySource: Sendable {
     }
   }
 
-  /// A file that holds nothing but the key.
+  /// Creates a source from a file that contains nothing but the key.
   ///
-  /// Where there is none it is made along with the encrypted file, of 32 random bytes, for its owner
-  /// only. It has to be of this program's user or root, and one that others can read or write is
-  /// refused. Whoever has both files has the secrets, so it belongs elsewhere: on another disk,
-  /// and not in the same backup.
+  /// If there is no such file, it's created along with the encrypted file. It gets 32 random bytes, and
+  /// only its owner can read it. The file must belong to this program's user or to root. A file that others
+  /// can read or write is refused.
   ///
-  /// - Parameter path: The path of the file; of at least 32 bytes, all of which are the key.
+  /// Anyone who has both files has the secrets. Keep the key file elsewhere: on another disk, and not in
+  /// the same backup.
+  ///
+  /// - Parameter path: The path of the file. It must have at least 32 bytes, all of which are the key.
   /// - Returns: The source.
   public static func keyFile(at path: String) -> KeySource {
     KeySource(.keyFile) { (purpose, place) throws(SecureStorageError) in
@@ -85,12 +88,14 @@ public struct KeySource: Sendable {
     }
   }
 
-  /// A credential that systemd hands to the service: `LoadCredentialEncrypted=NAME` in its unit.
+  /// Creates a source from a credential that systemd passes to the service.
   ///
-  /// See [systemd.exec(5)](https://www.freedesktop.org/software/systemd/man/systemd.exec.html),
-  /// section "Credentials". It is found in the folder `$CREDENTIALS_DIRECTORY`.
+  /// The unit of the service declares it with `LoadCredentialEncrypted=NAME`. See
+  /// [systemd.exec(5)](https://www.freedesktop.org/software/systemd/man/systemd.exec.html), section
+  /// "Credentials". The credential is in the folder `$CREDENTIALS_DIRECTORY`.
   ///
-  /// - Parameter name: The name of the credential; of at least 32 bytes, all of which are the key.
+  /// - Parameter name: The name of the credential. It must have at least 32 bytes, all of which are the
+  ///   key.
   /// - Returns: The source.
   public static func systemdCredential(_ name: String) -> KeySource {
     KeySource(.systemdCredential) { (_, place) throws(SecureStorageError) in
@@ -98,13 +103,13 @@ public struct KeySource: Sendable {
     }
   }
 
-  /// An item of another storage, a keyring for example.
+  /// Creates a source from an item of another storage, such as a keyring.
   ///
-  /// Where there is none it is made along with the encrypted file, of 32 random bytes.
+  /// If there is no such item, it's created along with the encrypted file. It gets 32 random bytes.
   ///
   /// - Parameters:
-  ///   - storage: The other storage; its errors are thrown as they are.
-  ///   - key: The key of the item, which has at least 32 bytes.
+  ///   - storage: The other storage. Its errors are thrown unchanged.
+  ///   - key: The key of the item, which must have at least 32 bytes.
   /// - Returns: The source.
   public static func storage(_ storage: any SecureStorage, key: ItemKey) -> KeySource {
     KeySource(.storage, storage: storage) { (purpose, place) throws(SecureStorageError) in
@@ -112,27 +117,30 @@ public struct KeySource: Sendable {
     }
   }
 
-  /// What the source has.
-  func secret(_ purpose: Purpose, _ place: FilePlace) throws(SecureStorageError) -> Secret {
+  /// Returns the passphrase or key of the source.
+  func secret(_ purpose: Purpose, _ place: FileLocation) throws(SecureStorageError) -> Secret {
     let secret = try read(purpose, place)
     guard kind == .passphrase || secret.count >= Self.leastByteCount else {
       throw SecureStorageError(
         .invalidArgument, place,
-        "As \(kind), at least \(Self.leastByteCount) bytes are needed.",
-        advice: "Make one with 32 random bytes, or use a passphrase instead.", argument: "key")
+        "The key from \(kind) needs at least \(Self.leastByteCount) bytes.",
+        recoverySuggestion: "Create a key of 32 random bytes, or use a passphrase.",
+        argument: "key")
     }
     return secret
   }
 
-  /// Fewer could be guessed, and these sources have no cost to slow a guesser down.
+  /// The smallest number of bytes of a key.
+  ///
+  /// A shorter key could be guessed, and these sources have no cost that slows down guessing.
   static let leastByteCount = 32
 
-  /// A key that nobody could guess.
+  /// Returns a random key that can't be guessed.
   static func newKey() -> Secret { Secret(bytes: [UInt8].random(leastByteCount)) }
 }
 
 extension KeySource: CustomStringConvertible, CustomReflectable {
-  /// What kind of source it is; never the key.
+  /// The kind of the source, without the key.
   public var description: String { "\(kind)" }
   /// A mirror without children.
   public var customMirror: Mirror { Mirror(self, children: []) }

@@ -1,31 +1,31 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-/// A key that another storage keeps.
+/// A key in another storage.
 struct StoredKey {
   let storage: any SecureStorage
   let key: ItemKey
-  let place: FilePlace
+  let place: FileLocation
 
   func key(_ purpose: KeySource.Purpose) throws(SecureStorageError) -> Secret {
     if let secret = try purpose == .looking ? look() : storage.secret(for: key) { return secret }
     if purpose == .new {
       try makeUnlessPresent()
-      // Read again: of two files that are given the same key at once, the later has the say.
+      // Read the key again: if two files get the same key at the same time, the later save wins.
       if let secret = try storage.secret(for: key) { return secret }
     }
     throw SecureStorageError(
       .keyNotFound, place, "\(storage.backendName) has no key for the file \(place.path).",
-      advice: "Bring back the item \(key), or the file cannot be read again.")
+      recoverySuggestion: "Restore the item \(key). Without it, the file can't be read.")
   }
 
-  /// Reads the key, unless it would have to be unlocked.
+  /// Reads the key, unless that requires unlocking.
   private func look() throws(SecureStorageError) -> Secret? {
     var query = ItemQuery.key(key, details: .secret)
-    query.unlocks = false
+    query.allowsUnlocking = false
     let item = try storage.items(matching: query).first
     if let secret = item?.secret { return secret }
-    // KeePassXC does not list what it has locked.
+    // KeePassXC doesn't list locked items.
     let isLocked = item != nil ? true : try (storage as? any LockableStorage)?.isLocked()
     if isLocked == true {
       throw SecureStorageError(.locked, place, "The key of the file \(place.path) is locked.")
@@ -35,7 +35,7 @@ struct StoredKey {
 
   private func makeUnlessPresent() throws(SecureStorageError) {
     do throws(SecureStorageError) {
-      try storage.save(SecureItem(key: key, secret: KeySource.newKey()), .add)
+      try storage.save(SecureItem(key: key, secret: KeySource.newKey()), mode: .add)
     } catch {
       if error.code != .itemAlreadyExists { throw error }
     }

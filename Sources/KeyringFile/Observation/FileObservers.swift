@@ -2,14 +2,14 @@
 internal import KeyringStorage
 internal import Synchronization
 
-/// Those who observe a file, and what wakes them.
+/// The observers of a file, and the watcher that wakes them.
 final class FileObservers: Sendable {
-  private let observers = StorageObservers()
+  private let observers = ObserverList()
   private let watcher = Mutex<FileWatcher?>(nil)
-  private let sight = Mutex(Sight())
+  private let visibility = Mutex(Visibility())
 
-  /// What it takes to see every change.
-  private struct Sight: Sendable {
+  /// The conditions for seeing every change.
+  private struct Visibility: Sendable {
     var isReadable = true
     var isWatched = true
   }
@@ -18,30 +18,31 @@ final class FileObservers: Sendable {
 
   func report(_ event: StorageEvent) { observers.report(event) }
 
-  /// Says that changes go unnoticed, as the file cannot be read or not be watched, or do so no more;
-  /// once each.
+  /// Reports when changes begin or cease to go unnoticed, once each.
+  ///
+  /// Changes go unnoticed if the file can't be read or can't be watched.
   func report(isReadable: Bool, isWatched: Bool? = nil) {
-    let (before, now) = sight.withLock { sight in
-      let before = sight
-      sight = Sight(isReadable: isReadable, isWatched: isWatched ?? sight.isWatched)
-      return (before.isReadable && before.isWatched, sight.isReadable && sight.isWatched)
+    let (before, now) = visibility.withLock { visibility in
+      let before = visibility
+      visibility = Visibility(isReadable: isReadable, isWatched: isWatched ?? visibility.isWatched)
+      return (before.isReadable && before.isWatched, visibility.isReadable && visibility.isWatched)
     }
     if before != now { report(now ? .resumed : .interrupted) }
   }
 
   /// Watches a file from now on.
   ///
-  /// Also when nobody observes any more: the system has few watchers (128 for each user), and takes
-  /// tens of milliseconds to give one back.
+  /// Watching continues after the last observer is gone: the system has few watchers (128 per user), and
+  /// takes tens of milliseconds to release one.
   func watch(
-    _ place: FilePlace, _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
+    _ place: FileLocation, _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) throws(FileFailure) {
     try watcher.withLock { (watcher) throws(FileFailure) in
       if watcher == nil { watcher = try FileWatcher(place, onEvent) }
     }
   }
 
-  func add(_ observer: @escaping @Sendable (StorageEvent) -> Void) -> StorageObservation {
+  func add(_ observer: @escaping @Sendable (StorageEvent) -> Void) -> StorageSubscription {
     observers.add(observer)
   }
 }

@@ -2,23 +2,25 @@
 internal import Dispatch
 internal import KeyringStorage
 
-/// Calls a closure whenever something may have happened to a file, until it is released.
+/// A watcher that calls a closure whenever something may have happened to a file, until it's released.
 ///
-/// Sendable because a source of Dispatch may be cancelled from any thread.
+/// The class is Sendable because a Dispatch source can be cancelled from any thread.
 final class FileWatcher: @unchecked Sendable {
   private let source: any DispatchSourceRead
 
-  /// The closure gets whether the file is watched, which it is not without its folder.
+  /// Creates a watcher with a closure that gets whether the file is watched.
+  ///
+  /// Without its folder, the file isn't watched.
   init(
-    _ place: FilePlace, _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
+    _ place: FileLocation, _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) throws(FileFailure) {
-    let watch = try FolderWatch(place)
+    let watch = try DirectoryWatch(place)
     source = DispatchSource.makeReadSource(
       fileDescriptor: watch.descriptor, queue: DispatchQueue(label: "swift-keyring file"))
     source.setEventHandler {
       if watch.takeEvents() { onEvent(watch.isInPlace) }
     }
-    // The source may not outlive the descriptor.
+    // The source must not outlive the descriptor.
     source.setCancelHandler { withExtendedLifetime(watch) {} }
     source.activate()
   }

@@ -1,46 +1,46 @@
 #if SecretService && os(Linux)
 internal import Glibc
 
-/// What keeps the program apart from the rest of the user's session, if anything does.
+/// The sandbox that separates the program from the rest of the user's session, if there is one.
 enum Sandbox: Equatable {
   case none
-  /// With the identifier of the app.
+  /// A Flatpak, with the identifier of the app.
   case flatpak(String)
-  /// With the name of the snap.
+  /// A snap, with its name.
   case snap(String)
 
-  /// The sandbox of this process.
+  /// Returns the sandbox of this process.
   ///
   /// - Parameter flatpakInfo: The file that Flatpak puts in each of its sandboxes; see flatpak-metadata(5).
   /// - Returns: The sandbox.
   static func current(flatpakInfo: String = "/.flatpak-info") -> Sandbox {
-    if let text = SmallFile.text(flatpakInfo) {
+    if let text = ProcFile.text(flatpakInfo) {
       let lines = text.split(separator: "\n")
       let names = ["name=", "runtime="].compactMap { key in
         lines.first { $0.hasPrefix(key) }?.dropFirst(key.count)
       }
       return .flatpak(names.first.map(String.init) ?? "of unknown name")
     }
-    // Set in every snap, and by hand nowhere.
+    // This variable is set in every snap, and users don't set it by hand.
     if getenv("SNAP") != nil {
       return .snap(getenv("SNAP_NAME").map { String(cString: $0) } ?? "of unknown name")
     }
     return .none
   }
 
-  /// What grants it access to the keyring.
-  var advice: String? {
+  /// Instructions to grant the program access to the keyring, or `nil` without a sandbox.
+  var recoverySuggestion: String? {
     switch self {
     case .none: nil
     case .flatpak:
-      "Start it with --talk-name=org.freedesktop.secrets, or grant that in its manifest."
+      "Start it with --talk-name=org.freedesktop.secrets, or add that to its manifest."
     case .snap(let name): "Grant it access: snap connect \(name):password-manager-service"
     }
   }
 }
 
-/// A file of the system's own, with one page of text at most.
-enum SmallFile {
+/// A text file of the system that's at most one page long.
+enum ProcFile {
   static func text(_ path: String) -> String? {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }
@@ -52,7 +52,7 @@ enum SmallFile {
     }
   }
 
-  /// What a symbolic link says.
+  /// Returns the target of a symbolic link.
   static func link(_ path: String) -> String? {
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
       guard let address = buffer.baseAddress else { return nil }

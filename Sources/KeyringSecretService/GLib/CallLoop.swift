@@ -3,15 +3,15 @@ internal import CLibSecret
 internal import KeyringStorage
 internal import Synchronization
 
-/// The main context of a thread, from which it gets answers and signals.
+/// The main context of a thread, which delivers answers and signals.
 ///
-/// libsecret's own synchronous functions block for ever if the provider dies behind a prompt, or ignores a
-/// dismissal. Here the asynchronous function is started, and ends by its callback or the deadline,
-/// whichever comes first. A call that is abandoned leaks a few bytes and blocks nobody.
+/// libsecret's own synchronous functions block forever if the provider dies behind a prompt or ignores a
+/// dismissal. The loop starts the asynchronous functions instead. A call ends with its callback or at the
+/// deadline, whichever comes first. An abandoned call leaks a few bytes and doesn't block anything.
 final class CallLoop: EventSource, @unchecked Sendable {
   private let context: OpaquePointer = g_main_context_new()
   private let timer = g_timeout_source_new(guint.max)
-  /// Whether every call that was started in it has ended, so that another may use it.
+  /// Indicates whether every call in the loop has ended, so that another operation may use the loop.
   private var isReusable = true
 
   private init() {
@@ -38,7 +38,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   func wake() { g_main_context_wakeup(context) }
 
   func leave() -> Bool {
-    // The callbacks of cancelled calls, the release of signal handlers.
+    // This runs the callbacks of cancelled calls and releases signal handlers.
     while g_main_context_iteration(context, 0) != 0 {}
     g_main_context_pop_thread_default(context)
     g_main_context_release(context)
@@ -47,7 +47,8 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   /// The loop that this thread runs.
   ///
-  /// Anything else would wait for ever: an answer comes to the context of the thread that has asked.
+  /// An answer arrives in the main context of the thread that has asked. Any other thread would wait
+  /// forever.
   static var current: CallLoop {
     guard let loop = ThreadExecutor.current?.events as? CallLoop else {
       preconditionFailure("outside of a call")
@@ -55,7 +56,9 @@ final class CallLoop: EventSource, @unchecked Sendable {
     return loop
   }
 
-  /// The context, for what outlives the call, so that no other call is to use it.
+  /// The main context, for objects that outlive the call.
+  ///
+  /// Once you read this property, no other operation uses the loop.
   var shared: GLibReference {
     isReusable = false
     return .context(context)
@@ -63,7 +66,9 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   // MARK: - Running operations
 
-  /// Executors that nobody uses: to make one takes longer than much of what is done in it.
+  /// Executors that are currently unused.
+  ///
+  /// They're kept because creating an executor takes longer than many of the operations that run on it.
   private static let idle = Mutex<[ThreadExecutor]>([])
   private static let mostIdle = 8
 
@@ -77,15 +82,18 @@ final class CallLoop: EventSource, @unchecked Sendable {
     return try outcome.get()
   }
 
-  /// The executor of all asynchronous operations; its thread starts with the first of them.
+  /// The executor of all asynchronous operations.
+  ///
+  /// Its thread starts with the first operation.
   private static let ofAsynchronousCalls: ThreadExecutor = {
     let executor = ThreadExecutor(CallLoop())
     executor.start(named: "swift-keyring")
     return executor
   }()
 
-  /// Runs an operation on the thread of all asynchronous ones; or on this thread, if a synchronous operation
-  /// has come to it.
+  /// Runs an operation on the thread of all asynchronous operations.
+  ///
+  /// If this thread is running a synchronous operation, the new operation runs on this thread.
   static func run<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
@@ -93,36 +101,37 @@ final class CallLoop: EventSource, @unchecked Sendable {
     return try await withTaskExecutorPreference(ofAsynchronousCalls, operation: body)
   }
 
-  /// Starts something on the thread of all asynchronous operations.
+  /// Starts a task on the thread of all asynchronous operations.
   static func start(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     Task.detached(executorPreference: ofAsynchronousCalls, operation: body)
   }
 
   // MARK: - Waiting for answers
 
-  /// What starts an asynchronous call: with the cancellable, the callback and its data.
+  /// A closure that starts an asynchronous call with a cancellable, a callback and the callback's data.
   typealias Start = (UnsafeMutablePointer<GCancellable>?, GAsyncReadyCallback, gpointer) -> Void
 
-  /// Starts calls side by side and waits until every one of them has ended.
+  /// Starts calls side by side and waits until all of them have ended.
   ///
   /// - Parameters:
-  ///   - starts: What starts the calls.
-  ///   - deadline: When to give up.
-  ///   - onResult: Called with the index of each as it ends: signals that came before are handled, and
-  ///     those that come after are not.
-  ///   - onLateResult: Called for each that ends after it was given up. Calls that have this are not cancelled
-  ///     where the loop goes on.
-  /// - Returns: Their results, in the same order, for the functions that finish such a call.
-  /// - Throws: Only when the deadline passed or the task was cancelled; so are the calls then.
+  ///   - starts: The closures that start the calls.
+  ///   - deadline: The deadline of the calls.
+  ///   - onResult: A closure that receives the index of each call when the call ends. Signals that arrived
+  ///     before have been handled then, and signals that arrive later haven't.
+  ///   - onLateResult: A closure that's called for each call that ends after it was given up. With this
+  ///     closure, calls aren't cancelled if the loop continues to run.
+  /// - Returns: The results in the order of the calls, for the functions that finish such a call.
+  /// - Throws: `DBusError` only if the deadline passes or the task is cancelled. The calls are cancelled
+  ///   then, too, unless `onLateResult` prevents it.
   static func results(
     of starts: [Start], until deadline: Deadline, onResult: @escaping (Int) -> Void = { _ in },
     onLateResult: (() -> Void)? = nil
-  ) async throws(BusFailure) -> [GLibReference] {
+  ) async throws(DBusError) -> [GLibReference] {
     if starts.isEmpty { return [] }
     let cancellable = g_cancellable_new()
     defer { g_object_unref(cancellable) }
     var completions: [Completion] = []
-    do throws(BusFailure) {
+    do throws(DBusError) {
       try await Waiter.wait(until: deadline) { waiter in
         var left = starts.count
         completions = starts.enumerated().map { index, start in
@@ -151,16 +160,16 @@ final class CallLoop: EventSource, @unchecked Sendable {
 extension SharedOutcome {
   /// Waits for the outcome.
   ///
-  /// - Parameter deadline: When to give up.
-  /// - Throws: That the deadline passed or the task was cancelled.
-  func wait(until deadline: Deadline) async throws(BusFailure) {
+  /// - Parameter deadline: The deadline of the wait.
+  /// - Throws: `DBusError` if the deadline passes or the task is cancelled.
+  func wait(until deadline: Deadline) async throws(DBusError) {
     try await wait(until: deadline.end).check()
   }
 }
 
 extension Waiter.Outcome {
-  /// Throws unless the wait has ended by what was waited for.
-  func check() throws(BusFailure) {
+  /// Throws an error if the wait timed out or was cancelled.
+  func check() throws(DBusError) {
     switch self {
     case .ended: break
     case .timedOut: throw .timedOut
@@ -170,15 +179,15 @@ extension Waiter.Outcome {
 }
 
 extension Waiter {
-  /// Waits for something.
+  /// Waits until something ends the wait.
   ///
   /// - Parameters:
-  ///   - deadline: When to give up.
-  ///   - start: Called at once with what ends the wait.
-  /// - Throws: That the deadline passed or the task was cancelled.
+  ///   - deadline: The deadline of the wait.
+  ///   - start: A closure that's called at once with the waiter, which ends the wait.
+  /// - Throws: `DBusError` if the deadline passes or the task is cancelled.
   static func wait(
     until deadline: Deadline, _ start: (Waiter) -> Void
-  ) async throws(BusFailure) {
+  ) async throws(DBusError) {
     try await wait(until: deadline.end, start).check()
   }
 }
@@ -189,7 +198,7 @@ private final class Completion {
 
   init(_ onResult: @escaping () -> Void) { self.onResult = onResult }
 
-  /// Whoever has waited does so no more.
+  /// Replaces the closure for the result, because the wait was given up.
   func abandon(_ onLateResult: (() -> Void)?) {
     if result == nil { onResult = onLateResult ?? {} }
   }

@@ -2,16 +2,17 @@
 internal import CLibSecret
 internal import KeyringStorage
 
-/// When an operation must have ended: at a moment on the monotonic clock, or when its task is
-/// cancelled.
+/// The time at which an operation must have ended.
 ///
-/// One deadline covers all messages of an operation. The time that a prompt was in front of a person
-/// doesn't count, and messages that are too many to travel side by side renew it.
+/// A deadline is a moment on the monotonic clock. The operation must also end when its task is cancelled.
+///
+/// One deadline covers all messages of an operation. The time that a prompt is in front of the user doesn't
+/// count. If there are too many messages to travel side by side, they renew the deadline.
 struct Deadline {
-  /// In microseconds.
+  /// The end of the operation, in microseconds of the monotonic clock.
   private(set) var end: Int64
   private var length: Int64
-  /// By how much it was renewed.
+  /// The time that renewals have added.
   private var renewed: Int64 = 0
 
   init(after duration: Duration) {
@@ -19,30 +20,34 @@ struct Deadline {
     end = Self.now + length
   }
 
-  /// As good as never; a wait ends by something else, or with its task.
+  /// A deadline that practically never passes.
+  ///
+  /// A wait with this deadline ends by something else or with its task.
   static var never: Deadline { Deadline(after: .seconds(1 << 30)) }
 
   fileprivate static var now: Int64 { Int64(g_get_monotonic_time()) }
 
-  /// Why the operation must end now, if it must.
-  var failure: BusFailure? {
+  /// The error if the operation must end now, or `nil` if it may continue.
+  var failure: DBusError? {
     if Task.isCancelled { return .canceled }
     return Self.now >= end ? .timedOut : nil
   }
 
-  /// The deadline, or an earlier one after some time.
+  /// Returns the earlier of this deadline and one that passes after a duration.
   func atMost(_ duration: Duration) -> Deadline {
     var deadline = self
     deadline.end = min(end, Deadline(after: duration).end)
     return deadline
   }
 
-  /// The time left, rounded up, so that a timer of this length never fires too early.
+  /// The remaining time in milliseconds.
+  ///
+  /// It's rounded up, so that a timer of this length never fires too early.
   var milliseconds: guint {
     guint(clamping: (max(0, end - Self.now) + 999) / 1000)
   }
 
-  /// Runs something that takes a person's time, and moves the deadline by as long as it took.
+  /// Runs a closure that takes the user's time, and extends the deadline by that time.
   mutating func pausing<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
@@ -51,30 +56,32 @@ struct Deadline {
     return try await body()
   }
 
-  /// Begins again, as a provider that keeps answering is not silent.
+  /// Starts the deadline again with its full length.
+  ///
+  /// A provider that keeps answering isn't silent.
   mutating func renew() {
     let new = max(end, Self.now + length)
     renewed += new - end
     end = new
   }
 
-  /// Ends when it would have ended without renewals.
+  /// Moves the deadline back to the time without renewals, and prevents further renewals.
   mutating func forgetRenewals() {
     end -= renewed
     (renewed, length) = (0, 0)
   }
 
-  /// The same deadline, which nothing renews.
+  /// A copy of the deadline without renewals, which can't be renewed.
   var fixed: Deadline {
     var deadline = self
     deadline.forgetRenewals()
     return deadline
   }
 
-  /// Moves the deadline by as long as a pause has taken.
+  /// Extends the deadline by the time that a pause has taken.
   mutating func add(_ pause: Pause) { end += Self.now - pause.start }
 
-  /// A time that does not count, from now on.
+  /// A period that doesn't count, which begins when the value is created.
   struct Pause {
     fileprivate let start = Deadline.now
   }

@@ -1,10 +1,10 @@
 #if SecretService && os(Linux)
 internal import CLibSecret
 
-/// One reference to something GLib counts, given back when the last Swift owner is gone.
+/// A reference to a GLib object that's released with its last Swift owner.
 ///
-/// Sendable because GLib's reference counts are atomic, and what is held here (connections, the
-/// service, variants) may be used from any thread.
+/// The class is sendable because GLib's reference counts are atomic and any thread may use the objects it
+/// holds (connections, the service, variants).
 final class GLibReference: @unchecked Sendable {
   let pointer: OpaquePointer
   private let release: (OpaquePointer) -> Void
@@ -16,11 +16,12 @@ final class GLibReference: @unchecked Sendable {
 
   deinit { release(pointer) }
 
-  /// Takes over a reference to a GObject that the caller was given.
+  /// Takes over the caller's reference to a GObject.
   ///
   /// - Parameters:
   ///   - pointer: The object.
-  ///   - context: The main context in which it leaves something to be freed; GDBusProxy 2.74 does.
+  ///   - context: The main context in which the object leaves something to be freed, or `nil` for none.
+  ///     GDBusProxy 2.74 leaves something.
   /// - Returns: The reference.
   static func object(
     adopting pointer: OpaquePointer, madeIn context: GLibReference? = nil

@@ -1,9 +1,10 @@
 #if SecretService && os(Linux)
 internal import CLibSecret
 
-/// A value as it travels on D-Bus: an owned GVariant, built from and read as Swift values.
+/// A D-Bus value: an owned GVariant that you build from and read as Swift values.
 ///
-/// Reading asks for the type first (``isOfType(_:)``): a provider may answer with anything.
+/// Check the type with ``isOfType(_:)`` before you read the value, because a provider may answer with
+/// anything.
 struct Variant: Sendable {
   private let reference: GLibReference
 
@@ -42,7 +43,7 @@ extension Variant {
     build("ao", paths.map { g_variant_new_object_path($0.text) })
   }
 
-  /// A dictionary of text by text, `a{ss}`.
+  /// Creates a dictionary with text as keys and values, `a{ss}`.
   static func strings(_ values: [String: String]) -> Variant {
     build(
       "a{ss}",
@@ -52,7 +53,7 @@ extension Variant {
       })
   }
 
-  /// A dictionary of anything by text, `a{sv}`, as D-Bus wants properties.
+  /// Creates a dictionary with text as keys and any values, `a{sv}`, as D-Bus expects for properties.
   static func properties(_ values: [String: Variant]) -> Variant {
     build(
       "a{sv}",
@@ -62,7 +63,7 @@ extension Variant {
       })
   }
 
-  /// The value inside a value of type `v`.
+  /// The value wrapped in a value of type `v`.
   var boxed: Variant { Variant(adopting: g_variant_new_variant(pointer)) }
 
   private static func build(_ type: String, _ children: [OpaquePointer?]) -> Variant {
@@ -78,7 +79,7 @@ extension Variant {
 // MARK: - Reading
 
 extension Variant {
-  /// Tells whether the value has a type, in the notation of D-Bus.
+  /// Returns `true` if the value has a type, which is given in the notation of D-Bus.
   func isOfType(_ type: String) -> Bool {
     strcmp(g_variant_get_type_string(pointer), type) == 0
   }
@@ -100,7 +101,7 @@ extension Variant {
 
   var unsigned: UInt64 { UInt64(g_variant_get_uint64(pointer)) }
 
-  /// The value of type `u`.
+  /// The number of a value of type `u`.
   var number: UInt32 { g_variant_get_uint32(pointer) }
 
   var paths: [ObjectPath] { children.map { ObjectPath($0.text) } }
@@ -110,7 +111,9 @@ extension Variant {
       children.map { ($0.child(0).text, $0.child(1).text) }, uniquingKeysWith: { $1 })
   }
 
-  /// The member of an `a{sv}` with a name, taken out of its `v`; `nil` if it is of another type.
+  /// Returns the member of an `a{sv}` with a name, unwrapped from its `v`.
+  ///
+  /// - Returns: The member, or `nil` if it's missing or has another type.
   func member(_ name: String, ofType type: String) -> Variant? {
     let memberType = g_variant_type_new(type)
     defer { g_variant_type_free(memberType) }
@@ -118,26 +121,30 @@ extension Variant {
   }
 }
 
-/// The address of an object on the bus.
+/// The path of an object on the bus.
 struct ObjectPath: Hashable, Sendable {
   let text: String
 
   init(_ text: String) { self.text = text }
 
-  /// What D-Bus writes for "no object": no prompt is needed, no such alias.
+  /// Indicates whether the path is the one that D-Bus uses for "no object".
+  ///
+  /// It means, for example, that no prompt is needed or that an alias doesn't exist.
   var isNone: Bool { text == "/" }
 
-  /// Tells whether this is an item of a collection.
+  /// Returns `true` if the path is that of an item in a collection.
   func isInside(_ collection: ObjectPath) -> Bool {
     text.hasPrefix(collection.text + "/")
   }
 
-  /// The collection of an item.
+  /// The path of the item's collection.
   var collection: ObjectPath {
     ObjectPath(text.lastIndex(of: "/").map { String(text[..<$0]) } ?? text)
   }
 
-  /// The object that stands for whatever collection has an alias when a message arrives.
+  /// Returns the path that stands for the collection with an alias.
+  ///
+  /// The alias is resolved when a message arrives.
   static func collection(aliased name: String) -> ObjectPath {
     ObjectPath("/org/freedesktop/secrets/aliases/\(name)")
   }

@@ -1,44 +1,46 @@
 #if SecretService && os(Linux)
 internal import KeyringStorage
 
-/// Reads what there is to know of collections and items without unlocking anything or asking anybody.
+/// A reader of collections and items that doesn't unlock anything or prompt the user.
 struct CollectionReading: ProviderClient {
   let provider: Provider
   let connection: BusConnection
   let deadline: Deadline
-  /// Called with each message when its answer arrives, between the signals that arrive before and after.
-  var onAnswer: (Message) -> Void = { _ in }
+  /// A closure that receives each message when its answer arrives.
+  ///
+  /// It runs between the signals that arrive before the answer and those that arrive after it.
+  var onAnswer: (MethodCall) -> Void = { _ in }
 
-  func send(_ messages: [Message]) async throws(BusFailure) -> [Variant?] {
+  func send(_ messages: [MethodCall]) async throws(DBusError) -> [Variant?] {
     try await connection.send(messages, to: provider.uniqueName, until: deadline) { index in
       onAnswer(messages[index])
     }.answers(to: messages)
   }
 
-  func unexpectedAnswer(_ text: String) -> BusFailure {
-    BusFailure(domain: "secret", code: 0, text: "the keyring answered with \(text)")
+  func unexpectedAnswer(_ text: String) -> DBusError {
+    DBusError(domain: "secret", code: 0, text: "the keyring answered with \(text)")
   }
 
-  /// Where a collection is and whether it is locked; `nil` when there is none.
+  /// Returns the path and the lock state of a collection, or `nil` if the collection doesn't exist.
   func state(
     of collection: SecretServiceStorage.Collection
-  ) async throws(BusFailure) -> ObservedCollection.State? {
+  ) async throws(DBusError) -> ObservedCollection.State? {
     guard let path = try await path(of: collection), let isLocked = try await lockState(of: path)
     else { return nil }
     return ObservedCollection.State(path: path, isLocked: isLocked)
   }
 
-  /// The properties of the items, locked or not, that a query may be about.
+  /// Returns the properties of the items, locked or not, that a query may match.
   func items(
     of collection: ObjectPath, for query: ItemQuery?
-  ) async throws(BusFailure) -> [ObjectPath: Variant] {
+  ) async throws(DBusError) -> [ObjectPath: Variant] {
     let attributes = query?.key?.attributes ?? query?.searchedAttributes ?? [:]
     let paths = itemPaths(in: try await send(searchMessage(collection, attributes)))
     return try await properties(of: paths).compactMapValues(\.self)
   }
 
-  /// The properties of items; `nil` for those that are gone.
-  func properties(of paths: [ObjectPath]) async throws(BusFailure) -> [ObjectPath: Variant?] {
+  /// Returns the properties of items, with `nil` for each item that no longer exists.
+  func properties(of paths: [ObjectPath]) async throws(DBusError) -> [ObjectPath: Variant?] {
     let answers = try await send(paths.map { .properties(of: $0) })
     return Dictionary(zip(paths, answers)) { $1 }
   }

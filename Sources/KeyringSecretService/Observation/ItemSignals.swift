@@ -1,57 +1,63 @@
 #if SecretService && os(Linux)
 
-/// The items that signals were about and that nobody has looked at yet: one entry for each, however
-/// many signals there were.
+/// The items that signals have named and that haven't been read yet.
+///
+/// Each item has one entry, regardless of the number of its signals.
 struct ItemSignals {
   private struct Entry {
     var number: Int
     var isDeleted: Bool
-    var isCertain: Bool
+    var isConfirmed: Bool
   }
 
   private var entries: [ObjectPath: Entry] = [:]
-  /// In the order of the first signal of each.
+  /// The paths of the items, in the order of each item's first signal.
   private(set) var paths: [ObjectPath] = []
-  /// How many signals there have been.
+  /// The number of signals so far.
   private(set) var count = 0
 
   var isEmpty: Bool { paths.isEmpty }
 
-  /// Notes a signal.
+  /// Adds a signal.
   ///
   /// - Parameters:
-  ///   - path: The item.
-  ///   - isDeleted: Whether it told of the item's end.
-  ///   - isCertain: Whether the item has changed even if it looks the same.
-  mutating func add(_ path: ObjectPath, isDeleted: Bool, isCertain: Bool) {
+  ///   - path: The path of the item.
+  ///   - isDeleted: A Boolean value that indicates whether the signal reports the item's deletion.
+  ///   - isConfirmed: A Boolean value that indicates whether the item has changed even if it looks the
+  ///     same.
+  mutating func add(_ path: ObjectPath, isDeleted: Bool, isConfirmed: Bool) {
     count += 1
     if entries[path] == nil { paths.append(path) }
-    let wasCertain = entries[path]?.isCertain == true
+    let wasCertain = entries[path]?.isConfirmed == true
     entries[path] = Entry(
-      number: count, isDeleted: isDeleted, isCertain: isCertain || wasCertain)
+      number: count, isDeleted: isDeleted, isConfirmed: isConfirmed || wasCertain)
   }
 
-  /// Whether the last signal told of the item's end.
+  /// Returns `true` if the last signal of the item reports its deletion.
   func isDeleted(_ path: ObjectPath) -> Bool { entries[path]?.isDeleted == true }
 
-  /// Whether the item has changed even if it looks the same.
-  func isCertain(_ path: ObjectPath) -> Bool { entries[path]?.isCertain == true }
+  /// Returns `true` if the item has changed even if it looks the same.
+  func isConfirmed(_ path: ObjectPath) -> Bool { entries[path]?.isConfirmed == true }
 
-  /// Whether all signals of the item are among the first so many.
-  func isOver(_ path: ObjectPath, after number: Int?) -> Bool {
+  /// Returns `true` if the first `number` signals include all signals of the item.
+  func isSettled(_ path: ObjectPath, after number: Int?) -> Bool {
     guard let number, let entry = entries[path] else { return false }
     return entry.number <= number
   }
 
-  /// Leaves out the signals of an item that was looked at since, for the benefit of that look.
+  /// Moves the signals of an item to the signals that are being handled.
+  ///
+  /// The item was read after these signals, so it needn't be read again. Deletions aren't moved.
   mutating func move(_ path: ObjectPath, to other: inout ItemSignals) {
     guard let entry = entries[path], !entry.isDeleted else { return }
-    if entry.isCertain { other.entries[path]?.isCertain = true }
+    if entry.isConfirmed { other.entries[path]?.isConfirmed = true }
     entries[path] = nil
     paths.removeAll { $0 == path }
   }
 
-  /// Forgets them; they stay counted.
+  /// Removes all items.
+  ///
+  /// Their signals stay counted.
   mutating func removeAll() { (entries, paths) = ([:], []) }
 }
 #endif

@@ -2,24 +2,26 @@
 internal import FoundationEssentials
 internal import KeyringStorage
 
-/// A collection as somebody observes it: what was told, and what is to be told next.
+/// A collection under observation, with the state that was last reported.
 ///
-/// It belongs to the thread of its ``ChangeReporter``.
+/// It belongs to the thread of its ``ChangeMonitor``.
 final class ObservedCollection {
   let collection: SecretServiceStorage.Collection
   let query: ItemQuery?
   let report: (StorageEvent) -> Void
 
-  /// Where the collection is, if there is one.
+  /// The path of the collection, or `nil` if the collection doesn't exist.
   private(set) var path: ObjectPath?
-  private var known = KnownItems()
-  /// After how many signals each item was last listed.
+  private var known = ItemSnapshot()
+  /// The number of signals before each item was last listed.
   private var listed: [ObjectPath: Int] = [:]
   private var isLocked = false
-  /// Whether the items were listed while the collection was locked, when KeePassXC hides them.
+  /// Indicates whether the items were listed while the collection was locked.
+  ///
+  /// KeePassXC hides the items of a locked collection.
   private var isIncomplete = false
   private(set) var isInterrupted = false
-  /// Whether the collection has to be looked at, because of more than single items.
+  /// Indicates whether the collection must be read again, and not only single items.
   var needsReading = false
 
   init(
@@ -33,17 +35,19 @@ final class ObservedCollection {
 
   // MARK: - Signals
 
-  /// Tells whether an item may be one of the collection's: where that is may not be known yet.
+  /// Returns `true` if an item may be in the collection, whose path may still be unknown.
   func mayHave(_ item: ObjectPath) -> Bool { path.map { item.isInside($0) } ?? true }
 
-  /// Something has happened to an item; what, is known once it was looked at.
+  /// Reports that an item may have changed.
+  ///
+  /// The change itself is known once the item is read.
   func itemMayHaveChanged(_ item: ObjectPath) {
     // Another program's item may be found under several keys.
     let own = known[item].flatMap { $0.isOwn ? $0.key : nil }
     report(.mayHaveChanged(own))
   }
 
-  /// Something has happened to a collection, or to all of them.
+  /// Reports that a collection may have changed, or all of them if the path is `nil`.
   func collectionMayHaveChanged(_ collection: ObjectPath?) {
     if let collection, let path, collection != path { return }
     report(.mayHaveChanged(nil))
@@ -57,36 +61,37 @@ final class ObservedCollection {
     report(.interrupted)
   }
 
-  // MARK: - What is there
+  // MARK: - Contents
 
-  /// An item was listed after so many signals.
+  /// Records the number of signals before an item was listed.
   func wasListed(_ item: ObjectPath, after number: Int) { listed[item] = number }
 
-  /// Takes over what became of the items that signals were about.
+  /// Updates the items that signals have named.
   func update(_ signals: ItemSignals, _ found: [ObjectPath: Variant?]) {
     guard let path else { return }
-    var news: [KnownItems.News] = []
+    var news: [ItemSnapshot.Update] = []
     for item in signals.paths where item.isInside(path) {
       let isDeleted = signals.isDeleted(item)
       let answer = found[item].flatMap(\.self)
-      // One that was deleted before it was looked at has a signal of that to come.
-      if signals.isOver(item, after: listed[item]) || answer == nil && !isDeleted { continue }
+      // If an item was deleted before it was read, the signal of the deletion is still to come.
+      if signals.isSettled(item, after: listed[item]) || answer == nil && !isDeleted { continue }
       let new = answer.flatMap { knownItem(item, $0) }
-      // What nobody has asked for is no news, and need not be kept.
+      // An unknown item that the observer hasn't asked for is no change and needn't be kept.
       if new?.key == nil, known[item] == nil { continue }
-      news.append((item, new, isCertain: signals.isCertain(item)))
+      news.append((item, new, isConfirmed: signals.isConfirmed(item)))
     }
     listed = [:]
     report(known.update(news))
   }
 
-  /// Takes over the collection, read again.
+  /// Updates the collection after it was read again.
   ///
   /// - Parameters:
-  ///   - state: The collection; `nil` when there is none.
-  ///   - signals: What nobody has looked at before.
-  ///   - isFirst: Whether there is nothing yet to compare it with.
-  /// - Returns: Whether that was all: a provider that has just come may not have the collection yet.
+  ///   - state: The state of the collection, or `nil` if the collection doesn't exist.
+  ///   - signals: The signals whose items haven't been read yet.
+  ///   - isFirst: A Boolean value that indicates whether there is no earlier state to compare with.
+  /// - Returns: `true` if the update is complete, or `false` if the collection must be read again. A
+  ///   provider that has just started may not have the collection yet.
   func take(_ state: State?, _ signals: ItemSignals, isFirst: Bool) -> Bool {
     guard let state else {
       if isInterrupted { return false }
@@ -94,20 +99,20 @@ final class ObservedCollection {
       if !isFirst { report(known.replaceAll(by: [:])) }
       return true
     }
-    // Other items may have their paths now, and where no names are asked for none are compared.
-    if query == nil, isInterrupted || path != state.path { known = KnownItems() }
+    // Other items may have the known paths now. Without a query, items aren't compared.
+    if query == nil, isInterrupted || path != state.path { known = ItemSnapshot() }
     path = state.path
     let wasLocked = isLocked
     isLocked = state.isLocked
     if isFirst {
       isIncomplete = state.isLocked
-      known = KnownItems(knownItems(state))
+      known = ItemSnapshot(knownItems(state))
     } else if state.isLocked {
-      // What cannot be read is not compared.
+      // Items that can't be read aren't compared.
       if !wasLocked || isInterrupted { report(.locked) }
     } else if let items = state.items {
       let certain = items.keys.filter {
-        signals.isOver($0, after: listed[$0]) && signals.isCertain($0)
+        signals.isSettled($0, after: listed[$0]) && signals.isConfirmed($0)
       }
       report(
         known.replaceAll(
@@ -121,15 +126,15 @@ final class ObservedCollection {
     return true
   }
 
-  /// A collection as it was found.
+  /// The state of a collection.
   struct State {
     let path: ObjectPath
     let isLocked: Bool
-    /// What the provider says of each item; `nil` when they were not asked for.
+    /// The properties of each item, or `nil` if they weren't requested.
     var items: [ObjectPath: Variant]?
   }
 
-  /// Whether the items have to be read too, or what is known of them holds.
+  /// Returns `true` if the items must be read too, because the known ones may be out of date.
   func needsItems(_ state: State, isFirst: Bool) -> Bool {
     if query == nil { return false }
     if isFirst { return true }
@@ -137,7 +142,7 @@ final class ObservedCollection {
   }
 
   private func report(_ changes: [ItemChange]) {
-    // Who has asked for no names has no list to compare with either.
+    // Without a query, there is no list of items to compare with.
     if query == nil { return }
     for change in changes { report(.changed(change)) }
   }
@@ -152,7 +157,9 @@ final class ObservedCollection {
     return items
   }
 
-  /// Reads the answer to a request for an item's properties; `nil` when it is not one to be observed.
+  /// Reads the answer to a request for an item's properties.
+  ///
+  /// - Returns: The item, or `nil` if it isn't under observation.
   private func knownItem(_ path: ObjectPath, _ answer: Variant) -> KnownItem? {
     guard let stored = StoredItem(path: path, properties: answer) else { return nil }
     let key = key(of: stored)
@@ -164,9 +171,9 @@ final class ObservedCollection {
   }
 
   private func key(of stored: StoredItem) -> ItemKey? {
-    // What a key of another kind would find is there under that key, too.
+    // Another program's item that a key finds has that key, too, even if its own key is of another kind.
     if let wanted = query?.key, !stored.isOwn, wanted.kind != .internetPassword,
-      wanted.attributes.allSatisfy({ stored.attributes[$0.key]?.isExactly($0.value) == true })
+      wanted.attributes.allSatisfy({ stored.attributes[$0.key]?.hasSameBytes($0.value) == true })
     {
       return wanted
     }

@@ -2,9 +2,10 @@
 internal import KeyringStorage
 
 extension SecretSession {
-  /// Sends a signal of our own for a change that the provider makes without one, and waits until it has
-  /// left: the program may end at once.
-  func announce(_ message: Message) async {
+  /// Sends this package's own signal for a change that the provider doesn't signal.
+  ///
+  /// The method waits until the signal has left the process, because the program may end at once.
+  func announce(_ message: MethodCall) async {
     guard let change = message.silentChange else { return }
     connection.broadcast(change.rawValue, of: BusSignal.ownInterface, from: message.object)
     await connection.flush()
@@ -14,12 +15,13 @@ extension SecretSession {
 extension BusSignal {
   fileprivate static let ownInterface = "swift_keyring.Item"
 
-  /// What changes without a signal of the provider.
+  /// The signals of this package for changes that the provider doesn't signal.
   static let unheard = BusSignal(interface: ownInterface)
 
   static let ofCollections = BusSignal(
-    sender: Message.secrets, interface: Message.collectionInterface)
+    sender: MethodCall.secrets, interface: MethodCall.collectionInterface)
 
-  static let ofService = BusSignal(sender: Message.secrets, interface: Message.serviceInterface)
+  static let ofService = BusSignal(
+    sender: MethodCall.secrets, interface: MethodCall.serviceInterface)
 }
 #endif

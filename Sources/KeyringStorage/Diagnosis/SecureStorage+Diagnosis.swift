@@ -1,51 +1,53 @@
 extension SecureStorage {
-  /// Finds out whether the storage works here, without changing anything or asking anybody.
+  /// Finds out whether the storage works here, without changing anything and without a prompt.
   ///
-  /// Nothing is thrown: what a storage fails with is what was to be found out, and stands in the
-  /// ``StorageDiagnosis/failure``.
+  /// This method doesn't throw. The error of a storage is the ``StorageDiagnosis/failure`` of the
+  /// diagnosis.
   ///
   /// - Returns: The findings.
   public func diagnose() -> StorageDiagnosis { diagnose(writing: false) }
 
   /// Finds out whether the storage works here, without blocking the task's thread.
   ///
-  /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
+  /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item as a
+  ///   test.
   /// - Returns: The findings.
-  /// - Throws: `.canceled` when the task is cancelled, as then nothing was found out; nothing else.
+  /// - Throws: Only `.canceled`, if the task is cancelled, because there are no findings then.
   public nonisolated(nonsending) func diagnose(writing: Bool = false)
     async throws(SecureStorageError) -> StorageDiagnosis
   {
     try await diagnoseWithoutBlocking(writing: writing)
   }
 
-  /// Runs the diagnosis that blocks on a thread of the library's own.
+  /// Runs the synchronous diagnosis on a thread of the library's thread pool.
   public nonisolated(nonsending) func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {
     try await blocking(.diagnose) { () throws(SecureStorageError) in
       let diagnosis = diagnose(writing: writing)
-      // That the calls were cancelled says nothing about the storage.
+      // If the calls were cancelled, their errors say nothing about the storage.
       if CancellationSignal.isCurrentCancelled {
-        throw SecureStorageError(.canceled, operation: .diagnose, backend: backendName)
+        throw SecureStorageError(.canceled, operation: .diagnose, backendName: backendName)
       }
       return diagnosis
     }
   }
 
-  /// Finds out whether the storage can be read, and written if that is asked for.
+  /// Finds out whether the storage can be read, and written if you ask for it.
   ///
-  /// This is what a storage does that leaves the operation out.
+  /// This is the diagnosis of a storage that doesn't implement its own.
   ///
-  /// - Parameter writing: Whether an item is stored, read and removed again to see that this works.
+  /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item as a
+  ///   test.
   /// - Returns: The findings.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
       var query = ItemQuery.key(.diagnosisProbe())
-      query.unlocks = false
+      query.allowsUnlocking = false
       _ = try items(matching: query)
       if let storage = self as? any LockableStorage, try storage.isLocked() {
-        throw SecureStorageError(.locked, operation: .diagnose, backend: backendName)
+        throw SecureStorageError(.locked, operation: .diagnose, backendName: backendName)
       }
       diagnosis.add("reading", "works")
     } catch {
@@ -57,12 +59,12 @@ extension SecureStorage {
 }
 
 extension StorageDiagnosis {
-  /// Adds whether an item can be stored, read and removed again.
+  /// Adds a finding about storing, reading and removing an item.
   ///
-  /// The item is of the service "swift-keyring diagnosis". A storage that is read-only by its nature
-  /// is not written to.
+  /// The item belongs to the service "swift-keyring diagnosis". Nothing is written to a
+  /// ``ReadOnlyStorage``.
   ///
-  /// - Parameter storage: The storage; it may ask the user only if it is allowed to.
+  /// - Parameter storage: The storage. It must not ask the user unless it's allowed to.
   public mutating func probeWriting(in storage: some SecureStorage) {
     if storage is any ReadOnlyStorage {
       add("writing", "is refused, as this storage is read-only")
@@ -72,10 +74,10 @@ extension StorageDiagnosis {
     do throws(SecureStorageError) {
       let secret = Secret("a probe")
       let found = Result { () throws(SecureStorageError) in
-        try storage.save(SecureItem(key: key, secret: secret), .add)
+        try storage.save(SecureItem(key: key, secret: secret), mode: .add)
         return try storage.secret(for: key)
       }
-      // Also when the task is cancelled by now: nothing is to be left.
+      // Remove the item even if the task is cancelled by now, so that nothing is left behind.
       let isRemoved = CancellationSignal.$current.withValue(nil) {
         Result { () throws(SecureStorageError) in
           try found.mayHaveStored ? storage.remove(key) : false
@@ -83,8 +85,8 @@ extension StorageDiagnosis {
       }
       guard try found.get() == secret, try isRemoved.get() else {
         throw SecureStorageError(
-          .verificationFailed, operation: .diagnose, backend: storage.backendName,
-          advice: "Look at what the keyring says in its log.")
+          .verificationFailed, operation: .diagnose, backendName: storage.backendName,
+          recoverySuggestion: "Check the log of the keyring.")
       }
       add("writing", "works: an item was stored, read and removed again")
     } catch {
@@ -94,18 +96,18 @@ extension StorageDiagnosis {
 }
 
 extension ItemKey {
-  /// A key that no item has: one of its own for each diagnosis, so that two do not meet.
+  /// Returns a key that no item has, and that differs for each diagnosis so that two don't collide.
   ///
   /// - Returns: The key.
   package static func diagnosisProbe() -> ItemKey {
     .value(
       service: "swift-keyring diagnosis",
-      account: String(UInt64.random(in: .min ... .max), radix: 36))
+      account: .randomToken())
   }
 }
 
 extension Result<Secret?, SecureStorageError> {
-  /// Whether an item may be there, also where nobody has waited for the answer.
+  /// Indicates whether an item may be stored, even if the call ended before the answer arrived.
   fileprivate var mayHaveStored: Bool {
     guard case .failure(let error) = self else { return true }
     return error.operation == .read

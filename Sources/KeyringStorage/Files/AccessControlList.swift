@@ -7,19 +7,20 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// An access control list, as [acl(5)](https://man7.org/linux/man-pages/man5/acl.5.html) describes it:
-/// an attribute of a file.
+/// The access control list of a file.
+///
+/// It's an attribute of the file. See [acl(5)](https://man7.org/linux/man-pages/man5/acl.5.html).
 struct AccessControlList {
   private static let name = "system.posix_acl_access"
-  /// The most bytes that the system keeps in an attribute.
+  /// The maximum size of an attribute on the system, in bytes.
   private static let largest = 1 << 16
 
   fileprivate let bytes: [UInt8]
 
-  /// Reads the list of a file; `nil` when it has none.
+  /// Reads the list of a file, or returns `nil` if it has none.
   ///
-  /// - Parameter path: The path of the file; no link.
-  /// - Throws: The system's error.
+  /// - Parameter path: The path of the file, which must not be a link.
+  /// - Throws: `FileFailure` if the list can't be read.
   init?(at path: String) throws(FileFailure) {
     var (count, number) = (0, CInt(0))
     bytes = [UInt8](unsafeUninitializedCapacity: Self.largest) { buffer, initializedCount in
@@ -32,12 +33,12 @@ struct AccessControlList {
     throw FileFailure("has permissions that cannot be read", number: number)
   }
 
-  /// Gives a file a list, or takes away what it has got from the folder that it was made in.
+  /// Sets the list of a file, or removes the list that the file inherited from its folder.
   ///
   /// - Parameters:
-  ///   - list: The list; `nil` for none.
+  ///   - list: The list, or `nil` to remove it.
   ///   - file: The file.
-  /// - Returns: Whether that was possible.
+  /// - Returns: `true` if the list was set or removed.
   static func give(_ list: AccessControlList?, to file: OpenFile) -> Bool {
     guard let bytes = list?.bytes else {
       return fremovexattr(file.descriptor, name) == 0 || meansNone(errno)
@@ -45,7 +46,7 @@ struct AccessControlList {
     return fsetxattr(file.descriptor, name, bytes, bytes.count, 0) == 0
   }
 
-  /// Whether an error says that there is no list, or that the file system knows none.
+  /// Returns whether an error means that there is no list, or that the file system doesn't support them.
   private static func meansNone(_ number: Int32) -> Bool {
     [ENODATA, ENOTSUP, ENOSYS].contains(number)
   }

@@ -6,28 +6,28 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// What the system said when something could not be done with a file.
+/// An error that the system reported about a file.
 package struct FileFailure: Error {
-  /// What could not be done: the rest of a sentence that begins with "The file".
+  /// The description of the problem, as the rest of a sentence that begins with "The file".
   package let problem: String
-  /// The number of the error, as errno(3) lists them.
+  /// The number of the error, as listed in errno(3).
   package let number: Int32
 
-  /// Keeps an error.
+  /// Creates a failure.
   ///
   /// - Parameters:
-  ///   - problem: What could not be done.
-  ///   - number: The number of the error; by default that of the last call.
+  ///   - problem: The description of the problem.
+  ///   - number: The number of the error. The default is that of the last call.
   package init(_ problem: String, number: Int32 = errno) {
     (self.problem, self.number) = (problem, number)
   }
 
-  /// `.accessDenied` where the caller lacks a permission, otherwise `.backend`.
+  /// The code `.accessDenied` if the caller lacks a permission, and `.other` otherwise.
   package var code: SecureStorageError.Code {
-    [EACCES, EPERM, EROFS].contains(number) ? .accessDenied : .backend
+    [EACCES, EPERM, EROFS].contains(number) ? .accessDenied : .other
   }
 
-  /// The number and the system's words for it.
+  /// The number of the error and the system's text for it.
   package var underlying: SecureStorageError.Underlying {
     .init(domain: "errno", code: Int(number), text: String(cString: strerror(number)))
   }

@@ -6,26 +6,29 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A new file that is to take the place of another at once: whoever opens that, and whenever this
-/// process ends, there is the whole old content or the whole new.
+/// A new file that atomically replaces another.
 ///
-/// A replacement that was not ``commit()``ted leaves nothing behind.
+/// A reader finds either the complete old content or the complete new content, even if this process ends in
+/// between.
+///
+/// If you don't call ``commit()``, the replacement leaves nothing behind.
 package final class FileReplacement {
   private let file: OpenFile
   private let target: String
   private let temporary: String
   private var isCommitted = false
 
-  /// Writes the new content to the disk, under another name.
+  /// Writes the new content to the disk, under a temporary name.
   ///
-  /// The new file is nobody else's to read until it has the owner and the permissions of the old, and
-  /// its group if that has any; on Linux with its access control list.
+  /// The new file gets the owner and the permissions of the old one. It gets the group of the old one if
+  /// that group has any permissions. On Linux it also gets the access control list. Until then, other users
+  /// can't read the new file.
   ///
   /// - Parameters:
-  ///   - target: The path of the file, there or not; no link.
-  ///   - temporary: The path of the new one, in the same folder, where nothing is.
+  ///   - target: The path of the file to replace, which doesn't need to exist and must not be a link.
+  ///   - temporary: The path of the new file, in the same folder. Nothing may exist there.
   ///   - content: The new content.
-  /// - Throws: The system's error.
+  /// - Throws: `FileFailure` if the new file can't be written.
   package init(
     of target: String, through temporary: String, with content: UnsafeRawBufferPointer
   ) throws(FileFailure) {
@@ -35,7 +38,7 @@ package final class FileReplacement {
     } catch {
       throw FileFailure("cannot be replaced", number: error.number)
     }
-    // From here on the end of self removes the file.
+    // From here on, `deinit` removes the file.
     try giveAttributesOfTarget()
     try file.write(content)
     try file.sync()
@@ -45,11 +48,12 @@ package final class FileReplacement {
     if !isCommitted, (try? isInPlace()) == true { unlink(temporary) }
   }
 
-  /// Opens the new file once more, to be read: it stays the new one, whoever replaces it as soon as it is
-  /// in its place.
+  /// Opens the new file again for reading.
   ///
-  /// - Returns: The file; `nil` when what is under its name is somebody else's.
-  /// - Throws: The system's error.
+  /// The returned file stays the new one, even if another process replaces it as soon as it's in its place.
+  ///
+  /// - Returns: The file, or `nil` if its name now belongs to another file.
+  /// - Throws: `FileFailure` if the file can't be opened.
   package func opened() throws(FileFailure) -> OpenFile? {
     guard try isInPlace() else { return nil }
     let found = try OpenFile(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -74,7 +78,8 @@ package final class FileReplacement {
       throw FileFailure("cannot be found")
     }
     let new = try file.status()
-    // A group that may do nothing need not be kept, and cannot where this user is no longer in it.
+    // A group without permissions doesn't need to be kept. It can't be kept if this user no longer belongs
+    // to it.
     let group = old.st_mode & 0o070 == 0 ? new.st_gid : old.st_gid
     guard
       (old.st_uid, group) == (new.st_uid, new.st_gid)
@@ -84,8 +89,10 @@ package final class FileReplacement {
     else { throw FileFailure("cannot be replaced by one of the same owner and permissions") }
   }
 
-  /// Where a file has a list, what its mode says of the group is the most that anyone listed may do:
-  /// without the list, the group could do that.
+  /// Copies the access control list of the old file, if there is one.
+  ///
+  /// In a file with such a list, the group permissions of the mode are the maximum for everyone in the
+  /// list. Without the list, the group itself would get these permissions.
   private func giveAccessControlListOfTarget() throws(FileFailure) -> Bool {
     #if os(Linux)
     AccessControlList.give(try AccessControlList(at: target), to: file)
@@ -94,22 +101,22 @@ package final class FileReplacement {
     #endif
   }
 
-  /// Puts the new file in the place of the old.
+  /// Puts the new file in the place of the old one.
   ///
-  /// - Throws: What the system said; then there is the old file still.
+  /// - Throws: `FileFailure` if the file can't be renamed. The old file is then still there.
   package func commit() throws(FileFailure) {
     guard rename(temporary, target) == 0 else { throw FileFailure("cannot be replaced") }
     isCommitted = true
   }
 
-  /// Puts the new file in its place, unless there is one, which may have come meanwhile.
+  /// Puts the new file in its place, unless another file has appeared there.
   ///
-  /// - Returns: Whether it is the new file that is there.
-  /// - Throws: The system's error.
+  /// - Returns: `true` if the new file is in its place.
+  /// - Throws: `FileFailure` if the file can't be put there.
   package func commitUnlessThere() throws(FileFailure) -> Bool {
     if link(temporary, target) == 0 { return true }
     if errno == EEXIST { return false }
-    // Some file systems know no second name of a file.
+    // Some file systems don't support a second name for a file.
     guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { throw FileFailure("cannot be made") }
     if access(target, F_OK) == 0 { return false }
     try commit()

@@ -6,18 +6,18 @@ package import Musl
 package import Darwin
 #endif
 
-/// An open file or folder, closed when nobody holds it any more.
+/// An open file or folder, which is closed when the object is released.
 package final class OpenFile: Sendable {
-  /// The number that the system knows it by.
+  /// The file descriptor.
   package let descriptor: Int32
 
   /// Opens a file.
   ///
   /// - Parameters:
-  ///   - path: Where it is.
-  ///   - flags: How to open it, as open(2) has it; it is closed when another program is started.
-  ///   - mode: The permissions of a file that is created.
-  /// - Throws: The system's error.
+  ///   - path: The path of the file.
+  ///   - flags: The flags of open(2). The file is also closed when another program is started.
+  ///   - mode: The permissions for a file that is created.
+  /// - Throws: `FileFailure` if the file can't be opened.
   package init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws(FileFailure) {
     descriptor = open(path, flags | O_CLOEXEC, mode)
     if descriptor < 0 { throw FileFailure("cannot be opened") }
@@ -25,10 +25,10 @@ package final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Its size, owner, permissions and times.
+  /// Returns the size, owner, permissions and times of the file.
   ///
-  /// - Returns: What fstat(2) tells.
-  /// - Throws: The system's error.
+  /// - Returns: The result of fstat(2).
+  /// - Throws: `FileFailure` if the status can't be read.
   package func status() throws(FileFailure) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw FileFailure("cannot be read") }
@@ -37,9 +37,9 @@ package final class OpenFile: Sendable {
 
   /// Reads until the end of the file or of the buffer.
   ///
-  /// - Parameter buffer: Where to put the bytes.
-  /// - Returns: How many there were.
-  /// - Throws: The system's error.
+  /// - Parameter buffer: The buffer for the bytes.
+  /// - Returns: The number of bytes that were read.
+  /// - Throws: `FileFailure` if the file can't be read.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFailure) -> Int {
     var count = 0
     while count < buffer.count {
@@ -53,10 +53,10 @@ package final class OpenFile: Sendable {
     return count
   }
 
-  /// Writes all of some bytes.
+  /// Writes bytes to the file.
   ///
-  /// - Parameter bytes: The bytes.
-  /// - Throws: The system's error.
+  /// - Parameter bytes: The bytes, all of which are written.
+  /// - Throws: `FileFailure` if the file can't be written.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(FileFailure) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -68,14 +68,14 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// Waits until what was written is on the disk.
+  /// Waits until the written bytes are on the disk.
   ///
-  /// - Throws: The system's error.
+  /// - Throws: `FileFailure` if the bytes can't be written to the disk.
   package func sync() throws(FileFailure) {
     guard fsync(descriptor) == 0 else { throw FileFailure("cannot be written") }
   }
 }
 
-// The names are taken within the type.
+// Inside the type, its methods have these names.
 private let unistdRead = read(_:_:_:)
 private let unistdWrite = write(_:_:_:)

@@ -1,27 +1,29 @@
 internal import Synchronization
 
-/// The changes of a storage's items, as they happen: what ``ObservableStorage/changes(matching:)``
-/// answers with.
+/// The changes of a storage's items, as they happen.
 ///
-/// Read it in one place: two that read the same stream take the changes from each other. It ends
-/// when a task is cancelled that waits for the next change.
+/// The method ``ObservableStorage/changes(matching:)`` returns them. Read the stream in one place only: two
+/// loops that read the same stream take changes from each other. The stream ends when a task that waits for
+/// the next change is cancelled.
 public struct ItemChanges: AsyncSequence, Sendable {
-  /// It never fails: what can go wrong does so before there is a stream.
+  /// The error type of the stream, which never fails.
+  ///
+  /// Errors are thrown before there is a stream.
   public typealias Failure = Never
 
-  /// Waits for one change after the other.
+  /// An iterator that waits for one change after another.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let subscription: Subscription
 
     /// Waits for the next change.
     ///
-    /// - Returns: The change, or `nil` when the task was cancelled.
+    /// - Returns: The change, or `nil` if the task was cancelled.
     public mutating func next() async -> ItemChange? { await subscription.next() }
 
     /// Waits for the next change.
     ///
-    /// - Parameter actor: Where it is called.
-    /// - Returns: The change, or `nil` when the task was cancelled.
+    /// - Parameter actor: The actor that the caller is isolated to.
+    /// - Returns: The change, or `nil` if the task was cancelled.
     /// - Throws: Nothing.
     public mutating func next(
       isolation actor: isolated (any Actor)?
@@ -30,12 +32,12 @@ public struct ItemChanges: AsyncSequence, Sendable {
     }
   }
 
-  /// Ends the observation when nobody has the stream or its iterator any more.
+  /// An object that ends the subscriptions when the stream and its iterators are released.
   fileprivate final class Subscription: Sendable {
     private let buffer: ItemChangeBuffer
-    private let observations: [StorageObservation]
+    private let observations: [StorageSubscription]
 
-    init(_ buffer: ItemChangeBuffer, _ observations: [StorageObservation]) {
+    init(_ buffer: ItemChangeBuffer, _ observations: [StorageSubscription]) {
       self.buffer = buffer
       self.observations = observations
     }
@@ -53,15 +55,15 @@ public struct ItemChanges: AsyncSequence, Sendable {
 
   private let subscription: Subscription
 
-  /// Observes storages, all in one stream.
+  /// Creates a stream of the changes of several storages.
   ///
-  /// - Parameter sources: The storages, and whose changes of each.
-  /// - Throws: `.canceled`, or what keeps a storage from being observed.
+  /// - Parameter sources: The storages, each with a query for the items whose changes to report.
+  /// - Throws: `.canceled`, or the error of a storage that can't be observed.
   package init(
     of sources: [(storage: any ObservableStorage, query: ItemQuery)]
   ) async throws(SecureStorageError) {
     let buffer = ItemChangeBuffer()
-    var observations: [StorageObservation] = []
+    var observations: [StorageSubscription] = []
     for (storage, query) in sources {
       let observation = try await storage.observeWithoutBlocking(query) { event in
         guard case .changed(let change) = event, query.matches(SecureItem(key: change.key))
@@ -73,18 +75,20 @@ public struct ItemChanges: AsyncSequence, Sendable {
     subscription = Subscription(buffer, observations)
   }
 
-  /// Makes what a loop reads the stream with.
+  /// Creates the iterator with which a loop reads the stream.
   ///
   /// - Returns: The iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 }
 
-/// Changes that wait to be read: at most one for each item, so that a slow reader blocks nobody and
-/// fills no memory.
+/// A buffer of changes that wait to be read.
+///
+/// It keeps at most one change for each item, so a slow reader neither blocks a writer nor fills the
+/// memory.
 final class ItemChangeBuffer: Sendable {
   private struct State: Sendable {
     var changes: [ItemKey: ItemChange] = [:]
-    /// The keys of the changes, the longest waiting first.
+    /// The keys of the changes, the one that has waited longest first.
     var order: [ItemKey] = []
     var readers: [CheckedContinuation<ItemChange?, Never>] = []
     var isFinished = false
@@ -106,7 +110,7 @@ final class ItemChangeBuffer: Sendable {
 
   private let state = Mutex(State())
 
-  /// Hands the change to who waits for one, or keeps it.
+  /// Passes a change to a waiting reader, or keeps it if there is none.
   func append(_ change: ItemChange) {
     let reader = state.withLock { state -> CheckedContinuation<ItemChange?, Never>? in
       if state.isFinished { return nil }
@@ -117,7 +121,7 @@ final class ItemChangeBuffer: Sendable {
     reader?.resume(returning: change)
   }
 
-  /// Waits for a change; `nil` when the task is cancelled, and ever after.
+  /// Waits for a change, and returns `nil` after a task that waited was cancelled.
   func next() async -> ItemChange? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

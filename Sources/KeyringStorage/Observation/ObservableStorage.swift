@@ -1,7 +1,7 @@
-/// A storage that tells when its items change, whoever changes them.
+/// A storage that reports changes of its items, regardless of which program makes them.
 ///
-/// Two things are built from its one operation: the stream ``changes(matching:)``, and a cache that
-/// is never behind.
+/// Two features build on its only operation: the stream ``changes(matching:)``, and a cache that's never
+/// out of date.
 ///
 /// ```swift
 /// for await change in try await storage.changes(matching: .service("org.example.app")) {
@@ -9,70 +9,77 @@
 /// }
 /// ```
 public protocol ObservableStorage: SecureStorage {
-  /// Has a closure called with everything that happens to the items, from when this returns.
+  /// Observes the items, and calls a closure for every event.
   ///
-  /// A change is reported once, for what it is, in the order in which changes were made. Several
-  /// quick changes of an item may be reported as one. Who reports keeps no secret for that.
+  /// The observation starts when this method returns. The storage reports each change once and accurately,
+  /// in the order in which the changes were made. It may report several quick changes of an item as one. It
+  /// doesn't keep any secrets to do this.
   ///
-  /// When the connection to the items is lost and comes back, the storage reads again, compares what
-  /// is there with what was, and reports the differences between ``StorageEvent/interrupted`` and
-  /// ``StorageEvent/resumed``. It never unlocks anything, and asks nobody.
+  /// If the connection to the items is lost and restored, the storage reads the items again and compares
+  /// them with the earlier ones. It reports the differences after ``StorageEvent/interrupted`` and before
+  /// ``StorageEvent/resumed``. It never unlocks anything, and never prompts the user.
   ///
   /// - Parameters:
-  ///   - query: Whose changes are to be named: those of the items whose keys agree with it, as
-  ///     ``ItemQuery/matches(_:)`` tells from the key alone. With `nil` nobody needs names, and
-  ///     ``StorageEvent/mayHaveChanged(_:)`` will do, which costs a storage less. It may name more.
-  ///   - observer: Called on any thread, perhaps in the middle of a write, by one thread at a time.
-  ///     It returns at once, and does not use the storage.
-  /// - Returns: A token that ends the observation, at the latest when it is released.
-  /// - Throws: What keeps the storage from being observed.
+  ///   - query: The items whose changes to report by key. An item is compared by its key alone, as in
+  ///     ``ItemQuery/matches(_:)``. Pass `nil` if you don't need any keys. The storage can then report
+  ///     ``StorageEvent/mayHaveChanged(_:)`` instead, which costs less. The storage may report more keys
+  ///     than you ask for.
+  ///   - observer: The closure to call. The storage calls it on any thread, perhaps in the middle of a
+  ///     write, but on only one thread at a time. The closure must return at once, and must not use the
+  ///     storage.
+  /// - Returns: A subscription that ends the observation, at the latest when it's released.
+  /// - Throws: `SecureStorageError` if the storage can't be observed.
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageObservation
+  ) throws(SecureStorageError) -> StorageSubscription
 
-  /// Has a closure called with everything that happens to the items, and suspends its task while it waits.
+  /// Observes the items, and suspends the task while it waits for the observation to start.
   ///
-  /// By default the operation that blocks runs on a thread of the library's own.
+  /// By default, the synchronous operation runs on a thread of the library's thread pool.
   ///
   /// - Parameters:
-  ///   - query: Whose changes are to be named; `nil` for nobody's.
-  ///   - observer: The closure, which returns at once and does not use the storage.
-  /// - Returns: The observation, which ends at the latest when it is released.
+  ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
+  ///   - observer: The closure to call. It must return at once, and must not use the storage.
+  /// - Returns: A subscription that ends the observation, at the latest when it's released.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) async throws(SecureStorageError) -> StorageObservation
+  ) async throws(SecureStorageError) -> StorageSubscription
 }
 
 extension ObservableStorage {
-  /// Runs the operation that blocks on a thread of the library's own.
+  /// Runs the synchronous operation on a thread of the library's thread pool.
   public nonisolated(nonsending) func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) async throws(SecureStorageError) -> StorageObservation {
+  ) async throws(SecureStorageError) -> StorageSubscription {
     try await blocking(.observe) { () throws(SecureStorageError) in try observe(query, observer) }
   }
 
-  /// What is created, replaced and removed from now on, by this process and others.
+  /// Returns a stream of the changes to items from now on.
   ///
-  /// What happens before the stream is read waits there, so that nothing falls between this call, a
-  /// first look at the items, and the loop. Who reads slowly gets one change for each item, from the
-  /// state last seen to the latest.
+  /// The stream reports each item that this process or another process creates, replaces, or removes.
+  /// Changes wait in the stream until you read them, so you don't miss any between this call, your first
+  /// look at the items, and the loop. If you read slowly, you get one change for each item, from the state
+  /// that you last saw to the latest state.
   ///
-  /// - Parameter query: Whose changes: those of the items whose keys agree with it. A query that
-  ///   looks at more than the key is refused; an empty one means all.
-  /// - Returns: The changes. The stream ends when the task that reads it is cancelled; a lost
-  ///   connection is bridged by reading again once it is back.
-  /// - Throws: `.invalidArgument` for a query that a key cannot answer, `.canceled`, or what keeps
-  ///   the storage from being observed.
+  /// If the connection to the items is lost and restored, the stream reports the changes after the storage
+  /// has read the items again.
+  ///
+  /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
+  ///   with other conditions is refused. An empty query matches all items.
+  /// - Returns: The changes. The stream ends if the task that reads it is cancelled.
+  /// - Throws: `.invalidArgument` if a key alone can't answer the query, `.canceled` if the task is
+  ///   cancelled, or another error if the storage can't be observed.
   public nonisolated(nonsending) func changes(
     matching query: ItemQuery = ItemQuery()
   ) async throws(SecureStorageError) -> ItemChanges {
     try validate(query, for: .observe)
     if query.label != nil || query.created != nil || query.modified != nil || query.limit != nil {
       throw SecureStorageError(
-        .invalidArgument, operation: .observe, backend: backendName,
-        message: "Of an item that changes, only the key is known.",
-        advice: "Leave label, created, modified and limit out of the query.", argument: "query")
+        .invalidArgument, operation: .observe, backendName: backendName,
+        message: "A changed item is known only by its key.",
+        recoverySuggestion: "Remove label, created, modified and limit from the query.",
+        argument: "query")
     }
     return try await ItemChanges(of: [(self, query)])
   }

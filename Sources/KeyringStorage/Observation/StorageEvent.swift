@@ -1,30 +1,31 @@
-/// What an ``ObservableStorage`` tells those who observe it.
+/// An event that an ``ObservableStorage`` reports to its observers.
 public enum StorageEvent: Sendable, Hashable {
   /// An item was created, replaced or removed.
   case changed(ItemChange)
 
-  /// What was read before may not be so any more: of the item with this key, or of any.
+  /// The item with this key may have changed, or any item if the key is `nil`.
   ///
-  /// If something has changed, it is named as soon as it is known what.
+  /// What you read before may be out of date. If an item has changed, its change is reported as soon as
+  /// it's known.
   case mayHaveChanged(ItemKey?)
 
   /// The storage was locked.
   case locked
 
-  /// The connection to the items was lost: changes go unnoticed until ``resumed``.
+  /// The connection to the items was lost, so changes go unnoticed until ``resumed``.
   case interrupted
 
-  /// The connection is there again, and what has changed meanwhile was reported.
+  /// The connection is back, and the changes that happened in between were reported.
   case resumed
 }
 
-/// What happened to an item, and to which.
+/// A change of an item, with the key of the item.
 public enum ItemChange: Sendable, Hashable {
-  /// There is an item where there was none.
+  /// An item was created.
   case created(ItemKey)
-  /// The item has another secret, label or attribute, or was saved again as it was.
+  /// The item has another secret, label or attribute, or was saved again unchanged.
   case replaced(ItemKey)
-  /// The item is gone.
+  /// The item was removed.
   case removed(ItemKey)
 
   /// The key of the item.
@@ -36,9 +37,9 @@ public enum ItemChange: Sendable, Hashable {
 }
 
 extension ItemChange {
-  /// The change from before this one to after a later one of the same item; `nil` for none.
+  /// Returns this change and a later one of the same item as a single change, or `nil` if there is none.
   ///
-  /// An item that was created and removed again was, for who has seen neither, never there.
+  /// If an observer has seen neither change, an item that was created and removed again never existed.
   func followed(by later: ItemChange) -> ItemChange? {
     switch (self, later) {
     case (.created, .removed): nil
@@ -51,7 +52,7 @@ extension ItemChange {
 }
 
 extension ItemChange: CustomStringConvertible {
-  /// What happened and the key: `replaced password (service: org.example.app, username: me)`.
+  /// The change and the key: `replaced password (service: org.example.app, username: me)`.
   public var description: String {
     switch self {
     case .created(let key): "created \(key)"

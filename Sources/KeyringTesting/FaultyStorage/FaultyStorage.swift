@@ -1,8 +1,7 @@
 public import KeyringStorage
 internal import Synchronization
 
-/// A storage in front of another that fails, waits or is slow when it is told to, and remembers how
-/// it was called.
+/// A storage that wraps another one, fails or waits on demand, and records its calls.
 ///
 /// ```swift
 /// @Test func failedSaveIsShown() throws {
@@ -16,8 +15,9 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Faults apply to the calls that come after them; where several fit, all that wait do so, and the
-/// first that fails decides. What is recorded of a call never holds a secret.
+/// A fault applies to the calls that come after it. If several faults match a call, the call waits for all
+/// of them that wait, and the first one that fails determines the error. The recorded calls never contain a
+/// secret.
 public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   private struct State: Sendable {
     var calls: [StorageCall] = []
@@ -27,9 +27,9 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   private let storage: any SecureStorage
   private let state = Mutex(State())
 
-  /// Puts the faults that will be asked for in front of a storage.
+  /// Creates a storage that injects faults into the calls of another storage.
   ///
-  /// - Parameter storage: The storage; by default an empty `InMemoryStorage`.
+  /// - Parameter storage: The storage to wrap. The default is an empty `InMemoryStorage`.
   public init(_ storage: any SecureStorage = InMemoryStorage()) {
     self.storage = storage
   }
@@ -37,15 +37,15 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   /// The name of the wrapped storage.
   public var backendName: String { storage.backendName }
 
-  // MARK: - What was called
+  // MARK: - Recorded calls
 
-  /// The calls so far, those that failed too.
+  /// The calls so far, including those that failed.
   public var calls: [StorageCall] { state.withLock { $0.calls } }
 
-  /// Counts the calls of one operation so far.
+  /// Returns the number of calls of an operation so far.
   ///
   /// - Parameter operation: The operation.
-  /// - Returns: How many calls there were.
+  /// - Returns: The number of calls.
   public func count(of operation: SecureStorageError.Operation) -> Int {
     calls.count { $0.operation == operation }
   }
@@ -53,15 +53,15 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   /// Forgets the calls so far.
   public func forgetCalls() { state.withLock { $0.calls = [] } }
 
-  // MARK: - What goes wrong
+  // MARK: - Faults
 
-  /// Makes the calls of an operation fail before they reach the storage.
+  /// Makes the calls of an operation fail before they reach the wrapped storage.
   ///
   /// - Parameters:
   ///   - operation: The operation.
   ///   - code: The code of the error.
-  ///   - number: Only the call of this operation with this number, counted from 1 and from now on;
-  ///     by default each.
+  ///   - number: The number of the only call of this operation that fails, counted from 1 and from now on.
+  ///     By default, every call fails.
   public func fail(
     _ operation: SecureStorageError.Operation, with code: SecureStorageError.Code,
     onCall number: Int? = nil
@@ -69,55 +69,57 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     fail(operation, with: code, number: number, afterwards: false)
   }
 
-  /// Makes the calls of an operation fail although they have done what they were to do, as when a
-  /// connection is lost before the answer has come.
+  /// Makes the calls of an operation fail after they have done their work.
+  ///
+  /// This happens, for example, if a connection is lost before the reply arrives.
   ///
   /// - Parameters:
   ///   - operation: The operation.
   ///   - code: The code of the error.
-  ///   - number: Only the call of this operation with this number, counted from 1 and from now on;
-  ///     by default each.
-  public func failAfterwards(
+  ///   - number: The number of the only call of this operation that fails, counted from 1 and from now on.
+  ///     By default, every call fails.
+  public func failAfterCompletion(
     _ operation: SecureStorageError.Operation, with code: SecureStorageError.Code,
     onCall number: Int? = nil
   ) {
     fail(operation, with: code, number: number, afterwards: true)
   }
 
-  /// Makes calls fail before they reach the storage.
+  /// Makes calls fail before they reach the wrapped storage, according to a rule.
   ///
-  /// - Parameter rule: Called with each call; the error to throw, or `nil` to let the call pass.
+  /// - Parameter rule: The closure to call with each call. It returns the error to throw, or `nil` to let
+  ///   the call pass.
   public func fail(where rule: @escaping @Sendable (StorageCall) -> SecureStorageError?) {
     add(Fault(effect: .fail(rule, afterwards: false)))
   }
 
-  /// Makes the calls of an operation wait until they are let go.
+  /// Makes the calls of an operation wait at a gate.
   ///
-  /// - Parameter operation: The operation; `nil` for all of them.
-  /// - Returns: What tells that a call waits, and lets it go.
-  public func hold(_ operation: SecureStorageError.Operation? = nil) -> StorageGate {
-    let gate = StorageGate()
-    add(Fault(operation: operation, effect: .hold(gate)))
+  /// - Parameter operation: The operation, or `nil` for all operations.
+  /// - Returns: The gate, which tells when a call waits and lets it pass.
+  public func suspend(_ operation: SecureStorageError.Operation? = nil) -> CallGate {
+    let gate = CallGate()
+    add(Fault(operation: operation, effect: .suspend(gate)))
     return gate
   }
 
   /// Makes the calls of an operation slow.
   ///
   /// - Parameters:
-  ///   - operation: The operation; `nil` for all of them.
-  ///   - duration: How long each call takes more.
+  ///   - operation: The operation, or `nil` for all operations.
+  ///   - duration: The additional time that each call takes.
   public func delay(_ operation: SecureStorageError.Operation? = nil, by duration: Duration) {
     add(Fault(operation: operation, effect: .delay(duration)))
   }
 
-  /// Takes all faults away, and lets go the calls that wait.
-  public func mend() {
+  /// Removes all faults and lets waiting calls pass.
+  public func reset() {
     let faults = state.withLock { state in
       defer { state.faults = [] }
       return state.faults
     }
     for fault in faults {
-      if case .hold(let gate) = fault.effect { gate.open() }
+      if case .suspend(let gate) = fault.effect { gate.open() }
     }
   }
 
@@ -130,7 +132,7 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
       Fault(
         operation: operation, number: number,
         effect: .fail(
-          { SecureStorageError(code, operation: $0.operation, backend: backendName) },
+          { SecureStorageError(code, operation: $0.operation, backendName: backendName) },
           afterwards: afterwards)))
   }
 
@@ -138,26 +140,17 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
 
   // MARK: - The storage
 
-  /// Stores an item, unless a fault keeps it from being stored.
-  ///
-  /// - Parameters:
-  ///   - item: The key and what to store under it.
-  ///   - mode: The save mode.
-  /// - Throws: What a fault or the wrapped storage throws.
+  /// Stores an item, unless a fault makes the call fail.
   public func saveWithoutBlocking(
-    _ item: SecureItem, _ mode: SaveMode
+    _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
     try await pass(StorageCall(.save, keys: [item.key], mode: mode)) {
       () async throws(SecureStorageError) in
-      try await storage.save(item, mode)
+      try await storage.save(item, mode: mode)
     }
   }
 
-  /// Finds items, unless a fault keeps them from being found.
-  ///
-  /// - Parameter query: Which items, and what of them.
-  /// - Returns: The items found.
-  /// - Throws: What a fault or the wrapped storage throws.
+  /// Returns the items that match a query, unless a fault makes the call fail.
   public func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {
@@ -167,13 +160,7 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
-  /// Finds the items stored under keys, in one call, unless a fault keeps them from being found.
-  ///
-  /// - Parameters:
-  ///   - keys: The keys to look for.
-  ///   - details: What of the items to fetch.
-  /// - Returns: The items found, by their keys.
-  /// - Throws: What a fault or the wrapped storage throws.
+  /// Returns the items stored under several keys in one call, unless a fault makes the call fail.
   public func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -182,11 +169,7 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
-  /// Removes items, unless a fault keeps them from being removed.
-  ///
-  /// - Parameter query: Which items.
-  /// - Returns: The number of items that were removed.
-  /// - Throws: What a fault or the wrapped storage throws.
+  /// Removes the items that match a query, unless a fault makes the call fail.
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
@@ -196,35 +179,37 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
-  /// Observes the wrapped storage, unless a fault keeps it from being observed.
+  /// Observes the wrapped storage, unless a fault makes the call fail.
   ///
   /// - Parameters:
-  ///   - query: Whose changes are to be named.
-  ///   - observer: What to call with every event.
-  /// - Returns: A token that ends the observation.
-  /// - Throws: What a fault or the wrapped storage throws; `.notObservable` when that cannot tell.
+  ///   - query: The query that selects the items whose changes should be named.
+  ///   - observer: The closure to call with every event.
+  /// - Returns: The subscription.
+  /// - Throws: The error of a fault or of the wrapped storage, or `.notObservable` if the wrapped storage
+  ///   doesn't report changes.
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageObservation {
+  ) throws(SecureStorageError) -> StorageSubscription {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
       try await observeWithoutBlocking(query, observer)
     }
   }
 
-  /// Observes the wrapped storage, unless a fault keeps it from being observed.
+  /// Observes the wrapped storage without blocking the task's thread, unless a fault makes the call fail.
   ///
   /// - Parameters:
-  ///   - query: Whose changes are to be named.
-  ///   - observer: What to call with every event.
-  /// - Returns: A token that ends the observation.
-  /// - Throws: What a fault or the wrapped storage throws; `.notObservable` when that cannot tell.
+  ///   - query: The query that selects the items whose changes should be named.
+  ///   - observer: The closure to call with every event.
+  /// - Returns: The subscription.
+  /// - Throws: The error of a fault or of the wrapped storage, or `.notObservable` if the wrapped storage
+  ///   doesn't report changes.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) async throws(SecureStorageError) -> StorageObservation {
+  ) async throws(SecureStorageError) -> StorageSubscription {
     try await pass(StorageCall(.observe, keys: query?.keys ?? [], query: query)) {
       () async throws(SecureStorageError) in
       guard let storage = storage as? any ObservableStorage else {
-        throw SecureStorageError(.notObservable, operation: .observe, backend: backendName)
+        throw SecureStorageError(.notObservable, operation: .observe, backendName: backendName)
       }
       return try await storage.observeWithoutBlocking(query, observer)
     }
@@ -239,9 +224,9 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     }
     for effect in effects {
       switch effect {
-      case .hold(let gate): try await gate.pass(call.operation, backendName)
+      case .suspend(let gate): try await gate.pass(call.operation, backendName)
       case .delay(let duration):
-        try await StorageGate().pass(call.operation, backendName, after: duration)
+        try await CallGate().pass(call.operation, backendName, after: duration)
       case .fail: break
       }
     }
@@ -257,15 +242,15 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   }
 }
 
-/// A call that a ``FaultyStorage`` has passed on or made to fail; it never holds a secret.
+/// A recorded call of a ``FaultyStorage``, passed on or failed, which never contains a secret.
 public struct StorageCall: Sendable, Equatable {
-  /// What the call was for.
+  /// The operation of the call.
   public let operation: SecureStorageError.Operation
   /// The keys of the items, if the call named them.
   public let keys: [ItemKey]
-  /// What was to be found or removed.
+  /// The query of a call that finds, removes, or observes items.
   public let query: ItemQuery?
-  /// How an item was to be saved.
+  /// The save mode of a call that stores an item.
   public let mode: SaveMode?
 
   init(
@@ -280,11 +265,11 @@ extension ItemQuery {
   fileprivate var keys: [ItemKey] { key.map { [$0] } ?? [] }
 }
 
-/// What a ``FaultyStorage`` was told to do with calls.
+/// A fault that was set up on a ``FaultyStorage``.
 private struct Fault: Sendable {
   enum Effect: Sendable {
     case fail(@Sendable (StorageCall) -> SecureStorageError?, afterwards: Bool)
-    case hold(StorageGate)
+    case suspend(CallGate)
     case delay(Duration)
   }
 
@@ -299,7 +284,7 @@ private struct Fault: Sendable {
     (self.operation, self.number, self.effect) = (operation, number, effect)
   }
 
-  /// What happens to a call, if it is one of those meant.
+  /// Returns the effect on a call, or `nil` if the fault doesn't apply to it.
   mutating func effect(on call: StorageCall) -> Effect? {
     if let operation, operation != call.operation { return nil }
     count += 1

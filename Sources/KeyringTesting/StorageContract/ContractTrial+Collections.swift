@@ -1,6 +1,6 @@
 internal import KeyringStorage
 
-// Rules 2 and 10: collections are apart, and a cancelled call ends.
+// Rules 2 and 10: collections are separate, and a cancelled call ends.
 extension ContractTrial {
   func collectionsAreApart() throws {
     guard let storage = storage as? any CollectionStorage else {
@@ -29,8 +29,10 @@ extension ContractTrial {
     try expectStored("of the first", password(), "after deleting another collection")
   }
 
-  /// Expects no items, or the error of a storage that can't tell a collection that doesn't exist from
-  /// one that is closed.
+  /// Expects that there are no items.
+  ///
+  /// Some storages can't distinguish a collection that doesn't exist from one that is closed. Their error
+  /// is accepted too.
   private func expectNothing(in storage: some CollectionStorage, _ otherwise: String) throws {
     do {
       try expect(storage.items(matching: .service(service)).isEmpty, otherwise)
@@ -44,7 +46,7 @@ extension ContractTrial {
   ) throws {
     try save("of the first", password())
     try expect(!collection.exists(password()), "an item is in two collections")
-    try collection.setPassword("of the second", for: password(), .add)
+    try collection.setPassword("of the second", for: password(), mode: .add)
     try expectStored("of the first", password(), "after saving in another collection")
     let copy = storage.collection(labeled: label)
     try expect(copy.password(for: password()) == "of the second", "a collection lost its item")

@@ -5,7 +5,7 @@ internal import Synchronization
 extension ContractTrial {
   func canceledCallsAreNotMade() throws {
     try save("kept", password())
-    // Also what a storage remembers is not read.
+    // Once the storage has cached the secret, a cancelled call must not return it from the cache either.
     try expect(storage.secret(for: password()) == Secret("kept"), "a stored secret is another one")
     let signal = CancellationSignal()
     signal.cancel()
@@ -32,7 +32,8 @@ extension ContractTrial {
     let told = reports.withLock { $0 }
     for (completed, total) in told {
       try expect(
-        (0...total).contains(completed), "a search told that it has looked at \(completed) of \(total)")
+        (0...total).contains(completed),
+        "a search told that it has looked at \(completed) of \(total)")
     }
     query.onProgress = nil
     for _ in 0..<3 { _ = try storage.items(matching: query) }

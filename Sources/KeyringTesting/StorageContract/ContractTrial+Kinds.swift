@@ -6,15 +6,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-// Rules 2 and 4 for the kinds of item that have more parts, or hold more than text.
+// Rules 2 and 4 for kinds of items that have more parts or contain more than text.
 extension ContractTrial {
   func internetPasswordsNeverCollide() throws {
     let keys = internetPasswordKeys
-    for (index, key) in keys.enumerated() { try save("value \(index)", key, .add) }
+    for (index, key) in keys.enumerated() { try save("value \(index)", key, mode: .add) }
     for (index, key) in keys.enumerated() {
       try expect(secret(key) == Secret("value \(index)"), "\(key) was overwritten")
     }
-    for (index, key) in keys.enumerated() { try save("rewritten \(index)", key, .update) }
+    for (index, key) in keys.enumerated() { try save("rewritten \(index)", key, mode: .update) }
     for (index, key) in keys.enumerated() {
       try expect(secret(key) == Secret("rewritten \(index)"), "\(key) took another's new secret")
     }
@@ -27,7 +27,7 @@ extension ContractTrial {
     try expect(removed == keys.count, "removing all of a server removed \(removed)")
   }
 
-  /// One for every combination of the parts beside the server, present or absent.
+  /// One key for every combination of present and absent parts other than the server.
   private var internetPasswordKeys: [ItemKey] {
     (0..<64).map { bits in
       func isSet(_ bit: Int) -> Bool { bits & (1 << bit) != 0 }
@@ -47,8 +47,8 @@ extension ContractTrial {
     let groups = [nil, "group", "another group"]
     for group in groups {
       let scope = storage.service(service, accessGroup: group)
-      try scope.setPassword("password of \(group ?? "none")", for: "account", .add)
-      try scope.setValue([1, 2, 3], for: "account", .add)
+      try scope.setPassword("password of \(group ?? "none")", for: "account", mode: .add)
+      try scope.setValue([1, 2, 3], for: "account", mode: .add)
     }
     for group in groups {
       let scope = storage.service(service, accessGroup: group)
@@ -105,21 +105,21 @@ extension ContractTrial {
 
   func typedSavingKeepsTheMode() throws {
     let key = password()
-    try storage.setPassword("first", for: key, .add)
+    try storage.setPassword("first", for: key, mode: .add)
     _ = try expect(.itemAlreadyExists, of: "adding a present password") {
-      try storage.setPassword("second", for: key, .add)
+      try storage.setPassword("second", for: key, mode: .add)
     }
-    try storage.setPassword("second", for: key, .update)
+    try storage.setPassword("second", for: key, mode: .update)
     try expect(storage.password(for: key) == "second", "an updated password is another one")
     try storage.setPassword(nil, for: key)
     try expect(!storage.exists(key), "setting nil did not remove the password")
     _ = try expect(.itemNotFound, of: "updating an absent password") {
-      try storage.setPassword("third", for: key, .update)
+      try storage.setPassword("third", for: key, mode: .update)
     }
     let credential = ItemKey.credentials(service: service, label: "label")
-    try storage.setCredential(Credential(login: "a", password: "b"), for: credential, .add)
+    try storage.setCredential(Credential(login: "a", password: "b"), for: credential, mode: .add)
     _ = try expect(.itemAlreadyExists, of: "adding a present credential with another login") {
-      try storage.setCredential(Credential(login: "c", password: "d"), for: credential, .add)
+      try storage.setCredential(Credential(login: "c", password: "d"), for: credential, mode: .add)
     }
     try expect(
       storage.credential(for: credential) == Credential(login: "a", password: "b"),

@@ -1,10 +1,10 @@
 internal import KeyringStorage
 
-// Rule 12: absent means looked at, unlocked.
+// Rule 12: an item is absent only if an unlocked storage was searched for it.
 extension ContractTrial {
   func absentMeansUnlocked(_ unlock: (any LockableStorage) throws -> Void) throws {
     let absent = password("absent")
-    // A storage that remembers what was absent must not take that for an answer.
+    // A storage that caches absence must not answer from that cache.
     try expect(secret(absent) == nil, "an absent item has a secret")
     try whileLocked(unlock) { storage in
       for key in [absent, .credentials(service: service, label: "absent")] {
@@ -14,8 +14,8 @@ extension ContractTrial {
           _ = try storage.items(for: [key, password()], details: .all)
         }
         try expectLocked("looking for a key") { _ = try storage.exists(key) }
-        try expectLocked("updating") { try save("other", key, .update) }
-        try expectLocked("adding") { try save("other", key, .add) }
+        try expectLocked("updating") { try save("other", key, mode: .update) }
+        try expectLocked("adding") { try save("other", key, mode: .add) }
         try expectLocked("removing") { _ = try storage.remove(key) }
       }
       try expectLocked("finding") { _ = try storage.items(matching: .service(service)) }
@@ -33,7 +33,7 @@ extension ContractTrial {
     for round in 0..<5 {
       let key = password("appears \(round)")
       try save("first", key)
-      // An addition meets the lock for certain, and another one the lock, the unlocking, or what follows.
+      // One addition certainly meets the lock. Another one meets the lock, the unlocking, or what follows.
       let unlockWhileAdding = { (storage: any LockableStorage) in
         try Self.concurrently([{ try unlock(storage) }, { try expectAdditionRefused(key) }])
       }
@@ -44,7 +44,7 @@ extension ContractTrial {
 
   private func expectAdditionRefused(_ key: ItemKey) throws {
     do throws(SecureStorageError) {
-      try save("second", key, .add)
+      try save("second", key, mode: .add)
     } catch {
       let codes: [SecureStorageError.Code] = [.itemAlreadyExists, .locked, .userCanceled]
       return try expect(codes.contains(error.code), "adding a locked item threw \(error.code)")

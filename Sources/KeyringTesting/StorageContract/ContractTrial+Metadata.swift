@@ -6,14 +6,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-// Rule 7: label, attributes and times.
+// Rule 7: label, attributes, and times.
 extension ContractTrial {
   func metadataReadsBack() throws {
     let start = Date()
     let attributes = ["environment": "test", "empty": "", "umlaut": "\u{E4}\n"]
     try storage.save(
       SecureItem(
-        key: password(), secret: Secret("first"), label: "A label", attributes: attributes), .add)
+        key: password(), secret: Secret("first"), label: "A label", attributes: attributes),
+      mode: .add)
     let first = try metadata()
     try expect(first.label == "A label", "the label reads back as \(first.label ?? "none")")
     try expect(first.attributes == attributes, "the attributes read back differently")
@@ -26,13 +27,13 @@ extension ContractTrial {
     guard let created = second.created, let modified = second.modified else {
       throw violation("an item has no times")
     }
-    // Keyrings keep whole seconds.
+    // Keyrings store whole seconds.
     try expect(created >= start - 1 && created <= Date() + 1, "created is \(created)")
     try expect(created == first.created, "a new secret changed when the item was created")
     try expect(modified >= created, "modified \(modified) is before created \(created)")
 
     try storage.save(
-      SecureItem(key: password(), secret: Secret("third"), label: "Another label"), .update)
+      SecureItem(key: password(), secret: Secret("third"), label: "Another label"), mode: .update)
     try expect(metadata().label == "Another label", "the label did not change with the secret")
     try expectStored("third", password(), "after changing the label with the secret")
 
@@ -45,18 +46,18 @@ extension ContractTrial {
 
   func labelChangesAlone() throws {
     try save("secret", password())
-    try storage.save(SecureItem(key: password(), label: "Another label"), .update)
+    try storage.save(SecureItem(key: password(), label: "Another label"), mode: .update)
     try expect(metadata().label == "Another label", "the label did not change")
     try expectStored("secret", password(), "after changing the label")
 
     try storage.save(
-      SecureItem(key: password(), attributes: ["environment": "test"]), .update)
+      SecureItem(key: password(), attributes: ["environment": "test"]), mode: .update)
     try expect(metadata().attributes == ["environment": "test"], "the attributes did not change")
     try expect(metadata().label == "Another label", "changing attributes changed the label")
     try expectStored("secret", password(), "after changing the attributes")
 
     let error = try expect(.invalidArgument, of: "saving a new item without a secret") {
-      try storage.save(SecureItem(key: password("new"), label: "label"), .addOrReplace)
+      try storage.save(SecureItem(key: password("new"), label: "label"), mode: .addOrReplace)
     }
     try expect(
       error.argument == "secret", "the refused argument is \(error.argument ?? "not named")")
@@ -67,7 +68,7 @@ extension ContractTrial {
       try storage.save(
         SecureItem(
           key: password(account), secret: Secret(account),
-          attributes: ["environment": environment]), .add)
+          attributes: ["environment": environment]), mode: .add)
     }
     var query = ItemQuery(
       attributes: ["service": service, "environment": "test"], details: .secret)
@@ -83,10 +84,11 @@ extension ContractTrial {
     let limited = try storage.items(matching: query).count
     try expect(limited == 1, "a search limited to one item found \(limited)")
 
-    // A changed attribute is found by its new value, and no longer by its old one.
+    // A changed attribute is found by its new value and no longer by its old one.
     try storage.save(
       SecureItem(
-        key: password("one"), secret: Secret("one"), attributes: ["environment": "live"]), .update)
+        key: password("one"), secret: Secret("one"), attributes: ["environment": "live"]),
+      mode: .update)
     query.attributes["environment"] = "live"
     query.limit = nil
     let live = try storage.items(matching: query)
@@ -105,8 +107,8 @@ extension ContractTrial {
     }
     let credential = ItemKey.credentials(service: service, label: "label")
     let changed = try storage.item(for: credential, details: .metadata)?.modified
-    // Keyrings keep whole seconds: until the clock has moved on there is no order to be seen. And
-    // gnome-keyring does not count a secret that is saved again as a modification.
+    // Keyrings store whole seconds, so there's no visible order until the clock has moved on. Also,
+    // gnome-keyring doesn't count saving the same secret again as a modification.
     let end = ContinuousClock.now + .seconds(5)
     var number = 0
     repeat {
@@ -128,12 +130,13 @@ extension ContractTrial {
   func limitedQueriesAreTheBeginning() throws {
     let accounts = ["one", "two", "three", "four", "five", "six"]
     for account in accounts { try save(account, password(account)) }
-    // One that is saved again may come first, or stay where it is; with a limit, too.
+    // An item that is saved again may come first or keep its position, with a limit too.
     try save("changed", password("two"))
     for details in [ItemQuery.Details.metadata, .all] {
       var query = ItemQuery.service(service, details: details)
       let all = try storage.items(matching: query)
-      try expect(all.count == accounts.count, "a search found \(all.count) items of \(accounts.count)")
+      try expect(
+        all.count == accounts.count, "a search found \(all.count) items of \(accounts.count)")
       for limit in 1...(accounts.count + 1) {
         query.limit = limit
         let found = try storage.items(matching: query)

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import KeyringStorage
 internal import Synchronization
 
-// Rule 11: a change is reported once, for what it is.
+// Rule 11: a change is reported once, with its kind.
 extension ContractTrial {
   func changesAreReportedOnce() throws {
     let key = password()
@@ -10,24 +10,26 @@ extension ContractTrial {
     let log = try observe(.service(service))
     try log.expect([], self)
 
-    try save("first", key, .add)
+    try save("first", key, mode: .add)
     try log.expect([.created(key)], self)
     for text in ["second", "second"] {
       try save(text, key)
       try log.expect([.replaced(key)], self)
     }
-    try storage.save(SecureItem(key: key, label: "Another label"), .update)
+    try storage.save(SecureItem(key: key, label: "Another label"), mode: .update)
     try log.expect([.replaced(key)], self)
-    try storage.save(SecureItem(key: key, attributes: ["environment": "test"]), .update)
+    try storage.save(SecureItem(key: key, attributes: ["environment": "test"]), mode: .update)
     try log.expect([.replaced(key)], self)
     try save("replaced", password("old"))
     try log.expect([.replaced(password("old"))], self)
 
     try save("of another service", .password(service: otherService, account: "account"))
     _ = try secret(key)
-    _ = try expect(.itemAlreadyExists, of: "adding a present item") { try save("x", key, .add) }
+    _ = try expect(.itemAlreadyExists, of: "adding a present item") {
+      try save("x", key, mode: .add)
+    }
     _ = try expect(.itemNotFound, of: "updating an absent item") {
-      try save("x", password("absent"), .update)
+      try save("x", password("absent"), mode: .update)
     }
     try storage.remove(password("absent"))
     try log.expect([], self)
@@ -39,7 +41,7 @@ extension ContractTrial {
     try newLoginsAreReplacements(log)
   }
 
-  /// A storage may have to make another item for another login, and delete the old one.
+  /// For another login, a storage may have to create a new item and delete the old one.
   private func newLoginsAreReplacements(_ log: ChangeLog) throws {
     let key = ItemKey.credentials(service: service, label: "label")
     try storage.setCredential(Credential(login: "first", password: "s3cret"), for: key)
@@ -71,16 +73,16 @@ extension ContractTrial {
       throw violation("the case is for an ObservableStorage")
     }
     let log = ChangeLog(of: service)
-    // The log holds the observation, which holds what it calls.
+    // The log retains the observation, and the observation retains its closure.
     let observation = try storage.observe(query) { [weak log] in log?.append($0) }
     log.observation.withLock { $0 = observation }
     return log
   }
 }
 
-/// The changes of a service's items that were reported.
+/// The reported changes of the items of a service.
 private final class ChangeLog: Sendable {
-  let observation = Mutex<StorageObservation?>(nil)
+  let observation = Mutex<StorageSubscription?>(nil)
   private let service: String
   private let changes = Mutex<[ItemChange]>([])
   private let arrival = DispatchSemaphore(value: 0)
@@ -101,7 +103,9 @@ private final class ChangeLog: Sendable {
     }
   }
 
-  /// Expects changes, and no others: what comes late comes before a change that is made now.
+  /// Expects these changes and no others.
+  ///
+  /// It makes another change, and late reports arrive before the report of that change.
   func expect(_ expected: [ItemChange], _ trial: ContractTrial) throws {
     var found = try wait(for: expected, trial)
     let last = trial.password("last")
@@ -113,7 +117,7 @@ private final class ChangeLog: Sendable {
     try trial.expect(found == all, "instead of \(all) there were reported \(found)")
   }
 
-  /// Waits until as many changes were reported, and takes them.
+  /// Waits until the expected number of changes was reported, and takes them.
   func wait(for expected: [ItemChange], _ trial: ContractTrial) throws -> [ItemChange] {
     var found = takeAll()
     let end = DispatchTime.now() + 10

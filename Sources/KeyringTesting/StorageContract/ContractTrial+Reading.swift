@@ -1,6 +1,6 @@
 internal import KeyringStorage
 
-// Rules 1 and 4: what is missing and what is not, and that bytes come back as they went in.
+// Rules 1 and 4: missing items are `nil`, and bytes read back unchanged.
 extension ContractTrial {
   func missingIsEmpty() throws {
     try expect(secret(password()) == nil, "a missing item was read")
@@ -28,7 +28,7 @@ extension ContractTrial {
     for (index, key) in keys.enumerated() where !"\(key)".contains("absent") {
       try save("secret \(index)", key)
     }
-    try storage.save(SecureItem(key: keys[3], secret: Secret(bytes: [0xFF])), .update)
+    try storage.save(SecureItem(key: keys[3], secret: Secret(bytes: [0xFF])), mode: .update)
     try storage.setCredential(Credential(login: "login", password: "secret"), for: keys[5])
     for details in [ItemQuery.Details.secret, .metadata, .all, []] {
       let items = try storage.items(for: keys + [keys[0]], details: details)
@@ -53,7 +53,7 @@ extension ContractTrial {
           "the secret of \(key) alone is another one than that of the item")
       }
     }
-    try storage.save(SecureItem(key: keys[0], label: "renamed"), .update)
+    try storage.save(SecureItem(key: keys[0], label: "renamed"), mode: .update)
     for key in keys {
       try expect(
         storage.secret(for: key) == secret(key),
@@ -70,7 +70,7 @@ extension ContractTrial {
 
   func undecodableIsNotMissing() throws {
     let notText = Secret(bytes: [0xFF, 0xFE, 0x00, 0xC0])
-    try storage.save(SecureItem(key: password(), secret: notText), .add)
+    try storage.save(SecureItem(key: password(), secret: notText), mode: .add)
     _ = try expect(.undecodable, of: "reading bytes as text") {
       _ = try storage.password(for: .password(service: service, account: "account"))
     }
@@ -106,7 +106,7 @@ extension ContractTrial {
     try expect(!storage.exists(password("another")), "a refused addition made an item")
   }
 
-  /// Runs something while the storage is locked, and unlocks it whatever happens.
+  /// Runs a closure while the storage is locked, and always unlocks the storage afterwards.
   func whileLocked(
     _ unlock: (any LockableStorage) throws -> Void, _ body: (any LockableStorage) throws -> Void
   ) throws {
@@ -135,11 +135,11 @@ extension ContractTrial {
     ]
     for (name, bytes) in samples {
       let key = password(name)
-      try storage.save(SecureItem(key: key, secret: Secret(bytes: bytes)), .addOrReplace)
+      try storage.save(SecureItem(key: key, secret: Secret(bytes: bytes)), mode: .addOrReplace)
       try expect(secret(key) == Secret(bytes: bytes), "\(name) did not come back")
     }
-    // The content type of the old item must not stick to the new one.
-    try storage.save(SecureItem(key: password(), secret: Secret(bytes: [0xFF, 0])), .add)
+    // The new item must not keep the content type of the old one.
+    try storage.save(SecureItem(key: password(), secret: Secret(bytes: [0xFF, 0])), mode: .add)
     try save("text", password())
     try expectStored("text", password(), "after bytes were replaced by text")
   }
@@ -151,13 +151,13 @@ extension ContractTrial {
       storage.password(for: .password(service: service, account: "account")) == "",
       "an empty password is missing")
     try expect(storage.exists(password()), "an item with an empty secret does not exist")
-    // A secret may also become empty, alone or together with its label.
+    // A secret can also become empty, alone or together with its label.
     try save("present", password())
     try save("", password())
     try expect(secret(password()) == Secret(""), "a secret that became empty is missing")
     try save("present", password())
     try storage.save(
-      SecureItem(key: password(), secret: Secret(""), label: "Another label"), .addOrReplace)
+      SecureItem(key: password(), secret: Secret(""), label: "Another label"), mode: .addOrReplace)
     let item = try storage.item(for: password())
     try expect(
       item?.secret == Secret("") && item?.label == "Another label",
@@ -183,7 +183,7 @@ extension ContractTrial {
         found.map { Array($0.login.utf8) } == Array(text.utf8),
         "the login \(Array(text.utf8)) did not come back")
     }
-    // A login that changes in nothing but its normalisation does change.
+    // A login that differs only in its normalization is a different login.
     for login in [composed, decomposed] {
       try storage.setCredential(
         Credential(login: login, password: login),
@@ -207,13 +207,13 @@ extension ContractTrial {
         ItemKey(kind: .password, attributes: ["service": service, text: "value"]),
       ]
     }
-    for (index, key) in keys.enumerated() { try save("value \(index)", key, .add) }
+    for (index, key) in keys.enumerated() { try save("value \(index)", key, mode: .add) }
     for (index, key) in keys.enumerated() {
       try expectStored("value \(index)", key, "after saving keys whose names look the same")
     }
     let item = SecureItem(
       key: password("named"), secret: Secret("named"), attributes: [composed: "attribute"])
-    try storage.save(item, .add)
+    try storage.save(item, mode: .add)
     for (name, count) in [(composed, 1), (decomposed, 0)] {
       let query = ItemQuery(attributes: ["service": service, name: "attribute"])
       let found = try storage.items(matching: query).count
@@ -224,7 +224,7 @@ extension ContractTrial {
   func byteOrderMarksAreKept() throws {
     let text = "text"
     let marked = "\u{FEFF}text"
-    for account in [marked, text] { try save(account, password(account), .add) }
+    for account in [marked, text] { try save(account, password(account), mode: .add) }
     try expect(secret(password(marked)) == Secret(marked), "an account lost its byte order mark")
     let credential = ItemKey.credentials(service: service, label: marked)
     for login in [text, marked] {

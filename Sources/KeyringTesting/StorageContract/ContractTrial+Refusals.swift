@@ -1,6 +1,6 @@
 internal import KeyringStorage
 
-// Rule 2: what no storage could keep is refused before anything is stored.
+// Rule 2: invalid arguments are refused before anything is stored.
 extension ContractTrial {
   func invalidArgumentsAreRefused() throws {
     try save("kept", password())
@@ -50,7 +50,7 @@ extension ContractTrial {
   }
 
   private func expectRefusal(_ argument: String, of item: SecureItem) throws {
-    try expectRefusal(argument, "saving") { try storage.save(item, .addOrReplace) }
+    try expectRefusal(argument, "saving") { try storage.save(item, mode: .addOrReplace) }
   }
 
   private func expectRefusal(

@@ -1,6 +1,6 @@
 internal import KeyringStorage
 
-// Rules 5 and 6: what removing removes, and what it leaves alone.
+// Rules 5 and 6: removing removes the right items and no others.
 extension ContractTrial {
   func removingAbsentSaysZero() throws {
     try expect(!storage.remove(password()), "removing an absent item removed one")
@@ -16,10 +16,10 @@ extension ContractTrial {
     try save("present", password())
     try whileLocked(unlock) { storage in
       _ = try expect(.locked, of: "removing a locked item") { try storage.remove(password()) }
-      for unlocks in [true, false] {
+      for allowsUnlocking in [true, false] {
         _ = try expect(.locked, of: "removing a locked service") {
           try storage.removeItems(
-            matching: ItemQuery(attributes: ["service": service], unlocks: unlocks))
+            matching: ItemQuery(attributes: ["service": service], allowsUnlocking: allowsUnlocking))
         }
       }
     }

@@ -1,7 +1,7 @@
 internal import KeyringStorage
 internal import Synchronization
 
-// Rules 2 and 3: what saving replaces, and that it does so at once.
+// Rules 2 and 3: saving replaces the right item, in a single step.
 extension ContractTrial {
   func savingReplacesOne() throws {
     let key = password()
@@ -9,23 +9,23 @@ extension ContractTrial {
       try save(text, key)
       try expectStored(text, key, "after saving")
     }
-    try save("updated", key, .update)
+    try save("updated", key, mode: .update)
     try expectStored("updated", key, "after updating")
     let count = try storage.items(matching: .service(service)).count
     try expect(count == 1, "saving one key four times left \(count) items")
   }
 
   func addRefusesPresent() throws {
-    try save("first", password(), .add)
+    try save("first", password(), mode: .add)
     _ = try expect(.itemAlreadyExists, of: "adding a present item") {
-      try save("second", password(), .add)
+      try save("second", password(), mode: .add)
     }
     try expectStored("first", password(), "after a refused addition")
   }
 
   func updateRefusesAbsent() throws {
     _ = try expect(.itemNotFound, of: "updating an absent item") {
-      try save("first", password(), .update)
+      try save("first", password(), mode: .update)
     }
     try expect(!storage.exists(password()), "a refused update made an item")
   }
@@ -39,7 +39,7 @@ extension ContractTrial {
       .password(service: otherService, account: "name"),
       .credentials(service: service, label: "name"),
       .credentials(service: otherService, label: "name"),
-      // A kind of somebody's own, with fewer parts, the same parts, and more.
+      // A custom kind, with fewer parts, the same parts, and more parts.
       ItemKey(kind: .custom, attributes: ["service": service]),
       ItemKey(kind: .custom, attributes: ["service": service, "username": "name"]),
       ItemKey(kind: .custom, attributes: ["service": service, "label": "name"]),
@@ -47,14 +47,14 @@ extension ContractTrial {
         kind: .custom, attributes: ["service": service, "username": "name", "label": "name"]),
     ]
     for (index, key) in keys.enumerated() {
-      try save("value \(index)", key, .add)
-      // The one with the fewest attributes last in one order, first in the other.
+      try save("value \(index)", key, mode: .add)
+      // In one order, the item with the fewest attributes comes last, in the other it comes first.
       for (earlier, other) in keys[...index].enumerated() {
         try expectStored("value \(earlier)", other, "after saving \(key)")
       }
     }
     for (index, key) in keys.enumerated().reversed() {
-      try save("rewritten \(index)", key, .update)
+      try save("rewritten \(index)", key, mode: .update)
       for (later, other) in keys.enumerated().dropFirst(index) {
         try expectStored("rewritten \(later)", other, "after rewriting \(key)")
       }

@@ -6,14 +6,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-// Rule 7: what queries find beside keys and attributes.
+// Rule 7: queries by other criteria than keys and attributes.
 extension ContractTrial {
   func queriesNarrowDown() throws {
     let start = Date()
     try storage.save(
-      SecureItem(key: password("one"), secret: Secret("1"), label: "\(service) Label"), .add)
+      SecureItem(key: password("one"), secret: Secret("1"), label: "\(service) Label"), mode: .add)
     try storage.save(
-      SecureItem(key: password("TWO"), secret: Secret("2"), attributes: ["Mixed": "Case"]), .add)
+      SecureItem(key: password("TWO"), secret: Secret("2"), attributes: ["Mixed": "Case"]),
+      mode: .add)
     try storage.setCredential(
       Credential(login: "login", password: "3"), for: .credentials(service: service, label: "three")
     )
@@ -64,14 +65,14 @@ extension ContractTrial {
   func commentsAndLocksAreMetadata() throws {
     var item = SecureItem(key: password(), secret: Secret("s3cret"))
     item.comment = "a comment"
-    try storage.save(item, .add)
+    try storage.save(item, mode: .add)
     let found = try storage.item(for: password(), details: .metadata)
     try expect(
       found?.comment == "a comment", "the comment reads back as \(found?.comment ?? "none")")
     try expect(found?.isLocked == false, "an unlocked item does not say so")
     item.secret = nil
     item.comment = "another comment"
-    try storage.save(item, .update)
+    try storage.save(item, mode: .update)
     let changed = try storage.item(for: password())
     try expect(changed?.comment == "another comment", "the comment did not change")
     try expect(changed?.secret == Secret("s3cret"), "changing the comment changed the secret")
@@ -82,7 +83,7 @@ extension ContractTrial {
     try whileLocked(unlock) { storage in
       for var query in [ItemQuery.service(service), .key(password())] {
         query.details = .all
-        query.unlocks = false
+        query.allowsUnlocking = false
         let items = try storage.items(matching: query)
         try expect(items.map(\.key) == [password()], "a locked item is not listed")
         try expect(items.first?.isLocked == true, "a locked item does not say so")

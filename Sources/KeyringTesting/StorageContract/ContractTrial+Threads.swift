@@ -19,7 +19,7 @@ extension ContractTrial {
       (0..<threads).map { thread in
         {
           for round in 0..<rounds {
-            try save("own \(thread) \(round)", password("own \(thread) \(round)"), .add)
+            try save("own \(thread) \(round)", password("own \(thread) \(round)"), mode: .add)
             try save("shared", password("shared \(round)"))
           }
         }
@@ -67,7 +67,7 @@ extension ContractTrial {
     let successes = Atomic(0)
     let add: @Sendable () throws -> Void = {
       do throws(SecureStorageError) {
-        try save("added", password("added once"), .add)
+        try save("added", password("added once"), mode: .add)
         successes.add(1, ordering: .relaxed)
       } catch {
         guard error.code == .itemAlreadyExists else { throw error }
@@ -103,7 +103,7 @@ extension ContractTrial {
       var number = 0
       var isWritten = false
       repeat {
-        // Nothing else is written before it was seen that this was not lost.
+        // Nothing else is written before the last value was read back, so that a loss is noticed.
         let found = try unlessLocked { try secret(password())?.text ?? "nothing" }
         if let found, isWritten { try expect(found == "\(number)", "what was written is lost") }
         if found != nil || !isWritten {
@@ -124,7 +124,7 @@ extension ContractTrial {
     }
   }
 
-  /// Waits until somebody has tried twice more, or nobody does so any more.
+  /// Waits until the other thread has tried two more times or has stopped.
   private static func wait(
     for tries: borrowing Atomic<Int>, while isGoingOn: borrowing Atomic<Bool>
   ) {
@@ -134,15 +134,16 @@ extension ContractTrial {
     }
   }
 
-  /// Runs closures at the same time, on a thread each, and waits for all of them.
+  /// Runs closures at the same time, each on its own thread, and waits for all of them.
   ///
-  /// Storages block, so tasks, which share the threads of the cooperative pool, will not do.
+  /// Storages block their thread, so tasks, which share the threads of the cooperative pool, aren't
+  /// suitable.
   static func concurrently(_ bodies: [@Sendable () throws -> Void]) throws {
     let group = DispatchGroup()
     let started = Atomic(0)
     let failure = Mutex<(any Error)?>(nil)
     for body in bodies {
-      // A serial queue of its own is what Dispatch gives a thread of its own.
+      // Dispatch gives each serial queue its own thread.
       DispatchQueue(label: "StorageContract").async(group: group) {
         started.add(1, ordering: .acquiringAndReleasing)
         while started.load(ordering: .acquiring) < bodies.count { _ = sched_yield() }

@@ -1,30 +1,28 @@
 internal import KeyringStorage
 
-/// One storage in one case of the contract: the keys to use, and how to complain.
+/// A storage in one case of the contract, with the keys to use and the way to report violations.
 struct ContractTrial: Sendable {
   let rule: StorageContract
   let storage: any SecureStorage
   let service: String
-  /// A second service, of which the first is a prefix.
+  /// The name of a second service, of which the first one is a prefix.
   let otherService: String
 
   init(_ rule: StorageContract, _ storage: any SecureStorage) {
     self.rule = rule
     self.storage = storage
-    service = "swift-keyring-contract-\(Self.token())"
+    service = "swift-keyring-contract-\(String.randomToken())"
     otherService = service + "-other"
   }
-
-  static func token() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
   func password(_ account: String = "account") -> ItemKey {
     .password(service: service, account: account)
   }
 
   func save(
-    _ text: String, _ key: ItemKey, _ mode: SaveMode = .addOrReplace
+    _ text: String, _ key: ItemKey, mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
-    try storage.save(SecureItem(key: key, secret: Secret(text)), mode)
+    try storage.save(SecureItem(key: key, secret: Secret(text)), mode: mode)
   }
 
   func secret(_ key: ItemKey) throws(SecureStorageError) -> Secret? {

@@ -1,9 +1,9 @@
 public import KeyringStorage
 public import Testing
 
-/// The rules that every storage obeys, one case each.
+/// The rules for every storage, with one or more cases for each rule.
 ///
-/// Put a storage of your own through all of them:
+/// Run all cases on a storage that you've written:
 ///
 /// ```swift
 /// @Test(arguments: StorageContract.cases(for: MyStorage.self))
@@ -12,126 +12,133 @@ public import Testing
 /// }
 /// ```
 ///
-/// Each case stores items of a service with a random name, and removes them again, so that it may
-/// run on a storage that holds other things.
+/// Each case stores items of a service with a random name and removes them afterwards. It's safe to run on
+/// a storage that contains other items.
 public enum StorageContract: String, CaseIterable, Sendable {
-  // Rule 1: a missing item is nil; any other reason for not having it is an error.
+  // Rule 1: a missing item is `nil`, and every other reason for not returning an item is an error.
   /// A missing item is `nil`, an empty result, or `false`.
   case missingIsEmpty
-  /// Many keys at once find what each finds alone.
+  /// A lookup of many keys finds the same items as a lookup of each key.
   case keysAreReadAtOnce
-  /// A secret that is read alone is that of its item.
+  /// A secret that is read alone is the secret of its item.
   case secretsAreReadAlone
-  /// An item that is not what was asked for is an error, and stays as it is.
+  /// An item whose content isn't of the requested type is an error, and it's left unchanged.
   case undecodableIsNotMissing
-  /// A locked item is an error, never a missing one.
+  /// A locked item is an error, never a missing item.
   case lockedIsNotMissing
 
   /// Locked items can be listed without unlocking them.
   case lockedItemsAreListed
 
-  // Rule 2: saving replaces exactly the item with that key.
+  // Rule 2: saving replaces exactly the item with the key.
   /// Saving again leaves one item, with the new value.
   case savingReplacesOne
-  /// Adding refuses an item that is there, and leaves it.
+  /// Adding an item that exists is refused and leaves the item unchanged.
   case addRefusesPresent
-  /// Updating refuses an item that is not there, and makes none.
+  /// Updating an item that doesn't exist is refused and creates none.
   case updateRefusesAbsent
-  /// Keys that differ in kind or in any part never touch each other's items.
+  /// Keys that differ in their kind or in any part never affect each other's items.
   case keysNeverCollide
-  /// What cannot be kept is refused before anything is stored.
+  /// Invalid arguments are refused before anything is stored.
   case invalidArgumentsAreRefused
 
-  /// Internet passwords with any combination of parts are items of their own.
+  /// Internet passwords with different combinations of parts are separate items.
   case internetPasswordsNeverCollide
-  /// Access groups, and items without one, are apart.
+  /// Items of different access groups, and items without one, are separate.
   case accessGroupsAreApart
-  /// Typed values are added, updated and replaced as asked.
+  /// Typed values are added, updated, and replaced according to the save mode.
   case typedSavingKeepsTheMode
-  /// Collections have items of their own. Needs a ``/KeyringStorage/CollectionStorage``.
+  /// Collections have separate items.
+  ///
+  /// Requires a ``/KeyringStorage/CollectionStorage``.
   case collectionsAreApart
 
   // Rule 3: saving is atomic.
-  /// While a credential is rewritten, every reader finds a whole pair.
+  /// While a credential is being rewritten, every reader finds a complete pair.
   case credentialsAreNeverMixed
-  /// A new login leaves one item, under the same label.
+  /// A new login leaves one item under the same label.
   case newLoginLeavesOneItem
 
-  // Rule 4: bytes come back as they went in.
-  /// NUL, bytes that are not UTF-8, 1 MiB.
+  // Rule 4: bytes read back unchanged.
+  /// NUL, bytes that aren't UTF-8, and 1 MiB of data read back unchanged.
   case bytesComeBack
-  /// Encoded values, `Data` and bytes, and errors for what cannot be encoded or decoded.
+  /// Encoded values, `Data`, and bytes read back, and values that can't be encoded or decoded are errors.
   case valuesComeBack
-  /// An empty secret is there.
+  /// An item with an empty secret isn't missing.
   case emptyIsNotMissing
-  /// Text is not normalised, in secrets, keys or logins.
+  /// Text isn't normalized in secrets, keys, or logins.
   case textIsNotNormalized
   /// A byte order mark at the start of an account or a login is part of it.
   case byteOrderMarksAreKept
 
-  // Rule 5: removing something absent is no error; something locked is never removed quietly.
-  /// Removing what is not there says 0.
+  // Rule 5: removing an absent item isn't an error, and a locked item is never removed silently.
+  /// Removing an absent item returns 0.
   case removingAbsentSaysZero
-  /// Removing something locked is an error, and it stays.
+  /// Removing a locked item is an error, and the item stays.
   case removingLockedFails
 
-  // Rule 6: removing everything of a service leaves every other service alone.
-  /// Removing a service's items leaves other services' items.
+  // Rule 6: removing all items of a service leaves the items of other services unchanged.
+  /// Removing the items of a service leaves the items of other services.
   case removingServiceLeavesOthers
-  /// A removal that names nothing is refused.
+  /// A removal whose query names nothing is refused.
   case removingEverythingIsRefused
 
   // Rule 7: metadata reads back.
-  /// Label, attributes, created and modified read back and survive a new secret.
+  /// The label, the attributes, and the times read back, and they survive a new secret.
   case metadataReadsBack
-  /// A label changes without the secret.
+  /// A label can change without the secret.
   case labelChangesAlone
-  /// Items are found by their attributes.
+  /// Items can be found by their attributes.
   case attributesAreSearchable
-  /// Label, kind and times narrow a search; case matters unless told otherwise.
+  /// A label, a kind, and times narrow a search, which is case-sensitive unless the query says otherwise.
   case queriesNarrowDown
-  /// A comment is kept and changes alone; an item tells whether it is locked.
+  /// A comment is stored and changes alone, and an item reports whether it's locked.
   case commentsAndLocksAreMetadata
-  /// Items come newest first.
+  /// Items are returned newest first.
   case newestComesFirst
-  /// A query with a limit finds what the same query finds first without one.
+  /// A query with a limit returns the first items of the same query without one.
   case limitedQueriesAreTheBeginning
 
   // Rule 8: no secret is shown.
-  /// Neither items nor values nor the storage show a secret, however they are printed.
+  /// Items, values, and the storage never show a secret, regardless of how they're printed.
   case secretsAreNotShown
 
-  // Rule 9: any number of threads may use a storage at once.
-  /// What several threads write at once is all there, once.
+  // Rule 9: any number of threads can use a storage at the same time.
+  /// Items that several threads write at the same time are all stored, once each.
   case threadsLoseNothing
-  /// While somebody locks and unlocks, an item is read and written, or that is an error.
+  /// While another thread locks and unlocks, each read and write of an item succeeds or is an error.
   case lockingLosesNothing
 
   // Rule 10: every call ends.
   /// A call that is cancelled before it begins does nothing.
   case canceledCallsAreNotMade
-  /// A query tells its progress while it runs, and never afterwards.
+  /// A query reports its progress while it runs and never afterwards.
   case progressEndsWithItsQuery
 
-  // Rule 11: a change is reported once, for what it is, to those who observe.
-  /// What is created, replaced and removed is reported so, once, and nothing else is. Needs an
-  /// ``/KeyringStorage/ObservableStorage``.
+  // Rule 11: observers get each change once, with its kind.
+  /// Creations, replacements, and removals are reported once each, and nothing else is.
+  ///
+  /// Requires an ``/KeyringStorage/ObservableStorage``.
   case changesAreReportedOnce
-  /// Who has ended an observation hears no more, and others do. Needs an
-  /// ``/KeyringStorage/ObservableStorage``.
+  /// An observer that has ended its subscription gets no more changes, and the others still do.
+  ///
+  /// Requires an ``/KeyringStorage/ObservableStorage``.
   case endedObservationsAreSilent
 
-  // Rule 12: absent means looked at, unlocked.
-  /// In a locked storage nothing is known to be absent. Needs a ``/KeyringStorage/LockableStorage``.
+  // Rule 12: an item is absent only if an unlocked storage was searched for it.
+  /// A locked storage never reports an item as absent.
+  ///
+  /// Requires a ``/KeyringStorage/LockableStorage``.
   case absentMeansUnlocked
-  /// An item that appears while an addition waits for the user is not replaced. Needs a
-  /// ``/KeyringStorage/LockableStorage``.
+  /// An item that appears while an addition waits for the user isn't replaced.
+  ///
+  /// Requires a ``/KeyringStorage/LockableStorage``.
   case addingNeverReplaces
 
   /// Returns the cases that apply to a type of storage.
   ///
-  /// The cases that lock a storage apply to a `LockableStorage`, the one that makes collections to a
-  /// `CollectionStorage`, and those that observe changes to an `ObservableStorage`.
+  /// The cases that lock a storage apply to a `LockableStorage`, the case that creates collections applies
+  /// to a `CollectionStorage`, and the cases that observe changes apply to an `ObservableStorage`.
   ///
   /// - Parameter type: The type of the storage.
   /// - Returns: The cases, for `@Test(arguments:)` or a loop.
@@ -152,17 +159,17 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// A capability that not every storage has.
   package enum Requirement { case locking, collections, observation }
 
-  /// The capability that the case needs, if any.
+  /// The capability that the case requires, if any.
   package var requirement: Requirement? { definition.requirement }
 
-  /// Puts a storage through the case.
+  /// Verifies that a storage complies with the case.
   ///
   /// - Parameters:
-  ///   - storage: The storage; a case that locks it needs a `LockableStorage` that nothing else uses
-  ///     meanwhile.
-  ///   - unlock: Unlocks the storage again, if that is not to be left to its own `unlock()`.
-  /// - Throws: A ``ContractViolation``, also where the storage threw an error of its own that the
-  ///   rule has no place for; or what `unlock` threw.
+  ///   - storage: The storage. A case that locks it requires a `LockableStorage` that nothing else uses at
+  ///     the same time.
+  ///   - unlock: The closure that unlocks the storage again. By default, it calls the storage's `unlock()`.
+  /// - Throws: A ``ContractViolation``, also if the storage throws an error that the rule doesn't allow, or
+  ///   the error of `unlock`.
   public func verify(
     _ storage: any SecureStorage,
     unlock: @Sendable (any LockableStorage) throws -> Void = { try $0.unlock() }
@@ -213,12 +220,16 @@ extension StorageContract {
     case .addRefusesPresent: Definition(2) { trial, _ in try trial.addRefusesPresent() }
     case .updateRefusesAbsent: Definition(2) { trial, _ in try trial.updateRefusesAbsent() }
     case .keysNeverCollide: Definition(2) { trial, _ in try trial.keysNeverCollide() }
-    case .invalidArgumentsAreRefused: Definition(2) { trial, _ in try trial.invalidArgumentsAreRefused() }
-    case .internetPasswordsNeverCollide: Definition(2) { trial, _ in try trial.internetPasswordsNeverCollide() }
+    case .invalidArgumentsAreRefused:
+      Definition(2) { trial, _ in try trial.invalidArgumentsAreRefused() }
+    case .internetPasswordsNeverCollide:
+      Definition(2) { trial, _ in try trial.internetPasswordsNeverCollide() }
     case .accessGroupsAreApart: Definition(2) { trial, _ in try trial.accessGroupsAreApart() }
     case .typedSavingKeepsTheMode: Definition(2) { trial, _ in try trial.typedSavingKeepsTheMode() }
-    case .collectionsAreApart: Definition(2, needs: .collections) { trial, _ in try trial.collectionsAreApart() }
-    case .credentialsAreNeverMixed: Definition(3) { trial, _ in try trial.credentialsAreNeverMixed() }
+    case .collectionsAreApart:
+      Definition(2, needs: .collections) { trial, _ in try trial.collectionsAreApart() }
+    case .credentialsAreNeverMixed:
+      Definition(3) { trial, _ in try trial.credentialsAreNeverMixed() }
     case .newLoginLeavesOneItem: Definition(3) { trial, _ in try trial.newLoginLeavesOneItem() }
     case .bytesComeBack: Definition(4) { trial, _ in try trial.bytesComeBack() }
     case .valuesComeBack: Definition(4) { trial, _ in try trial.valuesComeBack() }
@@ -227,22 +238,30 @@ extension StorageContract {
     case .byteOrderMarksAreKept: Definition(4) { trial, _ in try trial.byteOrderMarksAreKept() }
     case .removingAbsentSaysZero: Definition(5) { trial, _ in try trial.removingAbsentSaysZero() }
     case .removingLockedFails: Definition(5, needs: .locking) { try $0.removingLockedFails($1) }
-    case .removingServiceLeavesOthers: Definition(6) { trial, _ in try trial.removingServiceLeavesOthers() }
-    case .removingEverythingIsRefused: Definition(6) { trial, _ in try trial.removingEverythingIsRefused() }
+    case .removingServiceLeavesOthers:
+      Definition(6) { trial, _ in try trial.removingServiceLeavesOthers() }
+    case .removingEverythingIsRefused:
+      Definition(6) { trial, _ in try trial.removingEverythingIsRefused() }
     case .metadataReadsBack: Definition(7) { trial, _ in try trial.metadataReadsBack() }
     case .labelChangesAlone: Definition(7) { trial, _ in try trial.labelChangesAlone() }
     case .attributesAreSearchable: Definition(7) { trial, _ in try trial.attributesAreSearchable() }
     case .queriesNarrowDown: Definition(7) { trial, _ in try trial.queriesNarrowDown() }
-    case .commentsAndLocksAreMetadata: Definition(7) { trial, _ in try trial.commentsAndLocksAreMetadata() }
+    case .commentsAndLocksAreMetadata:
+      Definition(7) { trial, _ in try trial.commentsAndLocksAreMetadata() }
     case .newestComesFirst: Definition(7) { trial, _ in try trial.newestComesFirst() }
-    case .limitedQueriesAreTheBeginning: Definition(7) { trial, _ in try trial.limitedQueriesAreTheBeginning() }
+    case .limitedQueriesAreTheBeginning:
+      Definition(7) { trial, _ in try trial.limitedQueriesAreTheBeginning() }
     case .secretsAreNotShown: Definition(8) { trial, _ in try trial.secretsAreNotShown() }
     case .threadsLoseNothing: Definition(9) { trial, _ in try trial.threadsLoseNothing() }
     case .lockingLosesNothing: Definition(9, needs: .locking) { try $0.lockingLosesNothing($1) }
-    case .canceledCallsAreNotMade: Definition(10) { trial, _ in try trial.canceledCallsAreNotMade() }
-    case .progressEndsWithItsQuery: Definition(10) { trial, _ in try trial.progressEndsWithItsQuery() }
-    case .changesAreReportedOnce: Definition(11, needs: .observation) { trial, _ in try trial.changesAreReportedOnce() }
-    case .endedObservationsAreSilent: Definition(11, needs: .observation) { trial, _ in try trial.endedObservationsAreSilent() }
+    case .canceledCallsAreNotMade:
+      Definition(10) { trial, _ in try trial.canceledCallsAreNotMade() }
+    case .progressEndsWithItsQuery:
+      Definition(10) { trial, _ in try trial.progressEndsWithItsQuery() }
+    case .changesAreReportedOnce:
+      Definition(11, needs: .observation) { trial, _ in try trial.changesAreReportedOnce() }
+    case .endedObservationsAreSilent:
+      Definition(11, needs: .observation) { trial, _ in try trial.endedObservationsAreSilent() }
     case .absentMeansUnlocked: Definition(12, needs: .locking) { try $0.absentMeansUnlocked($1) }
     case .addingNeverReplaces: Definition(12, needs: .locking) { try $0.addingNeverReplaces($1) }
     }
@@ -250,17 +269,17 @@ extension StorageContract {
 }
 
 extension StorageContract: CustomTestStringConvertible {
-  /// The rule and the case, as test output shows them.
+  /// The rule and the case in test output.
   public var testDescription: String { "rule \(rule): \(rawValue)" }
 }
 
-/// A storage that does not obey a rule.
+/// An error that says that a storage doesn't comply with a rule.
 public struct ContractViolation: Error, CustomStringConvertible {
   /// The case that failed.
   public let rule: StorageContract
-  /// What the storage did.
+  /// A description of the storage's behavior.
   public let finding: String
 
-  /// The case and what the storage did, in one line.
+  /// The case and the storage's behavior on one line.
   public var description: String { "\(rule.testDescription): \(finding)" }
 }

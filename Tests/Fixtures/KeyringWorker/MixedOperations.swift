@@ -41,11 +41,11 @@ struct MixedOperations {
   private func perform(_ account: String, value: String) throws -> Effect? {
     switch Int.random(in: 0..<100) {
     case ..<40:
-      try save(value, account, .addOrReplace)
+      try save(value, account, mode: .addOrReplace)
       return Effect(isWrite: true, value: value)
     case ..<55:
       do {
-        try save(value, account, Bool.random() ? .add : .update)
+        try save(value, account, mode: Bool.random() ? .add : .update)
         return Effect(isWrite: true, value: value)
       } catch let error as SecureStorageError where error.code == .itemAlreadyExists {
         return nil
@@ -71,13 +71,14 @@ struct MixedOperations {
     }
   }
 
-  private func save(_ value: String, _ account: String, _ mode: SaveMode) throws {
+  private func save(_ value: String, _ account: String, mode: SaveMode) throws {
     let key = key(account)
     switch key.kind {
     case .credentials:
-      try storage.setCredential(Credential(login: value, password: value), for: key, mode)
-    case .value: try storage.save(SecureItem(key: key, secret: Secret(value), label: value), mode)
-    default: try storage.setPassword(value, for: key, mode)
+      try storage.setCredential(Credential(login: value, password: value), for: key, mode: mode)
+    case .value:
+      try storage.save(SecureItem(key: key, secret: Secret(value), label: value), mode: mode)
+    default: try storage.setPassword(value, for: key, mode: mode)
     }
   }
 

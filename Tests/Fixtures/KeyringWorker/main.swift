@@ -39,7 +39,8 @@ case ("read", 4):
     tell("error \(error.code)")
   }
 case ("change", 3):
-  let password = Password("account", service: arguments[1], storage: SecretServiceStorage())
+  let password = Password<String?>(
+    "account", service: arguments[1], storage: SecretServiceStorage())
   for number in 1...(Int(arguments[2]) ?? 1) { try password.projectedValue.write("\(number)") }
 case ("serve", 2):
   // Each line names an account and its new password; without one it is removed.

@@ -58,7 +58,7 @@ extension ItemQuery {
     return """
       \(item.kind.shown) \(item.key.shown), attributes \(attributes.bytes.shown), label \
       \(label.map { Array($0.utf8).shown } ?? "-"), ignores case \(ignoresCase), limit \
-      \(limit.map { "\($0)" } ?? "-"), unlocks \(unlocks), details \(details.rawValue), created \
+      \(limit.map { "\($0)" } ?? "-"), unlocks \(allowsUnlocking), details \(details.rawValue), created \
       \(created.map { "\($0)" } ?? "-"), modified \(modified.map { "\($0)" } ?? "-")
       """
   }

@@ -1,7 +1,7 @@
 import KeyringStorage
 
 /// Texts and bytes that a storage might take for something else.
-enum HardText {
+enum EdgeCaseStrings {
   /// What may be part of a key, and has led some program astray.
   static let valid: [String] = [
     "a", "A", "name", "name ", " name", "Name", " ", "\t", "0", "-1", "nil", "true",

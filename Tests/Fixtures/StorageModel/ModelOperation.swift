@@ -16,7 +16,7 @@ struct ModelOperations {
 
   init(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    texts = (0..<8).map { _ in random.pick(HardText.valid) }
+    texts = (0..<8).map { _ in random.pick(EdgeCaseStrings.valid) }
     keys = [texts].flatMap { texts in (0..<16).map { _ in Self.key(of: texts, using: &random) } }
     self.random = random
   }
@@ -69,9 +69,11 @@ struct ModelOperations {
     var attributes = key.attributes
     switch Int.random(in: 0..<4, using: &random) {
     case 0: attributes[name] = nil
-    case 1: attributes[name] = random.pick(HardText.valid)
-    case 2: attributes[name] = random.pick(HardText.invalid)
-    default: attributes[random.pick(HardText.names + HardText.refusedNames)] = random.pick(texts)
+    case 1: attributes[name] = random.pick(EdgeCaseStrings.valid)
+    case 2: attributes[name] = random.pick(EdgeCaseStrings.invalid)
+    default:
+      attributes[random.pick(EdgeCaseStrings.names + EdgeCaseStrings.refusedNames)] = random.pick(
+        texts)
     }
     return ItemKey(kind: key.kind, attributes: attributes)
   }
@@ -81,7 +83,7 @@ struct ModelOperations {
   private mutating func item() -> SecureItem {
     let key = key()
     var item = SecureItem(key: key)
-    if !random.oneIn(5) { item.secret = HardText.secret(using: &random) }
+    if !random.oneIn(5) { item.secret = EdgeCaseStrings.secret(using: &random) }
     if random.oneIn(500) {
       item.secret = Secret(
         bytes: [UInt8](repeating: 1, count: ItemLimits.secretBytes + random.pick([0, 1])))
@@ -89,7 +91,7 @@ struct ModelOperations {
     if random.oneIn(4) { item.label = text() }
     if key.kind == .credentials, !random.oneIn(3) { item.attributes = ["username": text()] }
     if random.oneIn(3) {
-      let names = random.oneIn(20) ? HardText.refusedNames : HardText.names
+      let names = random.oneIn(20) ? EdgeCaseStrings.refusedNames : EdgeCaseStrings.names
       item.attributes = (item.attributes ?? [:]).merging([random.pick(names): text()]) { $1 }
     }
     return item
@@ -98,8 +100,8 @@ struct ModelOperations {
   /// Mostly one of those that occur elsewhere too.
   private mutating func text() -> String {
     switch Int.random(in: 0..<20, using: &random) {
-    case 0: random.pick(HardText.invalid)
-    case ..<4: random.pick(HardText.valid)
+    case 0: random.pick(EdgeCaseStrings.invalid)
+    case ..<4: random.pick(EdgeCaseStrings.valid)
     default: random.pick(texts)
     }
   }
@@ -109,7 +111,7 @@ struct ModelOperations {
   private mutating func query(_ items: [SecureItem]) -> ItemQuery {
     var query = removal(items)
     query.details = random.pick([[], .secret, .metadata, .all])
-    query.unlocks = random.oneIn(2)
+    query.allowsUnlocking = random.oneIn(2)
     if random.oneIn(3) { query.limit = random.pick([1, 1, 2, 3, .max, 0, -1, .min]) }
     if random.oneIn(20) { query = ItemQuery(details: query.details) }
     return query
@@ -127,8 +129,8 @@ struct ModelOperations {
       for (name, value) in all.sorted(by: { $0.key < $1.key }) where random.oneIn(2) {
         query.attributes[name] = value
       }
-      if random.oneIn(10) { query.attributes[random.pick(HardText.names)] = text() }
-      if random.oneIn(20) { query.attributes[random.pick(HardText.refusedNames)] = text() }
+      if random.oneIn(10) { query.attributes[random.pick(EdgeCaseStrings.names)] = text() }
+      if random.oneIn(20) { query.attributes[random.pick(EdgeCaseStrings.refusedNames)] = text() }
     }
     if random.oneIn(4) {
       query.ignoresCase = true

@@ -15,7 +15,7 @@ enum ModelOutcome: Equatable {
     do throws(SecureStorageError) {
       switch operation {
       case .save(let item, let mode):
-        try storage.save(item, mode)
+        try storage.save(item, mode: mode)
         self = .saved
       case .remove(let query): self = .removed(try storage.removeItems(matching: query))
       case .find(let query):
@@ -27,7 +27,7 @@ enum ModelOutcome: Equatable {
         let all =
           query.limit == nil
           ? found
-          : try storage.items(matching: unlimited).map { $0.limited(to: query.details) }
+          : try storage.items(matching: unlimited).map { $0.selecting(query.details) }
         if let contradiction = Self.contradiction(found, all, query.limit ?? .max) {
           self = .contradicted(by: storage.backendName, contradiction)
         } else {

@@ -5,7 +5,7 @@ import Foundation
 final class SmallFileSystem: Sendable {
   /// Whether this process may mount one, which was tried.
   static let canBeMounted =
-    (try? SmallFileSystem(at: TemporaryFolder().path("tried"), kibibytes: 4)) != nil
+    (try? SmallFileSystem(at: TemporaryDirectory().path("tried"), kibibytes: 4)) != nil
 
   private let path: String
 
@@ -36,7 +36,7 @@ final class SmallFileSystem: Sendable {
 /// C library leaves out.
 @_silgen_name("setfsuid") private func setfsuid(_ user: uid_t) -> CInt
 
-extension TemporaryFolder {
+extension TemporaryDirectory {
   /// Runs something that may not do everything, as root may.
   ///
   /// On Linux the user that looks at files is one for each thread.

@@ -5,7 +5,7 @@ import KeyringStorage
 @testable import KeyringFile
 
 /// A folder for one test, removed with all that is in it.
-final class TemporaryFolder: Sendable {
+final class TemporaryDirectory: Sendable {
   let url: URL
 
   init() throws {

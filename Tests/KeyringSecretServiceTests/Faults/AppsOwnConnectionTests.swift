@@ -19,12 +19,12 @@ import Testing
       let idle = g_idle_add({ _ in fatalError("somebody else ran the app's main loop") }, nil)
 
       let storage = SecretServiceStorage()
-      for use in [Use.save, .read, .find, .lock] { try use(storage) }
-      Use.unlock.expectFailure(.locked, storage)
+      for use in [StorageUse.save, .read, .find, .lock] { try use(storage) }
+      StorageUse.unlock.expectFailure(.locked, storage)
       try keyring.kill()
-      Use.read.expectFailure(.noProvider, storage)
+      StorageUse.read.expectFailure(.noProvider, storage)
       try keyring.start()
-      #expect(try storage.password(for: Use.key) == "s3cret")
+      #expect(try storage.password(for: StorageUse.key) == "s3cret")
 
       #expect(g_dbus_connection_is_closed(connection) == 0)
       #expect(g_bus_get_sync(G_BUS_TYPE_SESSION, nil, &error) == connection)
@@ -38,11 +38,11 @@ import Testing
       // The bus dies: the app has said that it goes on, and so does our side of it.
       g_dbus_connection_set_exit_on_close(connection, 0)
       try bus.kill()
-      Use.read.expectFailure(.noSessionBus, storage)
+      StorageUse.read.expectFailure(.noSessionBus, storage)
       try bus.start()
       try keyring.kill()
       try keyring.start()
-      #expect(try storage.password(for: Use.key) == "s3cret")
+      #expect(try storage.password(for: StorageUse.key) == "s3cret")
       g_source_remove(idle)
     }
   }
@@ -52,9 +52,9 @@ import Testing
       let bus = try PrivateBus()
       setenv("DBUS_SESSION_BUS_ADDRESS", bus.address, 1)
       let keyring = try GnomeKeyring(on: bus)
-      try Use.save(SecretServiceStorage())
+      try StorageUse.save(SecretServiceStorage())
       try bus.kill()
-      Use.read.expectFailure(.noSessionBus, SecretServiceStorage())
+      StorageUse.read.expectFailure(.noSessionBus, SecretServiceStorage())
       try keyring.kill()
     }
   }

@@ -42,7 +42,9 @@ import Testing
     try Data("[Runtime]\nruntime=runtime/org.example.App\n".utf8)
       .write(to: URL(fileURLWithPath: path))
     #expect(Sandbox.current(flatpakInfo: path) == .flatpak("runtime/org.example.App"))
-    #expect(Sandbox.flatpak("x").advice?.contains("--talk-name=org.freedesktop.secrets") == true)
+    #expect(
+      Sandbox.flatpak("x").recoverySuggestion?.contains("--talk-name=org.freedesktop.secrets")
+        == true)
   }
 
   @Test func snaps() async {
@@ -51,7 +53,7 @@ import Testing
       setenv("SNAP_NAME", "example", 1)
       let diagnosis = SecretServiceStorage(options: .init(busAddress: "garbage")).diagnose()
       #expect("\(diagnosis.findings[0])" == "ok: SecretServiceStorage, sandbox: Snap, example")
-      #expect(Sandbox.current().advice?.contains("snap connect example:") == true)
+      #expect(Sandbox.current().recoverySuggestion?.contains("snap connect example:") == true)
     }
   }
 }
@@ -72,7 +74,7 @@ import Testing
     let bus = try PrivateBus(activation: command)
     let diagnosis = bus.storage().diagnose()
     diagnosis.expect(Self.outside + ["provider: failure"], .providerFailed)
-    #expect("\(diagnosis)".contains("could not start it"))
+    #expect("\(diagnosis)".contains("couldn't start it"))
     #expect(!"\(diagnosis)".contains("Install"))
   }
 
@@ -90,15 +92,15 @@ import Testing
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     let faults: KeyValuePairs<FakeService.Fault, SecureStorageError.Code> = [
-      .mute: .timedOut, .type: .backend,
+      .mute: .timedOut, .type: .other,
       .error("org.freedesktop.DBus.Error.AccessDenied"): .accessDenied,
       .error("org.freedesktop.DBus.Error.NoReply"): .connectionLost,
-      .error("org.example.Error.Odd"): .backend,
+      .error("org.example.Error.Odd"): .other,
       .leave: .connectionLost,
     ]
     if method == "ReadAlias" { try service.takeName("org.gnome.keyring") }
     for (fault, code) in faults {
-      try service.mend()
+      try service.reset()
       try service.restart()
       try service.fault(method, fault)
       let storage = bus.storage(serviceTimeout: .milliseconds(500))
@@ -179,7 +181,7 @@ import Testing
     #expect(asking.findings.last?.text.contains("asks the user before it stores") == true)
     #expect(bus.storage(.never).diagnose(writing: true).failure?.code == .locked)
     // What it leaves behind is a fault.
-    try service.mend()
+    try service.reset()
     try service.fault("Delete", .prompt(.accept))
     #expect(bus.storage().diagnose(writing: true).failure?.operation == .remove)
   }
@@ -199,8 +201,8 @@ import Testing
         .expect(states + ["new items: failure"], .locked)
     }
     // It is so: what is refused is what was said.
-    Use.add.expectFailure(.locked, bus.storage(.never))
-    try bus.storage().setPassword("s3cret", for: Use.key)
+    StorageUse.add.expectFailure(.locked, bus.storage(.never))
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
   }
 
   @Test func adviceFitsTheCase() throws {
@@ -210,17 +212,20 @@ import Testing
     try service.takeName("org.gnome.keyring.SystemPrompter")
     try service.alias(.none)
     let writing = bus.storage().diagnose(writing: true)
-    #expect(writing.findings.last?.advice?.contains("Store a secret") == true, "\(writing)")
+    #expect(
+      writing.findings.last?.recoverySuggestion?.contains("Store a secret") == true, "\(writing)")
     #expect(!"\(writing)".contains("Unlock"))
     try service.restart()
     try service.lock()
     #expect("\(bus.storage().diagnose(writing: true))".contains("Unlock the collection"))
-    let never = Use.save.expectFailure(.locked, bus.storage(.never), advice: "allow this program")
+    let never = StorageUse.save.expectFailure(
+      .locked, bus.storage(.never), recoverySuggestion: "allow this program")
     #expect(never != nil)
     // It may ask, and does not; to allow it would change nothing.
     try service.fault("Unlock", .prompt(.type))
-    let allowed = Use.save.expectFailure(.locked, bus.storage(), advice: "Unlock it in your")
-    #expect(allowed?.advice.contains("allow") == false)
+    let allowed = StorageUse.save.expectFailure(
+      .locked, bus.storage(), recoverySuggestion: "Unlock it in your")
+    #expect(allowed?.recoverySuggestion?.contains("allow") == false)
   }
 
   // MARK: - gnome-keyring
@@ -233,7 +238,7 @@ import Testing
       if hasCollection { try bus.storage().lock() }
       let code: SecureStorageError.Code = hasCollection ? .locked : .noDefaultCollection
       let nobody = bus.storage().diagnose()
-      #expect("\(nobody)".contains("install what shows"), "\(nobody)")
+      #expect("\(nobody)".contains("install gcr"), "\(nobody)")
       #expect(!"\(nobody)".contains("allow this program"), "\(nobody)")
       #expect(bus.storage(.never).diagnose().failure?.code == code)
       #expect(bus.storage().diagnose(writing: true).failure?.code == code)
@@ -296,7 +301,8 @@ extension StorageDiagnosis {
       sourceLocation: sourceLocation)
     #expect(failure?.code == code, "\(self)", sourceLocation: sourceLocation)
     for finding in findings where finding.state != .ok {
-      #expect(finding.advice?.isEmpty == false, "\(finding)", sourceLocation: sourceLocation)
+      #expect(
+        finding.recoverySuggestion?.isEmpty == false, "\(finding)", sourceLocation: sourceLocation)
     }
   }
 }

@@ -21,9 +21,9 @@ import Testing
     case lock = "Lock"
     case unlock = "Unlock"
 
-    var uses: [Use] {
+    var uses: [StorageUse] {
       switch self {
-      case .openSession: Use.allCases
+      case .openSession: StorageUse.allCases
       case .readAlias: [.lock, .unlock]
       case .searchItems: [.read, .find, .save, .add, .remove, .propertyRead, .propertyWrite]
       case .getSecrets: [.read, .propertyRead]
@@ -55,10 +55,10 @@ import Testing
 
   /// Whether everything works as if nothing had been.
   private func expectHealth(password: String = "s3cret") throws {
-    try service.mend()
+    try service.reset()
     let storage = bus.storage()
     try storage.unlock()
-    #expect(try storage.password(for: Use.key) == password)
+    #expect(try storage.password(for: StorageUse.key) == password)
     #expect(try storage.items(matching: .service("service")).count == 1)
   }
 
@@ -67,28 +67,28 @@ import Testing
     _ method: Method, _ fault: FakeService.Fault, _ code: SecureStorageError.Code,
     cause: String = "", timeout: Duration = .seconds(25)
   ) throws {
-    try service.mend()
+    try service.reset()
     if method == .openSession {
       // The next call opens another.
       try service.restart()
     } else {
-      try bus.storage().setPassword("s3cret", for: Use.key)
+      try bus.storage().setPassword("s3cret", for: StorageUse.key)
     }
     if method == .unlock { try service.lock() }
     try service.fault(method.rawValue, fault)
     for use in method.uses {
       use.expectFailure(code, bus.storage(serviceTimeout: timeout), cause: cause)
     }
-    try service.mend()
-    if method == .openSession { try bus.storage().setPassword("s3cret", for: Use.key) }
+    try service.reset()
+    if method == .openSession { try bus.storage().setPassword("s3cret", for: StorageUse.key) }
     try expectHealth()
   }
 
   @Test func plainSessionsWillDo() throws {
     let storage = bus.storage()
     for secret in ["s3cret", "", "\u{0}\n", String(repeating: "x", count: 100_000)] {
-      try storage.setPassword(secret, for: Use.key)
-      #expect(try storage.password(for: Use.key) == secret)
+      try storage.setPassword(secret, for: StorageUse.key)
+      #expect(try storage.password(for: StorageUse.key) == secret)
     }
     let key = ItemKey.credentials(service: "service", label: "label")
     for login in ["ada", "grace"] {
@@ -111,7 +111,7 @@ import Testing
   @Test(arguments: Method.allCases) func answerOfAnotherType(method: Method) throws {
     try passForGnomeKeyring(for: method)
     try expectFailures(
-      method, .type, .backend, cause: method == .openSession ? "" : "\(method.rawValue)")
+      method, .type, .other, cause: method == .openSession ? "" : "\(method.rawValue)")
   }
 
   @Test(arguments: Method.allCases) func error(method: Method) throws {
@@ -119,13 +119,13 @@ import Testing
     let codes: KeyValuePairs<String, SecureStorageError.Code> = [
       "org.freedesktop.Secret.Error.IsLocked": .locked,
       "org.freedesktop.Secret.Error.NoSession": .connectionLost,
-      "org.freedesktop.Secret.Error.NoSuchObject": .backend,
-      "org.freedesktop.Secret.Error.AlreadyExists": .backend,
+      "org.freedesktop.Secret.Error.NoSuchObject": .other,
+      "org.freedesktop.Secret.Error.AlreadyExists": .other,
       "org.freedesktop.DBus.Error.AccessDenied": .accessDenied,
       "org.freedesktop.DBus.Error.NoReply": .connectionLost,
       "org.freedesktop.DBus.Error.Timeout": .timedOut,
-      "org.freedesktop.DBus.Error.LimitsExceeded": .backend,
-      "org.example.Error.Odd": .backend,
+      "org.freedesktop.DBus.Error.LimitsExceeded": .other,
+      "org.example.Error.Odd": .other,
     ]
     for (name, code) in codes {
       // Of an item or a collection this says only that it is gone.
@@ -137,30 +137,30 @@ import Testing
       // A collection that refuses to be searched because it is locked is looked at again.
       let isLocked = method == .searchItems && code == .locked
       try expectFailures(
-        method, .error(name), isLost ? .backend : code,
+        method, .error(name), isLost ? .other : code,
         cause: isLocked ? "is locked" : "as the test wants it")
     }
   }
 
   @Test func itemsThatAreGoneWhenTheyAreLookedAtAreNoError() throws {
     let storage = bus.storage()
-    try storage.setPassword("s3cret", for: Use.key)
+    try storage.setPassword("s3cret", for: StorageUse.key)
     let gone = FakeService.Fault.error("org.freedesktop.Secret.Error.NoSuchObject")
     try service.fault("GetAll", gone)
     #expect(try storage.items(matching: .service("service")).isEmpty)
-    try service.mend()
+    try service.reset()
     try service.fault("Delete", gone)
-    try storage.remove(Use.key)
-    try service.mend()
+    try storage.remove(StorageUse.key)
+    try service.reset()
     // One that is always there to be found, and never to be changed, must not keep a call for ever.
     try service.fault("SetSecret", gone)
-    Use.save.expectFailure(.connectionLost, storage)
-    try service.mend()
+    StorageUse.save.expectFailure(.connectionLost, storage)
+    try service.reset()
     try service.fault("CreateItem", gone)
-    Use.add.expectFailure(.locked, storage, cause: "may have closed it")
-    try service.mend()
+    StorageUse.add.expectFailure(.locked, storage, cause: "may have closed it")
+    try service.reset()
     try service.fault("Get", gone)
-    Use.unlock.expectFailure(.locked, storage, cause: "may have closed it")
+    StorageUse.unlock.expectFailure(.locked, storage, cause: "may have closed it")
     try expectHealth()
   }
 
@@ -177,11 +177,11 @@ import Testing
     try saveTwice()
     try service.wither()
     #expect(try bus.storage().item(for: key, details: .metadata) == nil)
-    try service.mend()
+    try service.reset()
     try saveTwice()
     try service.wither()
     #expect(try !storage.remove(key))
-    try service.mend()
+    try service.reset()
     try saveTwice()
     // Where it was is known by now.
     #expect(try storage.credential(for: key)?.login == "john")
@@ -194,27 +194,27 @@ import Testing
     try service.refuseGoneItems()
     let storage = bus.storage()
     let other = ItemKey.password(service: "service", account: "other")
-    for key in [Use.key, other] { try storage.setPassword("s3cret", for: key) }
+    for key in [StorageUse.key, other] { try storage.setPassword("s3cret", for: key) }
     // Where it was is known by now.
-    #expect(try storage.password(for: Use.key) == "s3cret")
-    let found = try bus.search(Use.key.ownAttributes)
+    #expect(try storage.password(for: StorageUse.key) == "s3cret")
+    let found = try bus.search(StorageUse.key.ownAttributes)
     let session = try openSession(at: bus.address)
     _ = try session.send([.delete(found[0])], until: Self.deadline)[0].get()
-    #expect(try storage.items(for: [Use.key, other], details: .all).map(\.key) == [other])
-    #expect(try storage.password(for: Use.key) == nil)
+    #expect(try storage.items(for: [StorageUse.key, other], details: .all).map(\.key) == [other])
+    #expect(try storage.password(for: StorageUse.key) == nil)
   }
 
   @Test func updateOfWhatIsRemovedAtOnceAfterwardsIsNoFailure() throws {
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     let gone = FakeService.Fault.error("org.freedesktop.Secret.Error.NoSuchObject")
-    try storage.setPassword("s3cret", for: Use.key)
+    try storage.setPassword("s3cret", for: StorageUse.key)
     // Once the secret was written, what is missing was removed later.
     try service.fault("Get", gone)
     try service.fault("Set", gone)
-    let item = SecureItem(key: Use.key, secret: Secret("another"), label: "Another label")
-    try storage.save(item, .update)
-    #expect(try storage.password(for: Use.key) == "another")
+    let item = SecureItem(key: StorageUse.key, secret: Secret("another"), label: "Another label")
+    try storage.save(item, mode: .update)
+    #expect(try storage.password(for: StorageUse.key) == "another")
 
     let theirs = ItemKey.password(service: "theirs", account: "account")
     let attributes = ["service", "theirs", "username", "account"]
@@ -223,9 +223,9 @@ import Testing
     ).finish(input: Data("theirs".utf8))
     try #require(stored.status == 0)
     try storage.save(
-      SecureItem(key: theirs, secret: Secret("ours"), label: "Another label"), .update)
+      SecureItem(key: theirs, secret: Secret("ours"), label: "Another label"), mode: .update)
     #expect(try storage.password(for: theirs) == "ours")
-    try service.mend()
+    try service.reset()
     try expectHealth(password: "another")
   }
 
@@ -253,29 +253,29 @@ import Testing
   /// It owes an answer when another takes its place.
   @Test func observersGoOnWithTheNextProvider() async throws {
     let log = EventLog()
-    let observation = try bus.storage().observe(.key(Use.key), log.append)
+    let observation = try bus.storage().observe(.key(StorageUse.key), log.append)
     try service.fault("GetAll", .mute)
     // It is given the name when the first gives it up.
     let next = try FakeService(on: bus)
-    try await bus.storage().setPassword("s3cret", for: Use.key)
+    try await bus.storage().setPassword("s3cret", for: StorageUse.key)
     try await service.waitForCall(of: "GetAll")
     try service.end()
     log.wait(for: .interrupted)
     log.wait(for: .resumed)
-    try await bus.storage().setPassword("s3cret", for: Use.key)
-    log.wait(for: .changed(.created(Use.key)))
+    try await bus.storage().setPassword("s3cret", for: StorageUse.key)
+    log.wait(for: .changed(.created(StorageUse.key)))
     _ = observation
     try next.end()
   }
 
   @Test func atTheOpeningOnlyTheSessionsProviderIsBelieved() throws {
     let owner = try #require(
-      try openSession(at: bus.address).owner(of: Message.secrets, until: Self.deadline))
+      try openSession(at: bus.address).owner(of: MethodCall.secrets, until: Self.deadline))
     try CallLoop.runToEnd { () async throws in
       let connection = try await BusConnection.open(address: bus.address, until: Self.deadline)
-      let question = Message.readAlias("default")
+      let question = MethodCall.readAlias("default")
       let starts = [question, question, .readAlias("")].map {
-        connection.starting($0, to: Message.secrets)
+        connection.starting($0, to: MethodCall.secrets)
       }
       let results = try await CallLoop.results(of: starts, until: Self.deadline)
       #expect(connection.answer(results[0], to: question, from: owner) != nil)
@@ -288,16 +288,16 @@ import Testing
 
   @Test func lateAnswersAreWaitedForAndDisturbNobodyWhenTheyAreNot() throws {
     let storage = bus.storage()
-    try storage.setPassword("s3cret", for: Use.key)
+    try storage.setPassword("s3cret", for: StorageUse.key)
     try service.fault("GetSecrets", .late(0.2))
-    #expect(try storage.password(for: Use.key) == "s3cret")
+    #expect(try storage.password(for: StorageUse.key) == "s3cret")
     for _ in 0..<20 {
-      Use.read.expectFailure(.timedOut, bus.storage(serviceTimeout: .milliseconds(20)))
+      StorageUse.read.expectFailure(.timedOut, bus.storage(serviceTimeout: .milliseconds(20)))
     }
     try expectHealth()
     try service.fault("SetSecret", .late(0.2))
-    try storage.setPassword("another", for: Use.key)
-    #expect(try storage.password(for: Use.key) == "another")
+    try storage.setPassword("another", for: StorageUse.key)
+    #expect(try storage.password(for: StorageUse.key) == "another")
   }
 
   /// The time is up for a keyring that is silent, and not for one that has much to say.
@@ -315,7 +315,7 @@ import Testing
     try service.fault("GetAll", .mute)
     #expect(throws: SecureStorageError.self) { try storage.items(matching: .service("service")) }
     // What changes all the time must not keep a call for ever.
-    try service.mend()
+    try service.reset()
     try service.churn()
     let error = #expect(throws: SecureStorageError.self) {
       try storage.items(matching: .service("service"))
@@ -327,17 +327,17 @@ import Testing
     let storage = bus.storage()
     func count() throws -> Int { try storage.items(matching: .service("service")).count }
     try service.fault("CreateItem", .lost)
-    try storage.setPassword("first", for: Use.key)
-    #expect(try storage.password(for: Use.key) == "first")
+    try storage.setPassword("first", for: StorageUse.key)
+    #expect(try storage.password(for: StorageUse.key) == "first")
     try service.fault("SetSecret", .lost)
-    try storage.setPassword("second", for: Use.key)
-    #expect(try storage.password(for: Use.key) == "second" && count() == 1)
+    try storage.setPassword("second", for: StorageUse.key)
+    #expect(try storage.password(for: StorageUse.key) == "second" && count() == 1)
     // An addition that found its own item would take it for another's.
     try service.fault("CreateItem", .lost)
-    Use.add.expectFailure(.connectionLost, storage, advice: "reads show")
+    StorageUse.add.expectFailure(.connectionLost, storage, recoverySuggestion: "reads show")
     #expect(try count() == 2)
     try service.fault("Delete", .lost)
-    #expect(try storage.remove(Use.key))
+    #expect(try storage.remove(StorageUse.key))
     try service.fault("Delete", .lost)
     #expect(try storage.removeItems(matching: .service("service")) == 1)
     #expect(try count() == 0)
@@ -346,13 +346,13 @@ import Testing
   @Test func unusableSessionsAreReplaced() throws {
     let storage = bus.storage()
     func makeUnusable(_ count: Int) throws {
-      SessionPool.shared.forget(try openSession(at: bus.address), at: bus.address)
+      SessionCache.shared.forget(try openSession(at: bus.address), at: bus.address)
       try service.makeSessionsUnusable(count: count)
     }
     for count in 1...4 {
       let key = ItemKey.password(service: "service", account: "\(count)")
       try makeUnusable(count)
-      try storage.setPassword("first", for: key, .add)
+      try storage.setPassword("first", for: key, mode: .add)
       try makeUnusable(count)
       #expect(try storage.password(for: key) == "first")
       try makeUnusable(count)
@@ -367,7 +367,7 @@ import Testing
     let error = #expect(throws: SecureStorageError.self) { try storage.password(for: first) }
     #expect(error?.code == .connectionLost)
     #expect(throws: SecureStorageError.self) { try storage.setPassword("third", for: first) }
-    Use.add.expectFailure(.connectionLost, storage)
+    StorageUse.add.expectFailure(.connectionLost, storage)
     try makeUnusable(0)
     #expect(try storage.password(for: first) == "second")
     #expect(try storage.items(matching: .service("service")).count == 4)
@@ -404,10 +404,11 @@ import Testing
     try service.takeName("org.gnome.keyring")
     for alias in [FakeService.Alias.none, .stale] {
       try service.alias(alias)
-      for use in [Use.save, .add] {
-        use.expectFailure(.noDefaultCollection, bus.storage(.never), advice: "Create one")
+      for use in [StorageUse.save, .add] {
+        use.expectFailure(
+          .noDefaultCollection, bus.storage(.never), recoverySuggestion: "Create one")
       }
-      try Use.save(bus.storage())
+      try StorageUse.save(bus.storage())
       try expectHealth()
     }
   }
@@ -417,7 +418,9 @@ import Testing
       try service.alias(alias)
       try service.fault("CreateItem", .error("org.freedesktop.Secret.Error.NoSuchObject"))
       try service.fault("CreateCollection", .leave)
-      for use in [Use.save, .add] { use.expectFailure(.locked, bus.storage(), cause: "closed") }
+      for use in [StorageUse.save, .add] {
+        use.expectFailure(.locked, bus.storage(), cause: "closed")
+      }
     }
   }
 
@@ -444,14 +447,14 @@ import Testing
   @Test(arguments: Method.allCases) func leavesTheBus(method: Method) throws {
     try passForGnomeKeyring(for: method)
     for use in method.uses {
-      if method != .openSession { try bus.storage().setPassword("s3cret", for: Use.key) }
+      if method != .openSession { try bus.storage().setPassword("s3cret", for: StorageUse.key) }
       if method == .unlock { try service.lock() }
       try service.fault(method.rawValue, .leave)
-      use.expectFailure(.connectionLost, bus.storage(), advice: "try again")
+      use.expectFailure(.connectionLost, bus.storage(), recoverySuggestion: "try again")
       use.expectFailure(.noProvider, bus.storage())
       try service.restart()
-      try bus.storage().setPassword("s3cret", for: Use.key)
-      #expect(try bus.storage().password(for: Use.key) == "s3cret")
+      try bus.storage().setPassword("s3cret", for: StorageUse.key)
+      #expect(try bus.storage().password(for: StorageUse.key) == "s3cret")
       if method == .openSession { try service.restart() }
     }
   }

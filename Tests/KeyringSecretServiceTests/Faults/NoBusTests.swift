@@ -9,21 +9,21 @@ import Testing
   private func failure(at address: String, timeout: Duration) -> SecureStorageError? {
     let storage = SecretServiceStorage(
       options: .init(serviceTimeout: timeout, busAddress: address))
-    return #expect(throws: SecureStorageError.self) { try Use.read(storage) }
+    return #expect(throws: SecureStorageError.self) { try StorageUse.read(storage) }
   }
 
   @Test(
     arguments: [
       "unix:path=/nonexistent/bus", "tcp:host=localhost,port=1", "garbage", "unix:nonsense=1", "",
-    ], Use.allCases)
-  func deadAddress(address: String, use: Use) {
+    ], StorageUse.allCases)
+  func deadAddress(address: String, use: StorageUse) {
     let error = use.expectFailure(
       .noSessionBus, SecretServiceStorage(options: .init(busAddress: address)),
-      advice: "dbus-run-session")
+      recoverySuggestion: "dbus-run-session")
     #expect(error?.underlying != nil)
   }
 
-  @Test(arguments: Use.allCases) func refusedConnection(use: Use) throws {
+  @Test(arguments: StorageUse.allCases) func refusedConnection(use: StorageUse) throws {
     // A socket that nobody listens on any more.
     let path = NSTemporaryDirectory() + UUID().uuidString
     let listener = try Listener(at: path)
@@ -31,7 +31,7 @@ import Testing
     defer { unlink(path) }
     use.expectFailure(
       .noSessionBus, SecretServiceStorage(options: .init(busAddress: "unix:path=\(path)")),
-      cause: "refused", advice: "dbus-run-session")
+      cause: "refused", recoverySuggestion: "dbus-run-session")
   }
 
   /// dbus-broker does so above the limit of its connections: there is a bus, and may be a keyring.
@@ -39,19 +39,20 @@ import Testing
     let listener = try Listener()
     listener.closeConnections(afterReading: afterReading)
     let storage = SecretServiceStorage(options: .init(busAddress: "unix:path=\(listener.path)"))
-    for use in Use.allCases {
+    for use in StorageUse.allCases {
       use.expectFailure(
-        .connectionLost, storage, cause: "took the connection, and closed it", advice: "limit")
+        .connectionLost, storage, cause: "accepted the connection, and closed it",
+        recoverySuggestion: "limit")
     }
     let diagnosis = storage.diagnose()
     #expect(diagnosis.failure?.code == .connectionLost)
     #expect(diagnosis.findings.last?.subject == "session bus")
     let file = InMemoryStorage()
     let error = #expect(throws: SecureStorageError.self) {
-      try FirstAvailable([storage, file]).setPassword("s3cret", for: Use.key)
+      try FirstAvailableStorage([storage, file]).setPassword("s3cret", for: StorageUse.key)
     }
     #expect(error?.code == .connectionLost)
-    #expect(try !file.exists(Use.key))
+    #expect(try !file.exists(StorageUse.key))
   }
 
   // In a process of its own, as variables belong to the whole process.
@@ -63,8 +64,9 @@ import Testing
       for name in ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "XDG_RUNTIME_DIR"] { unsetenv(name) }
       let values = ["empty": "", "dead": "unix:path=/nonexistent/bus", "garbage": "garbage"]
       if let value = values[address] { setenv("DBUS_SESSION_BUS_ADDRESS", value, 1) }
-      for use in Use.allCases {
-        use.expectFailure(.noSessionBus, SecretServiceStorage(), advice: "dbus-run-session")
+      for use in StorageUse.allCases {
+        use.expectFailure(
+          .noSessionBus, SecretServiceStorage(), recoverySuggestion: "dbus-run-session")
       }
     }
     // Without a failure handler a failed assignment says so, once.
@@ -78,10 +80,10 @@ import Testing
       let listener = try Listener()
       // What GLib opens once, and ends the process without.
       let dead = SecretServiceStorage(options: .init(busAddress: "unix:path=/nonexistent/bus"))
-      Use.read.expectFailure(.noSessionBus, dead)
+      StorageUse.read.expectFailure(.noSessionBus, dead)
       while dup(STDIN_FILENO) >= 0 {}
-      Use.read.expectFailure(
-        .backend,
+      StorageUse.read.expectFailure(
+        .other,
         SecretServiceStorage(options: .init(busAddress: "unix:path=\(listener.path)")),
         cause: "open files")
     }
@@ -93,7 +95,7 @@ import Testing
     let error = failure(at: "unix:path=\(listener.path)", timeout: .milliseconds(300))
     #expect(error?.code == .timedOut)
     // Nobody has got as far as to a keyring.
-    #expect(error?.message == "The session bus did not answer in time.")
+    #expect(error?.message == "The session bus didn't answer in time.")
     #expect(ContinuousClock.now - start < .seconds(10))
     // The time was spent waiting, not refused at once.
     #expect(ContinuousClock.now - start >= .milliseconds(300))

@@ -16,38 +16,40 @@ import Testing
 
   @Test func thereIsNothingToFind() throws {
     for storage in [bus.storage(), bus.storage(.never)] {
-      #expect(try storage.password(for: Use.key) == nil)
+      #expect(try storage.password(for: StorageUse.key) == nil)
       #expect(try storage.items(matching: .service("service")).isEmpty)
-      #expect(try storage.remove(Use.key) == false)
+      #expect(try storage.remove(StorageUse.key) == false)
     }
   }
 
-  @Test(arguments: [Use.save, .add, .propertyWrite, .lock, .unlock])
-  func withoutAskingThereIsNone(use: Use) {
-    use.expectFailure(.noDefaultCollection, bus.storage(.never), advice: "Create one")
+  @Test(arguments: [StorageUse.save, .add, .propertyWrite, .lock, .unlock])
+  func withoutAskingThereIsNone(use: StorageUse) {
+    use.expectFailure(.noDefaultCollection, bus.storage(.never), recoverySuggestion: "Create one")
   }
 
-  @Test(arguments: [Use.save, .add, .propertyWrite])
-  func withNobodyToAskThereIsNone(use: Use) {
+  @Test(arguments: [StorageUse.save, .add, .propertyWrite])
+  func withNobodyToAskThereIsNone(use: StorageUse) {
     let error = use.expectFailure(
-      .noDefaultCollection, bus.storage(), cause: "no program shows its question",
-      advice: "Create one")
-    #expect(error?.advice.contains("allow") == false)
+      .noDefaultCollection, bus.storage(), cause: "no program shows its prompt",
+      recoverySuggestion: "Create one")
+    #expect(error?.recoverySuggestion?.contains("allow") == false)
     // A diagnosis says the same.
     #expect(bus.storage().diagnose().failure?.code == error?.code)
   }
 
   @Test func savingMakesItWithTheUsersAnswer() throws {
     let storage = bus.storage()
-    try Prompter.agreeing(on: bus) { try storage.setPassword("s3cret", for: Use.key) }
-    #expect(try storage.password(for: Use.key) == "s3cret")
+    try Prompter.agreeing(on: bus) { try storage.setPassword("s3cret", for: StorageUse.key) }
+    #expect(try storage.password(for: StorageUse.key) == "s3cret")
     #expect(try storage.collections().filter(\.isDefault).map(\.label) == ["Default keyring"])
     try storage.setPassword("another", for: .password(service: "service", account: "another"))
   }
 
   @Test func decliningIsAnErrorAndMakesNone() throws {
     let prompter = try Prompter(.dismiss, .dismiss, .dismiss, on: bus)
-    for use in [Use.save, .add, .propertyWrite] { use.expectFailure(.userCanceled, bus.storage()) }
+    for use in [StorageUse.save, .add, .propertyWrite] {
+      use.expectFailure(.userCanceled, bus.storage())
+    }
     #expect(try prompter.finish() == 3)
     #expect(try !bus.storage().collections().contains(where: \.isDefault))
   }

@@ -8,21 +8,22 @@ import Testing
 @Suite(.inPrivateSession) struct NoProviderTests {
   @Test func nobodyProvidesTheService() throws {
     let bus = try PrivateBus()
-    for use in Use.allCases {
+    for use in StorageUse.allCases {
       use.expectFailure(
-        .noProvider, bus.storage(), cause: "org.freedesktop.secrets", advice: "gnome-keyring")
+        .noProvider, bus.storage(), cause: "org.freedesktop.secrets",
+        recoverySuggestion: "gnome-keyring")
     }
   }
 
   @Test(arguments: ["/nonexistent/keyring", "/bin/false", "/bin/sh -c 'kill -9 $$'"])
   func activationFails(command: String) throws {
     let bus = try PrivateBus(activation: command)
-    for use in Use.allCases {
+    for use in StorageUse.allCases {
       use.expectFailure(
         .providerFailed, bus.storage(), cause: "A keyring is installed",
-        advice: "Start it by hand, as with gnome-keyring-daemon")
+        recoverySuggestion: "Start it by hand, for example with gnome-keyring-daemon")
     }
-    try expectNoOtherChoice(.providerFailed, bus.storage())
+    try expectNoOtherSelection(.providerFailed, bus.storage())
     let error = #expect(throws: SecureStorageError.self) {
       try bus.storage().observe(nil) { _ in }
     }
@@ -32,38 +33,40 @@ import Testing
   /// dbus-broker has the same error for both.
   @Test func aNameThatCouldBeStartedIsNotNobodys() throws {
     let none = try FakeBus()
-    for use in Use.allCases { use.expectFailure(.noProvider, none.storage, advice: "Install") }
+    for use in StorageUse.allCases {
+      use.expectFailure(.noProvider, none.storage, recoverySuggestion: "Install")
+    }
     #expect(none.storage.diagnose().failure?.code == .noProvider)
-    let installed = try FakeBus(activatable: Message.secrets)
-    for use in Use.allCases {
+    let installed = try FakeBus(activatable: MethodCall.secrets)
+    for use in StorageUse.allCases {
       use.expectFailure(.providerFailed, installed.storage, cause: "startup job failed")
     }
     #expect(installed.storage.diagnose().failure?.code == .providerFailed)
-    try expectNoOtherChoice(.providerFailed, installed.storage)
+    try expectNoOtherSelection(.providerFailed, installed.storage)
     let error = #expect(throws: SecureStorageError.self) {
       try installed.storage.observe(nil) { _ in }
     }
     #expect(error?.code == .providerFailed)
   }
 
-  private func expectNoOtherChoice(
+  private func expectNoOtherSelection(
     _ code: SecureStorageError.Code, _ storage: SecretServiceStorage
   ) throws {
     let file = InMemoryStorage()
-    let choosing = FirstAvailable([storage, file])
+    let choosing = FirstAvailableStorage([storage, file])
     let error = #expect(throws: SecureStorageError.self) {
-      try choosing.setPassword("s3cret", for: Use.key)
+      try choosing.setPassword("s3cret", for: StorageUse.key)
     }
     #expect(error?.code == code)
-    #expect(try !file.exists(Use.key))
+    #expect(try !file.exists(StorageUse.key))
   }
 
   @Test func activationNeverFinishes() throws {
     // It waits for what never comes, until the bus is gone.
     let bus = try PrivateBus(activation: "/usr/bin/env gdbus wait --session org.example.Never")
-    for use in Use.allCases {
+    for use in StorageUse.allCases {
       use.expectFailure(
-        .timedOut, bus.storage(serviceTimeout: .milliseconds(300)), advice: "try again")
+        .timedOut, bus.storage(serviceTimeout: .milliseconds(300)), recoverySuggestion: "try again")
     }
   }
 }

@@ -15,7 +15,7 @@ import Testing
 
     var method: String { self == .unlockToRead ? "Unlock" : rawValue }
 
-    var use: Use {
+    var use: StorageUse {
       switch self {
       case .createItem: .add
       case .delete: .remove
@@ -38,15 +38,15 @@ import Testing
   }
 
   private func prepare(_ question: Question, _ outcome: FakeService.Fault.Outcome) throws {
-    try bus.storage().setPassword("s3cret", for: Use.key)
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
     if question.needsLock { try service.lock() }
     try service.fault(question.method, .prompt(outcome))
   }
 
   private func expectNothingDone(_ question: Question) throws {
-    try service.mend()
+    try service.reset()
     #expect(try bus.storage().isLocked() == question.needsLock)
-    #expect(try bus.storage().password(for: Use.key) == "s3cret")
+    #expect(try bus.storage().password(for: StorageUse.key) == "s3cret")
     #expect(try bus.storage().items(matching: .service("service")).count == 1)
   }
 
@@ -54,7 +54,7 @@ import Testing
     try prepare(question, .accept)
     let storage = bus.storage()
     try question.use(storage)
-    try service.mend()
+    try service.reset()
     #expect(try storage.isLocked() == (question == .lock))
     let count = question == .delete ? 0 : question == .createItem ? 2 : 1
     #expect(try storage.items(matching: .service("service")).count == count)
@@ -62,7 +62,8 @@ import Testing
 
   @Test(arguments: Question.allCases) func dismissed(question: Question) throws {
     try prepare(question, .dismiss)
-    question.use.expectFailure(.userCanceled, bus.storage(), advice: "answer the question")
+    question.use.expectFailure(
+      .userCanceled, bus.storage(), recoverySuggestion: "answer the prompt")
     try expectNothingDone(question)
   }
 
@@ -71,7 +72,7 @@ import Testing
     // Its own deadline: that for the provider's answers is far away.
     question.use.expectFailure(
       .timedOut, bus.storage(promptTimeout: .milliseconds(200)),
-      cause: "question was not answered")
+      cause: "prompt wasn't answered")
     try expectNothingDone(question)
   }
 
@@ -80,17 +81,18 @@ import Testing
     try service.fault("Prompt", .mute)
     question.use.expectFailure(.timedOut, bus.storage(promptTimeout: .milliseconds(200)))
     try service.fault("Prompt", .error("org.example.Error.Odd"))
-    question.use.expectFailure(.backend, bus.storage(), cause: "as the test wants it")
+    question.use.expectFailure(.other, bus.storage(), cause: "as the test wants it")
     try expectNothingDone(question)
   }
 
   @Test(arguments: Question.allCases) func notAllowed(question: Question) throws {
     try prepare(question, .accept)
-    question.use.expectFailure(.locked, bus.storage(.never), advice: "allow this program to ask")
+    question.use.expectFailure(
+      .locked, bus.storage(.never), recoverySuggestion: "allow this program to show prompts")
     try expectNothingDone(question)
   }
 
-  @Test(arguments: [(Question.createItem, SecureStorageError.Code.backend), (.unlock, .locked)])
+  @Test(arguments: [(Question.createItem, SecureStorageError.Code.other), (.unlock, .locked)])
   func resultOfAnotherType(question: Question, code: SecureStorageError.Code) throws {
     try prepare(question, .type)
     question.use.expectFailure(code, bus.storage())
@@ -120,8 +122,8 @@ import Testing
 
   @Test func nobodyShowsThem() throws {
     let (bus, keyring) = try lockedKeyring()
-    for use in Use.allCases where use != .lock && use != .find {
-      use.expectFailure(.locked, bus.storage(), cause: "no program shows its question")
+    for use in StorageUse.allCases where use != .lock && use != .find {
+      use.expectFailure(.locked, bus.storage(), cause: "no program shows its prompt")
     }
     try keyring.kill()
   }
@@ -130,7 +132,7 @@ import Testing
     let (bus, keyring) = try lockedKeyring()
     let prompter = try Prompter(.wait, on: bus)
     let storage = bus.storage()
-    let use = Task.detached { Use.read.expectFailure(.locked, storage) }
+    let use = Task.detached { StorageUse.read.expectFailure(.locked, storage) }
     try await prompter.waitForPrompt()
     _ = try prompter.finish()
     _ = await use.value
@@ -141,7 +143,7 @@ import Testing
     let (bus, keyring) = try lockedKeyring()
     let prompter = try Prompter(.wait, on: bus)
     let storage = bus.storage()
-    let use = Task.detached { Use.read.expectFailure(.connectionLost, storage) }
+    let use = Task.detached { StorageUse.read.expectFailure(.connectionLost, storage) }
     try await prompter.waitForPrompt()
     try keyring.kill()
     _ = await use.value
@@ -151,7 +153,7 @@ import Testing
   private func lockedKeyring() throws -> (PrivateBus, GnomeKeyring) {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
-    try bus.storage().setPassword("s3cret", for: Use.key)
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
     try bus.storage().lock()
     return (bus, keyring)
   }

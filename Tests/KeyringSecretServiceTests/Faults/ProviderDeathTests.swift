@@ -90,7 +90,7 @@ private protocol MortalWriter: Sendable {
 }
 
 /// Whether what was acknowledged may still be lost.
-private let mayForget = KnownLimit.of(.crashSafety) != nil
+private let mayForget = KnownLimitation.of(.crashSafety) != nil
 
 private final class NewPasswords: MortalWriter {
   private let storage: SecretServiceStorage
@@ -108,7 +108,8 @@ private final class NewPasswords: MortalWriter {
       passwords.append(false)
       return passwords.count - 1
     }
-    try storage.setPassword("\(number)", for: key(number), number % 2 == 0 ? .add : .addOrReplace)
+    try storage.setPassword(
+      "\(number)", for: key(number), mode: number % 2 == 0 ? .add : .addOrReplace)
     passwords.withLock { $0[number] = true }
   }
 

@@ -14,9 +14,11 @@ import Testing
     keyring = try GnomeKeyring(on: bus)
   }
 
-  @Test(arguments: Use.allCases) func nextCallReachesARestartedProvider(use: Use) throws {
+  @Test(arguments: StorageUse.allCases) func nextCallReachesARestartedProvider(use: StorageUse)
+    throws
+  {
     let storage = bus.storage()
-    if use != .propertyRead { try storage.setPassword("s3cret", for: Use.key) }
+    if use != .propertyRead { try storage.setPassword("s3cret", for: StorageUse.key) }
     for _ in 0..<2 {
       try keyring.kill()
       try keyring.start()
@@ -29,38 +31,39 @@ import Testing
 
   @Test func withoutAProviderEveryCallSaysSo() throws {
     let storage = bus.storage()
-    try storage.setPassword("s3cret", for: Use.key)
+    try storage.setPassword("s3cret", for: StorageUse.key)
     try keyring.kill()
-    for use in Use.allCases {
-      use.expectFailure(.noProvider, storage, cause: "org.freedesktop.secrets", advice: "start one")
+    for use in StorageUse.allCases {
+      use.expectFailure(
+        .noProvider, storage, cause: "org.freedesktop.secrets", recoverySuggestion: "start one")
     }
     try keyring.start()
-    #expect(try storage.password(for: Use.key) == "s3cret")
+    #expect(try storage.password(for: StorageUse.key) == "s3cret")
   }
 
   @Test func nextCallReachesARestartedBus() throws {
     let storage = bus.storage()
-    try storage.setPassword("s3cret", for: Use.key)
+    try storage.setPassword("s3cret", for: StorageUse.key)
     for _ in 0..<3 {
       try bus.kill()
-      for use in Use.allCases {
-        use.expectFailure(.noSessionBus, storage, advice: "dbus-run-session")
+      for use in StorageUse.allCases {
+        use.expectFailure(.noSessionBus, storage, recoverySuggestion: "dbus-run-session")
       }
       try bus.start()
-      Use.read.expectFailure(.noProvider, storage)
+      StorageUse.read.expectFailure(.noProvider, storage)
       // It has ended with its bus.
       try keyring.kill()
       try keyring.start()
-      #expect(try storage.password(for: Use.key) == "s3cret")
+      #expect(try storage.password(for: StorageUse.key) == "s3cret")
     }
   }
 
-  @Test(arguments: Use.allCases) func busDiesDuringACall(use: Use) async throws {
+  @Test(arguments: StorageUse.allCases) func busDiesDuringACall(use: StorageUse) async throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
-    try Use.save(storage)
+    try StorageUse.save(storage)
     let method = use == .lock || use == .unlock ? "ReadAlias" : "SearchItems"
     try service.fault(method, .mute)
     let call = Task.detached { use.expectFailure(.connectionLost, storage) }

@@ -60,7 +60,7 @@ final class FakeService {
   func fault(_ method: String, _ fault: Fault) throws { try order("fault \(method) \(fault)") }
 
   /// No method has a fault any more.
-  func mend() throws { try order("mend") }
+  func reset() throws { try order("reset") }
 
   func lock() throws { try order("lock") }
   func unlock() throws { try order("unlock") }

@@ -8,7 +8,7 @@ import Testing
 /// Counts the items in the keyring that have these attributes, those that readers pass over too.
 func countStoredItems(_ attributes: [String: String]) throws -> Int {
   let session = try openSession()
-  let search = Message(
+  let search = MethodCall(
     ObjectPath("/org/freedesktop/secrets"), "org.freedesktop.Secret.Service", "SearchItems",
     [.strings(attributes)], answer: "(aoao)")
   let results = try session.send([search], until: Deadline(after: .seconds(25)))

@@ -5,7 +5,7 @@
 /// no other is named.
 func openSession(at address: String? = nil) throws -> SecretSession {
   try CallLoop.runToEnd { () async throws(SecretSession.OpeningFailure) in
-    try await SessionPool.shared.session(
+    try await SessionCache.shared.session(
       at: address, asking: { [] }, until: Deadline(after: .seconds(25)))
   }.session
 }
@@ -13,16 +13,16 @@ func openSession(at address: String? = nil) throws -> SecretSession {
 extension SecretSession {
   /// Sends messages side by side, and waits on this thread for all the answers.
   func send(
-    _ messages: [Message], until deadline: Deadline
-  ) throws(BusFailure) -> [Result<Variant, BusFailure>] {
-    try CallLoop.runToEnd { () async throws(BusFailure) in
+    _ messages: [MethodCall], until deadline: Deadline
+  ) throws(DBusError) -> [Result<Variant, DBusError>] {
+    try CallLoop.runToEnd { () async throws(DBusError) in
       try await self.send(messages, until: deadline)
     }
   }
 
   /// Returns the unique name of who owns a name on the bus; `nil` when nobody does.
-  func owner(of name: String, until deadline: Deadline) throws(BusFailure) -> String? {
-    try CallLoop.runToEnd { () async throws(BusFailure) in
+  func owner(of name: String, until deadline: Deadline) throws(DBusError) -> String? {
+    try CallLoop.runToEnd { () async throws(DBusError) in
       try await self.owner(of: name, until: deadline)
     }
   }
@@ -33,7 +33,7 @@ extension PrivateBus {
   func search(_ attributes: [String: String]) throws -> [ObjectPath] {
     let session = try openSession(at: address)
     let list = try session.send([.collections()], until: Deadline(after: .seconds(25)))[0].get()
-    let searches = list.child(0).child(0).paths.map { Message.searchItems(in: $0, attributes) }
+    let searches = list.child(0).child(0).paths.map { MethodCall.searchItems(in: $0, attributes) }
     return try session.send(searches, until: Deadline(after: .seconds(25)))
       .flatMap { try $0.get().child(0).paths }
   }

@@ -33,7 +33,7 @@ struct PasswordCollection {
   func delete() throws {
     let session = try openSession()
     _ = try Self.send(
-      Message(path, "org.freedesktop.Secret.Collection", "Delete", [], answer: "(o)"), session)
+      MethodCall(path, "org.freedesktop.Secret.Collection", "Delete", [], answer: "(o)"), session)
   }
 
   private static func call(
@@ -42,12 +42,12 @@ struct PasswordCollection {
     let session = try openSession()
     let secret = try #require(session.encode(Secret(password)))
     return try send(
-      Message(
+      MethodCall(
         ObjectPath("/org/freedesktop/secrets"), interface, method, [argument, secret],
         answer: answer), session)
   }
 
-  private static func send(_ message: Message, _ session: SecretSession) throws -> Variant {
+  private static func send(_ message: MethodCall, _ session: SecretSession) throws -> Variant {
     let results = try session.send([message], until: Deadline(after: .seconds(25)))
     return try #require(results.first).get()
   }

@@ -45,14 +45,14 @@ enum Provider: String {
 
   /// Where a test keeps what need not outlive it.
   var fastestCollection: SecretServiceStorage.Collection {
-    KnownLimit.of(.sessionCollection) == nil ? .session : .default
+    KnownLimitation.of(.sessionCollection) == nil ? .session : .default
   }
 }
 
 extension Trait where Self == ConditionTrait {
   /// Skips the test, and says why, where the keyring has no collection that is forgotten at log-out.
   static var withSessionCollection: Self {
-    let limit = KnownLimit.of(.sessionCollection)
+    let limit = KnownLimitation.of(.sessionCollection)
     return .enabled(if: limit == nil, limit.map { Comment(rawValue: $0.reason) })
   }
 

@@ -7,22 +7,22 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A storage that keeps its items in a file of JSON.
+/// A storage that keeps its items in a JSON file.
 ///
-/// An example of a storage, and not one for secrets that matter: **it encrypts nothing**, and two
-/// processes that write the same file at once lose what one of them wrote.
+/// This is an example of a storage. Don't use it for secrets that matter: **it encrypts nothing**, and if
+/// two processes write the same file at the same time, the changes of one of them are lost.
 ///
 /// ```swift
 /// SecureStorageDefaults.storage = FileStorage(at: URL(filePath: "/path/to/items.json"))
 /// ```
 public final class FileStorage: BlockingStorage {
   private let url: URL
-  /// Holds nothing: what is stored is in the file.
+  /// The lock for the file; it protects no value, because the items are in the file.
   private let lock = Mutex(())
 
-  /// Keeps items in a file, which is there once something was saved.
+  /// Creates a storage for a file, which is created when the first item is saved.
   ///
-  /// - Parameter url: The file.
+  /// - Parameter url: The URL of the file.
   public init(at url: URL) {
     self.url = url
   }
@@ -30,18 +30,19 @@ public final class FileStorage: BlockingStorage {
   /// Stores an item.
   ///
   /// - Parameters:
-  ///   - item: The key and what to store under it.
-  ///   - mode: What to do when an item with that key is there already, or is not.
-  /// - Throws: As the mode has it, or because the file cannot be read or written.
-  public func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+  ///   - item: The item to store.
+  ///   - mode: The save mode.
+  /// - Throws: `.itemAlreadyExists` or `.itemNotFound` according to the mode, or another
+  ///   `SecureStorageError` if the file can't be read or written.
+  public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
     try withItems(for: .save) { (items: inout [SecureItem]) throws(SecureStorageError) in
       let index = items.firstIndex { $0.key == item.key }
       let old = index.map { items.remove(at: $0) }
-      if mode == .add, old != nil { throw failure(.itemAlreadyExists, .save) }
-      if mode == .update, old == nil { throw failure(.itemNotFound, .save) }
+      if mode == .add, old != nil { throw error(.itemAlreadyExists, during: .save) }
+      if mode == .update, old == nil { throw error(.itemNotFound, during: .save) }
       let secret =
-        if let secret = item.secret ?? old?.secret { secret } else { try secretOfNewItem(item) }
+        if let secret = item.secret ?? old?.secret { secret } else { try requireSecret(item) }
       let now = Date()
       let saved = SecureItem(
         key: item.key,
@@ -51,28 +52,28 @@ public final class FileStorage: BlockingStorage {
         created: old?.created ?? now,
         modified: now,
         isLocked: false)
-      // Newest first, as they are to be found.
+      // Items are returned newest first.
       items.insert(saved, at: 0)
     }
   }
 
-  /// Finds items.
+  /// Returns the items that match a query, newest first.
   ///
-  /// - Parameter query: Which items, and what of them.
-  /// - Returns: The items found, newest first.
-  /// - Throws: Because the query is refused or the file cannot be read.
+  /// - Parameter query: The query that selects the items and their details.
+  /// - Returns: The items.
+  /// - Throws: `SecureStorageError` if the query is refused or the file can't be read.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
     return try withItems(for: .read) { items in
-      items.filter(query.matches).prefix(query.limit ?? .max).map { $0.limited(to: query.details) }
+      items.filter(query.matches).prefix(query.limit ?? .max).map { $0.selecting(query.details) }
     }
   }
 
-  /// Removes items.
+  /// Removes the items that match a query.
   ///
-  /// - Parameter query: Which items.
-  /// - Returns: How many items were removed.
-  /// - Throws: Because the query is refused or the file cannot be read or written.
+  /// - Parameter query: The query that selects the items.
+  /// - Returns: The number of removed items.
+  /// - Throws: `SecureStorageError` if the query is refused or the file can't be read or written.
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
@@ -83,13 +84,15 @@ public final class FileStorage: BlockingStorage {
     }
   }
 
-  /// Lets one caller at a time see the items, and writes them when they were changed.
+  /// Gives access to the items to one caller at a time, and writes them if they were changed.
   private func withItems<Result>(
     for operation: SecureStorageError.Operation,
     _ body: (inout [SecureItem]) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
     try lock.withLock { _ throws(SecureStorageError) in
-      if CancellationSignal.current?.isCancelled == true { throw failure(.canceled, operation) }
+      if CancellationSignal.current?.isCancelled == true {
+        throw error(.canceled, during: operation)
+      }
       let found = try attempt(operation) { try ItemFile.read(url) }
       var items = found
       let result = try body(&items)
@@ -102,15 +105,9 @@ public final class FileStorage: BlockingStorage {
     _ operation: SecureStorageError.Operation, _ body: () throws -> Result
   ) throws(SecureStorageError) -> Result {
     do { return try body() } catch {
-      // Not the text of a decoding error, which may quote what it was to decode.
-      throw failure(.backend, operation, "The file \(url.path) cannot be read or written.")
+      // The text of a decoding error isn't used, because it may quote the data.
+      throw self.error(
+        .other, during: operation, message: "The file \(url.path) cannot be read or written.")
     }
-  }
-
-  private func failure(
-    _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation,
-    _ message: String? = nil
-  ) -> SecureStorageError {
-    SecureStorageError(code, operation: operation, backend: backendName, message: message)
   }
 }

@@ -14,7 +14,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The file that items are kept in: what of an item is stored, as JSON.
+/// The JSON file that contains the items.
 enum ItemFile {
   private struct Record: Codable {
     var kind: String
@@ -27,7 +27,7 @@ enum ItemFile {
   }
 
   static func read(_ url: URL) throws -> [SecureItem] {
-    // A file that is not there is empty; one that cannot be read is an error.
+    // A missing file is empty, but an unreadable file is an error.
     guard FileManager.default.fileExists(atPath: url.path) else { return [] }
     return try JSONDecoder().decode([Record].self, from: Data(contentsOf: url)).map { record in
       SecureItem(
@@ -44,8 +44,8 @@ enum ItemFile {
         secret: item.secret?.withUnsafeBytes { Data($0) } ?? Data(), label: item.label,
         attributes: item.attributes, created: item.created, modified: item.modified)
     }
-    // A new file for nobody but its owner takes the old one's place, so that a reader finds all of
-    // the old items or all of the new ones.
+    // The old file is replaced with a new one that only its owner can read. A reader therefore finds either
+    // all of the old items or all of the new ones.
     let new = url.appendingPathExtension("new")
     guard
       FileManager.default.createFile(

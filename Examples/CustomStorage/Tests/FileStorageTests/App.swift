@@ -1,6 +1,6 @@
 import Keyring
 
-// An app's code: it says nothing of storages, and is what the tests here test.
+// The code of an app, which doesn't mention storages. The tests in this folder test it.
 
 struct AccountSettings: Sendable {
   @Credentials("account") var account: Credential?
@@ -25,7 +25,7 @@ struct AccountSettings: Sendable {
   func logOut() { settings.account = nil }
 }
 
-/// Properties of an actor's own, isolated like any other.
+/// An actor with properties that are isolated like any other.
 actor SessionActor {
   @Password("sessionToken") var token: String?
   var isRunning: Bool { token != nil }

@@ -2,7 +2,7 @@ import Keyring
 import KeyringTesting
 import Testing
 
-/// What an app's own tests look like; each has a file of its own.
+/// Tests of an app, each of which has its own file.
 @Suite(.secureStorage(TemporaryStorage())) @MainActor struct AppTests {
   private let model = AccountModel()
 

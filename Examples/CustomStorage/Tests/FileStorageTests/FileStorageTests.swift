@@ -4,7 +4,7 @@ import Keyring
 import KeyringTesting
 import Testing
 
-/// The storage, with Swift Testing.
+/// The tests of the storage with Swift Testing.
 @Suite struct FileStorageTests {
   private let file = TemporaryFile()
   private var storage: FileStorage { FileStorage(at: file.url) }
@@ -24,7 +24,7 @@ import Testing
     let damaged = Data("no JSON".utf8)
     try damaged.write(to: file.url)
     let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
-    #expect(error?.code == .backend)
+    #expect(error?.code == .other)
     #expect(throws: SecureStorageError.self) { try storage.setPassword("s3cret", for: key) }
     #expect(try Data(contentsOf: file.url) == damaged)
   }

@@ -3,7 +3,9 @@ import Keyring
 import KeyringTesting
 import XCTest
 
-/// The same with XCTest, which has no traits: the closure of `withSecureStorage` is the test.
+/// The same tests with XCTest.
+///
+/// XCTest has no traits, so each test runs in the closure of `withSecureStorage`.
 final class FileStorageXCTests: XCTestCase {
   func testContract() throws {
     for rule in StorageContract.cases(for: FileStorage.self) {

@@ -2,7 +2,7 @@ import FileStorage
 import FoundationEssentials
 import Keyring
 
-/// The name of a file that is not there yet, and that is removed with the last reference to it.
+/// The name of a file that doesn't exist yet, and that is removed with the last reference to it.
 final class TemporaryFile: Sendable {
   let url = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json")
 
@@ -16,7 +16,7 @@ final class TemporaryFile: Sendable {
   }
 }
 
-/// A ``FileStorage`` whose file is gone when the test is over.
+/// A ``FileStorage`` whose file is removed when the test is over.
 struct TemporaryStorage: BlockingStorage {
   private let file: TemporaryFile
   private let storage: FileStorage
@@ -26,8 +26,8 @@ struct TemporaryStorage: BlockingStorage {
     storage = FileStorage(at: file.url)
   }
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try storage.save(item, mode)
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try storage.save(item, mode: mode)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {

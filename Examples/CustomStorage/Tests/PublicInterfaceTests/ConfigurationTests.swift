@@ -3,7 +3,7 @@ import Keyring
 import KeyringConfiguration
 import Testing
 
-/// Configuration values that are secrets.
+/// Tests of configuration values that are secrets.
 @Suite(.timeLimit(.minutes(1))) struct ConfigurationTests {
   private let storage = InMemoryStorage()
   private let key = AbsoluteConfigKey(["database", "password"])

@@ -2,7 +2,7 @@ import Keyring
 import KeyringTesting
 import Testing
 
-/// The contract, as the maker of another storage runs it.
+/// The contract as the author of another storage runs it.
 @Suite struct ContractTests {
   @Test(arguments: StorageContract.allCases)
   func forwardingStorageKeepsTheContract(rule: StorageContract) throws {
@@ -26,7 +26,7 @@ import Testing
     #expect(violation?.description == "rule 1: missingIsEmpty: \(violation?.finding ?? "")")
   }
 
-  /// The rules that each kind of storage is to keep; without a `default`, so that a new one is seen.
+  /// Names all rules without a `default`, so that a new rule doesn't go unnoticed.
   @Test(arguments: StorageContract.allCases) func everyRuleIsNamed(rule: StorageContract) {
     let number =
       switch rule {

@@ -19,7 +19,7 @@ import Testing
     #expect(storage.description == "EncryptedFileStorage(\(path))")
     #expect(storage.customMirror.children.isEmpty)
     let first = ItemKey.password(service: "service", account: "account")
-    try storage.save(SecureItem(key: first, secret: Secret("s3cret")), .add)
+    try storage.save(SecureItem(key: first, secret: Secret("s3cret")), mode: .add)
     defer { try? removeFolder() }
     #expect(try storage.items(matching: .service("service")).count == 1)
     #expect(try storage.items(for: [first], details: .secret)[first]?.secret == Secret("s3cret"))

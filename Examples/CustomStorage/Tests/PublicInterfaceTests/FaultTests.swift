@@ -2,13 +2,13 @@ import Keyring
 import KeyringTesting
 import Testing
 
-/// Storages that fail, and the trait.
+/// Tests of faulty storages and of the trait.
 @Suite struct FaultTests {
   private let storage = FaultyStorage(InMemoryStorage())
   private let key = ItemKey.password(service: "service", account: "account")
 
   @Test func faults() throws {
-    try storage.save(SecureItem(key: key, secret: Secret("s3cret")), .add)
+    try storage.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .add)
     #expect(try storage.items(matching: .key(key)).count == 1)
     #expect(try storage.items(for: [key], details: .secret).count == 1)
     #expect(try storage.removeItems(matching: .key(key)) == 1)
@@ -19,7 +19,7 @@ import Testing
 
     storage.forgetCalls()
     storage.fail(.read, with: .timedOut, onCall: 1)
-    storage.failAfterwards(.save, with: .connectionLost)
+    storage.failAfterCompletion(.save, with: .connectionLost)
     storage.fail { $0.operation == .remove ? error : nil }
     storage.delay(.unlock, by: .seconds(1))
     #expect(throws: SecureStorageError.self) { try storage.exists(key) }
@@ -28,16 +28,16 @@ import Testing
     storage.fail(.observe, with: .accessDenied, onCall: 1)
     #expect(throws: SecureStorageError.self) { try storage.observe(nil) { _ in } }
     try storage.observe(nil) { _ in }.cancel()
-    storage.mend()
+    storage.reset()
     #expect(try storage.exists(key))
   }
 
   private var error: SecureStorageError {
-    SecureStorageError(.userCanceled, operation: .remove, backend: storage.backendName)
+    SecureStorageError(.userCanceled, operation: .remove, backendName: storage.backendName)
   }
 
   @Test func callWaitsAtAGate() async throws {
-    let gate: StorageGate = storage.hold(.save)
+    let gate: CallGate = storage.suspend(.save)
     async let saving: Void = storage.setPassword("s3cret", for: key)
     await gate.waitForCall()
     #expect(try await !storage.exists(key))
@@ -51,7 +51,7 @@ import Testing
     #expect(trait.isRecursive)
     let test = try #require(Test.current)
     try await trait.provideScope(for: test, testCase: Test.Case.current) {
-      #expect(SecureStorageDefaults.storageInForce is FaultyStorage)
+      #expect(SecureStorageDefaults.currentStorage is FaultyStorage)
     }
   }
 }

@@ -1,6 +1,6 @@
 import Keyring
 
-/// A storage of another maker that can do all that a storage can: it hands each call on.
+/// A third-party storage with all capabilities, which passes on each call.
 struct ForwardingStorage<Base: CollectionStorage & ObservableStorage>: BlockingStorage,
   CollectionStorage, ObservableStorage
 {
@@ -8,8 +8,8 @@ struct ForwardingStorage<Base: CollectionStorage & ObservableStorage>: BlockingS
 
   var backendName: String { "Forwarding to \(base.backendName)" }
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode)
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode: mode)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
@@ -42,11 +42,11 @@ struct ForwardingStorage<Base: CollectionStorage & ObservableStorage>: BlockingS
     try base.deleteCollection(labeled: label)
   }
 
-  func isCommonCollection() throws(SecureStorageError) -> Bool { try base.isCommonCollection() }
+  func isSharedCollection() throws(SecureStorageError) -> Bool { try base.isSharedCollection() }
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageObservation {
+  ) throws(SecureStorageError) -> StorageSubscription {
     try base.observe(query, observer)
   }
 }

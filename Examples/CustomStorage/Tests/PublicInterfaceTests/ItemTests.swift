@@ -2,7 +2,7 @@ import FoundationEssentials
 import Keyring
 import Testing
 
-/// Items, what names them and what finds them.
+/// Tests of items, their keys, and queries.
 @Suite struct ItemTests {
   @Test func keys() {
     let keys: Set<ItemKey> = [
@@ -21,6 +21,15 @@ import Testing
     #expect(keys.contains(note))
     var hasher = Hasher()
     note.hash(into: &hasher)
+    let password = ItemKey.password(service: "service", account: "account")
+    #expect(password.service == "service" && password.account == "account")
+    #expect(ItemKey.credentials(service: "service", label: "label").label == "label")
+    let server = InternetServer(
+      "git.example.org", port: 8443, path: "/git", securityDomain: "realm", protocol: .https,
+      authenticationType: .httpBasic)
+    let internet = ItemKey.internetPassword(server: server, account: "ada")
+    #expect(internet.server == server && internet.account == "ada" && password.server == nil)
+    #expect(note.service == nil && note.account == nil && note.label == nil)
     #expect(ItemKind.password != ItemKind.value && note != .credentials(service: "a", label: "b"))
   }
 
@@ -37,8 +46,8 @@ import Testing
     item.isLocked = false
     item.comment = "comment"
     #expect(item.comment == "comment" && item.attributes?.count == 2)
-    #expect(item.limited(to: .all).secret == Secret("s3cret"))
-    #expect(item.limited(to: .metadata).secret == nil)
+    #expect(item.selecting(.all).secret == Secret("s3cret"))
+    #expect(item.selecting(.metadata).secret == nil)
     #expect(item.key.defaultLabel == "service: account")
   }
 
@@ -47,8 +56,8 @@ import Testing
     let time = Date(timeIntervalSince1970: 0)...Date(timeIntervalSince1970: 1)
     var query = ItemQuery(
       key: nil, kind: nil, attributes: [:], label: nil, created: nil, modified: nil,
-      ignoresCase: false, details: [], limit: nil, unlocks: true)
-    #expect(query.namesNothing)
+      ignoresCase: false, details: [], limit: nil, allowsUnlocking: true)
+    #expect(query.isUnconstrained)
     #expect(query.matches(SecureItem(key: key)))
     query.key = key
     query.kind = .password
@@ -60,7 +69,7 @@ import Testing
     query.details = ItemQuery.Details(rawValue: ItemQuery.Details.all.rawValue)
     query.limit = 1
     query.onProgress = { completed, total in print("\(completed) of \(total)") }
-    query.unlocks = false
+    query.allowsUnlocking = false
     #expect(query.details == [.secret, .metadata])
     #expect(!query.matches(SecureItem(key: key)))
     #expect(
@@ -106,6 +115,7 @@ import Testing
     #expect(secret.count == 6 && secret.text == "s3cret")
     #expect(secret.description == secret.debugDescription)
     #expect(secret.customMirror.children.isEmpty)
+    #expect(Credential(login: "ada", secret: secret)?.secret == secret)
     var credential = Credential(login: "ada", password: "pa55")
     credential.login = "grace"
     credential.password = "s3cret"
@@ -122,7 +132,7 @@ import Testing
       .providerFailed, .chosenStorageMissing, .noDefaultCollection, .collectionNotFound,
       .collectionAlreadyExists, .accessDenied,
       .timedOut, .canceled, .connectionLost, .ambiguous, .invalidArgument, .undecodable,
-      .noStorage, .notObservable, .backend,
+      .noStorage, .notObservable, .other,
     ]
     #expect(codes.count == 21)
     let operations: Set<Operation> = [
@@ -136,16 +146,21 @@ import Testing
     cause.text = "full"
     #expect(cause.description == "disk 28: full")
     var error = SecureStorageError(
-      .backend, operation: .save, backend: "Test", message: nil, advice: nil, argument: nil,
+      .other, operation: .save, backendName: "Test", message: nil, recoverySuggestion: nil,
+      argument: nil,
       underlying: nil)
     error.code = Code(rawValue: "full")
     error.operation = Operation(rawValue: "compact")
-    error.backend = "FileStorage"
+    error.backendName = "FileStorage"
     error.message = "It is full."
-    error.advice = "Empty it."
+    error.recoverySuggestion = "Empty it."
     error.argument = "item"
     error.underlying = cause
     #expect(error.code.rawValue == error.code.description)
+    let own = InMemoryStorage().error(
+      .invalidArgument, during: .save, message: "It is bad.", recoverySuggestion: "Mend it.",
+      argument: "item", underlying: cause)
+    #expect(own.backendName == "InMemoryStorage" && own.argument == "item")
     #expect(
       error.description
         == "FileStorage: compact failed (full). It is full. Empty it. [disk 28: full]")

@@ -1,7 +1,7 @@
 import Keyring
 import Testing
 
-/// Storages that lock, and that have collections.
+/// Tests of storages that can be locked and of storages that have collections.
 @Suite struct LockingTests {
   @Test func lockingAndUnlocking() throws {
     func relock(_ storage: some LockableStorage) throws(SecureStorageError) {
@@ -29,13 +29,13 @@ import Testing
       try work.setPassword("s3cret", for: .password(service: "service", account: "account"))
       #expect(try storage.collection(labeled: "work").items(matching: ItemQuery()).count == 1)
       #expect(try storage.collections().map(\.label) == ["default", "work"])
-      #expect(try storage.isCommonCollection())
+      #expect(try storage.isSharedCollection())
       #expect(try storage.deleteCollection(labeled: "work"))
     }
     try keep(InMemoryStorage())
     let storage = InMemoryStorage()
     _ = try storage.createCollection(labeled: "work")
-    #expect(!storage.collection(labeled: "work").isCommonCollection())
+    #expect(!storage.collection(labeled: "work").isSharedCollection())
     #expect(storage.collections().count == 2)
     #expect(storage.deleteCollection(labeled: "work"))
     #expect(storage.description == "InMemoryStorage")
@@ -46,7 +46,7 @@ import Testing
     let storage: any CollectionStorage = InMemoryStorage()
     try await storage.createCollection(labeled: "work")
     #expect(try await storage.collections().count == 2)
-    #expect(try await storage.isCommonCollection())
+    #expect(try await storage.isSharedCollection())
     #expect(try await storage.deleteCollection(labeled: "work"))
   }
 
@@ -61,11 +61,11 @@ import Testing
   @Test func everyUseIsConfirmed() throws {
     let base = try InMemoryStorage().createCollection(labeled: "work")
     try base.unlock()
-    let storage = ConfirmingStorage(base)
+    let storage = AutoLockingStorage(base)
     let key = ItemKey.password(service: "service", account: "account")
-    // In memory nobody is asked, and so nothing is confirmed.
+    // An in-memory storage doesn't ask anyone, so nothing is confirmed.
     for body: () throws -> Void in [
-      { try storage.save(SecureItem(key: key, secret: Secret("s3cret")), .add) },
+      { try storage.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .add) },
       { _ = try storage.items(matching: .key(key)) },
       { _ = try storage.items(for: [key], details: .all) },
       { try storage.removeItems(matching: .key(key)) },

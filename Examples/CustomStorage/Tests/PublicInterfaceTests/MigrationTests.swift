@@ -1,9 +1,10 @@
 import Foundation
 import Keyring
+import KeyringMigration
 import Synchronization
 import Testing
 
-/// Moving secrets into a storage.
+/// Tests of moving secrets to a storage.
 @Suite struct MigrationTests {
   private struct Settings {
     @Password("token") var token: String?
@@ -45,7 +46,7 @@ import Testing
     let value = ItemKey.value(service: "service", account: "numbers")
     try Data(#"{"git": {"login": "ada", "password": "pa55"}, "numbers": [1, 2]}"#.utf8)
       .write(to: URL(fileURLWithPath: path))
-    let items: [PlaintextItem] = [
+    let items: [PlaintextMapping] = [
       .credential("git", as: credentials), .value("numbers", of: [Int].self, as: value),
     ]
     #expect(try Migration(of: items, from: .jsonFile(path), to: destination).run() == 2)
@@ -53,14 +54,14 @@ import Testing
     #expect(try destination.value([Int].self, for: value) == [1, 2])
 
     try Data("TOKEN=s3cret\n".utf8).write(to: URL(fileURLWithPath: path))
-    let token = [PlaintextItem.password("TOKEN", as: key)]
+    let token = [PlaintextMapping.password("TOKEN", as: key)]
     #expect(try Migration(of: token, from: .environmentFile(path), to: destination).run() == 1)
     #expect(try destination.password(for: key) == "s3cret")
   }
 
   @Test func wholeSettings() async throws {
     let values = Mutex(["token": "s3cret"])
-    let defaults: Plaintext = .values(
+    let defaults: PlaintextSource = .values(
       read: { name in values.withLock { $0[name] } },
       remove: { names in values.withLock { values in for name in names { values[name] = nil } } })
     let properties = SecureProperties(of: Settings())
@@ -73,7 +74,7 @@ import Testing
   }
 
   private func moveValues(
-    of properties: SecureProperties, from plaintext: Plaintext
+    of properties: SecureProperties, from plaintext: PlaintextSource
   ) throws -> Int {
     try properties.migrate(from: plaintext, to: destination)
   }

@@ -2,7 +2,7 @@ import Keyring
 import Synchronization
 import Testing
 
-/// What changes, and what is kept until it does.
+/// Tests of changes, and of values that are cached until a change.
 @Suite(.timeLimit(.minutes(1))) struct ObservationTests {
   private struct Settings {
     @Password("authToken", service: "app") var authToken: String?
@@ -52,11 +52,11 @@ import Testing
       #expect(try cache.isLocked())
       try cache.unlock()
       let work = try cache.createCollection(labeled: "work")
-      #expect(try !work.isCommonCollection())
+      #expect(try !work.isSharedCollection())
       #expect(try cache.collection(labeled: "work").items(matching: ItemQuery()).isEmpty)
       #expect(try cache.collections().count == 2)
       #expect(try cache.deleteCollection(labeled: "work"))
-      cache.forgetAll()
+      cache.removeAll()
       observation.cancel()
     }
     try keep(InMemoryStorage())
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func storagesOfOnesOwn() throws {
-    let observers = StorageObservers()
+    let observers = ObserverList()
     let storage = ObservedStorage(observers: observers)
     let events = Mutex<[StorageEvent]>([])
     let observation = try storage.observe(.key(key)) { event in
@@ -83,12 +83,12 @@ import Testing
     observation.cancel()
     #expect(observers.isEmpty)
     let ended = Mutex(false)
-    StorageObservation { ended.withLock { $0 = true } }.cancel()
+    StorageSubscription { ended.withLock { $0 = true } }.cancel()
     #expect(ended.withLock { $0 })
   }
 
   @Test func errors() throws {
-    let error = SecureStorageError(.notObservable, operation: .observe, backend: "MyStorage")
+    let error = SecureStorageError(.notObservable, operation: .observe, backendName: "MyStorage")
     #expect(error.operation.description == "observe")
     InMemoryStorage().observe(nil) { _ in }.cancel()
     #expect(Set<StorageEvent>([.locked, .locked]).count == 1)
@@ -96,15 +96,15 @@ import Testing
   }
 }
 
-/// A storage of another maker that tells of its changes.
+/// A third-party storage that reports its changes.
 private struct ObservedStorage: BlockingStorage, ObservableStorage {
-  let observers: StorageObservers
+  let observers: ObserverList
   private let base = InMemoryStorage()
 
-  init(observers: StorageObservers) { self.observers = observers }
+  init(observers: ObserverList) { self.observers = observers }
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode)
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode: mode)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
@@ -117,7 +117,7 @@ private struct ObservedStorage: BlockingStorage, ObservableStorage {
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageObservation {
+  ) throws(SecureStorageError) -> StorageSubscription {
     observers.add(observer)
   }
 }

@@ -7,10 +7,13 @@ struct Token: Codable, Sendable, Equatable {
   var text = ""
 }
 
-/// Properties of every kind, in a type that crosses isolations.
+/// Properties of every kind, in a type that crosses isolation domains.
 struct Settings: Sendable {
   @Password("authToken", service: "service", accessGroup: "group") var authToken: String?
   @Password("theme", default: "light") var theme: String
+  @Password("signingKey") var signingKey: Secret?
+  @InternetPassword(InternetServer("vault.example.org")) var vaultKey: Secret?
+  @InternetPassword(server: "vault.example.com") var vaultToken: Secret?
   @Credentials("account", service: "service") var account: Credential?
   @Credentials("guest", default: Credential(login: "guest", password: "")) var guest: Credential
   @InternetPassword(server: "git.example.org", account: "ada") var gitPassword: String?
@@ -43,7 +46,7 @@ actor SettingsActor {
   }
 }
 
-/// A class that several tasks share keeps its settings in a constant.
+/// A class that several tasks share, with its settings in a constant.
 final class SharedSettings: Sendable {
   private let settings = Settings()
   var authToken: String? {
@@ -52,7 +55,7 @@ final class SharedSettings: Sendable {
   }
 }
 
-/// A property of a type that is not known yet, in a storage that is chosen later.
+/// A type with a property of a generic type, and with a storage that is chosen later.
 struct Box<Value: Codable & Sendable>: Sendable {
   @SecureValue<Value, Value?> var value: Value?
   @Password var name: String?
@@ -74,6 +77,16 @@ struct Box<Value: Codable & Sendable>: Sendable {
     settings.authToken = "s3cret"
     settings.theme = "dark"
     settings.account = Credential(login: "ada", password: "pa55")
+    settings.signingKey = Secret("signs")
+    (settings.vaultKey, settings.vaultToken) = (Secret("key"), Secret("token"))
+    #expect(settings.signingKey == Secret("signs") && settings.vaultKey == Secret("key"))
+    #expect(settings.vaultToken?.text == "token")
+    func stored<Value: PasswordValue>(_ type: Value.Type) -> Value.StoredPassword.Type {
+      Value.StoredPassword.self
+    }
+    #expect(stored(String?.self) == String.self && stored(Secret?.self) == Secret.self)
+    #expect(String.StoredPassword.self == String.self && Secret.StoredPassword.self == Secret.self)
+    #expect(Secret?.StoredPassword.self == Secret.self)
     settings.guest.login = "visitor"
     settings.gitPassword = "of git"
     settings.webPassword = "of the web"
@@ -121,7 +134,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
 
   @Test func wrappersWithoutTheAttribute() {
     let storage = InMemoryStorage()
-    let password = Password("name", storage: storage)
+    let password = Password<String?>("name", storage: storage)
     password.wrappedValue = "s3cret"
     #expect(password.projectedValue.failure == nil)
     let account = Credentials("name", storage: storage)
@@ -158,13 +171,13 @@ struct Box<Value: Codable & Sendable>: Sendable {
   @Test func allPropertiesOfAValue() throws {
     settings.authToken = "s3cret"
     let properties = SecureProperties(of: settings)
-    #expect(properties.count == 10)
+    #expect(properties.count == 13)
     let entry: SecureProperties.Entry = try #require(properties.entries().first)
     #expect(entry.name == "authToken" && entry.key == settings.$authToken.key)
     #expect(entry.isStored && entry.failure == nil)
     let values: SecureValues = try properties.readAll()
     #expect(try values[settings.$authToken] == "s3cret")
-    #expect(try properties.copy(to: InMemoryStorage(), .add) == 1)
+    #expect(try properties.copy(to: InMemoryStorage(), mode: .add) == 1)
     #expect(try properties.removeAll() == 1)
   }
 
@@ -186,11 +199,13 @@ struct Box<Value: Codable & Sendable>: Sendable {
       try await settings.$authToken.write("s3cret")
     }
     #expect(settings.authToken == nil)
-    #expect(SecureStorageDefaults.storageInForce is InMemoryStorage)
+    #expect(SecureStorageDefaults.currentStorage is InMemoryStorage)
   }
 }
 
-/// The defaults of the process, which are set to what they are: other tests run at the same time.
+/// Tests of the process's defaults.
+///
+/// They set the defaults to their current values, because other tests run at the same time.
 @Suite struct DefaultsTests {
   private final class Report: Sendable {
     let failures = Mutex<[SecurePropertyFailure]>([])

@@ -2,7 +2,7 @@
 import Keyring
 import Testing
 
-/// The Secret Service, which the tests here never call.
+/// Tests of the Secret Service that never call it.
 @Suite struct SecretServiceTests {
   @Test func options() {
     typealias Options = SecretServiceStorage.Options
@@ -22,13 +22,13 @@ import Testing
     #expect(SecretServiceStorage().collection(labeled: "work").options.collection == .named("work"))
   }
 
-  /// Nobody is at the address, so that every operation is an error.
+  /// No bus is at the address, so every operation is an error.
   @Test func operationsWithoutABus() throws {
     let storage = SecretServiceStorage(
       options: SecretServiceStorage.Options(busAddress: "unix:path=/nonexistent"))
     let key = ItemKey.password(service: "service", account: "account")
     for body: () throws -> Void in [
-      { try storage.save(SecureItem(key: key, secret: Secret("s3cret")), .add) },
+      { try storage.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .add) },
       { _ = try storage.items(matching: .key(key)) },
       { _ = try storage.items(for: [key], details: .all) },
       { try storage.removeItems(matching: .key(key)) },
@@ -43,7 +43,7 @@ import Testing
       let error = #expect(throws: SecureStorageError.self) { try body() }
       #expect(error?.code == .noSessionBus)
     }
-    #expect(try storage.isCommonCollection())
+    #expect(try storage.isSharedCollection())
   }
 }
 #endif

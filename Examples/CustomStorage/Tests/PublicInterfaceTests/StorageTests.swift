@@ -2,7 +2,7 @@ import Dispatch
 import Keyring
 import Testing
 
-/// Reading and writing on a storage, in generic code and behind `any`.
+/// Tests of reading and writing, in generic code and with `any`.
 @Suite struct StorageTests {
   struct Session: Codable, Sendable, Equatable {
     var token: String
@@ -15,11 +15,11 @@ import Testing
 
   @Test func itemsInGenericCode() throws {
     func keep(_ storage: some SecureStorage) throws(SecureStorageError) {
-      try storage.save(SecureItem(key: password, secret: Secret("s3cret")), .add)
+      try storage.save(SecureItem(key: password, secret: Secret("s3cret")), mode: .add)
       let found = try storage.items(for: [password, credential], details: .all)
       guard let item = found[password] else { throw failure(.itemNotFound) }
       #expect(item.label == password.defaultLabel)
-      #expect(try storage.items(matching: .key(password)) == [item.limited(to: [])])
+      #expect(try storage.items(matching: .key(password)) == [item.selecting([])])
       #expect(try storage.exists(password))
       #expect(try storage.item(for: password)?.secret == Secret("s3cret"))
       #expect(try storage.secret(for: password) == Secret("s3cret"))
@@ -28,13 +28,13 @@ import Testing
       #expect(storage.backendName == "InMemoryStorage")
     }
     try keep(storage)
-    try storage.save(SecureItem(key: password, secret: Secret("s3cret")), .add)
+    try storage.save(SecureItem(key: password, secret: Secret("s3cret")), mode: .add)
     #expect(try storage.removeItems(matching: .key(password)) == 1)
   }
 
   @Test func itemsBehindAnExistential() async throws {
     let storage: any SecureStorage = storage
-    try await storage.save(SecureItem(key: password, secret: Secret("s3cret")), .addOrReplace)
+    try await storage.save(SecureItem(key: password, secret: Secret("s3cret")), mode: .addOrReplace)
     #expect(try await storage.items(matching: .key(password, details: .secret)).count == 1)
     #expect(try await storage.exists(password))
     #expect(try await storage.item(for: password, details: .metadata)?.secret == nil)
@@ -45,7 +45,7 @@ import Testing
   @Test func values() throws {
     try storage.setSecret(Secret("s3cret"), for: password)
     #expect(try storage.secret(for: password) == Secret("s3cret"))
-    try storage.setPassword("pa55", for: password, .update)
+    try storage.setPassword("pa55", for: password, mode: .update)
     #expect(try storage.password(for: password) == "pa55")
     try storage.setCredential(Credential(login: "ada", password: "pa55"), for: credential)
     #expect(try storage.credential(for: credential)?.password == "pa55")
@@ -125,12 +125,12 @@ import Testing
     try storage.validate(.service("service"), for: .remove)
     try storage.validate(collectionLabel: "label", for: .createCollection)
     #expect(throws: SecureStorageError.self) {
-      try storage.secretOfNewItem(SecureItem(key: password))
+      try storage.requireSecret(SecureItem(key: password))
     }
     #expect(throws: SecureStorageError.self) { try storage.validate(ItemQuery(), for: .remove) }
   }
 
   private func failure(_ code: SecureStorageError.Code) -> SecureStorageError {
-    SecureStorageError(code, operation: .read, backend: "Test")
+    SecureStorageError(code, operation: .read, backendName: "Test")
   }
 }

@@ -4,7 +4,7 @@ import KeyringFile
 import KeyringTesting
 import Testing
 
-/// The two forms of a storage's operations, and the three ways to write a storage.
+/// Tests of the two forms of a storage's operations, and of the three ways to write a storage.
 @Suite struct WithoutBlockingTests {
   private let key = ItemKey.password(service: "service", account: "account")
   private var item: SecureItem { SecureItem(key: key, secret: Secret("s3cret")) }
@@ -28,9 +28,9 @@ import Testing
     try await atOnce(storage)
   }
 
-  /// The operations that block: each runs the asynchronous one.
+  /// Runs the blocking operations, each of which runs the asynchronous one.
   private func inTurn(_ storage: RemoteStorage) throws {
-    try storage.save(item, .add)
+    try storage.save(item, mode: .add)
     #expect(try storage.items(matching: .key(key)).count == 1)
     #expect(try storage.item(for: key, details: .secret)?.secret == item.secret)
     #expect(try storage.items(for: [key], details: .secret)[key]?.secret == item.secret)
@@ -38,7 +38,7 @@ import Testing
   }
 
   private func atOnce(_ storage: some SecureStorage) async throws {
-    try await storage.save(item, .add)
+    try await storage.save(item, mode: .add)
     #expect(try await storage.items(matching: .key(key)).count == 1)
     #expect(try await storage.items(for: [key], details: .secret).count == 1)
     #expect(try await storage.removeItems(matching: .key(key)) == 1)
@@ -46,7 +46,7 @@ import Testing
 
   @Test func immediateStorage() async throws {
     let storage = QuickStorage()
-    try await storage.saveWithoutBlocking(item, .add)
+    try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
     #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
     #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
@@ -58,9 +58,9 @@ import Testing
     #expect(error?.code == .canceled)
   }
 
-  /// An `await` on a storage that never waits stays where it is.
+  /// An `await` on a storage that never waits stays on its thread.
   @MainActor @Test func immediateStorageNeedsNoOtherThread() async throws {
-    // There is only this check, which ends the process where it fails.
+    // This is the only check there is; it ends the process if it fails.
     let storage = QuickStorage(whenRead: { MainActor.preconditionIsolated() })
     _ = try await storage.items(matching: .key(key))
     _ = try await storage.password(for: key)
@@ -69,7 +69,7 @@ import Testing
 
   @Test func blockingStorage() async throws {
     let storage = ForwardingStorage(base: InMemoryStorage())
-    try await storage.saveWithoutBlocking(item, .add)
+    try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
     #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
     #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
@@ -81,15 +81,15 @@ import Testing
     _ = try await storage.createCollectionWithoutBlocking(labeled: "work")
     #expect(try await storage.collectionsWithoutBlocking().map(\.label).contains("work"))
     #expect(try await storage.deleteCollectionWithoutBlocking(labeled: "work"))
-    #expect(try await storage.isCommonCollectionWithoutBlocking())
+    #expect(try await storage.isSharedCollectionWithoutBlocking())
   }
 
-  /// Its threads are the library's, and as many as there are.
+  /// Blocked calls use the library's threads, as many as are needed.
   @Test func blockedThreadsAreNotTheCooperativePools() async throws {
     let gates = Gates()
     let storage = HeldStorage(gates: gates)
     let reads = (0..<32).map { _ in Task { try await storage.password(for: key) } }
-    // All of them are in the storage at the same time, on however few processors.
+    // All calls are in the storage at the same time, even with few processors.
     await gates.waitForCalls(32)
     gates.open()
     for read in reads { #expect(try await read.value == nil) }
@@ -110,7 +110,7 @@ import Testing
 
   @Test func faultyStorage() async throws {
     let storage = FaultyStorage()
-    try await storage.saveWithoutBlocking(item, .add)
+    try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
     #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
     _ = try await storage.observeWithoutBlocking(nil) { _ in }
@@ -119,7 +119,7 @@ import Testing
 
   @Test func cachedStorage() async throws {
     let storage = InMemoryStorage().cached()
-    try await storage.saveWithoutBlocking(item, .add)
+    try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
     #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
     _ = try await storage.observeWithoutBlocking(nil) { _ in }
@@ -130,8 +130,8 @@ import Testing
   @Test func firstAvailable() async throws {
     let place = NSTemporaryDirectory() + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: place) }
-    let storage = FirstAvailable([InMemoryStorage()], remembering: .file(at: place))
-    try await storage.saveWithoutBlocking(item, .add)
+    let storage = FirstAvailableStorage([InMemoryStorage()], remembering: .file(at: place))
+    try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
     #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
     _ = try await storage.observeWithoutBlocking(nil) { _ in }
@@ -141,11 +141,11 @@ import Testing
 
   @Test func confirmingStorage() async throws {
     let collection = try await InMemoryStorage().createCollection(labeled: "vault")
-    let storage = ConfirmingStorage(collection, patience: .seconds(10))
+    let storage = AutoLockingStorage(collection, patience: .seconds(10))
     let (key, item) = (key, item)
-    // Nobody unlocks it.
+    // The storage stays locked.
     for body: () async throws -> Void in [
-      { try await storage.saveWithoutBlocking(item, .add) },
+      { try await storage.saveWithoutBlocking(item, mode: .add) },
       { _ = try await storage.itemsWithoutBlocking(matching: .service("service")) },
       { _ = try await storage.itemsWithoutBlocking(for: [key], details: .secret) },
       { _ = try await storage.removeItemsWithoutBlocking(matching: .key(key)) },
@@ -157,13 +157,13 @@ import Testing
   }
 
   #if os(Linux)
-  /// Nobody is at the address, so that every operation is an error.
+  /// No bus is at the address, so every operation is an error.
   @Test func secretServiceWithoutABus() async throws {
     let storage = SecretServiceStorage(
       options: SecretServiceStorage.Options(busAddress: "unix:path=/nonexistent"))
     let (key, item) = (key, item)
     for body: () async throws -> Void in [
-      { try await storage.saveWithoutBlocking(item, .add) },
+      { try await storage.saveWithoutBlocking(item, mode: .add) },
       { _ = try await storage.itemsWithoutBlocking(matching: .key(key)) },
       { _ = try await storage.itemsWithoutBlocking(for: [key], details: .all) },
       { _ = try await storage.removeItemsWithoutBlocking(matching: .key(key)) },
@@ -178,7 +178,7 @@ import Testing
       let error = await #expect(throws: SecureStorageError.self) { try await body() }
       #expect(error?.code == .noSessionBus)
     }
-    #expect(try await storage.isCommonCollectionWithoutBlocking())
+    #expect(try await storage.isSharedCollectionWithoutBlocking())
     let diagnosis = try await storage.diagnoseWithoutBlocking(writing: false)
     #expect(diagnosis.failure?.code == .noSessionBus)
   }
@@ -189,9 +189,9 @@ import Testing
 private struct RemoteStorage: AsynchronousStorage {
   private let server = InMemoryStorage()
 
-  func saveWithoutBlocking(_ item: SecureItem, _ mode: SaveMode) async throws(SecureStorageError) {
+  func saveWithoutBlocking(_ item: SecureItem, mode: SaveMode) async throws(SecureStorageError) {
     await Task.yield()
-    try await server.save(item, mode)
+    try await server.save(item, mode: mode)
   }
 
   func itemsWithoutBlocking(
@@ -214,8 +214,8 @@ private struct QuickStorage: ImmediateStorage {
   private let base = InMemoryStorage()
   var whenRead: @Sendable () -> Void = {}
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode)
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode: mode)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
@@ -228,16 +228,16 @@ private struct QuickStorage: ImmediateStorage {
   }
 }
 
-/// A storage that blocks in each read until it is let go, or the call is cancelled.
+/// A storage that blocks in each read until it's released or the call is cancelled.
 private struct HeldStorage: BlockingStorage {
   let gates: Gates
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {}
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     gates.pass()
     if CancellationSignal.current?.isCancelled == true {
-      throw SecureStorageError(.canceled, operation: .read, backend: backendName)
+      throw SecureStorageError(.canceled, operation: .read, backendName: backendName)
     }
     return []
   }
@@ -245,7 +245,7 @@ private struct HeldStorage: BlockingStorage {
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
 }
 
-/// Where threads wait until they are let go.
+/// Gates at which threads wait until they're opened.
 private final class Gates: Sendable {
   private let end = DispatchSemaphore(value: 0)
   private let (calls, arrival) = AsyncStream<Void>.makeStream()

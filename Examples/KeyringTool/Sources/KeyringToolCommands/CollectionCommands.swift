@@ -1,10 +1,10 @@
 public import Keyring
 
-/// What can be done with the collections of a keyring.
+/// The commands for the collections of a keyring.
 public struct CollectionCommands: Sendable {
   private let storage: any CollectionStorage
 
-  /// Prepares the commands.
+  /// Creates the commands for a keyring.
   ///
   /// - Parameter storage: Any collection of the keyring.
   public init(_ storage: any CollectionStorage) {
@@ -13,8 +13,8 @@ public struct CollectionCommands: Sendable {
 
   /// Lists the collections.
   ///
-  /// - Returns: A line for each: whether it is locked, its label, and whether it is the default.
-  /// - Throws: Any reason for not knowing the answer.
+  /// - Returns: One line per collection, with its lock state, its label, and a mark if it's the default.
+  /// - Throws: `SecureStorageError` if the collections can't be listed.
   public func list() throws -> [String] {
     try storage.collections().map { collection in
       let state = collection.isLocked ? "locked  " : "unlocked"
@@ -23,23 +23,24 @@ public struct CollectionCommands: Sendable {
     }
   }
 
-  /// Makes a collection.
+  /// Creates a collection.
   ///
-  /// - Parameter label: Its label.
-  /// - Throws: What kept it from being made.
+  /// - Parameter label: The label of the collection.
+  /// - Throws: `SecureStorageError` if the collection can't be created.
   public func create(_ label: String) throws {
     try storage.createCollection(labeled: label)
   }
 
   /// Deletes a collection and all its items.
   ///
-  /// - Parameter label: Its label.
-  /// - Throws: That there is none, or what kept it from being deleted.
+  /// - Parameter label: The label of the collection.
+  /// - Throws: ``ToolFailure`` if there is no such collection, or `SecureStorageError` if it can't be
+  ///   deleted.
   public func delete(_ label: String) throws {
     guard try storage.deleteCollection(labeled: label) else {
       throw ToolFailure(
         "There is no collection \"\(label)\".",
-        advice: "The command \"collections\" shows what there is.")
+        recoverySuggestion: "The command \"collections\" shows what there is.")
     }
   }
 }

@@ -1,42 +1,44 @@
 import FoundationEssentials
 public import Keyring
 
-/// What is said of a storage, for a person and for a script.
+/// A report on the diagnosis of a storage, for a person or a script.
 public struct DoctorReport: Sendable {
   private let diagnosis: StorageDiagnosis
 
-  /// Makes a report.
+  /// Creates a report.
   ///
-  /// - Parameter diagnosis: What was found out.
+  /// - Parameter diagnosis: The diagnosis of the storage.
   public init(_ diagnosis: StorageDiagnosis) {
     self.diagnosis = diagnosis
   }
 
-  /// A line for each finding, and what to do about it.
+  /// A line for each finding, with a suggestion if there is one.
   public var lines: [String] {
     let findings = diagnosis.findings
     let width = findings.map(\.subject.count).max() ?? 0
     return findings.map { finding in
       let state = finding.state.rawValue
-      let advice = finding.advice.map { " \($0)" } ?? ""
+      let recoverySuggestion = finding.recoverySuggestion.map { " \($0)" } ?? ""
       return
-        "\(state.padded(to: 7))  \(finding.subject.padded(to: width))  \(finding.text)\(advice)"
+        "\(state.padded(to: 7))  \(finding.subject.padded(to: width))  \(finding.text)\(recoverySuggestion)"
         .printable
     }
   }
 
-  /// The findings as one JSON object, with the code of the failure if there is one.
+  /// Returns the findings as one JSON object, with the code of the failure if there is one.
   ///
-  /// - Returns: The JSON, in one line.
-  /// - Throws: Nothing in practice.
+  /// - Returns: The JSON on one line.
+  /// - Throws: An encoding error, which doesn't happen in practice.
   public func json() throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(Content(diagnosis)), as: UTF8.self)
   }
 
-  /// The exit status: 0 when secrets can be stored, 2 when the storage is locked and cannot ask, 1
-  /// when they cannot be stored for another reason.
+  /// The exit status of the program.
+  ///
+  /// It's 0 if secrets can be stored, 2 if the storage is locked and can't ask, and 1 if secrets can't be
+  /// stored for another reason.
   public var status: Int32 {
     switch diagnosis.failure?.code {
     case nil: 0
@@ -48,7 +50,7 @@ public struct DoctorReport: Sendable {
   private struct Content: Encodable {
     struct Finding: Encodable {
       let storage, subject, state, text: String
-      let advice: String?
+      let recoverySuggestion: String?
     }
 
     let storage: String
@@ -61,7 +63,7 @@ public struct DoctorReport: Sendable {
       findings = diagnosis.findings.map {
         Finding(
           storage: $0.storage, subject: $0.subject, state: $0.state.rawValue, text: $0.text,
-          advice: $0.advice)
+          recoverySuggestion: $0.recoverySuggestion)
       }
     }
   }

@@ -1,46 +1,48 @@
 public import Keyring
 
-/// What can be done with the items of a storage.
+/// The commands for the items of a storage.
 public struct ItemCommands: Sendable {
   private let storage: any SecureStorage
 
-  /// Prepares the commands.
+  /// Creates the commands for a storage.
   ///
-  /// - Parameter storage: Where the items are.
+  /// - Parameter storage: The storage of the items.
   public init(_ storage: any SecureStorage) {
     self.storage = storage
   }
 
-  /// Finds items without their secrets.
+  /// Lists items without their secrets.
   ///
   /// - Parameters:
-  ///   - selection: Which items.
-  ///   - unlocks: Whether what is locked may be unlocked; it is listed in any case.
+  ///   - selection: The items to list.
+  ///   - allowsUnlocking: A Boolean value that indicates whether locked items may be unlocked. They're
+  ///     listed in any case.
   /// - Returns: The items as text.
-  /// - Throws: That the selection is not clear, or any reason for not knowing the answer.
-  public func list(_ selection: ItemSelection, unlocks: Bool = true) throws -> ItemListing {
+  /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or `SecureStorageError` if the items
+  ///   can't be read.
+  public func list(_ selection: ItemSelection, allowsUnlocking: Bool = true) throws -> ItemListing {
     var query = try selection.query()
     query.details = .metadata
-    query.unlocks = unlocks
+    query.allowsUnlocking = allowsUnlocking
     return ItemListing(try storage.items(matching: query))
   }
 
-  /// Reads the secret of an item.
+  /// Returns the secret of an item.
   ///
-  /// - Parameter selection: Which item.
-  /// - Returns: Its secret.
-  /// - Throws: That there is none, or any reason for not knowing the answer.
+  /// - Parameter selection: The item to read.
+  /// - Returns: The secret.
+  /// - Throws: ``ToolFailure`` if there is no such item, or another error if it can't be read.
   public func secret(_ selection: ItemSelection) throws -> Secret {
     let key = try selection.key()
     guard let secret = try storage.secret(for: key) else { throw Self.missing(key) }
     return secret
   }
 
-  /// Reads everything but the secret of an item.
+  /// Returns everything except the secret of an item.
   ///
-  /// - Parameter selection: Which item.
+  /// - Parameter selection: The item to read.
   /// - Returns: The item as text.
-  /// - Throws: That there is none, or any reason for not knowing the answer.
+  /// - Throws: ``ToolFailure`` if there is no such item, or another error if it can't be read.
   public func metadata(_ selection: ItemSelection) throws -> ItemListing {
     let key = try selection.key()
     guard let item = try storage.item(for: key, details: .metadata) else { throw Self.missing(key) }
@@ -51,33 +53,36 @@ public struct ItemCommands: Sendable {
   ///
   /// - Parameters:
   ///   - secret: The secret.
-  ///   - selection: The item that it is for.
+  ///   - selection: The item that contains the secret.
   ///   - login: The login of a credential.
-  ///   - label: The name that keyring managers show; `nil` leaves it as it is.
-  ///   - mode: What to do when there is such an item, or is not.
-  /// - Throws: That the selection is not clear, or what kept it from being stored.
+  ///   - label: The name that keyring managers show, or `nil` to leave it unchanged.
+  ///   - mode: The save mode.
+  /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or another error if the secret can't
+  ///   be stored.
   public func set(
     _ secret: Secret, for selection: ItemSelection, login: String? = nil, label: String? = nil,
-    _ mode: SaveMode = .addOrReplace
+    mode: SaveMode = .addOrReplace
   ) throws {
     let item = SecureItem(
       key: try selection.key(), secret: secret, label: label,
       attributes: login.map { ["username": $0] })
-    try storage.save(item, mode)
+    try storage.save(item, mode: mode)
   }
 
   /// Removes items.
   ///
   /// - Parameters:
-  ///   - selection: Which items.
-  ///   - all: Whether all of the service or server are meant.
-  /// - Returns: How many were removed.
-  /// - Throws: That the selection is not clear, or what kept them from being removed.
+  ///   - selection: The items to remove.
+  ///   - all: A Boolean value that indicates whether to remove all items of the service or server.
+  /// - Returns: The number of removed items.
+  /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or `SecureStorageError` if the items
+  ///   can't be removed.
   public func remove(_ selection: ItemSelection, all: Bool = false) throws -> Int {
     try storage.removeItems(matching: selection.query(all: all))
   }
 
   private static func missing(_ key: ItemKey) -> ToolFailure {
-    ToolFailure("There is no \(key).", advice: "The command \"list\" shows what there is.")
+    ToolFailure(
+      "There is no \(key).", recoverySuggestion: "The command \"list\" shows what there is.")
   }
 }

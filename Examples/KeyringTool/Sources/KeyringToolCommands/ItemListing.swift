@@ -1,18 +1,18 @@
 import FoundationEssentials
 public import Keyring
 
-/// Items as lines of text: what a person needs to tell them apart, and never a secret.
+/// A listing of items as text, which identifies them to a person and never contains a secret.
 public struct ItemListing: Sendable {
   private let items: [SecureItem]
 
-  /// Makes a listing.
+  /// Creates a listing.
   ///
-  /// - Parameter items: The items, with their metadata.
+  /// - Parameter items: The items with their metadata.
   public init(_ items: [SecureItem]) {
     self.items = items
   }
 
-  /// A line for each item: kind, key, label and when it was last changed.
+  /// A line for each item, with its kind, its key, its label, and the time of its last change.
   public var lines: [String] {
     let rows = items.map { item in
       [
@@ -28,7 +28,7 @@ public struct ItemListing: Sendable {
     }
   }
 
-  /// A paragraph for each item: everything but the secret.
+  /// A paragraph for each item, with everything except the secret.
   public var paragraphs: [String] {
     items.map { item in
       [

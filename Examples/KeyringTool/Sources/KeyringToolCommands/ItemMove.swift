@@ -1,21 +1,21 @@
 public import Keyring
 
-/// Moves items from one storage to another, losing none whatever happens on the way.
+/// A move of items from one storage to another that loses none if it's interrupted.
 ///
-/// A move that was interrupted is completed by running it again: an item that is in the destination
-/// as it is in the source counts as written.
+/// To complete an interrupted move, run it again. An item that is the same in the destination as in the
+/// source counts as written.
 public struct ItemMove: Sendable {
   private let source: any SecureStorage
   private let destination: any SecureStorage
   private let isReplacing: Bool
 
-  /// Prepares a move.
+  /// Creates a move.
   ///
   /// - Parameters:
-  ///   - source: Where the items are.
-  ///   - destination: Where they go.
-  ///   - replacing: Whether items of the same keys there are replaced. Attributes that only they
-  ///     have are kept.
+  ///   - source: The storage of the items.
+  ///   - destination: The storage to move the items to.
+  ///   - replacing: A Boolean value that indicates whether to replace items with the same keys in the
+  ///     destination. Attributes that only those items have are kept.
   public init(
     from source: any SecureStorage, to destination: any SecureStorage, replacing: Bool
   ) {
@@ -24,14 +24,14 @@ public struct ItemMove: Sendable {
     self.isReplacing = replacing
   }
 
-  /// Moves the items that a query finds.
+  /// Moves the items that match a query.
   ///
-  /// All are written to the destination and read back before the first is removed from the source.
-  /// When one cannot be written, the source is left as it is.
+  /// All items are written to the destination and read back before the first one is removed from the
+  /// source. If an item can't be written, the source is left unchanged.
   ///
-  /// - Parameter query: Which items.
-  /// - Returns: How many items were moved.
-  /// - Throws: What kept an item from being moved.
+  /// - Parameter query: The query that selects the items.
+  /// - Returns: The number of moved items.
+  /// - Throws: `SecureStorageError` or ``ToolFailure`` if an item can't be moved.
   public func run(_ query: ItemQuery) throws -> Int {
     let items = try itemsToMove(query)
     let uncopied = try itemsToCopy(items)
@@ -45,14 +45,14 @@ public struct ItemMove: Sendable {
     query.details = .all
     return try source.items(matching: query).map { item in
       var item = item
-      // Other programs put slashes in labels; no storage of this package takes one back.
+      // Other programs put slashes in labels, which no storage of this package accepts.
       item.label = item.label.map { $0.replacing("/", with: "-") }
       if item.label?.isEmpty == true { item.label = nil }
       return item
     }
   }
 
-  /// The items that the destination does not have yet; refuses those that it has otherwise.
+  /// Returns the items to copy; throws an error if the destination has a different item for a key.
   private func itemsToCopy(_ items: [SecureItem]) throws -> [SecureItem] {
     var uncopied: [SecureItem] = []
     var collisions = 0
@@ -68,19 +68,20 @@ public struct ItemMove: Sendable {
     }
     if collisions > 0, collisions == items.count, try sourceIsDestination() {
       throw ToolFailure(
-        "The items are where they are to go.", advice: "Choose two different collections.")
+        "The items are already in that collection.",
+        recoverySuggestion: "Choose two different collections.")
     }
     return uncopied
   }
 
-  /// Whether both are one collection under two names, such as its label and "default".
+  /// Returns whether both are the same collection under two names, such as its label and "default".
   ///
-  /// Only an item that is new in one tells. An item that was found in one and not in the other
-  /// tells as well, so that this is needed only when all of them collide.
+  /// Only an item that is new in one of them can tell. An item that is in one and not in the other also
+  /// tells, so this check is needed only if all items collide.
   private func sourceIsDestination() throws(SecureStorageError) -> Bool {
     let number = UInt64.random(in: 0...UInt64.max)
     let probe = ItemKey.password(service: "keyring-tool move", account: String(number))
-    try destination.setSecret(Secret("a probe"), for: probe, .add)
+    try destination.setSecret(Secret("a probe"), for: probe, mode: .add)
     let isFound: Result<Bool, SecureStorageError> = Result { () throws(SecureStorageError) in
       try source.exists(probe)
     }
@@ -89,11 +90,11 @@ public struct ItemMove: Sendable {
   }
 
   private func copy(_ item: SecureItem) throws {
-    try destination.save(item, isReplacing ? .addOrReplace : .add)
+    try destination.save(item, mode: isReplacing ? .addOrReplace : .add)
     guard try destination.item(for: item.key)?.isCopy(of: item) == true else {
       throw ToolFailure(
         "\(item.key) did not read back as it was written; nothing was removed from the source.",
-        advice: "Look at both, and try again.")
+        recoverySuggestion: "Look at both, and try again.")
     }
   }
 
@@ -101,21 +102,21 @@ public struct ItemMove: Sendable {
     guard try source.secret(for: item.key) == item.secret else {
       throw ToolFailure(
         "\(item.key) was changed by another program on the way, and is in both places.",
-        advice: "Move it again with --replace.")
+        recoverySuggestion: "Move it again with --replace.")
     }
     try source.remove(item.key)
   }
 
   private func collision(_ key: ItemKey) -> SecureStorageError {
     SecureStorageError(
-      .itemAlreadyExists, operation: .save, backend: destination.backendName,
+      .itemAlreadyExists, operation: .save, backendName: destination.backendName,
       message: "The destination has \(key) already, and it is not the same.",
-      advice: "Remove one of them, or move with --replace.")
+      recoverySuggestion: "Remove one of them, or move with --replace.")
   }
 }
 
 extension SecureItem {
-  /// Whether everything of an item is in this one too, which may have more attributes.
+  /// Returns whether the item contains everything of another item; it may have more attributes.
   fileprivate func isCopy(of item: SecureItem) -> Bool {
     secret == item.secret && (item.label == nil || label == item.label)
       && (item.attributes ?? [:]).allSatisfy { attributes?[$0.key] == $0.value }

@@ -1,16 +1,16 @@
 public import Keyring
 
-/// Which item, or which items, as somebody named them on a command line.
+/// A selection of one or more items, as named on a command line.
 public struct ItemSelection: Sendable {
-  /// What was named leaves open which items are meant, or contradicts itself.
+  /// An error that says that a selection is ambiguous or contradicts itself.
   public struct Unclear: Error, Equatable {
-    /// What to give instead: a sentence.
+    /// A sentence that says what to specify instead.
     public let message: String
   }
 
-  /// The service of passwords, values and credentials.
+  /// The service of passwords, values, and credentials.
   public var service: String?
-  /// The account of a password, a value or an internet password.
+  /// The account of a password, a value, or an internet password.
   public var account: String?
   /// The access group of a password or a value.
   public var accessGroup: String?
@@ -18,18 +18,18 @@ public struct ItemSelection: Sendable {
   public var credential: String?
   /// The server of an internet password.
   public var server: InternetServer?
-  /// Whether a value is meant rather than a password.
+  /// A Boolean value that indicates whether the item is a value rather than a password.
   public var isValue: Bool
 
-  /// Makes a selection.
+  /// Creates a selection.
   ///
   /// - Parameters:
-  ///   - service: The service of passwords, values and credentials.
-  ///   - account: The account of a password, a value or an internet password.
+  ///   - service: The service of passwords, values, and credentials.
+  ///   - account: The account of a password, a value, or an internet password.
   ///   - accessGroup: The access group of a password or a value.
   ///   - credential: The label of a credential within its service.
   ///   - server: The server of an internet password.
-  ///   - isValue: Whether a value is meant rather than a password.
+  ///   - isValue: A Boolean value that indicates whether the item is a value rather than a password.
   public init(
     service: String? = nil, account: String? = nil, accessGroup: String? = nil,
     credential: String? = nil, server: InternetServer? = nil, isValue: Bool = false
@@ -42,10 +42,10 @@ public struct ItemSelection: Sendable {
     self.isValue = isValue
   }
 
-  /// The key of the one item that is named.
+  /// Returns the key of the single item that is named.
   ///
   /// - Returns: The key.
-  /// - Throws: That no single item is named.
+  /// - Throws: ``Unclear`` if the selection doesn't name a single item.
   public func key() throws(Unclear) -> ItemKey {
     try check()
     if let server { return .internetPassword(server: server, account: account) }
@@ -57,10 +57,10 @@ public struct ItemSelection: Sendable {
       : .password(service: service, account: account, accessGroup: accessGroup)
   }
 
-  /// The items that agree with all that is named, whatever else they have; everything if nothing is.
+  /// Returns a query for all items that match the named parts, or for all items if there are none.
   ///
   /// - Returns: The query.
-  /// - Throws: That what is named contradicts itself.
+  /// - Throws: ``Unclear`` if the selection contradicts itself.
   public func query() throws(Unclear) -> ItemQuery {
     try check()
     if let server {
@@ -76,11 +76,12 @@ public struct ItemSelection: Sendable {
     return ItemQuery(kind: kind, attributes: attributes)
   }
 
-  /// The items that a command is to remove or to move.
+  /// Returns a query for the items that a command removes or moves.
   ///
-  /// - Parameter all: Whether all of the service or server are meant, and not the one item.
+  /// - Parameter all: A Boolean value that indicates whether to select all items of the service or server
+  ///   instead of a single item.
   /// - Returns: The query.
-  /// - Throws: That neither is named, or both are.
+  /// - Throws: ``Unclear`` if neither is named, or both are.
   public func query(all: Bool) throws(Unclear) -> ItemQuery {
     guard all else { return .key(try key()) }
     if account != nil || credential != nil {
@@ -90,9 +91,9 @@ public struct ItemSelection: Sendable {
     return try query()
   }
 
-  /// Refuses parts that no item has together, lest one of them be ignored.
+  /// Throws an error if parts are named that no item has together, so that none of them is ignored.
   ///
-  /// - Throws: Which they are.
+  /// - Throws: ``Unclear`` with the names of the parts.
   public func check() throws(Unclear) {
     if service != nil, server != nil {
       throw Unclear(message: "Give --service or --server, not both.")

@@ -1,6 +1,7 @@
 extension String {
-  /// The text in one line that leaves the terminal alone: other programs choose labels and
-  /// attributes too, and may put newlines and escape sequences in them.
+  /// The text on one line, without characters that affect the terminal.
+  ///
+  /// Other programs choose labels and attributes too, and may put newlines and escape sequences in them.
   var printable: String {
     unicodeScalars.reduce(into: "") { text, scalar in
       switch scalar.properties.generalCategory {

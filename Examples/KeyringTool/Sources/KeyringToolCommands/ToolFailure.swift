@@ -1,20 +1,20 @@
-/// What kept a command from doing its work, other than an error of the storage.
+/// An error of a command, other than an error of the storage.
 public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What went wrong: a sentence.
+  /// A sentence that describes the problem.
   public let message: String
-  /// What to do about it: a sentence.
-  public let advice: String
+  /// A sentence that suggests a solution.
+  public let recoverySuggestion: String
 
-  /// Makes a failure.
+  /// Creates a failure.
   ///
   /// - Parameters:
-  ///   - message: What went wrong.
-  ///   - advice: What to do about it.
-  public init(_ message: String, advice: String) {
+  ///   - message: A sentence that describes the problem.
+  ///   - recoverySuggestion: A sentence that suggests a solution.
+  public init(_ message: String, recoverySuggestion: String) {
     self.message = message
-    self.advice = advice
+    self.recoverySuggestion = recoverySuggestion
   }
 
   /// Both sentences.
-  public var description: String { "\(message) \(advice)" }
+  public var description: String { "\(message) \(recoverySuggestion)" }
 }

@@ -7,13 +7,14 @@ import Musl
 import Glibc
 #endif
 
-/// Asks a person for secrets without showing what is typed.
+/// A prompt for secrets that doesn't show the typed text.
 enum HiddenInput {
-  /// Turns the echo off for as long as a closure runs, and on again also while the program is stopped,
-  /// and when a signal ends it.
+  /// Turns the echo off while a closure runs.
   ///
-  /// Not `getpass`, which turns the keys that interrupt off too, so that Ctrl-C becomes part of the
-  /// secret, and leaves the echo off when a signal comes from elsewhere.
+  /// The echo is turned on again while the program is stopped, and when a signal ends it.
+  ///
+  /// It doesn't use `getpass`. That function also disables the keys that interrupt, so that Ctrl-C becomes
+  /// part of the secret, and it leaves the echo off if a signal comes from elsewhere.
   static func withoutEcho<Result>(_ body: () throws -> Result) throws -> Result {
     guard tcgetattr(STDIN_FILENO, &shown) == 0 else { throw unusable() }
     hidden = shown
@@ -23,10 +24,10 @@ enum HiddenInput {
       endingSignals.map { ($0, signal($0, showAndEnd)) }
       + [(SIGTSTP, signal(SIGTSTP, showAndStop)), (SIGCONT, signal(SIGCONT, hideAndAsk))]
     defer { for (number, handler) in handlers { signal(number, handler) } }
-    // What was typed before it was asked for was shown, and is no secret: it is dropped.
+    // This drops text that was typed before the prompt. It was shown, and isn't the secret.
     guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0 else { throw unusable() }
     defer {
-      // For the handler of a signal that comes now.
+      // Set this for the handler of a signal that arrives now.
       hidden = shown
       tcsetattr(STDIN_FILENO, TCSANOW, &shown)
     }
@@ -37,7 +38,7 @@ enum HiddenInput {
   static func ask(_ prompt: StaticString) throws -> Secret {
     asked = prompt
     try Terminal.write(Array(prompt.description.utf8), to: STDERR_FILENO)
-    // More than the 4096 bytes that a terminal takes for a line.
+    // This is more than the 4096 bytes that a terminal accepts per line.
     return try withUnsafeTemporaryAllocation(byteCount: 1 << 13, alignment: 1) { buffer in
       defer { if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) } }
       var count = 0
@@ -57,32 +58,34 @@ enum HiddenInput {
 
   private static func unusable() -> ToolFailure {
     ToolFailure(
-      "The terminal gave no line of text.", advice: "Try again, or pipe the secret in.")
+      "The terminal gave no line of text.", recoverySuggestion: "Try again, or pipe the secret in.")
   }
 }
 
-/// The signals that end a program whose terminal must be put right first.
+/// The signals that end the program, after the terminal has been restored.
 private let endingSignals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
-/// The terminal as it was, for the handlers below, which run when only the main thread exists.
+/// The original state of the terminal.
+///
+/// It's used by the handlers below, which run when there is only the main thread.
 nonisolated(unsafe) private var shown = termios()
 
-/// The terminal as it is to be while a secret is typed.
+/// The state of the terminal while a secret is typed.
 nonisolated(unsafe) private var hidden = termios()
 
-/// What was asked last.
+/// The last prompt.
 nonisolated(unsafe) private var asked: StaticString = ""
 
-/// Puts the terminal right and ends as the signal would have, with calls that a handler may make.
+/// Restores the terminal and ends the program with the signal, using only async-signal-safe calls.
 ///
-/// Half a secret that was typed is dropped, lest the shell show it and take it for a command.
+/// A partly typed secret is dropped, so that the shell doesn't show it and run it as a command.
 private let showAndEnd: @convention(c) (Int32) -> Void = { number in
   tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
   signal(number, SIG_DFL)
   raise(number)
 }
 
-/// Puts the terminal right and stops, as Ctrl-Z is to do; and hides what is typed when it goes on.
+/// Restores the terminal and stops the program, as Ctrl-Z does; hides the input when it continues.
 private let showAndStop: @convention(c) (Int32) -> Void = { number in
   tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
   var (stop, before) = (sigset_t(), sigset_t())
@@ -91,7 +94,7 @@ private let showAndStop: @convention(c) (Int32) -> Void = { number in
   signal(number, SIG_DFL)
   signal(SIGCONT, SIG_DFL)
   raise(number)
-  // Here it stops; unless no shell is there to have it go on, in which case nothing happens at all.
+  // The program stops here. Without a shell that could continue it, nothing happens at all.
   sigprocmask(SIG_UNBLOCK, &stop, &before)
   sigprocmask(SIG_SETMASK, &before, nil)
   signal(number, showAndStop)
@@ -99,10 +102,10 @@ private let showAndStop: @convention(c) (Int32) -> Void = { number in
   hideAndAsk(number)
 }
 
-/// Hides what is typed again, of which the terminal has dropped what there was, and asks again.
+/// Hides the input again after the program continues, and repeats the prompt.
 ///
-/// The program was stopped, maybe by a signal that cannot be caught. The shell had the terminal
-/// meanwhile, and leaves it showing what is typed.
+/// The terminal has dropped the text typed so far. The program was stopped, possibly by a signal that can't
+/// be caught. In the meantime the shell controlled the terminal, and it leaves the echo on.
 private let hideAndAsk: @convention(c) (Int32) -> Void = { _ in
   tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
   _ = write(STDERR_FILENO, asked.utf8Start, asked.utf8CodeUnitCount)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Keyring
 import KeyringToolCommands
 
-/// Which item, or which items.
+/// The options that select one or more items.
 struct ItemOptions: ParsableArguments {
   @Option(help: "The service that the item belongs to.")
   var service: String?

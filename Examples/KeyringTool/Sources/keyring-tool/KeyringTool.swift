@@ -2,7 +2,7 @@ import ArgumentParser
 import Keyring
 import KeyringToolCommands
 
-/// A keyring from the shell.
+/// A command-line tool for a keyring.
 @main
 struct KeyringTool: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -22,7 +22,7 @@ struct KeyringTool: ParsableCommand {
       var command = try parseAsRoot()
       try command.run()
     } catch let error as SecureStorageError {
-      fail("\(error.message) \(error.advice)")
+      fail("\(error.message) \(error.recoverySuggestion ?? "")")
     } catch let error as ToolFailure {
       fail(error.description)
     } catch let error as ItemSelection.Unclear {

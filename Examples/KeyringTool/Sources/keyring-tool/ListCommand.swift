@@ -14,7 +14,7 @@ struct ListCommand: ParsableCommand {
 
   func run() throws {
     let listing = try ItemCommands(storage.storage)
-      .list(items.selection(), unlocks: !storage.noPrompt)
+      .list(items.selection(), allowsUnlocking: !storage.noPrompt)
     if long {
       try Terminal.print(listing.paragraphs, separator: "\n\n")
     } else {

@@ -29,10 +29,10 @@ struct SetCommand: ParsableCommand {
 
   func run() throws {
     let selection = item.selection()
-    // Before anybody is asked for a secret.
+    // Check the selection before asking a person for a secret.
     _ = try selection.key()
     try ItemCommands(storage.storage).set(
       Terminal.readSecret(isBinary: binary), for: selection, login: login, label: label,
-      add ? .add : .addOrReplace)
+      mode: add ? .add : .addOrReplace)
   }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Keyring
 
-/// Which collection, and whether it may ask.
+/// The options that select the collection and say whether it may ask.
 struct StorageOptions: ParsableArguments {
   @Option(
     help: "The label of the collection, or \"session\" for the one that is forgotten at log-out.")

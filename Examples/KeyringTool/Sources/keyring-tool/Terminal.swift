@@ -7,9 +7,9 @@ import Musl
 import Glibc
 #endif
 
-/// Where secrets come from and go to.
+/// The input and output of secrets.
 enum Terminal {
-  /// Reads a secret: what a program pipes in, or what a person types twice without echo.
+  /// Reads a secret that a program pipes in, or that a person types twice without echo.
   static func readSecret(isBinary: Bool) throws -> Secret {
     if isatty(STDIN_FILENO) == 0 {
       return SecretText.secret(from: try readStandardInput(), isBinary: isBinary)
@@ -18,29 +18,29 @@ enum Terminal {
       let secret = try HiddenInput.ask("Secret: ")
       guard try HiddenInput.ask("Again: ") == secret else {
         throw ToolFailure(
-          "The two secrets are not the same.", advice: "Try again; nothing was stored.")
+          "The two secrets differ.", recoverySuggestion: "Try again; nothing was stored.")
       }
       return secret
     }
   }
 
-  /// Writes a secret that was asked for.
+  /// Writes a secret that was requested.
   static func write(_ secret: Secret) throws {
     try write(SecretText.output(secret, toTerminal: isatty(STDOUT_FILENO) != 0), to: STDOUT_FILENO)
   }
 
-  /// Writes lines to standard output; nothing at all if there are none.
+  /// Writes lines to standard output, or nothing at all if there are none.
   static func print(_ lines: [String], separator: String = "\n") throws {
     if lines.isEmpty { return }
     try write(Array((lines.joined(separator: separator) + "\n").utf8), to: STDOUT_FILENO)
   }
 
-  /// Writes a line to standard error, which is the last resort: nobody can be told if that fails.
+  /// Writes a line to standard error; if that fails too, there's no other place to report it.
   static func complain(_ message: String) {
     try? write(Array("keyring-tool: \(message)\n".utf8), to: STDERR_FILENO)
   }
 
-  /// Writes all of it, or throws: half a secret with exit status 0 would be taken for the whole.
+  /// Writes all the bytes or throws, because a partial secret with exit status 0 would look complete.
   static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -48,7 +48,8 @@ enum Terminal {
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
         throw ToolFailure(
-          "The output cannot be written.", advice: "Check the file or program that it goes to.")
+          "The output cannot be written.",
+          recoverySuggestion: "Check the file or program that it goes to.")
       }
       rest = rest.dropFirst(count)
     }
@@ -62,7 +63,8 @@ enum Terminal {
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else {
         throw ToolFailure(
-          "Standard input cannot be read.", advice: "Check the file or program that it comes from.")
+          "Standard input cannot be read.",
+          recoverySuggestion: "Check the file or program that it comes from.")
       }
       if count == 0 { return bytes }
       bytes += chunk.prefix(count)
@@ -70,7 +72,7 @@ enum Terminal {
   }
 }
 
-/// The C library's function, whose name the type above takes for its own.
+/// Calls the C library's function, whose name the type above also uses.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   write(descriptor, bytes, count)
 }

@@ -7,9 +7,9 @@ import Testing
   private func diagnosis(_ code: SecureStorageError.Code?) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: "Storage")
     diagnosis.add("bus", "unix:path=/run/bus")
-    diagnosis.add("encryption", "None.", advice: "Take another.")
+    diagnosis.add("encryption", "None.", recoverySuggestion: "Take another.")
     if let code {
-      diagnosis.add("x", SecureStorageError(code, operation: .diagnose, backend: "Storage"))
+      diagnosis.add("x", SecureStorageError(code, operation: .diagnose, backendName: "Storage"))
     }
     return diagnosis
   }
@@ -37,6 +37,8 @@ import Testing
     #expect(object["failure"] as? String == "locked" && object["storage"] as? String == "Storage")
     let findings = try #require(object["findings"] as? [[String: String]])
     #expect(findings.map { $0["state"] } == ["ok", "notice", "failure"])
-    #expect(findings[1]["advice"] == "Take another." && findings[0]["advice"] == nil)
+    #expect(
+      findings[1]["recoverySuggestion"] == "Take another."
+        && findings[0]["recoverySuggestion"] == nil)
   }
 }

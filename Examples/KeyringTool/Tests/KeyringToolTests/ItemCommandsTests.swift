@@ -29,9 +29,9 @@ import Testing
   }
 
   @Test func addingRefusesToReplace() throws {
-    try commands.set(Secret("first"), for: password, .add)
+    try commands.set(Secret("first"), for: password, mode: .add)
     let error = #expect(throws: SecureStorageError.self) {
-      try commands.set(Secret("second"), for: password, .add)
+      try commands.set(Secret("second"), for: password, mode: .add)
     }
     #expect(error?.code == .itemAlreadyExists)
     #expect(try commands.secret(password) == Secret("first"))
@@ -56,7 +56,7 @@ import Testing
     try commands.set(Secret("s3cret"), for: password)
     try storage.lock()
     #expect(throws: SecureStorageError.self) { try commands.list(password) }
-    #expect(try commands.list(password, unlocks: false).lines[0].hasSuffix("locked"))
+    #expect(try commands.list(password, allowsUnlocking: false).lines[0].hasSuffix("locked"))
   }
 
   @Test(arguments: [

@@ -10,7 +10,7 @@ import Testing
     try storage.setCredential(
       Credential(login: "ada", password: "s3cret"),
       for: .credentials(service: "service", label: "mine"))
-    // Even when it is given the secrets.
+    // This holds even if the listing is given the secrets.
     let listing = ItemListing(try storage.items(matching: ItemQuery(details: .all)))
     #expect(listing.lines.count == 2)
     #expect(listing.lines[0].hasPrefix("credentials  label=mine service=service"))

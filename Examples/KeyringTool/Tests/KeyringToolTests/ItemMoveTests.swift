@@ -10,7 +10,7 @@ import Testing
   @Test func takesEverythingAlong() throws {
     let item = SecureItem(
       key: key, secret: Secret("s3cret"), label: "A label", attributes: ["note": "kept"])
-    try source.save(item, .add)
+    try source.save(item, mode: .add)
     let destination = InMemoryStorage()
     #expect(try move(to: destination) == 1)
     let moved = try #require(try destination.item(for: key))
@@ -39,7 +39,7 @@ import Testing
     let destination = InMemoryStorage()
     try source.setPassword("ours", for: key)
     try destination.save(
-      SecureItem(key: key, secret: Secret("theirs"), attributes: ["note": "kept"]), .add)
+      SecureItem(key: key, secret: Secret("theirs"), attributes: ["note": "kept"]), mode: .add)
     #expect(try move(to: destination, replacing: true) == 1)
     #expect(try destination.password(for: key) == "ours")
   }
@@ -81,7 +81,7 @@ import Testing
     try source.setPassword("s3cret", for: key)
     let sameByName = source.collection(labeled: try #require(source.collections().first).label)
     let error = #expect(throws: ToolFailure.self) { try move(to: sameByName, replacing: replacing) }
-    #expect(error?.message == "The items are where they are to go.")
+    #expect(error?.message == "The items are already in that collection.")
     #expect(try source.items(matching: ItemQuery()).map(\.key) == [key])
   }
 
@@ -93,16 +93,16 @@ import Testing
   }
 }
 
-/// A storage with no room for one item.
+/// A storage that has no room for one of the items.
 private struct FillingStorage: BlockingStorage {
   let storage: InMemoryStorage
   let keyWithoutRoom: ItemKey
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     if item.key == keyWithoutRoom {
-      throw SecureStorageError(.backend, operation: .save, backend: backendName)
+      throw SecureStorageError(.other, operation: .save, backendName: backendName)
     }
-    try storage.save(item, mode)
+    try storage.save(item, mode: mode)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
@@ -114,12 +114,12 @@ private struct FillingStorage: BlockingStorage {
   }
 }
 
-/// A storage that keeps something else than it was given.
+/// A storage that stores something else than the given secret.
 private struct GarblingStorage: BlockingStorage {
   let storage: InMemoryStorage
 
-  func save(_ item: SecureItem, _ mode: SaveMode) throws(SecureStorageError) {
-    try storage.save(SecureItem(key: item.key, secret: Secret("garbled")), mode)
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try storage.save(SecureItem(key: item.key, secret: Secret("garbled")), mode: mode)
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {

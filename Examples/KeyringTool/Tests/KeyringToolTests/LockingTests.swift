@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The program on a keyring that gets locked, which would be in the way of all other tests.
+/// Tests of the program on a keyring that gets locked, which would disturb all other tests.
 @Suite(
   .inPrivateSession,
   .enabled(
     if: ProcessInfo.processInfo.environment["KEYRING_TEST_LOCKS"] != nil,
-    "no private session of its own: run .ci/keyring-tool"))
+    "no private session of its own: run .ci/check-keyring-tool"))
 struct LockingTests {
   @Test func whatIsLockedIsRefusedWithoutAsking() throws {
     let item = ["--service", "locked", "--account", "me"]
@@ -21,7 +21,7 @@ struct LockingTests {
       #expect(result.errors.contains("The keyring is locked. Unlock it"))
     }
     #expect(try Program.tool(["unlock", "--no-prompt"]).status == 1)
-    // Nobody shows the keyring's question here, whether or not it may be asked.
+    // The prompt of the keyring isn't shown here, regardless of the options.
     for options in [[], ["--no-prompt"], ["--write"]] {
       let doctor = try Program.tool(["doctor"] + options)
       #expect(doctor.status == 2 && doctor.output.contains("is locked"))

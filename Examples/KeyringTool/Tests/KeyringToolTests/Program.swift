@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Another program, spoken to as a person or a script would.
+/// A running program that a test talks to like a person or a script.
 final class Program {
-  /// How a program ended, and what it wrote.
+  /// The exit status and the output of a program.
   struct Result {
     let status: Int32
     let output: String
@@ -26,11 +26,11 @@ final class Program {
   }
 
   deinit {
-    // Not terminate(): the threads of Dispatch, whose mask a child inherits, have SIGTERM blocked.
+    // Don't use terminate(): a child inherits the signal mask of Dispatch's threads, which block SIGTERM.
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
   }
 
-  /// The tool stands beside the bundle of its tests.
+  /// The path of the tool, which is next to the bundle of its tests.
   static var toolPath: String {
     URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
       .appendingPathComponent("keyring-tool").path
@@ -56,9 +56,9 @@ final class Program {
     try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
   }
 
-  /// Reads until the program has written a text; what follows it is left to be waited for.
+  /// Reads until the program has written a text; the output after it stays available.
   ///
-  /// - Returns: What it wrote before that text.
+  /// - Returns: The output before the text.
   @discardableResult
   func waitFor(_ expected: String) throws -> String {
     while true {

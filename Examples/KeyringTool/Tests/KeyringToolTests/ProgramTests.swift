@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The program itself, on the keyring of a private session.
+/// Tests of the program on the keyring of a private session.
 @Suite(.inPrivateSession, .needs("secret-tool"))
 struct ProgramTests {
   private let service = "keyring-tool-\(UUID().uuidString)"
@@ -37,7 +37,7 @@ struct ProgramTests {
   }
 
   @Test func itemsOfOtherProgramsAreFoundAndMoved() throws {
-    // Another program's label may have a slash, which this package gives no item.
+    // A label of another program can contain a slash, which this package doesn't use in labels.
     let store = ["store", "--label", "a/b", "service", service, "username", "me", "note", "kept"]
     #expect(try Program.run("secret-tool", store, input: Data("s3cret".utf8)).status == 0)
     let item = ["--service", service, "--account", "me"]
@@ -100,7 +100,7 @@ struct ProgramTests {
     let line = try #require(lines.first { $0.hasSuffix("  (default)") })
     let label = String(line.dropFirst("unlocked  ".count).dropLast("  (default)".count))
     let move = try Program.tool(["move", "--replace", "--collection", label] + item)
-    #expect(move.status == 1 && move.errors.contains("where they are to go"))
+    #expect(move.status == 1 && move.errors.contains("already in that collection"))
     #expect(try Program.tool(["get"] + item).output == "s3cret")
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
     #expect(try Program.tool(["list", "--service", "keyring-tool move"]).output.isEmpty)

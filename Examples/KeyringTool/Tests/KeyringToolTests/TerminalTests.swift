@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The program in a terminal, with somebody typing.
+/// Tests of the program in a terminal, with simulated typing.
 @Suite(.inPrivateSession, .needs("script"), .needs("stty"), .needs("python3"))
 struct TerminalTests {
   private let service = "keyring-tool-\(UUID().uuidString)"
@@ -16,7 +16,7 @@ struct TerminalTests {
     }
     screen += try terminal.waitFor("speed ")
     #expect(!screen.contains("t0p"))
-    // A person gets a line of its own for it.
+    // In a terminal, the secret is on its own line.
     try terminal.waitFor(" echo ")
     try terminal.waitFor("t0p s3cret\r\n")
     #expect(try terminal.finish().status == 0)
@@ -31,14 +31,14 @@ struct TerminalTests {
     try terminal.waitFor("Again: ")
     try terminal.type("two\n")
     let result = try terminal.finish()
-    #expect(result.status == 1 && result.output.contains("not the same"))
+    #expect(result.status == 1 && result.output.contains("secrets differ"))
     #expect(try Program.tool(["get"] + item).status == 1)
   }
 
-  /// By the key, and by a signal from elsewhere.
+  /// Interrupts the program with the key, and with a signal from elsewhere.
   @Test(arguments: ["INT", "TERM"])
   func anInterruptedTerminalEchoesAgain(signal: String) throws {
-    // The outer shell outlives the key, which reaches it too, and tells how it finds the terminal.
+    // The key also interrupts the outer shell, which survives it and prints the state of the terminal.
     let script = """
       trap : INT; sh -c 'echo process $$; exec "$@"' sh \(tool("set")); echo status $?; stty -a
       """
@@ -49,7 +49,7 @@ struct TerminalTests {
     if signal == "INT" {
       try terminal.type("half a se\u{3}")
     } else {
-      // Nothing is typed: it would reach the terminal after the signal, and be shown.
+      // Nothing is typed, because it would reach the terminal after the signal and be shown.
       kill(process, SIGTERM)
     }
     let status = try terminal.waitFor("speed ")
@@ -60,8 +60,9 @@ struct TerminalTests {
     #expect(try Program.tool(["get"] + item).status == 1)
   }
 
-  /// By the key, and by the signal that no program can catch; the shell shows what is typed meanwhile,
-  /// and leaves the terminal so when the program goes on.
+  /// Stops the program with the key, and with the signal that no program can catch.
+  ///
+  /// The shell shows the input in the meantime, and leaves the echo on when the program continues.
   @Test(arguments: ["TSTP", "STOP"])
   func aStoppedProgramHidesAgain(signal: String) throws {
     let script = """
@@ -78,7 +79,7 @@ struct TerminalTests {
       kill(process, SIGSTOP)
     }
     var screen = try terminal.waitFor("stopped\r\n")
-    // Nothing can be done about a signal that cannot be caught.
+    // Nothing can be done about a signal that can't be caught.
     if signal == "TSTP" { screen += try terminal.waitFor(" echo ") }
     screen += try terminal.waitFor("Secret: ")
     try terminal.type("t0p s3cret\n")
@@ -92,7 +93,7 @@ struct TerminalTests {
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
   }
 
-  /// Where no shell could have the program go on, the key does nothing: the system sees to that.
+  /// Without a shell that could continue the program, the key does nothing; the system ensures that.
   @Test func whatCannotBeStoppedStaysHidden() throws {
     let terminal = try terminal("exec \(tool("set"))")
     try terminal.waitFor("Secret: ")
@@ -115,8 +116,10 @@ struct TerminalTests {
     "'\(Program.toolPath)' \(command) \(item.joined(separator: " "))"
   }
 
-  /// Runs a command in a terminal, with all signals free: a child inherits the mask of the thread
-  /// that starts it, and those of Dispatch have most of them blocked.
+  /// Runs a command in a terminal with all signals unblocked.
+  ///
+  /// A child inherits the signal mask of the thread that starts it, and Dispatch's threads block most
+  /// signals.
   private func terminal(_ command: String) throws -> Program {
     let free = """
       import os, signal, sys

@@ -1,0 +1,74 @@
+public import KeyringStorage
+
+/// A property that keeps a login and its password as one item in the user's keyring.
+///
+/// The login and the password always change together: a reader gets either the old pair or the new one.
+///
+/// ```swift
+/// struct SecureSettings {
+///   @Credentials("account") var account: Credential?
+/// }
+///
+/// let settings = SecureSettings()
+/// settings.account = Credential(login: "me@example.org", password: "s3cret")
+/// ```
+///
+/// Getters and setters can't throw. If one fails, the error is in `$account.failure`.
+@propertyWrapper
+public struct Credentials<Value: Sendable>: Sendable {
+  /// The throwing operations of the property, and the error of its last failed read or assignment.
+  public let projectedValue: SecureProperty<Credential>
+  private let absence: MissingValue<Credential, Value>
+
+  private init(
+    _ label: String, _ service: String?, _ storage: (any SecureStorage)?,
+    _ absence: MissingValue<Credential, Value>
+  ) {
+    projectedValue = SecureProperty(
+      name: label, storage: storage, as: .credential,
+      key: PropertyKey(of: service) { .credentials(service: $0, label: label) })
+    self.absence = absence
+  }
+
+  /// The login and the password.
+  ///
+  /// It's `nil` or the default if none are stored or if they can't be read.
+  public var wrappedValue: Value {
+    get { absence.value(projectedValue.value) }
+    nonmutating set { projectedValue.value = absence.stored(newValue) }
+  }
+}
+
+extension Credentials where Value == Credential? {
+  /// Declares a property for a login and its password.
+  ///
+  /// - Parameters:
+  ///   - label: The name of the credential. It identifies the item regardless of the login.
+  ///   - service: The app or service that the credential belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - storage: The storage of the credential. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ label: String, service: String? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(label, service, storage, .isNil)
+  }
+}
+
+extension Credentials where Value == Credential {
+  /// Declares a property for a login and its password, with a default.
+  ///
+  /// - Parameters:
+  ///   - label: The name of the credential. It identifies the item regardless of the login.
+  ///   - default: The value if there is no item or if it can't be read. It's never stored.
+  ///   - service: The app or service that the credential belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - storage: The storage of the credential. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ label: String, default: Credential, service: String? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(label, service, storage, .isDefault(`default`))
+  }
+}

@@ -1,0 +1,129 @@
+public import KeyringStorage
+
+/// A property that keeps the password of an account on a server in the user's keyring.
+///
+/// ```swift
+/// struct SecureSettings {
+///   @InternetPassword(server: "git.example.org", account: "me") var gitPassword: String?
+/// }
+/// ```
+///
+/// Getters and setters can't throw. If one fails, the error is in `$gitPassword.failure`.
+@propertyWrapper
+public struct InternetPassword<Value: PasswordValue>: Sendable {
+  /// The throwing operations of the property, and the error of its last failed read or assignment.
+  public let projectedValue: SecureProperty<Value.StoredPassword>
+  private let absence: MissingValue<Value.StoredPassword, Value>
+
+  private init(
+    _ server: InternetServer, _ account: String?, _ storage: (any SecureStorage)?,
+    _ coding: ItemCoding<Value.StoredPassword>, _ absence: MissingValue<Value.StoredPassword, Value>
+  ) {
+    let name = account.map { "\($0)@\(server.host)" } ?? server.host
+    projectedValue = SecureProperty(
+      name: name, storage: storage, as: coding,
+      key: .fixed(.internetPassword(server: server, account: account)))
+    self.absence = absence
+  }
+
+  /// The password.
+  ///
+  /// It's `nil` or the default if there is no password or if it can't be read.
+  public var wrappedValue: Value {
+    get { absence.value(projectedValue.value) }
+    nonmutating set { projectedValue.value = absence.stored(newValue) }
+  }
+}
+
+extension InternetPassword where Value == String? {
+  /// Declares a property for the password of an account on a server.
+  ///
+  /// - Parameters:
+  ///   - server: The server. Specify only the parts that matter.
+  ///   - account: The account, if the server has several.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ server: InternetServer, account: String? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(server, account, storage, .text, .isNil)
+  }
+
+  /// Declares a property for the password of an account on a host.
+  ///
+  /// - Parameters:
+  ///   - server: The name or address of the host.
+  ///   - account: The account, if the server has several.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    server: String, account: String? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(InternetServer(server), account: account, storage: storage)
+  }
+}
+
+extension InternetPassword where Value == String {
+  /// Declares a property for the password of an account on a server, with a default.
+  ///
+  /// - Parameters:
+  ///   - server: The server. Specify only the parts that matter.
+  ///   - default: The value if there is no item or if it can't be read. It's never stored.
+  ///   - account: The account, if the server has several.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ server: InternetServer, default: String, account: String? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(server, account, storage, .text, .isDefault(`default`))
+  }
+
+  /// Declares a property for the password of an account on a host, with a default.
+  ///
+  /// - Parameters:
+  ///   - server: The name or address of the host.
+  ///   - default: The value if there is no item or if it can't be read. It's never stored.
+  ///   - account: The account, if the server has several.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    server: String, default: String, account: String? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(InternetServer(server), default: `default`, account: account, storage: storage)
+  }
+}
+
+extension InternetPassword where Value == Secret? {
+  /// Declares a property for the password of an account on a server, in locked memory.
+  ///
+  /// Declare the type: a property without a type annotation is a `String?`.
+  ///
+  /// - Parameters:
+  ///   - server: The server. Specify only the parts that matter.
+  ///   - account: The account, if the server has several.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  @_disfavoredOverload
+  public init(
+    _ server: InternetServer, account: String? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(server, account, storage, .secret, .isNil)
+  }
+
+  /// Declares a property for the password of an account on a host, in locked memory.
+  ///
+  /// Declare the type: a property without a type annotation is a `String?`.
+  ///
+  /// - Parameters:
+  ///   - server: The name or address of the host.
+  ///   - account: The account, if the server has several.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  @_disfavoredOverload
+  public init(
+    server: String, account: String? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(InternetServer(server), account: account, storage: storage)
+  }
+}

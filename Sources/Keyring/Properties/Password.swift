@@ -1,0 +1,123 @@
+public import KeyringStorage
+
+/// A property that keeps a password in the user's keyring.
+///
+/// The property itself never holds the value. Reading it asks the storage, assigning a value stores it, and
+/// assigning `nil` removes the item. The setter is nonmutating, so you can assign to a property of a `let`
+/// constant.
+///
+/// ```swift
+/// struct SecureSettings {
+///   @Password("authToken") var authToken: String?
+/// }
+///
+/// let settings = SecureSettings()
+/// settings.authToken = "s3cret"
+/// try settings.$authToken.write("s3cret")  // the same, throwing
+/// ```
+///
+/// If you specify a default, the property isn't optional. The default is never written to the keyring:
+///
+/// ```swift
+/// @Password("proxyUser", default: "anonymous") var proxyUser: String
+/// ```
+///
+/// A `String` isn't overwritten on release. To keep the password in locked memory, declare the property as a
+/// `Secret`:
+///
+/// ```swift
+/// @Password("signingKey") var signingKey: Secret?
+/// ```
+///
+/// Getters and setters can't throw. If one fails, the error is in `$authToken.failure`.
+@propertyWrapper
+public struct Password<Value: PasswordValue>: Sendable {
+  /// The throwing operations of the property, and the error of its last failed read or assignment.
+  public let projectedValue: SecureProperty<Value.StoredPassword>
+  private let absence: MissingValue<Value.StoredPassword, Value>
+
+  private init(
+    _ account: String, _ service: String?, _ accessGroup: String?,
+    _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value.StoredPassword>,
+    _ absence: MissingValue<Value.StoredPassword, Value>
+  ) {
+    projectedValue = SecureProperty(
+      name: account, storage: storage, as: coding,
+      key: PropertyKey(of: service) {
+        .password(service: $0, account: account, accessGroup: accessGroup)
+      })
+    self.absence = absence
+  }
+
+  /// The password.
+  ///
+  /// It's `nil` or the default if there is no password or if it can't be read.
+  public var wrappedValue: Value {
+    get { absence.value(projectedValue.value) }
+    nonmutating set { projectedValue.value = absence.stored(newValue) }
+  }
+}
+
+extension Password where Value == String? {
+  /// Declares a property for a password.
+  ///
+  /// - Parameters:
+  ///   - account: The account or the name of a token. It identifies the password among those of the
+  ///     service.
+  ///   - service: The app or service that the password belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
+  ///     the key.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ account: String, service: String? = nil, accessGroup: String? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(account, service, accessGroup, storage, .text, .isNil)
+  }
+}
+
+extension Password where Value == String {
+  /// Declares a property for a password, with a default.
+  ///
+  /// - Parameters:
+  ///   - account: The account or the name of a token. It identifies the password among those of the
+  ///     service.
+  ///   - default: The value if there is no item or if it can't be read. It's never stored.
+  ///   - service: The app or service that the password belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
+  ///     the key.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ account: String, default: String, service: String? = nil, accessGroup: String? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(account, service, accessGroup, storage, .text, .isDefault(`default`))
+  }
+}
+
+extension Password where Value == Secret? {
+  /// Declares a property for a password in locked memory.
+  ///
+  /// Declare the type: a property without a type annotation is a `String?`.
+  ///
+  /// - Parameters:
+  ///   - account: The account or the name of a token. It identifies the password among those of the
+  ///     service.
+  ///   - service: The app or service that the password belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
+  ///     the key.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  @_disfavoredOverload
+  public init(
+    _ account: String, service: String? = nil, accessGroup: String? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(account, service, accessGroup, storage, .secret, .isNil)
+  }
+}

@@ -1,0 +1,170 @@
+public import KeyringStorage
+internal import Synchronization
+
+/// The throwing operations of a secure property, and the error of its last failed read or assignment.
+///
+/// Plain reads and assignments can't throw. Their error is kept in ``failure``.
+///
+/// A `SecureProperty` is the projected value of a property, written with a dollar sign:
+/// `settings.$authToken.read()`.
+public struct SecureProperty<Value: Sendable>: Sendable {
+  package let name: String
+  private var explicitStorage: StorageBox?
+  let coding: ItemCoding<Value>
+  private var itemKey: PropertyKey
+  private let failures = Failures()
+
+  init(
+    name: String, storage: (any SecureStorage)?, as coding: ItemCoding<Value>,
+    key: PropertyKey
+  ) {
+    self.name = name
+    self.explicitStorage = storage.map(StorageBox.init)
+    self.coding = coding
+    itemKey = key
+  }
+
+  /// The key of the item, made with the current service.
+  public var key: ItemKey { itemKey.current }
+
+  /// The storage that the property currently uses.
+  ///
+  /// It's the property's own storage, or the storage of the current task, of the process, or of the
+  /// platform.
+  public var storage: any SecureStorage { chosenStorage.storage }
+
+  private var chosenStorage: StorageBox {
+    explicitStorage ?? SecureStorageDefaults.current(forPropertyNamed: name)
+  }
+
+  package var hasExplicitStorage: Bool { explicitStorage != nil }
+
+  /// The same property with its current storage and key fixed.
+  var resolved: Self {
+    var property = self
+    property.explicitStorage = chosenStorage
+    property.itemKey = .fixed(key)
+    return property
+  }
+
+  // MARK: - Operations that throw
+
+  /// Reads the value.
+  ///
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: `SecureStorageError` if the value can't be read.
+  public func read() throws(SecureStorageError) -> Value? {
+    // Calling the method on a local constant avoids a copy of the storage inside the box.
+    let chosen = chosenStorage
+    let value = try coding.value(for: key, from: chosen.storage)
+    readSucceeded()
+    return value
+  }
+
+  /// Stores a value, replacing the current one if there is one.
+  ///
+  /// - Parameter value: The value, or `nil` to remove the item.
+  /// - Throws: `SecureStorageError` if the value can't be stored. In that case, the old value is kept.
+  public func write(_ value: Value?) throws(SecureStorageError) {
+    try storage.setValue(value, for: key, as: coding)
+    writeSucceeded()
+  }
+
+  /// Removes the item.
+  ///
+  /// On the Secret Service, another program may have an item with the same names, which the property finds
+  /// afterwards. A second removal removes that item.
+  ///
+  /// - Returns: `true` if there was an item.
+  /// - Throws: `SecureStorageError` if the item can't be removed.
+  @discardableResult
+  public func remove() throws(SecureStorageError) -> Bool {
+    let wasThere = try storage.remove(key)
+    writeSucceeded()
+    return wasThere
+  }
+
+  /// Returns whether there is a value, without fetching it.
+  ///
+  /// - Returns: `true` if there is a value.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  public func exists() throws(SecureStorageError) -> Bool {
+    try storage.exists(key)
+  }
+
+  func readSucceeded() { failures.readSucceeded() }
+
+  func writeSucceeded() { failures.writeSucceeded() }
+
+  // MARK: - Plain reads and assignments
+
+  /// The error of a failed read or assignment of the plain property, or `nil` if there is none.
+  ///
+  /// The error of an assignment stays until a later write of the property succeeds; a read doesn't clear
+  /// it. The error of a read stays until a read or a write succeeds.
+  public var failure: SecureStorageError? { failures.current }
+
+  var value: Value? {
+    get {
+      do throws(SecureStorageError) {
+        return try read()
+      } catch {
+        failures.readFailed(error)
+        return nil
+      }
+    }
+    nonmutating set {
+      do throws(SecureStorageError) {
+        try write(newValue)
+      } catch {
+        failures.writeFailed(error)
+        SecureStorageDefaults.report(SecurePropertyFailure(property: name, error: error))
+      }
+    }
+  }
+}
+
+extension SecureProperty {
+  /// The identity of the property, which all its copies share.
+  package var identity: ObjectIdentifier { ObjectIdentifier(failures) }
+}
+
+extension SecureProperty: CustomStringConvertible, CustomReflectable {
+  /// The key of the item, without the value.
+  public var description: String { "\(key)" }
+  /// A mirror that shows only the key.
+  public var customMirror: Mirror { Mirror(self, children: ["key": key]) }
+}
+
+/// The errors of one property, shared by all its copies.
+private final class Failures: Sendable {
+  private struct State {
+    var read: SecureStorageError?
+    var write: SecureStorageError?
+  }
+
+  private let state = Mutex(State())
+  /// Indicates whether there may be an error, so that a success after no failure costs nothing.
+  private let mayBeSet = Atomic(false)
+
+  var current: SecureStorageError? { state.withLock { $0.write ?? $0.read } }
+
+  func readFailed(_ error: SecureStorageError) { change { $0.read = error } }
+
+  func writeFailed(_ error: SecureStorageError) { change { $0.write = error } }
+
+  func readSucceeded() {
+    if mayBeSet.load(ordering: .acquiring) { change { $0.read = nil } }
+  }
+
+  func writeSucceeded() {
+    if mayBeSet.load(ordering: .acquiring) { change { $0 = State() } }
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    state.withLock { state in
+      body(&state)
+      mayBeSet.store(state.read != nil || state.write != nil, ordering: .releasing)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+public import KeyringStorage
+
+/// A property that keeps a value of any codable type in the user's keyring.
+///
+/// `Data` and `[UInt8]` are stored as raw bytes. All other types are stored as JSON.
+///
+/// ```swift
+/// struct SecureSettings {
+///   @SecureValue("session") var session: OAuthSession?
+/// }
+/// ```
+///
+/// To declare the property without arguments and pass them in `init`, name both the stored type and the
+/// property's type: `@SecureValue<OAuthSession, OAuthSession?> var session: OAuthSession?`.
+///
+/// Getters and setters can't throw. If one fails, the error is in `$session.failure`. A stored value of
+/// another type is also a failure; it's left unchanged.
+@propertyWrapper
+public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: Sendable {
+  /// The throwing operations of the property, and the error of its last failed read or assignment.
+  public let projectedValue: SecureProperty<Stored>
+  private let absence: MissingValue<Stored, Value>
+
+  private init(
+    _ account: String, _ service: String?, _ accessGroup: String?,
+    _ storage: (any SecureStorage)?, _ absence: MissingValue<Stored, Value>
+  ) {
+    projectedValue = SecureProperty(
+      name: account, storage: storage, as: .value,
+      key: PropertyKey(of: service) {
+        .value(service: $0, account: account, accessGroup: accessGroup)
+      })
+    self.absence = absence
+  }
+
+  /// The value.
+  ///
+  /// It's `nil` or the default if there is no value or if it can't be read.
+  public var wrappedValue: Value {
+    get { absence.value(projectedValue.value) }
+    nonmutating set { projectedValue.value = absence.stored(newValue) }
+  }
+}
+
+extension SecureValue where Value == Stored? {
+  /// Declares a property for a value.
+  ///
+  /// - Parameters:
+  ///   - account: The name of the value. It identifies the value among those of the service.
+  ///   - service: The app or service that the value belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name under which several programs of one vendor share the value.
+  ///   - storage: The storage of the value. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ account: String, service: String? = nil, accessGroup: String? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(account, service, accessGroup, storage, .isNil)
+  }
+}
+
+extension SecureValue where Value == Stored {
+  /// Declares a property for a value, with a default.
+  ///
+  /// - Parameters:
+  ///   - account: The name of the value. It identifies the value among those of the service.
+  ///   - default: The value if there is no item or if it can't be read. It's never stored.
+  ///   - service: The app or service that the value belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name under which several programs of one vendor share the value.
+  ///   - storage: The storage of the value. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ account: String, default: Stored, service: String? = nil, accessGroup: String? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(account, service, accessGroup, storage, .isDefault(`default`))
+  }
+}

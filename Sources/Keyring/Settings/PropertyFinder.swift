@@ -1,0 +1,68 @@
+package import KeyringStorage
+
+/// A secure property with its value type erased.
+package protocol SecurePropertyMember: Sendable {
+  var name: String { get }
+  var key: ItemKey { get }
+  var storage: any SecureStorage { get }
+  var hasExplicitStorage: Bool { get }
+  var details: ItemQuery.Details { get }
+  var identity: ObjectIdentifier { get }
+  var failure: SecureStorageError? { get }
+  var resolvedMember: any SecurePropertyMember { get }
+
+  func exists() throws(SecureStorageError) -> Bool
+  func remove() throws(SecureStorageError) -> Bool
+  nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError) -> Bool
+  /// Stores an external value in an item; returns `false` if the value has another type.
+  var parse: @Sendable (ExternalValue, inout SecureItem) -> Bool { get }
+}
+
+extension SecureProperty: SecurePropertyMember {
+  package var details: ItemQuery.Details { coding.details }
+  package var resolvedMember: any SecurePropertyMember { resolved }
+
+  package nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError)
+    -> Bool
+  {
+    try await remove()
+  }
+
+  package var parse: @Sendable (ExternalValue, inout SecureItem) -> Bool { coding.parse }
+}
+
+/// A property wrapper that declares a secure property.
+protocol SecurePropertyWrapper {
+  associatedtype Stored: Sendable
+  var projectedValue: SecureProperty<Stored> { get }
+}
+
+extension Password: SecurePropertyWrapper {}
+extension Credentials: SecurePropertyWrapper {}
+extension InternetPassword: SecurePropertyWrapper {}
+extension SecureValue: SecurePropertyWrapper {}
+
+/// A finder that collects the secure properties of a value by reflection, each of them once.
+struct PropertyFinder {
+  private(set) var members: [any SecurePropertyMember] = []
+  private var seen: Set<ObjectIdentifier> = []
+
+  mutating func visit(_ value: Any) {
+    if let wrapper = value as? any SecurePropertyWrapper { return add(wrapper) }
+    let mirror = Mirror(reflecting: value)
+    // An object can be reachable in several ways, including from itself.
+    if mirror.displayStyle == .class || mirror.displayStyle == .foreignReference {
+      guard seen.insert(ObjectIdentifier(value as AnyObject)).inserted else { return }
+    }
+    var level: Mirror? = mirror
+    while let current = level {
+      for child in current.children { visit(child.value) }
+      level = current.superclassMirror
+    }
+  }
+
+  private mutating func add(_ wrapper: some SecurePropertyWrapper) {
+    let property = wrapper.projectedValue
+    if seen.insert(property.identity).inserted { members.append(property) }
+  }
+}

@@ -1,0 +1,64 @@
+public import KeyringStorage
+
+// The asynchronous overloads never block the task's thread and end if the task is cancelled.
+
+extension SecureProperties {
+  /// Reads all properties without blocking the task's thread.
+  ///
+  /// Properties without their own storage are read with one search and one fetch.
+  ///
+  /// - Returns: The values.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func readAll() async throws(SecureStorageError) -> SecureValues {
+    var values = SecureValues()
+    for part in parts {
+      values.add(try await part.storage.items(for: part.keys, details: part.details), to: part)
+    }
+    return values
+  }
+
+  /// Removes all items without blocking the task's thread.
+  ///
+  /// If some items can't be removed, the others are removed nevertheless.
+  ///
+  /// - Returns: The number of removed items.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  @discardableResult
+  public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
+    var count = 0
+    var failure: SecureStorageError?
+    for member in resolved.members {
+      do throws(SecureStorageError) {
+        if try await member.removeWithoutBlocking() { count += 1 }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return count
+  }
+
+  /// Copies all items to another storage without blocking the task's thread.
+  ///
+  /// The copies have the same keys, labels, and attributes.
+  ///
+  /// - Parameters:
+  ///   - storage: The storage to copy the items to.
+  ///   - mode: The save mode for items that already exist there. With `.add`, copying stops at the first
+  ///     one.
+  /// - Returns: The number of copied items.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  @discardableResult
+  public nonisolated(nonsending) func copy(
+    to storage: any SecureStorage, mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) -> Int {
+    var items: [SecureItem] = []
+    for part in parts {
+      let found = try await part.storage.items(for: part.keys, details: .all)
+      items += part.keys.compactMap { found[$0] }
+    }
+    items = items.withoutRepetition
+    for item in items { try await storage.save(item.sanitized, mode: mode) }
+    return items.count
+  }
+}

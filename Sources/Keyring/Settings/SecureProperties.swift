@@ -1,0 +1,196 @@
+public import KeyringStorage
+
+/// The secure properties of a value, such as a struct or class of settings, including nested settings.
+///
+/// ```swift
+/// let properties = SecureProperties(of: settings)
+/// try properties.removeAll()                      // log out
+/// let values = try properties.readAll()           // one search and one fetch for all of them
+/// let token = try values[settings.$authToken]
+/// ```
+///
+/// The properties are found by reflection, so the value needs no base class and no macro. The search
+/// follows properties and the elements of optionals, arrays, and dictionaries into structs, classes, and
+/// enums.
+public struct SecureProperties: Sendable {
+  package let members: [any SecurePropertyMember]
+
+  /// Finds the secure properties of a value.
+  ///
+  /// - Parameter settings: The value that has the properties.
+  public init(of settings: Any) {
+    var finder = PropertyFinder()
+    finder.visit(settings)
+    members = finder.members
+  }
+
+  /// The number of properties.
+  public var count: Int { members.count }
+
+  /// Returns an entry for each property, with its key, its presence in the storage, and its error.
+  ///
+  /// - Returns: The entries in the order in which the properties are declared. If a property can't be
+  ///   checked, its entry has `isStored` set to `false` and the error in `failure`.
+  public func entries() -> [Entry] {
+    members.map { member in
+      do throws(SecureStorageError) {
+        return Entry(
+          name: member.name, key: member.key, isStored: try member.exists(), failure: member.failure
+        )
+      } catch {
+        return Entry(
+          name: member.name, key: member.key, isStored: false, failure: member.failure ?? error)
+      }
+    }
+  }
+
+  /// Reads all properties.
+  ///
+  /// Properties without their own storage are read with one search and one fetch.
+  ///
+  /// - Returns: The values.
+  /// - Throws: `SecureStorageError` if any of the items can't be read. A value is decoded only when you ask
+  ///   for it, so its decoding errors are thrown then.
+  public func readAll() throws(SecureStorageError) -> SecureValues {
+    var values = SecureValues()
+    for part in parts {
+      values.add(try part.storage.items(for: part.keys, details: part.details), to: part)
+    }
+    return values
+  }
+
+  /// Removes all items.
+  ///
+  /// If some items can't be removed, the others are removed nevertheless.
+  ///
+  /// - Returns: The number of removed items.
+  /// - Throws: The first `SecureStorageError`, after trying to remove all items.
+  @discardableResult
+  public func removeAll() throws(SecureStorageError) -> Int {
+    var count = 0
+    var failure: SecureStorageError?
+    for member in members {
+      do throws(SecureStorageError) {
+        if try member.remove() { count += 1 }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return count
+  }
+
+  /// Copies all items to another storage.
+  ///
+  /// The copies have the same keys, labels, and attributes. If a property has no value, its item in the
+  /// other storage is left unchanged.
+  ///
+  /// - Parameters:
+  ///   - storage: The storage to copy the items to.
+  ///   - mode: The save mode for items that already exist there. With `.add`, copying stops at the first
+  ///     one.
+  /// - Returns: The number of copied items.
+  /// - Throws: `SecureStorageError` if an item can't be read or stored. The items before it have been
+  ///   copied.
+  @discardableResult
+  public func copy(
+    to storage: any SecureStorage, mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) -> Int {
+    var items: [SecureItem] = []
+    for part in parts {
+      let found = try part.storage.items(for: part.keys, details: .all)
+      items += part.keys.compactMap { found[$0] }
+    }
+    items = items.withoutRepetition
+    for item in items { try storage.save(item.sanitized, mode: mode) }
+    return items.count
+  }
+
+  /// The same properties with their current storages and keys fixed.
+  var resolved: SecureProperties {
+    SecureProperties(members: members.map { $0.resolvedMember })
+  }
+
+  private init(members: [any SecurePropertyMember]) {
+    self.members = members
+  }
+
+  /// The properties of one storage, with their current keys.
+  struct Part {
+    let storage: any SecureStorage
+    package let members: [any SecurePropertyMember]
+    let keys: [ItemKey]
+
+    init(_ members: [any SecurePropertyMember]) {
+      (self.members, storage) = (members, members[0].storage)
+      keys = members.map(\.key)
+    }
+
+    /// The details that are needed to decode all of the items.
+    var details: ItemQuery.Details {
+      members.reduce(into: []) { $0.formUnion($1.details) }
+    }
+  }
+
+  /// One part for all properties without their own storage, and one for each of the others.
+  var parts: [Part] {
+    let common = members.filter { !$0.hasExplicitStorage }
+    return (common.isEmpty ? [] : [Part(common)])
+      + members.filter(\.hasExplicitStorage).map { Part([$0]) }
+  }
+}
+
+extension SecureProperties {
+  /// A secure property and the state of its item.
+  public struct Entry: Sendable {
+    /// The name that the property was declared with: the account or the label.
+    public let name: String
+    /// The key of the item.
+    public let key: ItemKey
+    /// Indicates whether there is an item.
+    public let isStored: Bool
+    /// The error of the property, or of looking for its item.
+    public let failure: SecureStorageError?
+  }
+}
+
+/// The values of many properties, read at the same time.
+public struct SecureValues: Sendable {
+  private var items: [ObjectIdentifier: SecureItem] = [:]
+  private var known: Set<ObjectIdentifier> = []
+
+  /// Adds the items that were found in a storage.
+  mutating func add(_ found: [ItemKey: SecureItem], to part: SecureProperties.Part) {
+    for (member, key) in zip(part.members, part.keys) {
+      items[member.identity] = found[key]
+      known.insert(member.identity)
+    }
+  }
+
+  /// The value of a property, given as its projected value: `values[settings.$authToken]`.
+  ///
+  /// - Parameter property: A property of the value that was read.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: `.undecodable` if the value is of another type, or `.invalidArgument` if the property isn't
+  ///   one of those that were read.
+  public subscript<Value>(_ property: SecureProperty<Value>) -> Value? {
+    get throws(SecureStorageError) {
+      guard known.contains(property.identity) else {
+        throw SecureStorageError(
+          .invalidArgument, operation: .read, backendName: "SecureValues",
+          message: "The property \"\(property.name)\" is not one of those that were read.",
+          argument: "property")
+      }
+      guard let item = items[property.identity] else { return nil }
+      return try property.coding.value(of: item, from: "SecureValues")
+    }
+  }
+}
+
+extension [SecureItem] {
+  /// The items with each key only once, because two properties can have the same key.
+  var withoutRepetition: [SecureItem] {
+    var seen: Set<ItemKey> = []
+    return filter { seen.insert($0.key).inserted }
+  }
+}

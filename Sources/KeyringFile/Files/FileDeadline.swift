@@ -1,0 +1,49 @@
+#if EncryptedFile
+internal import KeyringStorage
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The limit of how long an operation waits for others: until a deadline or until it's cancelled.
+struct FileDeadline {
+  /// The deadline, or `nil` if only cancellation ends the wait.
+  private let end: ContinuousClock.Instant?
+
+  init(_ timeout: Duration?) {
+    end = timeout.map { .now + min($0, .seconds(1 << 30)) }
+  }
+
+  /// Throws an error if the operation was cancelled.
+  static func check() throws(SecureStorageError) {
+    if CancellationSignal.isCurrentCancelled { throw failure(.canceled) }
+  }
+
+  /// Repeats an attempt until it succeeds.
+  ///
+  /// A blocking wait for the lock of another process couldn't be ended from here. The attempt is therefore
+  /// repeated about every millisecond, which is less than a write takes.
+  func wait<Result>(
+    for attempt: () throws(SecureStorageError) -> Result?
+  ) throws(SecureStorageError) -> Result {
+    while true {
+      try Self.check()
+      if let result = try attempt() { return result }
+      if let end, ContinuousClock.now >= end { throw Self.failure(.timedOut) }
+      var pause = timespec(tv_sec: 0, tv_nsec: .random(in: 500_000..<1_500_000))
+      nanosleep(&pause, nil)
+    }
+  }
+
+  private static func failure(_ code: SecureStorageError.Code) -> SecureStorageError {
+    SecureStorageError(
+      code, operation: .read, backendName: "\(EncryptedFileStorage.self)",
+      message: code == .timedOut ? "Another process didn't finish writing the file in time." : nil,
+      recoverySuggestion: code == .timedOut ? "Look for a process that hangs, and try again." : nil)
+  }
+}
+#endif

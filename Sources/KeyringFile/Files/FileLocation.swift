@@ -1,0 +1,110 @@
+#if EncryptedFile
+internal import KeyringStorage
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The location of the encrypted file, of its lock, and of the new file while it's being written.
+struct FileLocation: Sendable {
+  /// The largest size of a file that is read or written, in bytes.
+  static let largest = 256 << 20
+
+  let path: String
+  let folder: Directory
+  /// The last component of the path.
+  let name: String
+
+  init(_ path: String) {
+    self.path = path
+    folder = Directory(of: path)
+    name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+  }
+
+  /// The path of the file that writers lock.
+  ///
+  /// The file is never removed, because another process may be about to lock it.
+  var lockPath: String { "\(folder.path)/\(name).lock" }
+
+  /// The path of the new file while it's being written.
+  ///
+  /// All writers use the same name, because the lock admits only one of them. A file that a killed writer
+  /// left behind is therefore found again.
+  private var temporaryPath: String { "\(folder.path)/.\(name).new" }
+
+  /// Throws an error if the path can't be the path of a file.
+  func check() throws(SecureStorageError) {
+    guard !["", ".", ".."].contains(name), !path.utf8.contains(0) else {
+      throw SecureStorageError(
+        .invalidArgument, self, "The argument \"path\" must be the path of a file.",
+        argument: "path")
+    }
+  }
+
+  /// Reads the file, or returns `nil` if there is none.
+  func read() throws(SecureStorageError) -> (OpenFile, FileIdentity, bytes: [UInt8])? {
+    do throws(FileFailure) {
+      guard let file = try open() else { return nil }
+      let status = try file.status()
+      guard status.st_mode & S_IFMT == S_IFREG else {
+        throw FileFailure("is no regular file", number: EINVAL)
+      }
+      guard status.st_size <= Self.largest else {
+        throw FileFailure("is too large", number: EFBIG)
+      }
+      return (file, FileIdentity(status), try bytes(of: file, Int(status.st_size)))
+    } catch {
+      throw SecureStorageError(self, error)
+    }
+  }
+
+  /// Opens the file, or returns `nil` if there is none.
+  func open() throws(FileFailure) -> OpenFile? {
+    do throws(FileFailure) {
+      // If the path is a pipe, don't wait for a writer.
+      return try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    } catch {
+      if error.number == ENOENT { return nil }
+      throw error
+    }
+  }
+
+  /// Reads the bytes of a file that isn't changed in place.
+  ///
+  /// It returns fewer bytes if the file was cut short.
+  private func bytes(of file: OpenFile, _ count: Int) throws(FileFailure) -> [UInt8] {
+    var failure: FileFailure?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+      do throws(FileFailure) {
+        initializedCount = try file.read(into: UnsafeMutableRawBufferPointer(buffer))
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
+  /// Replaces the content of the file while the lock is held.
+  ///
+  /// - Returns: The new file, or `nil` if the lock was lost in the meantime and nothing changed. The new
+  ///   file is on the disk, but the directory entry on the disk may still be that of the old file.
+  func replace(with content: [UInt8], under lock: FileLock) throws(FileFailure) -> OpenFile? {
+    unlink(temporaryPath)
+    return try content.withUnsafeBufferPointer { (bytes) throws(FileFailure) in
+      let replacement = try FileReplacement(
+        of: path, through: temporaryPath, with: UnsafeRawBufferPointer(bytes))
+      // Another writer may have taken over in between and begun to write under the same name. The file is
+      // opened again instead of keeping the descriptor it was written with: a file system with a file that
+      // is open for writing can't be remounted read-only.
+      guard let file = try replacement.opened(), try lock.isHeld() else { return nil }
+      try replacement.commit()
+      return file
+    }
+  }
+}
+#endif

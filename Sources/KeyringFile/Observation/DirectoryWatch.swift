@@ -1,0 +1,100 @@
+#if EncryptedFile && os(Linux)
+internal import KeyringStorage
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// A watch for events of a file, which doesn't have to exist.
+///
+/// It uses [inotify](https://man7.org/linux/man-pages/man7/inotify.7.html) on the folder of the file. If
+/// that folder doesn't exist, it watches the nearest existing folder above it.
+///
+/// The class is Sendable because only one thread at a time uses it.
+final class DirectoryWatch: @unchecked Sendable {
+  let descriptor: Int32
+  private let place: FileLocation
+  /// The system's number of the watched folder; negative if there is none.
+  private var number: Int32 = -1
+
+  /// Indicates whether the watched folder is the folder of the file.
+  private(set) var isInPlace = false
+
+  init(_ place: FileLocation) throws(FileFailure) {
+    self.place = place
+    descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+    guard descriptor >= 0 else { throw FileFailure("cannot be watched") }
+    number = add(place.folder)
+    guard number >= 0 else { throw FileFailure("cannot be watched") }
+    isInPlace = true
+  }
+
+  deinit { close(descriptor) }
+
+  private func add(_ folder: Directory) -> Int32 {
+    let events =
+      folder.path == place.folder.path
+      ? IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE : IN_CREATE | IN_MOVED_TO
+    return inotify_add_watch(
+      descriptor, folder.path, UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF))
+  }
+
+  /// Watches the nearest existing folder; if it's the same as before, nothing changes.
+  private func watchAgain() {
+    var last: Int32
+    repeat {
+      last = number
+      number = addNearest()
+      if last >= 0, last != number { inotify_rm_watch(descriptor, last) }
+      // A nearer folder may have been created before the watch was added.
+    } while number != last
+  }
+
+  private func addNearest() -> Int32 {
+    var folder = place.folder
+    while true {
+      let number = add(folder)
+      isInPlace = number >= 0 && folder.path == place.folder.path
+      let outer = Directory(of: folder.path)
+      if number >= 0 || outer.path == folder.path { return number }
+      folder = outer
+    }
+  }
+
+  /// Reads the pending events without waiting.
+  ///
+  /// The events only say that something may have happened. The file itself shows the changes.
+  ///
+  /// - Returns: `true` if any of the events is about the file and not about others in its folder.
+  func takeEvents() -> Bool {
+    var isTold = false
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+      while true {
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        if count <= 0 { break }
+        if isAboutFile(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { isTold = true }
+      }
+    }
+    if isTold { watchAgain() }
+    return isTold
+  }
+
+  private func isAboutFile(_ events: UnsafeRawBufferPointer) -> Bool {
+    if !isInPlace { return true }
+    var rest = events
+    while !rest.isEmpty {
+      let event = rest.loadUnaligned(as: inotify_event.self)
+      let end = MemoryLayout<inotify_event>.size + Int(event.len)
+      // An event without a name is about the folder itself, or says that other events were lost.
+      let name = UnsafeRawBufferPointer(rebasing: rest[MemoryLayout<inotify_event>.size..<end])
+      if name.isEmpty || name.prefix(while: { $0 != 0 }).elementsEqual(place.name.utf8) {
+        return true
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest[end...])
+    }
+    return false
+  }
+}
+#endif

@@ -1,0 +1,128 @@
+#if EncryptedFile
+internal import KeyringStorage
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension EncryptedFile {
+  /// Checks the file, its key, and its folder, and stops at the first problem.
+  func diagnose(_ diagnosis: inout StorageDiagnosis) {
+    var subject = "file"
+    do throws(SecureStorageError) {
+      let header = try diagnoseFile(&diagnosis, subject)
+      subject = "key"
+      try diagnoseKey(&diagnosis, subject, header)
+      subject = "folder"
+      try diagnoseFolder(&diagnosis, subject, isNew: header == nil)
+    } catch {
+      var error = error
+      error.operation = .diagnose
+      diagnosis.add(subject, error)
+    }
+  }
+
+  private func diagnoseFile(
+    _ diagnosis: inout StorageDiagnosis, _ subject: String
+  ) throws(SecureStorageError) -> FileHeader? {
+    try place.check()
+    guard let (file, _, bytes) = try place.read() else {
+      diagnosis.add(subject, "\(place.path), which the first save makes")
+      return nil
+    }
+    let header = try SealedFile(bytes, place).header
+    do throws(FileFailure) {
+      let status = try file.status()
+      let mode = status.st_mode & 0o7777
+      diagnosis.add(
+        subject,
+        "\(place.path), of user \(status.st_uid), mode \(String(mode, radix: 8)), "
+          + "format \(FileHeader.version)",
+        recoverySuggestion: mode & 0o077 == 0
+          ? nil : "Other users can copy it. Run chmod 600 on it.")
+    } catch {
+      throw SecureStorageError(place, error)
+    }
+    return header
+  }
+
+  private func diagnoseKey(
+    _ diagnosis: inout StorageDiagnosis, _ subject: String, _ header: FileHeader?
+  ) throws(SecureStorageError) {
+    let source = key
+    if let other = source.storage?.diagnose() {
+      diagnosis.add(other)
+      if let failure = other.failure {
+        // The items are in this file even if its key is unavailable, so the storage must not count as
+        // unavailable.
+        guard header != nil, other.isUnavailable else { throw failure }
+        throw SecureStorageError(
+          .keyNotFound, place, "The key for \(place.path) isn't available. \(failure.message)",
+          recoverySuggestion: failure.recoverySuggestion, underlying: failure.underlying)
+      }
+    }
+    do throws(SecureStorageError) {
+      if header == nil { return try diagnoseNewKey(&diagnosis, subject, source) }
+      _ = try content(.diagnose, .looking)
+      diagnosis.add(subject, "\(source), which opens the file")
+    } catch {
+      guard error.code == .locked else { throw error }
+      let state = source.kind == .passphrase ? "" : "is locked, and "
+      diagnosis.add(subject, "\(source), which \(state)is not asked for here")
+    }
+  }
+
+  /// Checks the key of a file that hasn't been created yet.
+  private func diagnoseNewKey(
+    _ diagnosis: inout StorageDiagnosis, _ subject: String, _ source: KeySource
+  ) throws(SecureStorageError) {
+    do throws(SecureStorageError) {
+      _ = try source.secret(.looking, place)
+      diagnosis.add(subject, "\(source), which is there")
+    } catch {
+      guard error.code == .keyNotFound else { throw error }
+      guard source.kind == .systemdCredential else {
+        return diagnosis.add(subject, "\(source), which the first save makes")
+      }
+      throw noStorage(error)
+    }
+  }
+
+  /// Returns the error for a machine on which nothing is stored and nothing can be stored.
+  private func noStorage(_ cause: SecureStorageError) -> SecureStorageError {
+    SecureStorageError(
+      .noStorage, place, cause.message, recoverySuggestion: cause.recoverySuggestion,
+      underlying: cause.underlying)
+  }
+
+  private func diagnoseFolder(
+    _ diagnosis: inout StorageDiagnosis, _ subject: String, isNew: Bool
+  ) throws(SecureStorageError) {
+    var folder = place.folder
+    while access(folder.path, F_OK) != 0, folder.path.contains("/"), folder.path != "/" {
+      folder = Directory(of: folder.path)
+    }
+    let hasLock = access(place.lockPath, F_OK) == 0
+    guard isWritable(folder.path, W_OK | X_OK), !hasLock || isWritable(place.lockPath, W_OK) else {
+      var error = SecureStorageError(place, FileFailure("is in a folder that cannot be written"))
+      guard error.code == .accessDenied else { throw error }
+      if isNew { throw noStorage(error) }
+      // The content of the file can still be read.
+      error.code = .readOnly
+      throw error
+    }
+    let isThere = folder.path == place.folder.path
+    diagnosis.add(
+      subject, "\(place.folder.path), \(isThere ? "can be written" : "which the first save makes")")
+  }
+
+  /// Returns whether the effective user has access; access(2) would check the real user.
+  private func isWritable(_ path: String, _ mode: Int32) -> Bool {
+    faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
+  }
+}
+#endif

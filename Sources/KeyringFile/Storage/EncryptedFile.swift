@@ -1,0 +1,296 @@
+#if EncryptedFile
+internal import Crypto
+internal import KeyringStorage
+internal import Synchronization
+
+/// The state that the copies of a storage share: the file as it was last read, and its key.
+final class EncryptedFile: Sendable {
+  /// The file as it was at one moment.
+  ///
+  /// The file stays open, so that its number can't be reused for another file.
+  private struct Version: Sendable {
+    let file: OpenFile
+    let identity: FileIdentity
+    let envelope: Envelope
+    let content: FileContent
+  }
+
+  let place: FileLocation
+  private let timeout: Duration
+  private let source: Mutex<KeySource>
+  private let newest = Mutex<Version?>(nil)
+  /// The data key that was last opened or made.
+  ///
+  /// No one is asked for it again, even if another process has written the file in the meantime or its
+  /// content is damaged.
+  private let opened = Mutex<Envelope?>(nil)
+  private let turn = CancellableLock()
+  #if os(Linux)
+  /// The observers, which are called only with `newest` locked and therefore by one thread at a time.
+  private let observers = FileObservers()
+  #endif
+
+  init(_ place: FileLocation, _ source: KeySource, _ timeout: Duration) {
+    self.place = place
+    self.source = Mutex(source)
+    self.timeout = timeout
+  }
+
+  // MARK: - Reading
+
+  /// Returns the current content of the file, or `nil` if there is no file.
+  func content(
+    _ operation: SecureStorageError.Operation, _ purpose: KeySource.Purpose = .existing
+  ) throws(SecureStorageError) -> FileContent? {
+    try attempt(operation) { () throws(SecureStorageError) in
+      try version(purpose)?.content
+    }
+  }
+
+  /// Returns the current version of the file, which is read again only if it has changed.
+  private func version(
+    _ purpose: KeySource.Purpose = .existing
+  ) throws(SecureStorageError) -> Version? {
+    try FileDeadline.check()
+    try place.check()
+    let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
+    guard let identity else {
+      try keep(nil)
+      return nil
+    }
+    if let known = newest.withLock({ $0 }), known.identity == identity { return known }
+    return try readVersion(purpose)
+  }
+
+  private func readVersion(
+    _ purpose: KeySource.Purpose
+  ) throws(SecureStorageError) -> Version? {
+    guard let (file, identity, bytes) = try place.read() else { return nil }
+    let sealed = try SealedFile(bytes, place)
+    let envelope = try envelope(for: sealed.header, purpose)
+    let content = try FileContent(decrypting: sealed, envelope, place)
+    let version = Version(file: file, identity: identity, envelope: envelope, content: content)
+    try keep(version)
+    return version
+  }
+
+  /// Remembers a version, unless the file has changed again, and reports the changes to observers.
+  private func keep(_ version: Version?) throws(SecureStorageError) {
+    try newest.withLock { (newest) throws(SecureStorageError) in
+      if version == nil && newest == nil { return }
+      let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
+      guard identity == version?.identity else { return }
+      let old = newest?.content
+      newest = version
+      #if os(Linux)
+      if observers.isEmpty { return }
+      for change in (version?.content ?? FileContent()).changes(since: old ?? FileContent()) {
+        observers.report(.changed(change))
+      }
+      observers.report(isReadable: true)
+      #endif
+    }
+  }
+
+  /// Returns the data key of the header, either the known one or one unwrapped with the source's key.
+  private func envelope(
+    for header: FileHeader, _ purpose: KeySource.Purpose
+  ) throws(SecureStorageError) -> Envelope {
+    if let known = knownEnvelope(for: header) { return known }
+    // If no one is to be asked, don't wait for the answer to another thread's question either.
+    if purpose == .looking { return try open(header, purpose) }
+    // One thread asks, and the others find its result.
+    return try turn.take { () throws(SecureStorageError) in
+      if let known = knownEnvelope(for: header) { return known }
+      return try open(header, purpose)
+    }
+  }
+
+  private func open(
+    _ header: FileHeader, _ purpose: KeySource.Purpose
+  ) throws(SecureStorageError) -> Envelope {
+    let envelope = try Envelope(opening: header, key, purpose, place)
+    opened.withLock { $0 = envelope }
+    return envelope
+  }
+
+  private func knownEnvelope(for header: FileHeader) -> Envelope? {
+    opened.withLock { $0?.header == header ? $0 : nil }
+  }
+
+  // MARK: - Writing
+
+  /// Changes the content of the file, in a single step for all readers and writers.
+  func change<Result>(
+    _ operation: SecureStorageError.Operation,
+    _ body: (inout FileContent) throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    try attempt(operation) { () throws(SecureStorageError) in
+      // A change that has no effect or is refused needs no lock and creates no file. Asking for a key
+      // without the lock also doesn't keep other writers waiting.
+      let before = try version()
+      var trial = before?.content ?? FileContent()
+      let result = try body(&trial)
+      if !trial.isChanged { return result }
+      let fresh = before == nil ? try newEnvelopeWithoutLock(with: key) : nil
+      return try withFileLocked { (lock) throws(SecureStorageError) in
+        let current = try version()
+        var content = current?.content ?? FileContent()
+        let result = try body(&content)
+        // Both are `nil` if another process has removed the file in the meantime.
+        let envelope =
+          if let known = current?.envelope ?? fresh { known } else {
+            try Envelope(sealingWith: key, place)
+          }
+        if content.isChanged, try !write(content, envelope, under: lock) { return nil }
+        return result
+      }
+    }
+  }
+
+  func changeKey(to newSource: KeySource) throws(SecureStorageError) {
+    try attempt(.changeKey) { () throws(SecureStorageError) in
+      if try version() != nil {
+        // Use a new data key, so that someone who knows the old one can't read later content.
+        var new = try newEnvelopeWithoutLock(with: newSource)
+        // Also switch if only the last step failed, which is to sync the folder to the disk.
+        defer {
+          if let new, knownEnvelope(for: new.header) != nil { source.withLock { $0 = newSource } }
+        }
+        try withFileLocked { (lock) throws(SecureStorageError) in
+          guard let content = try version()?.content else { return () }
+          let envelope = if let new { new } else { try Envelope(sealingWith: newSource, place) }
+          new = envelope
+          return try write(content, envelope, under: lock) ? () : nil
+        }
+      }
+      source.withLock { $0 = newSource }
+    }
+  }
+
+  /// The source of the current key of the file.
+  var key: KeySource { source.withLock { $0 } }
+
+  /// Creates a new data key, or returns `nil` if the source's key must be created under the lock.
+  ///
+  /// A storage may let two processes create the key at the same time and keep the later one. A key in a
+  /// storage is therefore created under the lock, which keeps other processes away until the file uses the
+  /// key.
+  private func newEnvelopeWithoutLock(
+    with source: KeySource
+  ) throws(SecureStorageError) -> Envelope? {
+    source.kind == .storage ? nil : try Envelope(sealingWith: source, place)
+  }
+
+  /// Runs a closure under the lock, and again each time it returns `nil` because the lock was lost.
+  private func withFileLocked<Result>(
+    _ body: (FileLock) throws(SecureStorageError) -> Result?
+  ) throws(SecureStorageError) -> Result {
+    try attempt { () throws(FileFailure) in try place.folder.make() }
+    return try FileDeadline(timeout).wait { () throws(SecureStorageError) -> Result? in
+      let lock = try attempt { () throws(FileFailure) in try FileLock(taking: place) }
+      guard let lock else { return nil }
+      // On NFS, the path may be resolved from a cache until the file there is opened.
+      _ = try attempt { () throws(FileFailure) in try place.open() }
+      // The lock is released when it's closed.
+      return try withExtendedLifetime(lock) { () throws(SecureStorageError) in try body(lock) }
+    }
+  }
+
+  /// Replaces the file on the disk, or returns `false` without replacing it if the lock was lost.
+  private func write(
+    _ content: FileContent, _ envelope: Envelope, under lock: FileLock
+  ) throws(SecureStorageError) -> Bool {
+    var content = content
+    let sealed = try content.sealed(envelope, place)
+    let file = try attempt { () throws(FileFailure) in
+      try place.replace(with: sealed, under: lock)
+    }
+    guard let file else { return false }
+    opened.withLock { $0 = envelope }
+    let identity = try attempt { () throws(FileFailure) in try FileIdentity(file.status()) }
+    try keep(Version(file: file, identity: identity, envelope: envelope, content: content))
+    do throws(FileFailure) {
+      try place.folder.sync()
+    } catch {
+      throw .afterwards(place, error)
+    }
+    return true
+  }
+
+  // MARK: - Observing
+
+  #if os(Linux)
+  func observe(
+    _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    try attempt(.observe) { () throws(SecureStorageError) in
+      try attempt { () throws(FileFailure) in
+        try place.folder.make()
+        try observers.watch(place) { [weak self] in self?.lookForChanges($0) }
+      }
+      // Read the file without a deadline first, so that a person who is asked for the key has time.
+      _ = try version()
+      return try FileDeadline(timeout).wait { () throws(SecureStorageError) in
+        let seen = try version()
+        // Changes are found by comparison with the remembered version, so it must be the current one.
+        return newest.withLock { newest in
+          newest?.identity == seen?.identity ? observers.add(observer) : nil
+        }
+      }
+    }
+  }
+
+  /// Reads and reports the changes of another process.
+  ///
+  /// No one is asked for a key. If the file has another key, the changes are reported after an operation
+  /// has read the file.
+  private func lookForChanges(_ isWatched: Bool) {
+    if observers.isEmpty {
+      // Observers that are added later haven't been told of an interruption.
+      return newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
+    }
+    do throws(SecureStorageError) {
+      let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
+      newest.withLock { newest in
+        if identity != newest?.identity { observers.report(.mayHaveChanged(nil)) }
+      }
+      _ = try version(.looking)
+      newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
+    } catch {
+      // An operation with access to the key may have read the file in the meantime.
+      newest.withLock { newest in
+        let identity = try? FileIdentity(at: place.path)
+        observers.report(
+          isReadable: identity != nil && identity == newest?.identity, isWatched: isWatched)
+      }
+    }
+  }
+  #endif
+
+  // MARK: - Errors
+
+  private func attempt<Result>(
+    _ body: () throws(FileFailure) -> Result
+  ) throws(SecureStorageError) -> Result {
+    do throws(FileFailure) {
+      return try body()
+    } catch {
+      throw SecureStorageError(place, error)
+    }
+  }
+
+  /// Runs a closure and sets the operation of its errors.
+  private func attempt<Result>(
+    _ operation: SecureStorageError.Operation, _ body: () throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    do throws(SecureStorageError) {
+      return try body()
+    } catch {
+      var error = error
+      error.operation = operation
+      throw error
+    }
+  }
+}
+#endif

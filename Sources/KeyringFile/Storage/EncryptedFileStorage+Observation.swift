@@ -1,0 +1,28 @@
+#if EncryptedFile && os(Linux)
+public import KeyringStorage
+
+extension EncryptedFileStorage: ObservableStorage {
+  /// Calls a closure for every change of the items, by this process and by others.
+  ///
+  /// Several changes of an item between two reads of the file are reported as one. The storage reports
+  /// ``/KeyringStorage/StorageEvent/interrupted`` in these cases:
+  ///
+  /// - The file can't be read, because it's damaged or encrypted with another key.
+  /// - Someone would have to be asked for that key. The next operation of this storage asks, and the
+  ///   changes are reported then.
+  /// - The folder of the file doesn't exist.
+  ///
+  /// The file is read first. This needs the key, and creates the folder if it's missing.
+  ///
+  /// - Parameters:
+  ///   - query: Ignored, because every change names its item.
+  ///   - observer: The closure to call.
+  /// - Returns: The subscription.
+  /// - Throws: The errors of reading, or `.other` if the system can't watch more folders.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    try file.observe(observer)
+  }
+}
+#endif

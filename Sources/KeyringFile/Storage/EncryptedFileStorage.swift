@@ -1,0 +1,138 @@
+#if EncryptedFile
+public import KeyringStorage
+
+/// A storage that keeps its items in one encrypted file and needs no service and no desktop.
+///
+/// Everything is encrypted and authenticated: secrets, attributes, labels, and the number of items.
+/// <doc:FileFormat> describes the format byte by byte.
+///
+/// ```swift
+/// let storage = EncryptedFileStorage(
+///   at: "/var/lib/example/secrets", key: .systemdCredential("secrets-key"))
+/// ```
+///
+/// The first save creates the file and its folder. Every save writes a new file, which replaces the old one
+/// after it's on the disk. A crash, a kill, or a full disk therefore leaves the old items intact. Several
+/// processes can use a file at the same time. Each of them sees the changes of the others the next time it
+/// reads. If the file was damaged, cut short, or renamed, operations throw an error and leave it unchanged.
+///
+/// Copies of the storage share the decrypted items and the key of the file until the last copy is gone. The
+/// items are in memory that is locked and later overwritten.
+public struct EncryptedFileStorage: BlockingStorage {
+  let file: EncryptedFile
+
+  /// The path of the file.
+  public var path: String { file.place.path }
+
+  /// Creates a storage, which opens nothing and asks for nothing until it's used.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file, which doesn't have to exist. It must not be a link. The file name is
+  ///     part of the encrypted content: a renamed file is refused until it has its name again.
+  ///   - key: The source of the key that the file is encrypted with.
+  ///   - timeout: The longest time that an operation waits for others that write the file, in this process
+  ///     or another. The time that the key takes, such as to ask a person for it, comes on top of that.
+  public init(at path: String, key: KeySource, timeout: Duration = .seconds(25)) {
+    file = EncryptedFile(FileLocation(path), key, timeout)
+  }
+
+  /// Stores an item under its key.
+  ///
+  /// The item is on the disk when the method returns.
+  ///
+  /// - Parameters:
+  ///   - item: The item to store.
+  ///   - mode: The save mode.
+  /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, or `.invalidArgument`; `.wrongKey` or `.keyNotFound`;
+  ///   `.damaged`; `.accessDenied`; `.timedOut` if another writer took too long; or `.other` with the
+  ///   number of the system's error, for example if the disk is full.
+  public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try validate(item)
+    try file.change(.save) { (content) throws(SecureStorageError) in
+      let old = content.entries[item.key]
+      if mode == .add, old != nil { throw error(.itemAlreadyExists, during: .save) }
+      if mode == .update, old == nil { throw error(.itemNotFound, during: .save) }
+      if old == nil { _ = try requireSecret(item) }
+      try content.save(item)
+    }
+  }
+
+  /// Returns the items that match a query, newest first.
+  ///
+  /// - Parameter query: The query that selects the items and their details.
+  /// - Returns: The items, or an empty array if there is no file.
+  /// - Throws: `.invalidArgument`, `.wrongKey`, `.keyNotFound`, `.damaged`, `.accessDenied`, `.timedOut`,
+  ///   or `.other`.
+  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try validate(query, for: .read)
+    return try file.content(.read)?.items(matching: query) ?? []
+  }
+
+  /// Returns the item stored under a key, without looking at any other item.
+  public func item(
+    for key: ItemKey, details: ItemQuery.Details
+  ) throws(SecureStorageError) -> SecureItem? {
+    try validate(.key(key), for: .read)
+    return try file.content(.read)?.entries[key]?.item(key, details)
+  }
+
+  /// Returns the items stored under several keys, all of them as they were at one moment.
+  public func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    for key in keys { try validate(.key(key), for: .read) }
+    let content = try file.content(.read)
+    var items: [ItemKey: SecureItem] = [:]
+    for key in keys { items[key] = content?.entries[key]?.item(key, details) }
+    return items
+  }
+
+  /// Removes the items that match a query.
+  ///
+  /// - Parameter query: The query that selects the items.
+  /// - Returns: The number of removed items.
+  /// - Throws: The same errors as saving, except for those about the item.
+  @discardableResult
+  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try validate(query, for: .remove)
+    return try file.change(.remove) { content in
+      let keys = content.keys(matching: query)
+      content.remove(keys)
+      return keys.count
+    }
+  }
+
+  /// Encrypts the file with another key, for example after a passphrase was changed.
+  ///
+  /// The old key can't open content that is written from now on, but it can still open older copies of the
+  /// file. This storage and its copies use the new key at once. You have to give it to other processes. If
+  /// there is no file, none is created.
+  ///
+  /// - Parameter key: The source of the new key.
+  /// - Throws: The same errors as saving, except for those about the item.
+  public func changeKey(to key: KeySource) throws(SecureStorageError) {
+    try file.changeKey(to: key)
+  }
+
+  /// Encrypts the file with another key, without blocking the task's thread.
+  ///
+  /// - Parameter key: The source of the new key.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
+  ///   that case, the key may have been changed.
+  public func changeKey(to key: KeySource) async throws(SecureStorageError) {
+    try await blocking(.changeKey) { () throws(SecureStorageError) in try changeKey(to: key) }
+  }
+}
+
+extension EncryptedFileStorage: CustomStringConvertible, CustomReflectable {
+  /// The name of the type and the path, without any stored data.
+  public var description: String { "\(backendName)(\(path))" }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension SecureStorageError.Operation {
+  /// The operation that encrypts a file with another key.
+  public static let changeKey = SecureStorageError.Operation(rawValue: "changeKey")
+}
+#endif

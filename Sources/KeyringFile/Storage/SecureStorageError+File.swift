@@ -1,0 +1,53 @@
+#if EncryptedFile
+internal import KeyringStorage
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+extension SecureStorageError {
+  /// Creates an error about the file; the caller sets its operation.
+  init(
+    _ code: Code, _ place: FileLocation, _ message: String, recoverySuggestion: String? = nil,
+    argument: String? = nil, underlying: Underlying? = nil
+  ) {
+    self.init(
+      code, operation: .read, backendName: "\(EncryptedFileStorage.self)", message: message,
+      recoverySuggestion: recoverySuggestion, argument: argument, underlying: underlying)
+  }
+
+  /// Creates the error for a failure that left the file unchanged.
+  init(_ place: FileLocation, _ failure: FileFailure) {
+    let recoverySuggestion =
+      switch failure.number {
+      case ENOSPC, EDQUOT, EFBIG: "Free some disk space. The previous content is unchanged."
+      case EROFS, EACCES, EPERM: "Give this program's user write access to the file's directory."
+      case ELOOP: "Use the path of the file itself. It must not be a link."
+      default: "See the underlying error."
+      }
+    self.init(
+      failure.code, place, "The file \(place.path) \(failure.problem).",
+      recoverySuggestion: recoverySuggestion,
+      underlying: failure.underlying)
+  }
+
+  /// Returns the error for a new file that is in place but may not be on the disk.
+  static func afterwards(_ place: FileLocation, _ failure: FileFailure) -> SecureStorageError {
+    var error = SecureStorageError(place, failure)
+    error.recoverySuggestion = """
+      The new content is in place. If the machine crashes now, the old content may come back. \
+      Check the disk and the folder, and save again.
+      """
+    return error
+  }
+
+  /// Returns the error for a file that isn't as it was written.
+  static func damaged(_ place: FileLocation, _ how: String) -> SecureStorageError {
+    SecureStorageError(.damaged, place, "The file \(place.path) is damaged: \(how).")
+  }
+}
+#endif

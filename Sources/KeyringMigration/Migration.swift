@@ -1,0 +1,159 @@
+public import KeyringStorage
+
+/// A migration of secrets to a storage, from another storage or from plaintext.
+///
+/// ```swift
+/// let migration = Migration(
+///   of: [
+///     .password("API_TOKEN", as: .password(service: "org.example.app", account: "token")),
+///   ],
+///   from: .environmentFile("/home/me/.config/app/.env"), to: SecretServiceStorage())
+/// try migration.run()
+/// ```
+///
+/// Everything is read and checked before anything is written. Nothing is removed from the source before all
+/// of it has been read back from the destination. If a migration fails or its program is killed, run it
+/// again: it continues where it stopped, and does nothing if there is nothing left to do.
+public struct Migration: Sendable {
+  private let transfers: [MigrationTransfer]
+  private let progress: @Sendable (Progress) -> Void
+
+  /// Creates a migration of the items that match a query, under the same keys.
+  ///
+  /// - Parameters:
+  ///   - query: The query that selects the items. Its details don't matter.
+  ///   - source: The storage of the items.
+  ///   - destination: The storage to move the items to.
+  ///   - progress: The closure to call during the run, on its thread.
+  public init(
+    of query: ItemQuery, from source: any SecureStorage, to destination: any SecureStorage,
+    progress: @escaping @Sendable (Progress) -> Void = { _ in }
+  ) {
+    let source = StorageMigrationSource(storage: source, selection: .query(query))
+    self.init([MigrationTransfer(from: source, to: destination)], progress)
+  }
+
+  /// Creates a migration of the items with certain keys.
+  ///
+  /// Keys without an item in the source are skipped.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys of the items.
+  ///   - source: The storage of the items.
+  ///   - destination: The storage to move the items to.
+  ///   - progress: The closure to call during the run, on its thread.
+  public init(
+    of keys: [ItemKey], from source: any SecureStorage, to destination: any SecureStorage,
+    progress: @escaping @Sendable (Progress) -> Void = { _ in }
+  ) {
+    let source = StorageMigrationSource(storage: source, selection: .keys(keys))
+    self.init([MigrationTransfer(from: source, to: destination)], progress)
+  }
+
+  /// Creates a migration of plaintext values to a storage.
+  ///
+  /// Values that the source doesn't have are skipped.
+  ///
+  /// - Parameters:
+  ///   - items: The values and the items that they become.
+  ///   - source: The source of the values.
+  ///   - destination: The storage to move the values to.
+  ///   - progress: The closure to call during the run, on its thread.
+  public init(
+    of items: [PlaintextMapping], from source: PlaintextSource, to destination: any SecureStorage,
+    progress: @escaping @Sendable (Progress) -> Void = { _ in }
+  ) {
+    self.init([(items, destination)], from: source, progress: progress)
+  }
+
+  /// Creates a migration of plaintext values to several storages, all of them or none.
+  ///
+  /// - Parameters:
+  ///   - parts: The values and the storages to move them to.
+  ///   - source: The source of the values.
+  ///   - progress: The closure to call during the run, on its thread.
+  init(
+    _ parts: [(items: [PlaintextMapping], destination: any SecureStorage)],
+    from source: PlaintextSource,
+    progress: @escaping @Sendable (Progress) -> Void
+  ) {
+    let transfers = parts.indices.map { index in
+      let others = parts.indices.filter { $0 != index }.flatMap { parts[$0].items.map(\.path) }
+      return MigrationTransfer(
+        from: PlaintextMigrationSource(
+          store: source.store, plans: parts[index].items, otherPaths: Set(others)),
+        to: parts[index].destination)
+    }
+    self.init(transfers, progress)
+  }
+
+  private init(_ transfers: [MigrationTransfer], _ progress: @escaping @Sendable (Progress) -> Void)
+  {
+    (self.transfers, self.progress) = (transfers, progress)
+  }
+
+  /// Moves the items, or continues a migration that didn't finish.
+  ///
+  /// If the destination already has an item with the same secret and attributes, the item isn't written
+  /// again. An item that isn't in the source is skipped.
+  ///
+  /// - Returns: The number of items that were in the source and are now only in the destination.
+  /// - Throws: `SecureStorageError` if the migration fails. Before anything is written, it's
+  ///   `.itemAlreadyExists` with the key if the destination has a different value, `.undecodable` if a
+  ///   plaintext value isn't of the expected type, or any error of reading. Later, it's
+  ///   `.verificationFailed` if the destination doesn't return what was written, `.sourceChanged` if
+  ///   someone has changed the source in the meantime, or the error of storing or removing an item. After
+  ///   `.verificationFailed` and `.sourceChanged`, the source is complete.
+  @discardableResult
+  public func run() throws(SecureStorageError) -> Int {
+    var transfers = transfers
+    for index in transfers.indices { try transfers[index].read() }
+    try perform(.checking, &transfers) { (transfer, done) throws(SecureStorageError) in
+      try transfer.check(done)
+    }
+    try perform(.writing, &transfers) { (transfer, done) throws(SecureStorageError) in
+      try transfer.write(done)
+    }
+    try perform(.verifying, &transfers) { (transfer, done) throws(SecureStorageError) in
+      try transfer.verify(done)
+    }
+    try perform(.removing, &transfers) { (transfer, done) throws(SecureStorageError) in
+      try transfer.remove(done)
+    }
+    return transfers.itemCount
+  }
+
+  /// Moves the items without blocking the task's thread.
+  ///
+  /// - Returns: The number of items that were in the source and are now only in the destination.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
+  ///   that case, run the migration again to finish it.
+  @discardableResult
+  public func run() async throws(SecureStorageError) -> Int {
+    guard let first = transfers.first else { return 0 }
+    return try await first.destination.blocking(.migrate) { () throws(SecureStorageError) in
+      try run()
+    }
+  }
+
+  private func perform(
+    _ phase: Phase, _ transfers: inout [MigrationTransfer],
+    _ step: (inout MigrationTransfer, _ done: () -> Void) throws(SecureStorageError) -> Void
+  ) throws(SecureStorageError) {
+    if CancellationSignal.isCurrentCancelled {
+      throw SecureStorageError(.canceled, operation: .migrate, backendName: "Migration")
+    }
+    var state = Progress(phase: phase, completed: 0, total: transfers.itemCount)
+    progress(state)
+    for index in transfers.indices {
+      try step(&transfers[index]) {
+        state.completed += 1
+        progress(state)
+      }
+    }
+  }
+}
+
+extension [MigrationTransfer] {
+  fileprivate var itemCount: Int { reduce(0) { $0 + $1.items.count } }
+}

@@ -1,0 +1,26 @@
+internal import KeyringStorage
+
+/// A source of the items of a migration.
+protocol MigrationSource: Sendable {
+  /// The storage of the items, or `nil` if they aren't in a storage.
+  var storage: (any SecureStorage)? { get }
+
+  /// Reads the existing items, ready to be saved.
+  func items() throws(SecureStorageError) -> [SecureItem]
+
+  /// Removes items, or none of them if one has changed since it was read.
+  ///
+  /// - Parameters:
+  ///   - items: The items as they were read. Items that have disappeared in the meantime are skipped.
+  ///   - done: The closure to call for each item.
+  /// - Throws: `.sourceChanged`, or the error of removing an item.
+  func remove(_ items: [SecureItem], _ done: () -> Void) throws(SecureStorageError)
+}
+
+extension SecureStorageError {
+  static func sourceChanged(_ name: String, _ backendName: String) -> SecureStorageError {
+    SecureStorageError(
+      .sourceChanged, operation: .remove, backendName: backendName,
+      message: "The source's value for \(name) has changed since it was migrated.")
+  }
+}

@@ -1,0 +1,120 @@
+internal import KeyringStorage
+
+/// The transfer of items from one source to one destination, step by step.
+struct MigrationTransfer: Sendable {
+  private let source: any MigrationSource
+  let destination: any SecureStorage
+  /// The items of the source.
+  private(set) var items: [SecureItem] = []
+  /// The keys of the items that the destination already had.
+  private var alreadyPresent: Set<ItemKey> = []
+
+  init(from source: any MigrationSource, to destination: any SecureStorage) {
+    (self.source, self.destination) = (source, destination)
+  }
+
+  mutating func read() throws(SecureStorageError) {
+    items = try source.items()
+    var keys: Set<ItemKey> = []
+    for item in items {
+      try destination.validate(item)
+      _ = try destination.requireSecret(item)
+      guard keys.insert(item.key).inserted else {
+        throw failure(.ambiguous, .read, "The source has several items for \(item.key).")
+      }
+    }
+  }
+
+  mutating func check(_ done: () -> Void) throws(SecureStorageError) {
+    for batch in items.batches {
+      let found = try destination.items(for: batch.map(\.key), details: .all)
+      for item in batch {
+        if let other = found[item.key] {
+          guard other.hasValue(of: item) else { throw alreadyExists(item.key) }
+          alreadyPresent.insert(item.key)
+        }
+        done()
+      }
+    }
+    // If the destination lacks an item of the source, they're different storages. If it lacks none, an
+    // earlier run may have written them, or both are the same storage. In that case, removing an item from
+    // one would remove it from both.
+    if let storage = source.storage, !items.isEmpty, alreadyPresent.count == items.count,
+      try StorageProbe(destination).isFound(in: storage)
+    {
+      throw SecureStorageError(
+        .invalidArgument, operation: .migrate, backendName: destination.backendName,
+        message: "The source and the destination are the same storage.", argument: "destination")
+    }
+  }
+
+  func write(_ done: () -> Void) throws(SecureStorageError) {
+    for item in items {
+      if !alreadyPresent.contains(item.key) { try add(item) }
+      done()
+    }
+  }
+
+  func verify(_ done: () -> Void) throws(SecureStorageError) {
+    for batch in items.batches {
+      let found = try destination.items(for: batch.map(\.key), details: .all)
+      for item in batch {
+        guard let other = found[item.key], other.hasValue(of: item),
+          alreadyPresent.contains(item.key) || other.hasLabel(of: item)
+        else {
+          throw failure(
+            .verificationFailed, .read, "The value written for \(item.key) could not be read back.")
+        }
+        done()
+      }
+    }
+  }
+
+  func remove(_ done: () -> Void) throws(SecureStorageError) {
+    if !items.isEmpty { try source.remove(items, done) }
+  }
+
+  private func add(_ item: SecureItem) throws(SecureStorageError) {
+    do throws(SecureStorageError) {
+      try destination.save(item, mode: .add)
+    } catch {
+      // Another program has stored the item first. The storage's error doesn't name the item.
+      throw error.code == .itemAlreadyExists ? alreadyExists(item.key) : error
+    }
+  }
+
+  private func alreadyExists(_ key: ItemKey) -> SecureStorageError {
+    failure(.itemAlreadyExists, .save, "The destination has another value for \(key).")
+  }
+
+  private func failure(
+    _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation, _ message: String
+  ) -> SecureStorageError {
+    SecureStorageError(
+      code, operation: operation, backendName: destination.backendName, message: message,
+      recoverySuggestion: code == .itemAlreadyExists
+        ? "Decide which value is right, remove the other one, and run the migration again." : nil)
+  }
+}
+
+extension SecureItem {
+  /// Returns whether the item has the secret and all attributes of another item.
+  ///
+  /// The label is ignored, because the user can change it.
+  fileprivate func hasValue(of other: SecureItem) -> Bool {
+    secret == other.secret && (other.attributes ?? [:]).isContained(in: attributes ?? [:])
+  }
+
+  fileprivate func hasLabel(of other: SecureItem) -> Bool {
+    guard let expected = other.label else { return true }
+    return label?.hasSameBytes(expected) == true
+  }
+}
+
+extension [SecureItem] {
+  /// The items in batches that fit in a message, regardless of the size of their secrets.
+  var batches: [ArraySlice<SecureItem>] {
+    let size = (32 << 20) / ItemLimits.secretBytes
+    return stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
+  }
+}

@@ -1,0 +1,81 @@
+internal import KeyringStorage
+
+/// A format with one `NAME=value` per line.
+struct EnvironmentFormat: PlaintextFormat {
+  func value(at path: [String], in content: Secret) throws(PlaintextFormatError) -> ExternalValue? {
+    guard let line = try line(at: path, in: content) else { return nil }
+    switch line.value {
+    case .literal(let range): return .text(content[range])
+    case .escaped(let range): return .text(content[range].unescaped)
+    case .malformed:
+      throw PlaintextFormatError("The value of \"\(line.name)\" has quotes that do not enclose it.")
+    }
+  }
+
+  func removing(_ path: [String], from content: Secret) throws(PlaintextFormatError) -> Secret {
+    guard let line = try line(at: path, in: content) else { return content }
+    return content.removing(line.range)
+  }
+
+  private func line(
+    at path: [String], in content: Secret
+  ) throws(PlaintextFormatError) -> EnvironmentLine? {
+    guard let name = path.first, path.count == 1 else {
+      throw PlaintextFormatError(
+        "The path of a variable must have one name.", code: .invalidArgument)
+    }
+    let lines = content.withUnsafeBytes { EnvironmentParser($0).lines.filter { $0.name == name } }
+    guard lines.count < 2 else {
+      // Readers of the file differ in which of them counts.
+      throw PlaintextFormatError("The variable \"\(name)\" is set several times.", code: .ambiguous)
+    }
+    return lines.first
+  }
+}
+
+/// A variable in an environment file.
+struct EnvironmentLine {
+  enum Value {
+    case literal(Range<Int>)
+    case escaped(Range<Int>)
+    case malformed
+  }
+
+  let name: String
+  let value: Value
+  /// The range to cut out: the line or lines, up to a comment after the value.
+  let range: Range<Int>
+}
+
+extension Secret {
+  /// The text between double quotes, with its escape sequences replaced.
+  fileprivate var unescaped: Secret {
+    withUnsafeBytes { bytes in
+      Secret(capacity: count) { room in
+        var end = 0
+        var rest = bytes.makeIterator()
+        func append(_ byte: UInt8) {
+          room[end] = byte
+          end += 1
+        }
+        while let byte = rest.next() {
+          guard byte == UInt8(ascii: "\\"), let escaped = rest.next() else {
+            append(byte)
+            continue
+          }
+          switch escaped {
+          case UInt8(ascii: "n"): append(UInt8(ascii: "\n"))
+          case UInt8(ascii: "r"): append(UInt8(ascii: "\r"))
+          case UInt8(ascii: "t"): append(UInt8(ascii: "\t"))
+          case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`"):
+            append(escaped)
+          default:
+            append(byte)
+            append(escaped)
+          }
+        }
+        return end
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+internal import KeyringStorage
+
+/// A JSON object, in which a path consists of the names of members.
+struct JSONFormat: PlaintextFormat {
+  private struct Anything: Decodable {
+    init(from decoder: any Decoder) {}
+  }
+
+  func value(at path: [String], in content: Secret) throws(PlaintextFormatError) -> ExternalValue? {
+    guard let member = try member(at: path, in: content) else { return nil }
+    let json = content[member.value]
+    if json == Secret("null") { return nil }
+    guard json.withUnsafeBytes({ $0.first }) == UInt8(ascii: "\"") else { return .json(json) }
+    guard let text = json.decoded(as: String.self) else {
+      throw PlaintextFormatError("The value \"\(path.joined(separator: "."))\" is no text.")
+    }
+    return .text(Secret(text))
+  }
+
+  func removing(_ path: [String], from content: Secret) throws(PlaintextFormatError) -> Secret {
+    guard let member = try member(at: path, in: content) else { return content }
+    return content.removing(member.range)
+  }
+
+  private func member(
+    at path: [String], in content: Secret
+  ) throws(PlaintextFormatError) -> JSONScanner.Member? {
+    guard !path.isEmpty else {
+      throw PlaintextFormatError("A path must have a name.", code: .invalidArgument)
+    }
+    // The scanner relies on valid JSON.
+    guard content.isUTF8, content.decoded(as: Anything.self) != nil else {
+      throw PlaintextFormatError("The file is not JSON.")
+    }
+    return try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
+      let scanner = JSONScanner(bytes)
+      var (found, start): (JSONScanner.Member?, Int) = (nil, scanner.root)
+      for name in path {
+        guard let members = scanner.members(ofObjectAt: start) else {
+          throw PlaintextFormatError("What has the member \"\(name)\" by its path is no object.")
+        }
+        let same = members.filter { $0.name.hasSameBytes(name) }
+        guard same.count < 2 else {
+          throw PlaintextFormatError(
+            "The member \"\(name)\" is there several times.", code: .ambiguous)
+        }
+        guard let member = same.first else { return nil }
+        (found, start) = (member, member.value.lowerBound)
+      }
+      return found
+    }
+  }
+}

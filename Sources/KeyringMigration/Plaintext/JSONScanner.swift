@@ -1,0 +1,90 @@
+internal import KeyringStorage
+
+/// A scanner that finds the ranges of the parts of a valid JSON text.
+struct JSONScanner {
+  struct Member {
+    let name: String
+    let value: Range<Int>
+    /// The range to cut out to remove the member, including one comma if there is one.
+    let range: Range<Int>
+  }
+
+  private let bytes: UnsafeRawBufferPointer
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    self.bytes = bytes
+  }
+
+  /// The start of the top-level value.
+  var root: Int { pastBlanks(from: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0) }
+
+  /// Returns the members of an object, or `nil` if the value isn't an object.
+  func members(ofObjectAt start: Int) -> [Member]? {
+    guard byte(at: start) == UInt8(ascii: "{") else { return nil }
+    var members: [Member] = []
+    var previousEnd: Int?
+    var position = pastBlanks(from: start + 1)
+    while byte(at: position) == UInt8(ascii: "\"") {
+      let (nameStart, nameEnd) = (position, endOfString(at: position))
+      let value = valueRange(at: pastBlanks(from: pastBlanks(from: nameEnd) + 1))
+      let delimiter = pastBlanks(from: value.upperBound)
+      let hasNext = byte(at: delimiter) == UInt8(ascii: ",")
+      position = hasNext ? pastBlanks(from: delimiter + 1) : delimiter
+      // Include the comma after the member, or the one before it if the member is the last.
+      let range = hasNext ? nameStart..<position : (previousEnd ?? nameStart)..<value.upperBound
+      let name = Secret(copying: UnsafeRawBufferPointer(rebasing: bytes[nameStart..<nameEnd]))
+      // Skip a name that isn't valid text, such as half a surrogate pair. No one asks for it.
+      if let name = name.decoded(as: String.self) {
+        members.append(Member(name: name, value: value, range: range))
+      }
+      previousEnd = value.upperBound
+    }
+    return members
+  }
+
+  private func valueRange(at start: Int) -> Range<Int> {
+    var position = start
+    var depth = 0
+    while let byte = byte(at: position) {
+      switch byte {
+      case UInt8(ascii: "\""):
+        position = endOfString(at: position)
+        if depth == 0 { return start..<position }
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        // This ends the object or array that contains the number.
+        if depth == 0 { return start..<position }
+        depth -= 1
+        if depth == 0 { return start..<position + 1 }
+      case UInt8(ascii: ",") where depth == 0: return start..<position
+      case _ where depth == 0 && isBlank(byte): return start..<position
+      default: break
+      }
+      position += 1
+    }
+    return start..<position
+  }
+
+  private func endOfString(at start: Int) -> Int {
+    var position = start + 1
+    while let byte = byte(at: position), byte != UInt8(ascii: "\"") {
+      position += byte == UInt8(ascii: "\\") ? 2 : 1
+    }
+    return min(position + 1, bytes.count)
+  }
+
+  private func pastBlanks(from start: Int) -> Int {
+    var position = start
+    while let byte = byte(at: position), isBlank(byte) { position += 1 }
+    return position
+  }
+
+  private func byte(at position: Int) -> UInt8? {
+    position < bytes.count ? bytes[position] : nil
+  }
+
+  private func isBlank(_ byte: UInt8) -> Bool {
+    [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(byte)
+  }
+}

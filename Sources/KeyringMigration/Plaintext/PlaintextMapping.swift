@@ -1,0 +1,78 @@
+public import KeyringStorage
+
+/// A plaintext value and the item that it becomes.
+public struct PlaintextMapping: Sendable {
+  let path: [String]
+  let key: ItemKey
+  private let parse: @Sendable (ExternalValue, inout SecureItem) -> Bool
+
+  /// Creates a mapping with a coding.
+  ///
+  /// - Parameters:
+  ///   - path: The names on the way to the value.
+  ///   - key: The key of the item.
+  ///   - coding: The coding of the value in the item.
+  private init<Value>(path: [String], as key: ItemKey, coding: ItemCoding<Value>) {
+    self.init(path: path, as: key, parsing: coding.parse)
+  }
+
+  /// Creates a mapping with a parser.
+  ///
+  /// - Parameters:
+  ///   - path: The names on the way to the value.
+  ///   - key: The key of the item.
+  ///   - parse: Stores the value in the item; returns `false` if it has another type.
+  init(
+    path: [String], as key: ItemKey,
+    parsing parse: @escaping @Sendable (ExternalValue, inout SecureItem) -> Bool
+  ) {
+    (self.path, self.key, self.parse) = (path, key, parse)
+  }
+
+  /// Creates a mapping of text to a password.
+  ///
+  /// - Parameters:
+  ///   - path: The name of the value. In nested JSON, the names on the way to it.
+  ///   - key: The key of a generic or an internet password.
+  /// - Returns: The mapping.
+  public static func password(_ path: String..., as key: ItemKey) -> PlaintextMapping {
+    PlaintextMapping(path: path, as: key, coding: .text)
+  }
+
+  /// Creates a mapping of a login and password to a credential.
+  ///
+  /// The value is a JSON object with the members `login` and `password`, or text that contains one.
+  ///
+  /// - Parameters:
+  ///   - path: The name of the value. In nested JSON, the names on the way to it.
+  ///   - key: The key of the credential.
+  /// - Returns: The mapping.
+  public static func credential(_ path: String..., as key: ItemKey) -> PlaintextMapping {
+    PlaintextMapping(path: path, as: key, coding: .credential)
+  }
+
+  /// Creates a mapping of JSON, or of text that contains JSON, to a value of a type.
+  ///
+  /// The JSON is stored unchanged, including members that the type doesn't have. `Data` and `[UInt8]` are
+  /// stored as raw bytes. In text and JSON, `Data` is Base64.
+  ///
+  /// - Parameters:
+  ///   - path: The name of the value. In nested JSON, the names on the way to it.
+  ///   - type: The type to read the value as.
+  ///   - key: The key of the value.
+  /// - Returns: The mapping.
+  public static func value<Value: Codable & Sendable>(
+    _ path: String..., of type: Value.Type, as key: ItemKey
+  ) -> PlaintextMapping {
+    PlaintextMapping(path: path, as: key, coding: ItemCoding<Value>.value)
+  }
+
+  /// The name of the value, for messages.
+  var name: String { "\"\(path.joined(separator: "."))\"" }
+
+  /// Returns the item that a value becomes, or `nil` if the value has another type.
+  func item(_ value: ExternalValue) -> SecureItem? {
+    var item = SecureItem(key: key)
+    return parse(value, &item) ? item : nil
+  }
+}

@@ -1,0 +1,87 @@
+internal import KeyringStorage
+
+/// A source of plaintext secrets to migrate.
+///
+/// The old values may remain on the disk, in backups, and in the history of a repository. If others could
+/// have read a secret, change the secret as well.
+public struct PlaintextSource: Sendable {
+  let store: any PlaintextStore
+
+  /// Creates a source from a JSON file whose root is an object.
+  ///
+  /// Migrated values are cut out of the file, and everything else stays byte for byte the same. The new
+  /// content is written to a file in the same folder, with the same owner and permissions, which then
+  /// replaces the old file. A value of `null` counts as missing. Values in arrays can't be named.
+  ///
+  /// - Parameter path: The path of the file. A file that doesn't exist has no values.
+  /// - Returns: The source.
+  public static func jsonFile(_ path: String) -> PlaintextSource {
+    PlaintextSource(store: PlaintextFile(file: ReplaceableFile(path: path), format: JSONFormat()))
+  }
+
+  /// Creates a source from a file of `NAME=value` lines, such as an `.env` file.
+  ///
+  /// - A line can begin with `export`.
+  /// - Between single quotes, everything is literal.
+  /// - Between double quotes, `\n`, `\r`, `\t`, `\"`, `\\`, `\$`, and a backslash with a backtick have the
+  ///   same meaning as in a shell or in C. Variables aren't expanded.
+  /// - Quoted values of both kinds can span several lines.
+  /// - Without quotes, a value ends at a `#` after a blank, or at the end of the line.
+  ///
+  /// Migrated lines are cut out of the file, and everything else stays byte for byte the same, including
+  /// comments after values. The new content is written to a file in the same folder, with the same owner
+  /// and permissions, which then replaces the old file.
+  ///
+  /// - Parameter path: The path of the file. A file that doesn't exist has no values.
+  /// - Returns: The source.
+  public static func environmentFile(_ path: String) -> PlaintextSource {
+    PlaintextSource(
+      store: PlaintextFile(file: ReplaceableFile(path: path), format: EnvironmentFormat()))
+  }
+
+  /// Creates a source from values that the app reads and removes, such as its user defaults.
+  ///
+  /// ```swift
+  /// PlaintextSource.values(
+  ///   read: { UserDefaults.standard.object(forKey: $0) },
+  ///   remove: { for name in $0 { UserDefaults.standard.removeObject(forKey: name) } })
+  /// ```
+  ///
+  /// A value is a `String`, `Data`, `[UInt8]`, or anything that can be encoded as JSON.
+  ///
+  /// - Parameters:
+  ///   - read: The closure that returns the value with a name, or `nil` if there is none.
+  ///   - remove: The closure that removes the values with certain names.
+  /// - Returns: The source.
+  public static func values(
+    read: @escaping @Sendable (_ name: String) throws -> Any?,
+    remove: @escaping @Sendable (_ names: [String]) throws -> Void
+  ) -> PlaintextSource {
+    PlaintextSource(store: PlaintextValues(read: read, removeNames: remove))
+  }
+}
+
+/// A store that can read and remove plaintext values.
+///
+/// A path consists of the names on the way to a value.
+protocol PlaintextStore: Sendable {
+  /// The name of the store in errors.
+  var name: String { get }
+
+  /// Reads the values at several paths, and checks that they can be removed.
+  ///
+  /// - Parameter paths: The paths.
+  /// - Returns: The value at each path, or `nil` if there is none.
+  /// - Throws: `SecureStorageError` if the store can't be read.
+  func values(at paths: [[String]]) throws(SecureStorageError) -> [ExternalValue?]
+
+  /// Removes the values at several paths.
+  ///
+  /// - Parameters:
+  ///   - paths: The paths.
+  ///   - check: The closure that gets the values right before they're removed. If it throws, they're kept.
+  /// - Throws: The error of the check, or `SecureStorageError` if the values can't be removed.
+  func remove(
+    _ paths: [[String]], after check: ([ExternalValue?]) throws(SecureStorageError) -> Void
+  ) throws(SecureStorageError)
+}

@@ -1,0 +1,93 @@
+internal import KeyringStorage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Plaintext values that the app reads and removes itself.
+struct PlaintextValues: PlaintextStore {
+  let read: @Sendable (String) throws -> Any?
+  let removeNames: @Sendable ([String]) throws -> Void
+
+  var name: String { "PlaintextSource.values" }
+
+  func values(at paths: [[String]]) throws(SecureStorageError) -> [ExternalValue?] {
+    var values: [ExternalValue?] = []
+    for path in paths { values.append(try value(at: path)) }
+    return values
+  }
+
+  func remove(
+    _ paths: [[String]], after check: ([ExternalValue?]) throws(SecureStorageError) -> Void
+  ) throws(SecureStorageError) {
+    try check(values(at: paths))
+    do {
+      try removeNames(paths.compactMap(\.first))
+    } catch {
+      throw failure(.other, .remove, "The app could not remove the values.")
+    }
+    guard try values(at: paths).allSatisfy({ $0 == nil }) else {
+      throw failure(.other, .remove, "The app has not removed all of the values.")
+    }
+  }
+
+  private func value(at path: [String]) throws(SecureStorageError) -> ExternalValue? {
+    guard let name = path.first, path.count == 1 else {
+      throw failure(.invalidArgument, .read, "The path of an app's value must have one name.")
+    }
+    let value: Any?
+    do { value = try read(name) } catch {
+      throw failure(.other, .read, "The app could not read the value \"\(name)\".")
+    }
+    guard let value else { return nil }
+    if let found = ExternalValue(value) { return found }
+    throw failure(.undecodable, .read, "The value \"\(name)\" cannot be encoded as JSON.")
+  }
+
+  // The errors of the app's closures aren't passed on, because they could quote a secret.
+  private func failure(
+    _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation, _ message: String
+  ) -> SecureStorageError {
+    SecureStorageError(
+      code, operation: operation, backendName: name, message: message,
+      recoverySuggestion: "Correct it, and run the migration again.")
+  }
+}
+
+extension ExternalValue {
+  /// Converts a value of a dictionary such as the user defaults, or returns `nil` if it can't be encoded.
+  fileprivate init?(_ value: Any) {
+    switch value {
+    case let text as String: self = .text(Secret(text))
+    case let data as Data: self = .bytes(Secret(bytes: data))
+    case let bytes as [UInt8]: self = .bytes(Secret(bytes: bytes))
+    default:
+      // Keys are sorted, so that the same value gives the same bytes when it's read again.
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = .sortedKeys
+      guard var data = try? encoder.encode(AnyEncodable(value: value)) else { return nil }
+      defer { data.resetBytes(in: data.indices) }
+      self = .json(Secret(bytes: data))
+    }
+  }
+}
+
+/// A value in nested dictionaries and arrays, as in property lists.
+private struct AnyEncodable: Encodable {
+  let value: Any
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch value {
+    case let dictionary as [String: Any]:
+      try container.encode(dictionary.mapValues { AnyEncodable(value: $0) })
+    case let array as [Any]: try container.encode(array.map { AnyEncodable(value: $0) })
+    case let value as any Encodable: try container.encode(value)
+    default:
+      throw EncodingError.invalidValue(
+        type(of: value), .init(codingPath: encoder.codingPath, debugDescription: "not encodable"))
+    }
+  }
+}

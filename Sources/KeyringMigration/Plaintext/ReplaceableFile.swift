@@ -1,0 +1,122 @@
+internal import KeyringStorage
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A file that is never changed in place, so that it always has either its old or its new content.
+struct ReplaceableFile: Sendable {
+  /// The largest size of a file that is read, in bytes; settings files are far smaller.
+  private static let largest = 16 << 20
+
+  let path: String
+
+  /// Reads the file, or returns `nil` if there is none.
+  func read() throws(SecureStorageError) -> Secret? {
+    // If the path is a pipe, don't wait for a writer.
+    let opened = Result { () throws(FileFailure) in try OpenFile(path, O_RDONLY | O_NONBLOCK) }
+    if case .failure(let error) = opened, error.number == ENOENT { return nil }
+    let file = try attempt(.read) { () throws(FileFailure) in try opened.get() }
+    let status = try attempt(.read) { () throws(FileFailure) in try file.status() }
+    try check(status)
+    // Read one more byte to detect the end of the file.
+    let room = Int(status.st_size) + 1
+    let content = try attempt(.read) { () throws(FileFailure) in
+      try Secret(capacity: room) { (buffer) throws(FileFailure) in try file.read(into: buffer) }
+    }
+    guard content.count < room else {
+      throw failure(.read, "has grown while it was read", .sourceChanged)
+    }
+    return content
+  }
+
+  /// Throws an error if the file can't be replaced.
+  func checkIsReplaceable() throws(SecureStorageError) {
+    let folder = try Directory(of: realPath())
+    guard access(path, W_OK) == 0, access(folder.path, W_OK | X_OK) == 0 else {
+      throw failure(.read, FileFailure("cannot be changed"))
+    }
+  }
+
+  /// Replaces the old content, unless someone else has written the file in the meantime.
+  func replace(_ old: Secret, with new: Secret) throws(SecureStorageError) {
+    // If the path is a link, replace its target, so that it stays a link.
+    let target = try realPath()
+    let folder = Directory(of: target)
+    let name = ".swift-keyring-" + .randomToken()
+    try new.withUnsafeBytes { (bytes) throws(SecureStorageError) in
+      let replacement = try replacement(of: target, through: "\(folder.path)/\(name)", with: bytes)
+      guard try read() == old else {
+        throw failure(.remove, "was changed meanwhile", .sourceChanged)
+      }
+      do throws(FileFailure) {
+        try replacement.commit()
+        try folder.sync()
+      } catch {
+        throw failure(.remove, error)
+      }
+    }
+  }
+
+  // MARK: - Parts
+
+  private func check(_ status: stat) throws(SecureStorageError) {
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw failure(.read, "is no regular file", .invalidArgument)
+    }
+    guard status.st_size <= Self.largest else {
+      throw failure(.read, "is too large", .invalidArgument)
+    }
+    guard status.st_nlink == 1 else {
+      // The secrets would remain under the other name.
+      throw failure(.read, "has several names (hard links)", .invalidArgument)
+    }
+  }
+
+  private func replacement(
+    of target: String, through temporary: String, with content: UnsafeRawBufferPointer
+  ) throws(SecureStorageError) -> FileReplacement {
+    do throws(FileFailure) {
+      return try FileReplacement(of: target, through: temporary, with: content)
+    } catch {
+      throw failure(.remove, error)
+    }
+  }
+
+  private func realPath() throws(SecureStorageError) -> String {
+    guard let resolved = realpath(path, nil) else {
+      throw failure(.read, FileFailure("cannot be found"))
+    }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  private func attempt<Result>(
+    _ operation: SecureStorageError.Operation, _ body: () throws(FileFailure) -> Result
+  ) throws(SecureStorageError) -> Result {
+    do throws(FileFailure) {
+      return try body()
+    } catch {
+      throw failure(operation, error)
+    }
+  }
+
+  private func failure(
+    _ operation: SecureStorageError.Operation, _ cause: FileFailure
+  ) -> SecureStorageError {
+    failure(operation, cause.problem, cause.code, cause.underlying)
+  }
+
+  private func failure(
+    _ operation: SecureStorageError.Operation, _ problem: String, _ code: SecureStorageError.Code,
+    _ underlying: SecureStorageError.Underlying? = nil
+  ) -> SecureStorageError {
+    SecureStorageError(
+      code, operation: operation, backendName: "file \(path)", message: "The file \(problem).",
+      recoverySuggestion: "Correct that, and run the migration again.", underlying: underlying)
+  }
+}

@@ -1,0 +1,56 @@
+internal import KeyringStorage
+
+/// A source of items in another storage.
+struct StorageMigrationSource: MigrationSource {
+  enum Selection: Sendable {
+    case query(ItemQuery)
+    case keys([ItemKey])
+  }
+
+  private let base: any SecureStorage
+  private let selection: Selection
+
+  init(storage: any SecureStorage, selection: Selection) {
+    (base, self.selection) = (storage, selection)
+  }
+
+  var storage: (any SecureStorage)? { base }
+
+  func items() throws(SecureStorageError) -> [SecureItem] {
+    var items: [SecureItem] = []
+    switch selection {
+    case .query(var query):
+      query.details = .all
+      query.allowsUnlocking = true
+      items = try base.items(matching: query)
+    case .keys(let keys):
+      let found = try base.items(for: keys, details: .all)
+      var seen: Set<ItemKey> = []
+      items = keys.filter { seen.insert($0).inserted }.compactMap { found[$0] }
+    }
+    for item in items where item.secret == nil {
+      throw SecureStorageError(
+        .locked, operation: .read, backendName: base.backendName,
+        message: "The secret of \(item.key) can't be read, because it's locked.")
+    }
+    return items.map(\.sanitized)
+  }
+
+  func remove(_ items: [SecureItem], _ done: () -> Void) throws(SecureStorageError) {
+    for batch in items.batches {
+      let found = try base.items(for: batch.map(\.key), details: .all)
+      for item in batch {
+        guard let now = found[item.key]?.sanitized else { continue }
+        let isSame =
+          now.secret == item.secret && (now.attributes ?? [:]).hasSameBytes(item.attributes ?? [:])
+        guard isSame else { throw .sourceChanged("\(item.key)", base.backendName) }
+      }
+    }
+    for item in items {
+      var query = ItemQuery.key(item.key)
+      query.leavesOthers = true
+      try base.removeItems(matching: query)
+      done()
+    }
+  }
+}

@@ -1,0 +1,33 @@
+#if SecretService && os(Linux)
+
+/// Messages to the bus itself and to other programs on it.
+///
+/// See <https://dbus.freedesktop.org/doc/dbus-specification.html#message-bus-messages>.
+extension MethodCall {
+  /// Creates a message that asks for the names for which the bus can start a program.
+  static func activatableNames() -> MethodCall { toBus("ListActivatableNames", [], answer: "(as)") }
+
+  /// Creates a message that asks for the process that owns a name.
+  static func process(of name: String) -> MethodCall {
+    toBus("GetConnectionUnixProcessID", [.string(name)], answer: "(u)")
+  }
+
+  /// Creates a message that asks for the version of a Qt program, which KWallet answers.
+  static func version(ofQtProgram name: String) -> MethodCall {
+    var message = MethodCall(
+      ObjectPath("/MainApplication"), "org.freedesktop.DBus.Properties", "Get",
+      [.string("org.qtproject.Qt.QCoreApplication"), .string("applicationVersion")], answer: "(v)")
+    message.receiver = name
+    return message
+  }
+
+  private static func toBus(
+    _ method: String, _ arguments: [Variant], answer: String
+  ) -> MethodCall {
+    var message = MethodCall(
+      ObjectPath("/org/freedesktop/DBus"), bus, method, arguments, answer: answer)
+    message.receiver = bus
+    return message
+  }
+}
+#endif

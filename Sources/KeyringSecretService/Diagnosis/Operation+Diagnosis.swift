@@ -1,0 +1,165 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// The information that a keyring gives about itself.
+extension Operation {
+  /// Adds the provider of the service, even if it doesn't answer.
+  func addProvider(to diagnosis: inout StorageDiagnosis) async throws(SecureStorageError) {
+    // The bus answers this, not the provider.
+    let name = provider.uniqueName
+    let process = try await facts([.process(of: name)])[0]
+    func add(version: String?) {
+      diagnosis.add(
+        "provider", Self.description(of: name, process: process, version: version))
+    }
+    do throws(SecureStorageError) {
+      let version = try await facts([.version(ofQtProgram: name)])[0]?.child(0).child(0)
+      add(version: version.flatMap { $0.isOfType("s") ? $0.text : nil })
+    } catch {
+      add(version: nil)
+      throw error
+    }
+  }
+
+  /// Returns a description of the program that owns a name on the bus.
+  static func description(of owner: String, process: Variant?, version: String? = nil) -> String {
+    let words: [String?] = [
+      process.map { "\(programName($0.child(0).number)), process \($0.child(0).number)" },
+      version.map { "version \($0)" },
+      "on the bus as \(owner)",
+    ]
+    return words.compactMap(\.self).joined(separator: ", ")
+  }
+
+  /// Returns the name of the program that a process runs.
+  ///
+  /// In a sandbox, the number may be that of another process.
+  private static func programName(_ process: UInt32) -> String {
+    if let path = ProcFile.link("/proc/\(process)/exe"), let name = path.split(separator: "/").last
+    {
+      return String(name)
+    }
+    let name = ProcFile.text("/proc/\(process)/comm")?.split(separator: "\n").first
+    return name.map(String.init) ?? "a program that cannot be seen"
+  }
+
+  /// Adds the encryption of secrets on the bus.
+  func addSession(to diagnosis: inout StorageDiagnosis) {
+    if session.algorithm == "plain" {
+      diagnosis.add(
+        "encryption", "Secrets are sent over the bus without encryption.",
+        recoverySuggestion:
+          "This is safe if only the user can access the bus. Another keyring may encrypt them.")
+    } else {
+      diagnosis.add("encryption", session.algorithm ?? "unknown")
+    }
+  }
+
+  /// Adds the state of the storage's collection, and whether it can be created or unlocked if necessary.
+  ///
+  /// - Returns: The step that's necessary before an item can be stored without a prompt, or `nil` if there
+  ///   is none.
+  func addCollection(
+    to diagnosis: inout StorageDiagnosis, mayAsk: Bool
+  ) async throws(SecureStorageError) -> String? {
+    let path = try await namedCollection()
+    guard let path, let isLocked = try await lockState(of: path) else {
+      try await addMissingCollection(path, to: &diagnosis, mayAsk: mayAsk)
+      return "Store a secret, answer the keyring's prompt, and try again."
+    }
+    let label = try await send(.label(ofCollection: path))?.child(0).child(0)
+    let name = (label.map { $0.isOfType("s") ? "\"\($0.text)\", " : "" } ?? "") + path.text
+    if !isLocked {
+      diagnosis.add("collection", "\(name), unlocked")
+    } else if !mayAsk {
+      diagnosis.add("collection", failure(.locked, "The collection \(name), is locked."))
+    } else if try await isAnybodyAsked() {
+      diagnosis.add(
+        "collection", "\(name), is locked.",
+        recoverySuggestion: "The keyring asks for its password when you use it.")
+    } else {
+      diagnosis.add(
+        "collection",
+        failure(
+          .locked,
+          "The collection \(name), is locked, and no program shows the keyring's prompt.",
+          recoverySuggestion: Self.withoutPrompter))
+    }
+    return isLocked ? "Unlock the collection, and try again." : nil
+  }
+
+  /// Searches for an item that doesn't exist.
+  ///
+  /// A keyring may answer everything else and hang in a search.
+  func search() async throws(SecureStorageError) {
+    _ = try await search([ItemKey.diagnosisProbe().ownAttributes], with: [])
+  }
+
+  /// Adds an entry if the keyring may ask the user about each new item.
+  ///
+  /// - Returns: `true` if it may ask.
+  func addQuestion(to diagnosis: inout StorageDiagnosis, mayAsk: Bool) -> Bool {
+    guard provider.createsItemsByPrompt else { return false }
+    let text = "The keyring may ask the user before it stores a new item"
+    if mayAsk {
+      diagnosis.add(
+        "new items", text + ".", recoverySuggestion: "Answer its prompt when you store a secret.")
+    } else {
+      diagnosis.add(
+        "new items",
+        failure(
+          .locked, text + ", and this storage must not let it.",
+          recoverySuggestion: "Allow this program to show prompts."))
+    }
+    return true
+  }
+
+  private func addMissingCollection(
+    _ stale: ObjectPath?, to diagnosis: inout StorageDiagnosis, mayAsk: Bool
+  ) async throws(SecureStorageError) {
+    if !provider.listsAllCollections, options.collection != .session {
+      return diagnosis.add("collection", closed())
+    }
+    var error = noCollection()
+    if let stale, options.collection == .default {
+      // gnome-keyring still names the default collection after it was deleted.
+      error.message = "The default collection \(stale.text) does not exist, although it is named."
+    }
+    guard options.collection == .default, mayAsk else {
+      return diagnosis.add("collection", error)
+    }
+    error.recoverySuggestion = Self.withoutPrompterOrDefault
+    if try await isAnybodyAsked() {
+      diagnosis.add(
+        "collection", error.message,
+        recoverySuggestion: "The keyring offers to create one when you store a secret."
+      )
+    } else {
+      diagnosis.add("collection", error)
+    }
+  }
+
+  /// Returns `true` if there is a program that shows the keyring's prompts.
+  ///
+  /// The method starts that program, which shows nothing.
+  private func isAnybodyAsked() async throws(SecureStorageError) -> Bool {
+    if let prompter = provider.prompter { _ = try await facts([.start(prompter)]) }
+    do throws(DBusError) {
+      return try await !session.isPrompterMissing(until: deadline)
+    } catch {
+      throw failure(error.codeWhileCalling)
+    }
+  }
+
+  /// Asks the bus and other programs on it.
+  ///
+  /// A missing answer isn't a failure. Its element is `nil`.
+  private func facts(_ messages: [MethodCall]) async throws(SecureStorageError) -> [Variant?] {
+    do throws(DBusError) {
+      return try await session.send(messages, until: deadline).map { try? $0.get() }
+    } catch {
+      throw failure(error.codeWhileCalling)
+    }
+  }
+}
+#endif

@@ -1,0 +1,201 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// The steps of ``SecretServiceStorage/diagnose(writing:)``.
+///
+/// A failure ends the diagnosis, and later steps don't run. The keyring gets only requests that it answers
+/// without asking the user.
+struct SecretServiceDiagnosis {
+  private static let portal = "org.freedesktop.portal.Desktop"
+
+  private let storage: SecretServiceStorage
+  private let deadline: Deadline
+  private let sandbox = Sandbox.current()
+  private(set) var diagnosis: StorageDiagnosis
+
+  init(_ storage: SecretServiceStorage) {
+    self.storage = storage
+    deadline = Deadline(after: storage.options.serviceTimeout)
+    diagnosis = StorageDiagnosis(of: storage.backendName)
+  }
+
+  /// A step that's necessary before saving can be tested, if the diagnosis has found one.
+  private var hindrance: String?
+
+  /// Runs all steps except the one that writes.
+  mutating func run() async {
+    addSandbox()
+    guard let names = await addBus() else { return }
+    addPortal(names)
+    var latest = diagnosis
+    var stage = "provider"
+    var hindrance: String?
+    do throws(SecureStorageError) {
+      try await silentStorage.perform(.diagnose) { (call) async throws(SecureStorageError) in
+        // A second attempt starts over.
+        latest = diagnosis
+        stage = "session"
+        try await call.addProvider(to: &latest)
+        call.addSession(to: &latest)
+        stage = "collection"
+        hindrance = try await call.addCollection(to: &latest, mayAsk: mayAsk)
+        if latest.failure != nil { return }
+        stage = "search"
+        try await call.search()
+        if hindrance == nil, call.addQuestion(to: &latest, mayAsk: mayAsk) {
+          hindrance = "Store a secret to see whether it works."
+        }
+      }
+      diagnosis = latest
+    } catch {
+      diagnosis = latest
+      await addFailure(error, stage)
+    }
+    self.hindrance = hindrance
+  }
+
+  /// Stores, reads and removes an item, unless the diagnosis has already found a failure.
+  ///
+  /// The method blocks its thread, so don't call it on the thread of all asynchronous operations.
+  mutating func addWriting() {
+    if diagnosis.failure != nil { return }
+    if let hindrance {
+      return diagnosis.add(
+        "writing", "was not tried, as the keyring would ask the user.",
+        recoverySuggestion: hindrance)
+    }
+    var probed = diagnosis
+    probed.probeWriting(in: silentStorage)
+    if mayAsk, let failure = probed.failure, (failure.code, failure.operation) == (.locked, .save) {
+      // A keyring that asks the user works correctly.
+      return diagnosis.add(
+        "writing", "was given up, as the keyring asks the user before it stores an item.",
+        recoverySuggestion: "Answer its prompt when you store a secret.")
+    }
+    diagnosis = probed
+  }
+
+  private var mayAsk: Bool { storage.options.interaction == .allowed }
+
+  /// The storage with the remaining time, and without prompts.
+  private var silentStorage: SecretServiceStorage {
+    var options = storage.options
+    options.interaction = .never
+    options.serviceTimeout = .milliseconds(Int(deadline.milliseconds))
+    return SecretServiceStorage(options: options)
+  }
+
+  private func failure(
+    _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil,
+    underlying: SecureStorageError.Underlying? = nil
+  ) -> SecureStorageError {
+    SecureStorageError(
+      code, operation: .diagnose, backendName: storage.backendName, message: message,
+      recoverySuggestion: recoverySuggestion,
+      underlying: underlying)
+  }
+
+  // MARK: - Outside the keyring
+
+  private mutating func addSandbox() {
+    switch sandbox {
+    case .none: diagnosis.add("sandbox", "none")
+    case .flatpak(let name): diagnosis.add("sandbox", "Flatpak, \(name)")
+    case .snap(let name): diagnosis.add("sandbox", "Snap, \(name)")
+    }
+  }
+
+  /// The names that are owned on the bus, and the names for which it can start a program.
+  private struct BusNames {
+    let isOwned: Set<String>
+    let isActivatable: Set<String>
+  }
+
+  private mutating func addBus() async -> BusNames? {
+    var address = storage.options.busAddress.map { BusAddress(text: $0) }
+    do throws(DBusError) {
+      let found =
+        if let address { address } else { BusAddress(text: try BusConnection.sessionBusAddress()) }
+      address = found
+      let names = try await names(at: found)
+      diagnosis.add("session bus", found.text)
+      return names
+    } catch {
+      diagnosis.add("session bus", noBus(error, at: address))
+      return nil
+    }
+  }
+
+  private func noBus(_ cause: DBusError, at address: BusAddress?) -> SecureStorageError {
+    let opening = SecretSession.OpeningFailure(connecting: cause)
+    let code = opening.code
+    guard code == .noSessionBus, let address else { return opening.error(.diagnose, of: storage) }
+    if let owner = address.foreignOwner {
+      return failure(
+        code, "The session bus at \"\(address.text)\" belongs to user \(owner).",
+        recoverySuggestion:
+          "Run the program as that user instead of with sudo, or use another storage.",
+        underlying: cause.underlying)
+    }
+    return failure(
+      code, "No D-Bus session bus can be reached at \"\(address.text)\".",
+      underlying: cause.underlying)
+  }
+
+  /// Asks the bus itself for its names, over a connection without a session.
+  private func names(at address: BusAddress) async throws(DBusError) -> BusNames {
+    let known = [MethodCall.secrets, Self.portal]
+    let messages: [MethodCall] = known.map { .owner(of: $0) } + [.activatableNames()]
+    let answers = try await BusConnection.open(address: address.text, until: deadline)
+      .send(messages, to: nil, until: deadline)
+    let isOwned = zip(known, answers).filter { (try? $0.1.get()) != nil }.map(\.0)
+    let activatable = try? answers[known.count].get().child(0).children.map(\.text)
+    return BusNames(isOwned: Set(isOwned), isActivatable: Set(activatable ?? []))
+  }
+
+  private mutating func addPortal(_ names: BusNames) {
+    if names.isOwned.contains(Self.portal) {
+      diagnosis.add("portal", "runs")
+    } else if names.isActivatable.contains(Self.portal) {
+      diagnosis.add("portal", "is installed, and does not run")
+    } else {
+      diagnosis.add("portal", "none")
+    }
+  }
+
+  // MARK: - Failures
+
+  private mutating func addFailure(_ error: SecureStorageError, _ stage: String) async {
+    var stage = stage
+    if stage == "provider", let provider = await providerByTheBus() {
+      diagnosis.add("provider", provider)
+      stage = "session"
+    }
+    switch error.code {
+    case .accessDenied where sandbox != .none:
+      // The keyring never let this program in, so nothing in it belongs to this program.
+      diagnosis.add(
+        stage,
+        failure(
+          .noStorage, "The sandbox doesn't let the program access the keyring.",
+          recoverySuggestion: sandbox.recoverySuggestion,
+          underlying: error.underlying))
+    default: diagnosis.add(stage, error)
+    }
+  }
+
+  /// Returns a description of the provider from the bus.
+  ///
+  /// A keyring that hangs says nothing about itself.
+  private func providerByTheBus() async -> String? {
+    // The keyring's deadline may have passed. The bus answers at once.
+    let deadline = Deadline(after: .seconds(1))
+    let messages: [MethodCall] = [.owner(of: MethodCall.secrets), .process(of: MethodCall.secrets)]
+    let answers = try? await BusConnection.open(
+      address: storage.options.busAddress, until: deadline
+    ).send(messages, to: nil, until: deadline)
+    guard let answers, let owner = try? answers[0].get().child(0).text else { return nil }
+    return Operation.description(of: owner, process: try? answers[1].get())
+  }
+}
+#endif

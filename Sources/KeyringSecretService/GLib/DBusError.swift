@@ -1,0 +1,60 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+internal import KeyringStorage
+
+/// A failure of a call on the bus, before its meaning for the operation is known.
+struct DBusError: Error {
+  /// The name of GLib's error domain.
+  let domain: String
+  let code: Int
+  let text: String
+  /// The D-Bus name of the error, if it came from another program on the bus.
+  let remoteName: String?
+  /// The owner of the bus that accepted the connection before the failure, if one did.
+  var bus: Owner?
+
+  enum Owner {
+    case thisUser
+    case anotherUser
+  }
+
+  /// Creates an error from one that a GLib function has set, and frees that one.
+  init(adopting error: UnsafeMutablePointer<GError>?) {
+    guard let error else {
+      self.init(domain: "glib", code: 0, text: "a call failed without saying why")
+      return
+    }
+    defer { g_error_free(error) }
+    let remote = g_dbus_error_get_remote_error(error)
+    defer { g_free(remote) }
+    g_dbus_error_strip_remote_error(error)
+    self.init(
+      domain: String(cString: g_quark_to_string(error.pointee.domain)),
+      code: Int(error.pointee.code),
+      text: String(cString: error.pointee.message),
+      remoteName: remote.map { String(cString: $0) })
+  }
+
+  init(domain: String, code: Int, text: String, remoteName: String? = nil) {
+    self.domain = domain
+    self.code = code
+    self.text = text
+    self.remoteName = remoteName
+  }
+
+  static let timedOut = DBusError(G_IO_ERROR_TIMED_OUT, "no answer before the deadline")
+  static let canceled = DBusError(G_IO_ERROR_CANCELLED, "the task was cancelled")
+
+  static let noConnection = DBusError(G_IO_ERROR_CLOSED, "there is no connection to the bus")
+
+  private init(_ code: GIOErrorEnum, _ text: String) {
+    self.init(
+      domain: String(cString: g_quark_to_string(g_io_error_quark())), code: Int(code.rawValue),
+      text: text)
+  }
+
+  var underlying: SecureStorageError.Underlying {
+    SecureStorageError.Underlying(domain: remoteName ?? domain, code: code, text: text)
+  }
+}
+#endif

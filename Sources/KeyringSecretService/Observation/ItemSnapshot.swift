@@ -1,0 +1,131 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// The known state of an item, without its secret.
+///
+/// A comparison of two states shows the changes.
+struct KnownItem {
+  /// The key of the item, or `nil` if it's unknown.
+  ///
+  /// It's unknown if the provider reveals it only after an unlock, or if the package doesn't know the
+  /// item's kind.
+  let key: ItemKey?
+  /// Indicates whether this package created the item, so that no other key finds it.
+  let isOwn: Bool
+  let isLocked: Bool
+  /// A hash that differs if the label, the attributes or the times differ.
+  let fingerprint: Int
+}
+
+/// The items of a collection, by their paths.
+///
+/// A signal names only a path.
+struct ItemSnapshot {
+  /// The new state of an item, or `nil` if the item no longer exists.
+  ///
+  /// `isConfirmed` indicates whether the item has changed even if it looks the same.
+  typealias Update = (path: ObjectPath, item: KnownItem?, isConfirmed: Bool)
+
+  private var items: [ObjectPath: KnownItem] = [:]
+  /// The paths of the items with each key.
+  ///
+  /// A key has several paths while an item is being replaced with one that has other attributes.
+  private var paths: [ItemKey: Set<ObjectPath>] = [:]
+
+  init() {}
+
+  init(_ found: [ObjectPath: KnownItem]) {
+    for (path, item) in found { set(item, at: path) }
+  }
+
+  subscript(path: ObjectPath) -> KnownItem? { items[path] }
+
+  private mutating func set(_ item: KnownItem?, at path: ObjectPath) {
+    if let key = items[path]?.key {
+      paths[key]?.remove(path)
+      if paths[key]?.isEmpty == true { paths[key] = nil }
+    }
+    items[path] = item
+    if let key = item?.key { paths[key, default: []].insert(path) }
+  }
+
+  /// Updates the items that signals have named, and returns the changes.
+  ///
+  /// There is at most one change for each key, regardless of the signals that the provider has sent for it.
+  ///
+  /// - Parameter news: The current states of the items.
+  /// - Returns: The changes.
+  mutating func update(_ news: [Update]) -> [ItemChange] {
+    var touched: [ItemKey] = []
+    var wasThere: [ItemKey: Bool] = [:]
+    var rewritten: Set<ItemKey> = []
+    func touch(_ key: ItemKey?, isKnown: Bool = false) {
+      guard let key, wasThere[key] == nil else { return }
+      wasThere[key] = isKnown || paths[key] != nil
+      touched.append(key)
+    }
+    for (path, new, isConfirmed) in news {
+      let old = items[path]
+      touch(old?.key)
+      // An item that was locked reveals its key only now.
+      touch(new?.key, isKnown: old?.isUnnamed == true)
+      if let key = new?.key, old?.isUnnamed != true,
+        isConfirmed || new?.fingerprint != old?.fingerprint
+      {
+        rewritten.insert(key)
+      }
+      set(new, at: path)
+      // The key now finds an item of another program, which existed all the time.
+      if let old, old.isOwn, new == nil, let key = old.key,
+        paths[key]?.contains(where: { items[$0]?.isOwn == true }) != true
+      {
+        rewritten.insert(key)
+      }
+    }
+    return touched.compactMap { key in
+      switch (wasThere[key] == true, paths[key] != nil) {
+      case (false, true): .created(key)
+      case (true, false): .removed(key)
+      case (true, true): rewritten.contains(key) ? .replaced(key) : nil
+      case (false, false): nil
+      }
+    }
+  }
+
+  /// Replaces all items with items that were read again, and returns the changes.
+  ///
+  /// Paths mean nothing in this comparison, because a restarted provider may have assigned new ones.
+  ///
+  /// - Parameters:
+  ///   - found: All items.
+  ///   - certain: The paths of the items that have changed even if they look the same.
+  ///   - mayHideSome: A Boolean value that indicates whether unknown items may have existed before.
+  /// - Returns: The changes.
+  mutating func replaceAll(
+    by found: [ObjectPath: KnownItem], certain: Set<ObjectPath> = [], mayHideSome: Bool = false
+  ) -> [ItemChange] {
+    let old = self
+    self = ItemSnapshot(found)
+    let keys = Set(old.paths.keys).union(paths.keys)
+    return keys.compactMap { key in
+      guard let oldPaths = old.paths[key] else {
+        let isOld = paths[key]?.allSatisfy { path in
+          old[path]?.isUnnamed == true || mayHideSome && !certain.contains(path)
+        }
+        return isOld == true ? nil : .created(key)
+      }
+      guard let newPaths = paths[key] else { return .removed(key) }
+      let isSame =
+        Set(oldPaths.map { old[$0]?.fingerprint }) == Set(newPaths.map { items[$0]?.fingerprint })
+      return isSame && newPaths.isDisjoint(with: certain) ? nil : .replaced(key)
+    }
+  }
+}
+
+extension KnownItem {
+  /// Indicates whether the item is locked and its key is hidden.
+  ///
+  /// gnome-keyring hides the attributes of an item until its first unlock after login.
+  fileprivate var isUnnamed: Bool { key == nil && isLocked }
+}
+#endif

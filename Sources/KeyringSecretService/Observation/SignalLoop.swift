@@ -1,0 +1,287 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// The part of a ``ChangeMonitor`` that belongs to its thread.
+///
+/// It holds the connection, the items that signals have named, and the state that the provider reports.
+final class SignalLoop {
+  private let reporter: ChangeMonitor
+  private let address: String?
+
+  private var connection: BusConnection?
+  private var subscriptions: [() -> Void] = []
+  private var provider: Provider?
+  private var observed: [Int: ObservedCollection] = [:]
+  private var signals = ItemSignals()
+  /// The wait before the next attempt to reach the bus or the provider.
+  private var backoff = Backoff()
+  /// Indicates whether a provider has come or gone since the last attempt began.
+  ///
+  /// The next attempt is due then, so a failure doesn't lengthen the wait.
+  private var isDue = false
+
+  init(of reporter: ChangeMonitor, at address: String?) {
+    (self.reporter, self.address) = (reporter, address)
+  }
+
+  /// Does the pending work, or waits until there is some.
+  func runOnce(_ work: (requests: [ChangeMonitor.Request], observers: Set<Int>)) async {
+    observed = observed.filter { work.observers.contains($0.key) }
+    if connection?.isClosed == true { disconnect() }
+    for request in work.requests { await answer(request) }
+    var isIdle = work.requests.isEmpty
+    if backoff.isOver, !observed.isEmpty {
+      if await resynchronize() { isIdle = false }
+    }
+    if !signals.isEmpty, provider != nil {
+      await refreshChangedItems()
+      isIdle = false
+    }
+    if isIdle { await reporter.waitForWork(until: isBroken ? backoff.deadline : .never) }
+  }
+
+  /// Ends the subscriptions and drops the connection to the bus.
+  func close() { disconnect() }
+
+  /// Indicates whether there is something to try again after a while.
+  ///
+  /// A missing provider isn't such a case, because it announces itself.
+  private var isBroken: Bool {
+    !observed.isEmpty
+      && (connection == nil || provider != nil && observed.values.contains(where: \.needsReading))
+  }
+
+  // MARK: - Connection
+
+  private func connect(until deadline: Deadline) async throws(SecretSession.OpeningFailure) {
+    if let connection, !connection.isClosed { return }
+    disconnect()
+    do throws(DBusError) {
+      let new = try await BusConnection.open(address: address, until: deadline)
+      connection = new
+      subscriptions = [
+        new.subscribe(to: .ownerChanged(of: MethodCall.secrets)) { [unowned self] _ in
+          forgetProvider()
+          // Look for another provider at once.
+          backoff = Backoff()
+          isDue = true
+          reporter.wake()
+        },
+        new.subscribe(to: .ofCollections) { [unowned self] in
+          itemSignal($0)
+          reporter.wake()
+        },
+        new.subscribe(to: .ofService) { [unowned self] in
+          collectionSignal($0)
+          reporter.wake()
+        },
+        new.subscribe(to: .unheard) { [unowned self] in
+          unheardChange($0)
+          reporter.wake()
+        },
+        new.whenClosed { [reporter] in reporter.wake() },
+      ]
+    } catch {
+      throw .init(connecting: error)
+    }
+  }
+
+  private func disconnect() {
+    for unsubscribe in subscriptions { unsubscribe() }
+    subscriptions = []
+    connection = nil
+    forgetProvider()
+  }
+
+  /// Finds the provider of the service.
+  private func findProvider(
+    startingIt: Bool, until deadline: Deadline
+  ) async throws(SecretSession.OpeningFailure) {
+    if provider != nil { return }
+    guard let connection else { throw .init(.noConnection) }
+    do throws(DBusError) {
+      if startingIt {
+        _ = try? await send(.start(MethodCall.secrets), to: MethodCall.bus, deadline).get()
+      }
+      let owner = try await send(.owner(of: MethodCall.secrets), to: MethodCall.bus, deadline).get()
+        .child(0).text
+      // Set this before the next message. A signal that arrives in the meantime reports that the provider
+      // has gone.
+      provider = Provider(owner, owners: [:])
+      let owners = try await owners(of: Provider.names, deadline)
+      if provider != nil { provider = Provider(owner, owners: owners) }
+    } catch {
+      provider = nil
+      throw await .init(opening: error, on: connection, until: deadline)
+    }
+  }
+
+  private func owners(
+    of names: [String], _ deadline: Deadline
+  ) async throws(DBusError) -> [String: String] {
+    guard let connection else { throw .noConnection }
+    let answers = try await connection.send(
+      names.map { .owner(of: $0) }, to: MethodCall.bus, until: deadline)
+    var owners: [String: String] = [:]
+    for (name, answer) in zip(names, answers) { owners[name] = try? answer.get().child(0).text }
+    return owners
+  }
+
+  // MARK: - Signals
+
+  private func forgetProvider() {
+    provider = nil
+    signals.removeAll()
+    for collection in observed.values { collection.interrupt() }
+  }
+
+  private func itemSignal(_ signal: BusSignal.Arrival) {
+    guard signal.arguments.isOfType("(o)") else { return }
+    let isDeleted = signal.member == "ItemDeleted"
+    itemChanged(
+      ObjectPath(signal.arguments.child(0).text), isDeleted: isDeleted,
+      isConfirmed: isDeleted || signal.member == "ItemCreated"
+        || provider?.signalsLocksAsChanges != true)
+  }
+
+  private func unheardChange(_ signal: BusSignal.Arrival) {
+    guard let change = provider?.silentChange, signal.member == change.rawValue else { return }
+    itemChanged(signal.object, isDeleted: false, isConfirmed: true)
+  }
+
+  private func itemChanged(_ item: ObjectPath, isDeleted: Bool, isConfirmed: Bool) {
+    let concerned = observed.values.filter { $0.mayHave(item) }
+    if concerned.isEmpty { return }
+    for collection in concerned { collection.itemMayHaveChanged(item) }
+    // Any program may send any number of signals.
+    if signals.paths.count < Self.mostSignals {
+      signals.add(item, isDeleted: isDeleted, isConfirmed: isConfirmed)
+    } else {
+      signals.removeAll()
+      for collection in observed.values { collection.interrupt() }
+    }
+  }
+
+  /// The maximum number of items that are read one by one.
+  ///
+  /// If there are more, all items are read again.
+  private static let mostSignals = 1_000
+
+  private func collectionSignal(_ signal: BusSignal.Arrival) {
+    guard signal.arguments.isOfType("(o)") else { return }
+    // A collection that comes or goes may be the one that a name stands for.
+    let path = ObjectPath(signal.arguments.child(0).text)
+    for collection in observed.values {
+      collection.collectionMayHaveChanged(signal.member == "CollectionChanged" ? path : nil)
+    }
+  }
+
+  // MARK: - Reading
+
+  private func answer(_ request: ChangeMonitor.Request) async {
+    do throws(SecretSession.OpeningFailure) {
+      try await connect(until: request.deadline)
+      try await findProvider(startingIt: true, until: request.deadline)
+      let id = request.id
+      let new = ObservedCollection(request.collection, request.query) { [reporter] event in
+        reporter.report(event, to: id)
+      }
+      // Register the collection now, so that no signal is lost while its items are listed.
+      observed[id] = new
+      do throws(DBusError) {
+        _ = try await read(new, isFirst: true, request.deadline)
+      } catch {
+        observed[id] = nil
+        throw .init(error)
+      }
+      reporter.answer(request, .success(()))
+    } catch {
+      reporter.answer(request, .failure(error))
+    }
+  }
+
+  /// Reads the collections that signals alone can't keep up to date.
+  ///
+  /// - Returns: `true` if there was something to read.
+  private func resynchronize() async -> Bool {
+    let waiting = observed.values.filter(\.needsReading)
+    if waiting.isEmpty { return false }
+    isDue = false
+    let deadline = Deadline(after: .seconds(25))
+    do throws(SecretSession.OpeningFailure) {
+      try await connect(until: deadline)
+      try await findProvider(startingIt: false, until: deadline)
+      var isComplete = true
+      for collection in waiting {
+        collection.needsReading = false
+        // A read that fails for one collection may succeed for the next.
+        if (try? await read(collection, isFirst: false, deadline)) == true { continue }
+        collection.needsReading = true
+        isComplete = false
+      }
+      if isComplete { backoff = Backoff() } else { retryLater() }
+    } catch {
+      retryLater()
+    }
+    return true
+  }
+
+  private func retryLater() {
+    if !isDue { backoff.lengthen() }
+  }
+
+  private func read(
+    _ collection: ObservedCollection, isFirst: Bool, _ deadline: Deadline
+  ) async throws(DBusError) -> Bool {
+    var reading = try reading(deadline)
+    reading.onAnswer = { collection.wasListed($0.object, after: self.signals.count) }
+    var state = try await reading.state(of: collection.collection)
+    // A collection that existed before may only be closed. Its items aren't lost.
+    if state == nil, !reading.provider.listsAllCollections, let path = collection.path {
+      state = ObservedCollection.State(path: path, isLocked: true)
+    }
+    if let found = state, collection.needsItems(found, isFirst: isFirst) {
+      state?.items = try await reading.items(of: found.path, for: collection.query)
+    }
+    // If the provider has changed in the meantime, the answers are out of date.
+    guard provider == reading.provider else { throw .noConnection }
+    return collection.take(state, signals, isFirst: isFirst)
+  }
+
+  /// Reads the items that signals have named.
+  private func refreshChangedItems() async {
+    let deadline = Deadline(after: .seconds(25))
+    var looked = signals
+    let present = looked.paths.filter { !looked.isDeleted($0) }
+    signals.removeAll()
+    isDue = false
+    do throws(DBusError) {
+      var reading = try reading(deadline)
+      // KWallet 5.103 sends up to four signals for one change, one right after the other.
+      reading.onAnswer = { self.signals.move($0.object, to: &looked) }
+      let found = try await reading.properties(of: present)
+      for collection in observed.values where !collection.isInterrupted {
+        collection.update(looked, found)
+      }
+    } catch {
+      // The provider hangs, or it has left, which a signal also reports. Everything is read again then.
+      for collection in observed.values { collection.interrupt() }
+      retryLater()
+    }
+  }
+
+  // MARK: - Messages
+
+  private func reading(_ deadline: Deadline) throws(DBusError) -> CollectionReading {
+    guard let connection, let provider else { throw .noConnection }
+    return CollectionReading(provider: provider, connection: connection, deadline: deadline)
+  }
+
+  private func send(
+    _ message: MethodCall, to receiver: String, _ deadline: Deadline
+  ) async throws(DBusError) -> Result<Variant, DBusError> {
+    guard let connection else { throw .noConnection }
+    return try await connection.send([message], to: receiver, until: deadline)[0]
+  }
+}
+#endif

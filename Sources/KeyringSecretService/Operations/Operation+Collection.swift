@@ -1,0 +1,180 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+internal import Synchronization
+
+extension Operation {
+  /// Returns the object that receives messages about the storage's collection.
+  ///
+  /// - Returns: The collection or its alias, or `nil` if no collection has the label. An alias doesn't
+  ///   always stand for a collection.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  func collection() async throws(SecureStorageError) -> ObjectPath? {
+    if let knownCollection { return knownCollection }
+    if choosesCollection {
+      knownCollection = try await chosenCollection()
+      return knownCollection
+    }
+    knownCollection =
+      switch options.collection {
+      case .default, .session: options.collection.alias.map { .collection(aliased: $0) }
+      case .named(let label): try await collection(labeled: label)
+      }
+    return knownCollection
+  }
+
+  /// Returns the object that receives messages about the storage's collection, or throws if there is none.
+  func existingCollection() async throws(SecureStorageError) -> ObjectPath {
+    if let collection = try await collection() { return collection }
+    throw noCollection()
+  }
+
+  /// Returns the collection itself, because `Lock` and `Unlock` take its path and don't accept an alias.
+  func lockableCollection() async throws(SecureStorageError) -> ObjectPath {
+    if let collection = try await namedCollection() { return collection }
+    throw noCollection()
+  }
+
+  /// Returns the collection that the storage's alias or label stands for, if any.
+  ///
+  /// The collection may no longer exist.
+  func namedCollection() async throws(SecureStorageError) -> ObjectPath? {
+    options.collection.alias == nil || choosesCollection
+      ? try await collection() : try await path(of: options.collection)
+  }
+
+  /// Returns the error for a collection that doesn't exist or has vanished.
+  func noCollection() -> SecureStorageError {
+    switch options.collection {
+    case .default: provider.listsAllCollections ? failure(.noDefaultCollection) : closed()
+    case .session:
+      failure(
+        .collectionNotFound, "The keyring doesn't support a collection that is deleted at logout.")
+    case .named(let label):
+      failure(.collectionNotFound, "The keyring has no collection with the label \"\(label)\".")
+    }
+  }
+
+  /// Returns the error for a collection that the provider doesn't list, but may only have closed.
+  func closed() -> SecureStorageError {
+    failure(
+      .locked, "The keyring doesn't show this collection. It may have closed it.",
+      recoverySuggestion: "Open it in your keyring manager, or create it.")
+  }
+}
+
+// MARK: - Locking
+
+extension Operation {
+  func isLocked(_ collection: ObjectPath) async throws(SecureStorageError) -> Bool {
+    if let isLocked = try await lockState(of: collection) { return isLocked }
+    throw noCollection()
+  }
+
+  func lock(_ collection: ObjectPath) async throws(SecureStorageError) {
+    // Another program may unlock the collection right away, but not every time.
+    for _ in 0..<3 {
+      // KWallet 5.103 can't lock a collection that is already locked.
+      if try await isLocked(collection) { return }
+      guard let answer = try await send(.lock([collection])) else { throw noCollection() }
+      let prompt = ObjectPath(answer.child(1).text)
+      if !prompt.isNone { _ = try await self.answer(to: prompt) }
+    }
+    if try await isLocked(collection) { return }
+    // This happens with a collection that can't be locked, such as one that is kept in memory only.
+    throw failure(
+      .other,
+      "The keyring reported that it locked the collection, but the collection isn't locked.",
+      recoverySuggestion: "Use another collection for items that must be locked.")
+  }
+
+  /// Unlocks items or collections, asking the user if that is allowed.
+  ///
+  /// Calls that need the same objects unlocked share one prompt and its answer.
+  ///
+  /// - Parameter objects: The items or collections to unlock.
+  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  func unlock(_ objects: [ObjectPath]) async throws(SecureStorageError) {
+    if objects.isEmpty { return }
+    // Don't request a prompt that won't be shown: it would stay behind in the daemon.
+    guard options.interaction == .allowed else { throw failure(.locked) }
+    let patience = Deadline(after: options.longestOperation)
+    while true {
+      let (unlocking, isMine) = session.unlocking(objects)
+      if isMine { return try await unlock(objects, for: unlocking) }
+      do throws(DBusError) {
+        try await asking { () async throws(DBusError) in
+          try await unlocking.wait(until: patience)
+        }
+      } catch {
+        throw questionFailure(error)
+      }
+      switch unlocking.value {
+      case .unlocked: return
+      case .refused(var error):
+        error.operation = operation
+        throw error
+      case .abandoned, nil: try checkDeadline()
+      }
+    }
+  }
+
+  private func unlock(
+    _ objects: [ObjectPath], for unlocking: SharedOutcome<SecretSession.Unlocking>
+  ) async throws(SecureStorageError) {
+    do throws(SecureStorageError) {
+      try await unlockAlone(objects)
+      session.settle(unlocking, of: objects, .unlocked)
+    } catch {
+      let isRefused = [.userCanceled, .locked, .timedOut].contains(error.code)
+      session.settle(unlocking, of: objects, isRefused ? .refused(error) : .abandoned)
+      throw error
+    }
+  }
+
+  private func unlockAlone(_ objects: [ObjectPath]) async throws(SecureStorageError) {
+    // If another prompt is answered, KWallet 5.103 ends this one without showing it or unlocking anything.
+    for _ in 0..<3 {
+      guard let answer = try await send(.unlock(objects)) else { throw unexpectedAnswer("nothing") }
+      var unlocked = answer.child(0).paths
+      let prompt = ObjectPath(answer.child(1).text)
+      if !prompt.isNone, let result = try await self.answer(toExisting: prompt) {
+        // Without a wallet, KWallet ends the prompt with a value of another type.
+        guard result.isOfType("ao") else { break }
+        unlocked += result.paths
+      }
+      if Set(objects).isSubset(of: unlocked) { return }
+      if prompt.isNone { break }
+    }
+    throw failure(.locked)
+  }
+}
+
+extension SecretSession {
+  /// The outcome of a request to unlock objects.
+  enum Unlocking: Sendable {
+    case unlocked
+    case refused(SecureStorageError)
+    /// An unknown outcome, for example because the call that asked ran out of time.
+    case abandoned
+  }
+
+  /// Returns the open request that unlocks these objects, or a new one.
+  fileprivate func unlocking(
+    _ objects: [ObjectPath]
+  ) -> (unlocking: SharedOutcome<Unlocking>, isMine: Bool) {
+    unlockings.withLock { unlockings in
+      if let known = unlockings[Set(objects)] { return (known, false) }
+      let new = SharedOutcome<Unlocking>()
+      unlockings[Set(objects)] = new
+      return (new, true)
+    }
+  }
+
+  fileprivate func settle(
+    _ unlocking: SharedOutcome<Unlocking>, of objects: [ObjectPath], _ value: Unlocking
+  ) {
+    unlockings.withLock { $0[Set(objects)] = nil }
+    unlocking.settle(value)
+  }
+}
+#endif

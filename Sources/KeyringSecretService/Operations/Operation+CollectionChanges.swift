@@ -1,0 +1,84 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension Operation {
+  /// Creates a collection.
+  ///
+  /// The keyring asks the user for the collection's password.
+  ///
+  /// - Parameters:
+  ///   - label: The label of the collection.
+  ///   - alias: The alias of the collection, or an empty string for none.
+  /// - Returns: The collection.
+  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  @discardableResult
+  func createCollection(
+    labeled label: String, aliased alias: String = ""
+  ) async throws(SecureStorageError) -> ObjectPath {
+    hasWritten = true
+    guard let answer = try await send(.createCollection(labeled: label, aliased: alias)) else {
+      throw unexpectedAnswer("nothing")
+    }
+    let path = ObjectPath(answer.child(0).text)
+    guard path.isNone else { return path }
+    let result = try await self.answer(to: ObjectPath(answer.child(1).text))
+    guard result.isOfType("o") else { throw unexpectedAnswer("no collection") }
+    return ObjectPath(result.text)
+  }
+
+  /// Deletes a collection and all its items.
+  func delete(_ collection: ObjectPath) async throws(SecureStorageError) {
+    hasWritten = true
+    guard let answer = try await send(.delete(collection: collection)) else { return }
+    let prompt = ObjectPath(answer.child(0).text)
+    if !prompt.isNone { _ = try await self.answer(to: prompt) }
+  }
+
+  /// Creates the default collection if there is none and the user may be asked.
+  ///
+  /// - Returns: The collection, which another thread may have created.
+  /// - Throws: `SecureStorageError` if there is no default collection and none can be created.
+  func newDefaultCollection() async throws(SecureStorageError) -> ObjectPath {
+    guard options.collection == .default, options.interaction == .allowed else {
+      throw noCollection()
+    }
+    // Threads that get here at the same time must not each ask the user for a collection.
+    let label = "Default keyring"
+    let pause = Deadline.Pause()
+    return try await storage.withSaveLock(on: .collection(label), .save) {
+      () async throws(SecureStorageError) in
+      // Another thread may have waited for the user in the meantime. That time doesn't count.
+      addToDeadline(pause)
+      // gnome-keyring's alias may stand for a collection that doesn't exist.
+      if let collection = try await collection(aliased: "default"), try await exists(collection) {
+        return collection
+      }
+      do throws(SecureStorageError) {
+        return try await createCollection(labeled: label, aliased: "default")
+      } catch {
+        // The user couldn't be asked. There is no default collection, so there is nothing to unlock.
+        guard error.code == .locked else { throw error }
+        throw failure(
+          .noDefaultCollection,
+          "The keyring has no default collection, and no program shows its prompt for one.",
+          recoverySuggestion: Self.withoutPrompterOrDefault)
+      }
+    }
+  }
+}
+
+extension Operation {
+  private func exists(_ collection: ObjectPath) async throws(SecureStorageError) -> Bool {
+    try await send(.label(ofCollection: collection)) != nil
+  }
+}
+
+extension ItemKey {
+  /// Returns a key for a collection, which keeps two threads from creating the same one.
+  ///
+  /// No item is of this kind.
+  static func collection(_ label: String) -> ItemKey {
+    ItemKey(kind: ItemKind(rawValue: "collection:"), attributes: [AttributeName.label: label])
+  }
+}
+#endif

@@ -1,0 +1,174 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension Operation {
+  /// Finds the items stored under a key.
+  ///
+  /// The result consists of this package's own items, with the valid one first. If there are none, it's the
+  /// one item of another program that has all parts of the key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - unlocking: A Boolean value that indicates whether locked items and collections are unlocked.
+  ///   - incomplete: The items to ignore because their secret never arrived. Others take their place.
+  /// - Returns: The items, or an empty array if there are none. An item that Python's keyring put next to a
+  ///   password of this package comes last.
+  /// - Throws: `.ambiguous` if several items of other programs match, and none of this package.
+  func storedItems(
+    for key: ItemKey, unlocking: Bool = true, ignoring incomplete: Set<ObjectPath> = []
+  ) async throws(SecureStorageError) -> [StoredItem] {
+    let stored = try await storedItems(
+      unlocking: unlocking, havingAttributes: true
+    ) { () async throws(SecureStorageError) in
+      let result = try await searchWhereItWas(key)
+      if result.found[0].count <= Self.fewItems { return result }
+      // Items of other keys can have the same parts and more.
+      let own = try await search([key.ownAttributes], with: [])
+      return own.found[0].isEmpty ? result : own
+    }.items.filter { !incomplete.contains($0.path) }
+    let own = stored.filter { $0.isOwn(under: key) }
+    if !own.isEmpty {
+      let duplicates = stored.filter { $0.isPythonKeyringDuplicate(of: key) }
+      return duplicates.count == 1 ? own + duplicates : own
+    }
+    let foreign = stored.filter { $0.isForeign(under: key) }
+    if foreign.count > 1 {
+      let names = foreign.map { "\"\($0.label)\" (\($0.path.text))" }.joined(separator: ", ")
+      throw failure(.ambiguous, "Several items of other programs match \(key): \(names).")
+    }
+    return foreign
+  }
+
+  /// Searches for the items with a key, regardless of owner.
+  ///
+  /// The properties of the item that was last found under the key are fetched concurrently.
+  private func searchWhereItWas(_ key: ItemKey) async throws(SecureStorageError) -> SearchResult {
+    guard let path = session.itemPaths.paths(of: [key], in: options.collection)[key] else {
+      return try await searchEverything([key.attributes])
+    }
+    let request = ItemFetch([path], .metadata, in: session)
+    let asksForLock = !provider.listsLockedItems
+    var result =
+      try await asksForLock
+      ? searchEverything([key.attributes], with: request.messages)
+      : search([key.attributes], with: request.messages)
+    result.contents = try await contents(of: [path], request, result.answers)
+    // If this package's item is still there and shows its attributes, no other question is needed.
+    let isThere =
+      result.found[0].contains(path)
+      && result.contents.stored(at: path)?.isOwn(under: key) == true
+    return isThere || asksForLock ? result : try await searchEverything([key.attributes])
+  }
+
+  /// The maximum number of found items that are all examined.
+  ///
+  /// A search for this package's own items replaces a longer list.
+  private static let fewItems = 16
+
+  /// Finds the items with these attributes.
+  ///
+  /// An item that replaces another one comes before it.
+  ///
+  /// - Parameters:
+  ///   - attributes: The attributes.
+  ///   - unlocking: A Boolean value that indicates whether locked items and collections are unlocked.
+  ///   - details: The details of the items to fetch.
+  ///   - most: The maximum number of items to examine, from the start of the provider's list.
+  /// - Returns: The items, and a Boolean value that indicates whether there are no others.
+  /// - Throws: `.locked` if some of the items may be hidden.
+  func storedItems(
+    with attributes: [String: String], unlocking: Bool = true,
+    fetching details: ItemQuery.Details = [], first most: Int = .max
+  ) async throws(SecureStorageError) -> (items: [StoredItem], isAll: Bool) {
+    try await storedItems(
+      unlocking: unlocking, havingAttributes: !attributes.isEmpty, fetching: details, first: most
+    ) { () async throws(SecureStorageError) in
+      try await searchEverything([attributes])
+    }
+  }
+
+  /// Finds all items that a search returns.
+  ///
+  /// An item that replaces another one comes before it. The items are unlocked first, because gnome-keyring
+  /// shows neither label nor attributes before the first unlock since login. If the secrets are requested,
+  /// the items that can be read have theirs.
+  ///
+  /// - Parameters:
+  ///   - unlocking: A Boolean value that indicates whether locked items and collections are unlocked.
+  ///   - havingAttributes: A Boolean value that indicates whether the search is by attributes. If it is, an
+  ///     item that shows no attributes is being removed.
+  ///   - details: The details of the items to fetch. Everything but the secret is fetched in any case,
+  ///     unless the details contain ``ItemQuery/Details/attributes``.
+  ///   - most: The maximum number of items to examine, from the start of the found items.
+  ///   - search: A closure that searches for the items.
+  /// - Returns: The items, and a Boolean value that indicates whether there are no others.
+  /// - Throws: `.locked` if some of the items may be hidden.
+  private func storedItems(
+    unlocking: Bool, havingAttributes: Bool, fetching details: ItemQuery.Details = [],
+    first most: Int = .max, by search: () async throws(SecureStorageError) -> SearchResult
+  ) async throws(SecureStorageError) -> (items: [StoredItem], isAll: Bool) {
+    // A listed item may be gone before it's examined. Something may have taken its place, and only another
+    // search shows that. An item that is gone but stays listed is a leftover in the provider.
+    var gone: Set<ObjectPath> = []
+    var unlocked: Set<ObjectPath> = []
+    var unlockings = 0
+    while true {
+      let result = try await search()
+      if unlocking, result.isLocked {
+        unlockings += 1
+        if unlockings > Self.mostUnlockings { throw failure(.locked) }
+        try await unlock([lockableCollection()])
+        continue
+      }
+      let listed = result.found[0].filter { !gone.contains($0) }
+      // Examining most of the items takes as long as examining all of them.
+      let paths = most > listed.count / 2 ? listed[...] : listed.prefix(most)
+      let unknown = paths.filter { result.contents.properties[$0] == nil }
+      let rest = try await look(at: unknown, details)
+      let stored = paths.enumerated().compactMap { place, path in
+        var stored = result.contents.stored(at: path) ?? rest.stored(at: path)
+        stored?.place = place
+        return stored
+      }.filter { !havingAttributes || $0.showsAttributes }
+      if unlocking {
+        let locked = stored.filter { $0.isLocked && !unlocked.contains($0.path) }.map(\.path)
+        if !locked.isEmpty {
+          try await unlock(locked)
+          unlocked.formUnion(locked)
+          continue
+        }
+      } else if result.isLocked {
+        let isComplete = provider.listsLockedItems
+        guard isComplete, !stored.contains(where: \.hidesAttributes) else { throw failure(.locked) }
+      }
+      if stored.count == paths.count {
+        return (stored.sorted { $0.replaces($1) }, isAll: paths.count == listed.count)
+      }
+      gone.formUnion(Set(paths).subtracting(stored.map(\.path)))
+      try checkRepetition()
+    }
+  }
+
+  /// Fetches the requested details of found items, and reports the progress.
+  private func look(
+    at paths: [ObjectPath], _ details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> FetchedItems {
+    let details = details.contains(.attributes) ? details : details.union(.metadata)
+    var looked = 0
+    var contents = try await contents(of: ItemFetch(paths, details, in: session)) { answered in
+      // The secrets come last and don't count.
+      if looked < paths.count { whenLooking(min(answered, paths.count), paths.count) }
+      looked = answered
+    }
+    let unclear = details.contains(.attributes) ? contents.unclear : []
+    contents.update(
+      unclear, from: try await self.contents(of: ItemFetch(unclear, .metadata, in: session)))
+    return contents
+  }
+
+  /// The maximum number of times that a collection is unlocked for one search.
+  ///
+  /// It may be locked again right away.
+  private static let mostUnlockings = 3
+}
+#endif

@@ -1,0 +1,202 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension Operation {
+  /// Finds the items that match a query, newest first.
+  func items(matching query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
+    if let key = query.key, query.asksForKeyOnly, query.allowsUnlocking {
+      return try await items(for: [key], query.details).map(\.value)
+    }
+    return try await selectedItems(matching: query)
+  }
+
+  /// Finds the items that match any kind of query, even while others change them.
+  func selectedItems(matching query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
+    var refusals: [ObjectPath: Int] = [:]
+    var incomplete: Set<ObjectPath> = []
+    while true {
+      let selected = try await storedItems(
+        matching: query, fetching: query.details, ignoring: incomplete
+      ).map { (key: $0, item: $1[0]) }
+      let unread =
+        query.details.contains(.secret) ? selected.map(\.item).filter(\.canBeRead).map(\.path) : []
+      let contents = try await contents(of: ItemFetch(unread, .secret, in: session))
+      let missing = unread.filter { contents.secrets[$0] == nil }
+      if missing.isEmpty {
+        return selected.map { key, stored in
+          stored.item(
+            key, secret: stored.secret ?? contents.secrets[stored.path], details: query.details)
+        }
+      }
+      // If an item's secret never arrived, the item that it was going to replace takes its place.
+      incomplete.formUnion(contents.incomplete)
+      // An item that vanished in between was removed, replaced or locked. Another search shows which.
+      let refused = missing.filter { !incomplete.contains($0) }
+      for path in refused where try await lockState(of: path.collection) == false {
+        refusals[path, default: 0] += 1
+      }
+      try await insist(on: refused.filter { refusals[$0] ?? 0 > 1 }, refusals)
+      try checkRepetition()
+    }
+  }
+
+  /// Unlocks items whose secrets the provider refuses although it lists them as unlocked.
+  ///
+  /// The method throws if an earlier unlock didn't help.
+  private func insist(
+    on refused: [ObjectPath], _ refusals: [ObjectPath: Int]
+  ) async throws(SecureStorageError) {
+    if refused.isEmpty { return }
+    if refused.contains(where: { refusals[$0] ?? 0 > 2 }) {
+      _ = try await send([.getSecrets(refused, session: session.path)], acceptingRefusals: false)
+      throw unexpectedAnswer("no secret for an item that it lists as unlocked")
+    }
+    try await unlock(refused)
+  }
+}
+
+// MARK: - Selecting items
+
+extension Operation {
+  /// Finds the items that a query selects, newest first.
+  ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - details: The details of the items to fetch. The secrets are fetched only if that doesn't include
+  ///     secrets of items that aren't selected.
+  ///   - incomplete: The items to ignore because their secret never arrived. Others take their place.
+  ///   - needsDuplicates: A Boolean value that indicates whether to return everything under the selected
+  ///     keys. Otherwise only the valid items are certain to be returned.
+  /// - Returns: The items of each key, the valid one first. There are others if a process was killed while
+  ///   it replaced an item.
+  /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
+  func storedItems(
+    matching query: ItemQuery, fetching details: ItemQuery.Details = [],
+    ignoring incomplete: Set<ObjectPath> = [], needsDuplicates: Bool = false
+  ) async throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
+    if let key = query.key {
+      let items = try await storedItems(
+        for: key, unlocking: query.allowsUnlocking, ignoring: incomplete)
+      return select([(key, items)], by: query)
+    }
+    if let limit = query.limit, provider.listsNewestFirst, !needsDuplicates {
+      return try await newestItems(limit, matching: query, ignoring: incomplete)
+    }
+    // The provider lists the newest items first. If that order is kept, the times aren't needed.
+    let attributes: ItemQuery.Details = keepsListedOrder(of: query) ? .attributes : []
+    let found = try await candidates(
+      for: query, details.union(attributes), ignoring: incomplete)
+    return select(found.groups, by: query)
+  }
+
+  /// Finds the newest items that a query selects, if the provider lists the newest items first.
+  ///
+  /// Only as many items are examined as necessary.
+  private func newestItems(
+    _ limit: Int, matching query: ItemQuery, ignoring incomplete: Set<ObjectPath>
+  ) async throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
+    var most = min(limit, .max / 8) + 1
+    while true {
+      let found = try await candidates(for: query, ignoring: incomplete, first: most)
+      let selected = select(found.groups, by: query)
+      if found.isAll { return selected }
+      // Times are whole seconds, and items of the same second are listed in no particular order.
+      if selected.count == limit, let last = selected.last?.items[0],
+        found.last?.isOlder(than: last) == true
+      {
+        let own = try await search(selected.map(\.key.ownAttributes), with: []).found.joined()
+        if Set(own).isSubset(of: found.paths) { return selected }
+        // The valid item of one of the keys is further back.
+        most = .max
+      } else {
+        most = most < .max / 4 ? 4 * most : .max
+      }
+    }
+  }
+
+  /// Returns `true` if items keep the order in which the provider lists them.
+  ///
+  /// Their times aren't needed then. Items of the same second are in no particular order.
+  private func keepsListedOrder(of query: ItemQuery) -> Bool {
+    provider.listsNewestFirst && query.needsAttributesOnly
+  }
+
+  /// Selects the items that match a query, newest first.
+  private func select(
+    _ groups: [(key: ItemKey, items: [StoredItem])], by query: ItemQuery
+  ) -> [(key: ItemKey, items: [StoredItem])] {
+    var matching: [(key: ItemKey, items: [StoredItem])] = []
+    for (key, items) in groups {
+      guard let first = items.first, query.matches(first.metadata(key)) else { continue }
+      // This package's valid item stands for the items that it replaced. Another program's item stands only
+      // for itself.
+      matching.append((key, items.filter { $0.isOwn || query.matches($0.metadata(key)) }))
+    }
+    let keepsListedOrder = keepsListedOrder(of: query)
+    matching.sort { one, other in
+      let (one, other) = (one.items[0], other.items[0])
+      return keepsListedOrder ? one.place < other.place : one.isNewer(than: other)
+    }
+    return Array(matching.prefix(query.limit ?? .max))
+  }
+
+  /// The items that a query without a key may select.
+  private struct Candidates {
+    /// The items in groups.
+    ///
+    /// This package's items are grouped with the others under the same key. Every other item is alone.
+    var groups: [(key: ItemKey, items: [StoredItem])]
+    /// The paths of all examined items.
+    var paths: Set<ObjectPath>
+    /// The examined item that comes last in the provider's list.
+    var last: StoredItem?
+    /// Indicates whether there are no other items.
+    var isAll: Bool
+  }
+
+  private func candidates(
+    for query: ItemQuery, _ details: ItemQuery.Details = [], ignoring incomplete: Set<ObjectPath>,
+    first most: Int = .max
+  ) async throws(SecureStorageError) -> Candidates {
+    let details = query.selectsByAttributesOnly ? details : details.subtracting(.secret)
+    let (stored, isAll) = try await storedItems(
+      with: query.searchedAttributes, unlocking: query.allowsUnlocking, fetching: details,
+      first: most)
+    let known = stored.filter { !incomplete.contains($0.path) }.compactMap { stored in
+      ItemKey(itemAttributes: stored.attributes).map { (key: $0, item: stored) }
+    }
+    let byKey = Dictionary(grouping: known, by: \.key).mapValues { $0.map(\.item) }
+    return Candidates(
+      groups: byKey.flatMap { key, items in
+        items[0].isOwn ? [(key, items)] : items.map { (key, [$0]) }
+      },
+      paths: Set(stored.map(\.path)), last: stored.max { $0.place < $1.place }, isAll: isAll)
+  }
+}
+
+extension StoredItem {
+  /// Indicates whether the secret still has to be fetched, and can be.
+  fileprivate var canBeRead: Bool { secret == nil && !isLocked }
+}
+
+extension ItemQuery {
+  /// Indicates whether a search by attributes finds exactly the selected items.
+  fileprivate var selectsByAttributesOnly: Bool {
+    !ignoresCase && kind == nil && comparesAttributesOnly && limit == nil
+  }
+
+  /// Indicates whether the query needs nothing of the items but their attributes and secrets.
+  fileprivate var needsAttributesOnly: Bool {
+    // A locked item comes without its secret, and attributes don't show that an item is locked.
+    comparesAttributesOnly && limit == nil && !details.contains(.metadata)
+      && (allowsUnlocking || !details.contains(.secret))
+  }
+
+  /// The attributes that a provider can search for.
+  ///
+  /// A provider compares attributes letter by letter, so a query that ignores case has none.
+  var searchedAttributes: [String: String] { ignoresCase ? [:] : attributes }
+
+  private var comparesAttributesOnly: Bool { label == nil && created == nil && modified == nil }
+}
+#endif

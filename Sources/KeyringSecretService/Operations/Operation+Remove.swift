@@ -1,0 +1,55 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension Operation {
+  /// Finds the items that a query selects, grouped by key, with the valid item of each key first.
+  func itemsToRemove(matching query: ItemQuery) async throws(SecureStorageError) -> [[StoredItem]] {
+    var query = query
+    // KWallet deletes locked items without reporting an error, so they're unlocked first.
+    query.allowsUnlocking = true
+    let selected = try await storedItems(matching: query, needsDuplicates: true)
+      .map(\.items)
+    // An item that Python's keyring put next to this package's password is removed too, so that the
+    // password stays removed.
+    guard query.leavesOthers else { return selected }
+    return selected.map { items in items.filter { $0.isOwn == items[0].isOwn } }
+  }
+
+  /// Finds the selected items that are still there.
+  ///
+  /// They may have other paths, because the provider may have been restarted.
+  func itemsStillPresent(of selected: [[StoredItem]]) async throws(SecureStorageError)
+    -> [[StoredItem]]
+  {
+    var remaining: [[StoredItem]] = []
+    for item in selected.joined() {
+      let attributes = item.attributes.filter { $0.key != AttributeName.schema }
+      let same = try await storedItems(with: attributes).items.filter { other in
+        other.attributes.hasSameBytes(item.attributes)
+      }
+      if !same.isEmpty { remaining.append(same) }
+    }
+    return remaining
+  }
+
+  /// Removes the selected items.
+  func remove(_ selected: [[StoredItem]]) async throws(SecureStorageError) {
+    for item in selected.joined() {
+      // A new item must not be looked for at the old path.
+      if let key = ItemKey(itemAttributes: item.attributes) { record(nil, of: key) }
+    }
+    // Remove the valid item last. Otherwise a reader would briefly find the item that it replaced.
+    try await remove(selected.flatMap { $0.reversed().map(\.path) })
+  }
+
+  /// Deletes items, and ignores those that are already gone.
+  func remove(_ items: [ObjectPath]) async throws(SecureStorageError) {
+    if items.isEmpty { return }
+    hasWritten = true
+    for case let answer? in try await send(items.map { .delete($0) }) {
+      let prompt = ObjectPath(answer.child(0).text)
+      if !prompt.isNone { _ = try await self.answer(to: prompt) }
+    }
+  }
+}
+#endif

@@ -1,0 +1,138 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+internal import Synchronization
+
+/// The result of a search, which may have missed some items.
+struct SearchResult {
+  /// The found items for each set of attributes.
+  var found: [[ObjectPath]]
+  /// The answers to the messages that were sent with the search.
+  var answers: [Variant?] = []
+  /// The items that were fetched concurrently with the search.
+  var contents = FetchedItems()
+  /// Indicates whether the collection was locked, so that it may hide items.
+  var isLocked = false
+}
+
+extension SecretServiceStorage.Collection {
+  /// Returns the messages that search for this package's own items, one message for each key.
+  ///
+  /// There are none for a collection that has to be looked up first.
+  func searches(for keys: [ItemKey]) -> [MethodCall] {
+    alias.map { alias in
+      keys.map { .searchItems(in: .collection(aliased: alias), $0.ownAttributes) }
+    } ?? []
+  }
+}
+
+extension Operation {
+  /// Finds the items, locked or not, that have all the attributes of a set.
+  ///
+  /// A found item exists. An item that isn't found may be hidden: see ``searchEverything(_:with:)``.
+  ///
+  /// - Parameters:
+  ///   - attributeSets: The sets of attributes.
+  ///   - others: The messages to send with the searches. They arrive after the searches.
+  /// - Returns: The found items for each set, and the answers to the other messages.
+  /// - Throws: `SecureStorageError` if one of the messages fails.
+  func search(
+    _ attributeSets: [[String: String]], with others: [MethodCall]
+  ) async throws(SecureStorageError) -> SearchResult {
+    guard let collection = try await collection() else {
+      return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
+    }
+    let answers = try await send(attributeSets.map { searchMessage(collection, $0) } + others)
+    return SearchResult(
+      found: answers.prefix(attributeSets.count).map(itemPaths),
+      answers: Array(answers.dropFirst(attributeSets.count)))
+  }
+
+  /// Finds the items that have all the attributes of a set, and reports whether some may be hidden.
+  ///
+  /// A message that asks for the state of the collection is sent with the searches. If the provider hides
+  /// locked items, that message is sent both before and after the searches. Otherwise a hidden item could
+  /// look like an absent one when the collection is locked or unlocked in between.
+  ///
+  /// - Parameters:
+  ///   - attributeSets: The sets of attributes.
+  ///   - others: The messages to send with the searches.
+  /// - Returns: The found items for each set, the answers to the other messages, and a Boolean value that
+  ///   indicates whether the collection is locked.
+  /// - Throws: `SecureStorageError` if one of the messages fails, or if the collection isn't there and
+  ///   the provider may only have closed it.
+  func searchEverything(
+    _ attributeSets: [[String: String]], with others: [MethodCall] = []
+  ) async throws(SecureStorageError) -> SearchResult {
+    while true {
+      guard let collection = try await collection() else {
+        try expectNoCollection()
+        return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
+      }
+      let list = choosesCollection ? [MethodCall.collections()] : []
+      let question = MethodCall.isLocked(collection)
+      let before = provider.listsLockedItems ? [] : [question]
+      let searches = attributeSets.map { searchMessage(collection, $0) }
+      var answers = try await send(list + before + searches + others + [question])[...]
+      if !list.isEmpty, try chooseCollection(from: answers.popFirst() ?? nil) != collection {
+        try checkRepetition()
+        continue
+      }
+      let states = Array(answers.prefix(before.count) + answers.suffix(1))
+      answers = answers.dropFirst(before.count).dropLast()
+      let found = answers.prefix(searches.count)
+      // A collection that exists and refuses to be searched is locked, too.
+      let refusesSearch = found.contains { $0 == nil }
+      return SearchResult(
+        found: found.map(itemPaths), answers: Array(answers.dropFirst(searches.count)),
+        isLocked: try isLocked(states, refusesSearch))
+    }
+  }
+
+  /// Returns `true` if the answers show that the collection was locked.
+  private func isLocked(
+    _ answers: [Variant?], _ refusesSearch: Bool
+  ) throws(SecureStorageError) -> Bool {
+    var wasLocked = refusesSearch
+    for answer in answers {
+      guard let answer else {
+        try expectNoCollection()
+        return false
+      }
+      if try isLocked(answer) { wasLocked = true }
+    }
+    return wasLocked
+  }
+
+  /// Throws an error for a missing collection, unless that means that nothing is stored.
+  func expectNoCollection() throws(SecureStorageError) {
+    if !provider.listsAllCollections { throw noCollection() }
+  }
+}
+
+// MARK: - Default collections that change by themselves
+
+extension Operation {
+  /// Indicates whether the storage chooses one of all collections.
+  ///
+  /// It does if the default collection can change at any time.
+  var choosesCollection: Bool { isChosen(options.collection) }
+
+  /// Returns the collection that stands for the default collection, if any.
+  func chosenCollection() async throws(SecureStorageError) -> ObjectPath? {
+    if let chosen = session.chosenCollection.withLock({ $0 }) { return chosen }
+    return try chooseCollection(from: await send(.collections()))
+  }
+
+  /// Chooses a collection, and remembers it.
+  ///
+  /// The first collection by name is chosen, regardless of which one is in front.
+  private func chooseCollection(
+    from answer: Variant?
+  ) throws(SecureStorageError) -> ObjectPath? {
+    let chosen = ObjectPath.chosen(from: try collections(answer))
+    session.chosenCollection.withLock { $0 = chosen }
+    knownCollection = chosen
+    return chosen
+  }
+}
+#endif

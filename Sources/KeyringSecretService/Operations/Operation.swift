@@ -1,0 +1,218 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// An operation in progress: its session, its remaining time and the errors that it throws.
+final class Operation: ProviderClient {
+  let session: SecretSession
+  let storage: SecretServiceStorage
+  /// The answers to the messages that were sent while the session was opened, if this call opened it.
+  let prefetchedReplies: [Variant]?
+  /// Indicates whether a message that changes an item was sent.
+  ///
+  /// The message must not simply be sent again then.
+  var hasWritten = false
+  /// Indicates whether anything was sent to the provider.
+  ///
+  /// If the provider is lost after that, the effects of the messages are unknown.
+  private(set) var wasUnderWay = false
+  /// Indicates whether the provider has another key for the session.
+  ///
+  /// Neither side can decrypt the other's secrets then, and nothing was changed.
+  private(set) var sessionIsUnusable = false
+  /// A closure that is called with `true` when a person is asked, and with `false` when that is over.
+  var whenAsking: (Bool) -> Void = { _ in }
+  /// A closure that receives the number of examined items, and the number of items to examine.
+  var whenLooking: (Int, Int) -> Void = { _, _ in }
+  /// The storage's collection, after it was looked up.
+  var knownCollection: ObjectPath?
+
+  let operation: SecureStorageError.Operation
+  private var repetitions = 0
+  private static let mostRepetitions = 3
+  /// The time by which the keyring must have answered.
+  ///
+  /// It's later than at first if a person was asked, or if more messages were answered than are sent
+  /// concurrently.
+  private(set) var deadline: Deadline
+
+  init(
+    _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage,
+    in session: SecretSession, prefetchedReplies: [Variant]?, until deadline: Deadline
+  ) {
+    self.operation = operation
+    self.session = session
+    self.storage = storage
+    self.prefetchedReplies = prefetchedReplies
+    self.deadline = deadline
+  }
+
+  /// Sends messages concurrently.
+  ///
+  /// - Parameters:
+  ///   - messages: The messages.
+  ///   - acceptingRefusals: A Boolean value that indicates whether a refusal to search or to read secrets
+  ///     is an answer. It means that something is gone or locked, and a closer look shows what.
+  ///   - onFlight: A closure that receives the number of answered messages after each flight.
+  /// - Returns: The answer to each message, or `nil` if its object doesn't exist or is gone.
+  /// - Throws: `SecureStorageError` if one of the messages fails.
+  func send(
+    _ messages: [MethodCall], acceptingRefusals: Bool,
+    onFlight: (Int) -> Void = { _ in }
+  ) async throws(SecureStorageError) -> [Variant?] {
+    if messages.isEmpty { return [] }
+    // A cancelled or late operation sends nothing more.
+    try checkDeadline()
+    let results: [Result<Variant, DBusError>]
+    let isClosed = session.isClosed
+    do throws(DBusError) {
+      results = try await session.send(messages, until: deadline, onFlight: onFlight)
+    } catch {
+      throw failure(error)
+    }
+    // A large amount of work takes long, and that's no reason to give up afterwards.
+    if messages.count > BusConnection.maxInFlight { deadline.renew() }
+    if !isClosed, !results.allSatisfy(\.isWithoutReceiver) { wasUnderWay = true }
+    do throws(DBusError) {
+      return try results.answers(to: messages, acceptingRefusals: acceptingRefusals)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  func send(_ messages: [MethodCall]) async throws(SecureStorageError) -> [Variant?] {
+    try await send(messages, acceptingRefusals: true)
+  }
+
+  /// Throws an error if the deadline has passed or the task was cancelled.
+  ///
+  /// Loops that always have something to do call it.
+  func checkDeadline() throws(SecureStorageError) {
+    if let failure = deadline.failure { throw self.failure(failure) }
+  }
+
+  /// Throws an error if the same step has to be repeated too often.
+  ///
+  /// If others change the items all the time, the loop doesn't end by itself, and each large step has
+  /// renewed the deadline.
+  func checkRepetition() throws(SecureStorageError) {
+    repetitions += 1
+    if repetitions > Self.mostRepetitions { deadline.forgetRenewals() }
+    try checkDeadline()
+  }
+
+  /// Excludes the time that a person has taken from the time for the keyring's answers.
+  func addToDeadline(_ pause: Deadline.Pause) { deadline.add(pause) }
+
+  /// Shows a prompt and waits for the user's answer, if asking is allowed.
+  ///
+  /// - Parameter prompt: The prompt in a method's answer.
+  /// - Returns: The result that the method would have given without a prompt.
+  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  func answer(to prompt: ObjectPath) async throws(SecureStorageError) -> Variant {
+    if let result = try await answer(toExisting: prompt) { return result }
+    throw unexpectedAnswer("a prompt that does not exist")
+  }
+
+  /// Shows a prompt and waits for the user's answer, or returns `nil` if there is no such prompt.
+  ///
+  /// The prompt may never have existed, or may be gone.
+  func answer(toExisting prompt: ObjectPath) async throws(SecureStorageError) -> Variant? {
+    guard options.interaction == .allowed else {
+      throw failure(
+        .locked, "The keyring needs to ask the user, but this storage doesn't allow prompts.")
+    }
+    let nobodyWasAsked: Bool
+    do throws(DBusError) {
+      let outcome = try await asking { () async throws(DBusError) in
+        try await session.show(prompt, until: Deadline(after: options.promptTimeout))
+      }
+      switch outcome {
+      case .completed(let result): return result
+      case .dismissed: nobodyWasAsked = try await session.isPrompterMissing(until: deadline)
+      case nil: return nil
+      }
+    } catch {
+      throw questionFailure(error)
+    }
+    if nobodyWasAsked {
+      throw failure(
+        .locked, "The keyring needs to ask the user, but no program shows its prompt.",
+        recoverySuggestion: Self.withoutPrompter)
+    }
+    throw failure(.userCanceled)
+  }
+
+  /// Returns the error for a failure while waiting for the user's answer.
+  func questionFailure(_ cause: DBusError) -> SecureStorageError {
+    let isLate = cause.codeWhileCalling == .timedOut
+    return failure(cause, isLate ? "The keyring's prompt wasn't answered in time." : nil)
+  }
+
+  /// Runs a closure that takes a person's time, which doesn't count.
+  func asking<Result>(
+    _ body: () async throws(DBusError) -> Result
+  ) async throws(DBusError) -> Result {
+    whenAsking(true)
+    defer { whenAsking(false) }
+    return try await deadline.pausing(body)
+  }
+
+  var options: SecretServiceStorage.Options { storage.options }
+  var provider: Provider { session.provider }
+
+  // MARK: - Errors
+
+  func failure(
+    _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil
+  ) -> SecureStorageError {
+    SecureStorageError(
+      code, operation: operation, backendName: storage.backendName, message: message,
+      recoverySuggestion: recoverySuggestion
+        ?? (options.interaction == .allowed ? Self.withoutAsking[code] : nil))
+  }
+
+  /// The recovery suggestions if the keyring is already allowed to ask.
+  private static let withoutAsking: [SecureStorageError.Code: String] = [
+    .locked: "Unlock it in your keyring manager or by logging in.",
+    .noDefaultCollection: "Create one in your keyring manager and make it the default.",
+  ]
+
+  /// The recovery suggestion if the keyring is allowed to ask, but no program shows its questions.
+  static let withoutPrompter = """
+    Unlock it in your keyring manager or by logging in, or install gcr, which shows its prompts.
+    """
+
+  /// The recovery suggestion if no program shows the keyring's questions, and there is nothing to unlock.
+  static let withoutPrompterOrDefault = """
+    Create one in your keyring manager and make it the default, or install gcr, which shows the \
+    keyring's prompts.
+    """
+
+  func unexpectedAnswer(_ text: String) -> SecureStorageError {
+    failure(.other, "The keyring answered with \(text).")
+  }
+
+  /// Returns the error for a session whose key the provider computed differently.
+  func unusableSession() -> SecureStorageError {
+    sessionIsUnusable = true
+    return failure(
+      .connectionLost, "The keyring and this program have different keys for the session.")
+  }
+
+  private func failure(_ failure: DBusError, _ message: String? = nil) -> SecureStorageError {
+    let code = failure.codeWhileCalling
+    if failure.refusesSession { sessionIsUnusable = true }
+    return SecureStorageError(
+      code, operation: operation, backendName: storage.backendName,
+      message: message ?? (code == .other ? "The keyring failed: \(failure.text)" : nil),
+      recoverySuggestion: options.interaction == .allowed ? Self.withoutAsking[code] : nil,
+      underlying: failure.underlying)
+  }
+}
+
+extension Result<Variant, DBusError> {
+  fileprivate var isWithoutReceiver: Bool {
+    if case .failure(let failure) = self { failure.isWithoutReceiver } else { false }
+  }
+}
+#endif

@@ -1,0 +1,155 @@
+#if SecretService && os(Linux)
+internal import FoundationEssentials
+internal import KeyringStorage
+
+/// An item with the properties that the provider reports.
+struct StoredItem {
+  let path: ObjectPath
+  /// The number at the end of the path, which providers count up.
+  private let number: Int
+  let attributes: [String: String]
+  let label: String
+  let isLocked: Bool
+  /// The secret, if it was fetched.
+  var secret: Secret?
+  private let created: UInt64
+  private let modified: UInt64
+
+  /// Indicates whether the item can have been found by its attributes.
+  let showsAttributes: Bool
+  /// The item's place in the list in which it was found.
+  var place = 0
+
+  /// Creates an item from the answer to a request for all properties; returns `nil` for any other answer.
+  init?(path: ObjectPath, properties answer: Variant) {
+    let properties = answer.child(0)
+    guard let value = properties.member("Attributes", ofType: "a{ss}") else { return nil }
+    let attributes = value.strings
+    isLocked = properties.member("Locked", ofType: "b")?.bool ?? false
+    showsAttributes = isLocked || !Provider.isBeingRemoved(attributes)
+    self.path = path
+    number = path.number
+    self.attributes = Provider.removeAdditions(from: attributes)
+    label = properties.member("Label", ofType: "s")?.text ?? ""
+    created = properties.member("Created", ofType: "t")?.unsigned ?? 0
+    modified = properties.member("Modified", ofType: "t")?.unsigned ?? 0
+  }
+
+  /// Creates an item from the answer to a request for the attributes; returns `nil` for any other answer.
+  ///
+  /// The label, the times and the lock state are unknown.
+  init?(path: ObjectPath, attributes answer: Variant) {
+    let value = answer.child(0).child(0)
+    guard value.isOfType("a{ss}") else { return nil }
+    let attributes = value.strings
+    isLocked = false
+    showsAttributes = !Provider.isBeingRemoved(attributes)
+    self.path = path
+    number = path.number
+    self.attributes = Provider.removeAdditions(from: attributes)
+    label = ""
+    (created, modified) = (0, 0)
+  }
+
+  /// Indicates whether this package created the item.
+  var isOwn: Bool { attributes[AttributeName.key] != nil }
+
+  /// Indicates whether the secret of this package's item is meant to be empty.
+  ///
+  /// A provider that dies may leave an empty secret behind.
+  var hasEmptySecret: Bool { attributes[AttributeName.emptySecret] != nil }
+
+  /// The number of times that an item with this key was replaced by one with other attributes.
+  ///
+  /// A number that has no successor wasn't written by this package and counts as 0.
+  var revision: Int {
+    let revision = attributes[AttributeName.revision].flatMap(Int.init) ?? 0
+    return revision < .max ? max(revision, 0) : 0
+  }
+
+  /// Returns `true` if the item has all parts of a key and is this package's own.
+  func isOwn(under key: ItemKey) -> Bool {
+    key.ownAttributes.allSatisfy { attributes[$0.key]?.hasSameBytes($0.value) == true }
+  }
+
+  /// Returns `true` if the item has all parts of a key and belongs to another program.
+  ///
+  /// This package's own items with the same parts belong to keys of another kind. For a server, every
+  /// additional part counts: the password of another port is another password.
+  func isForeign(under key: ItemKey) -> Bool {
+    !isOwn && (key.kind != .internetPassword || ItemKey(itemAttributes: attributes) == key)
+  }
+
+  /// Indicates whether the item is locked and the provider hides its attributes.
+  var hidesAttributes: Bool { isLocked && hasHiddenAttributes }
+
+  /// Indicates whether the attributes are hidden, as those of a locked item may be.
+  var hasHiddenAttributes: Bool { Provider.hidesAttributes(attributes) }
+
+  /// Returns `true` if Python's keyring put the item next to a password of this package.
+  ///
+  /// keyring 23.9.3 changes a password of this package by creating an item with its own attribute
+  /// "application". Any other item comes from a program that didn't mean this package's password.
+  func isPythonKeyringDuplicate(of key: ItemKey) -> Bool {
+    key.kind == .password && !isOwn && Set(extraAttributes(of: key).keys) == ["application"]
+  }
+
+  func item(_ key: ItemKey, secret: Secret?, details: ItemQuery.Details) -> SecureItem {
+    var item = SecureItem(key: key, secret: secret)
+    guard details.contains(.metadata) else { return item }
+    item.label = label
+    item.attributes = extraAttributes(of: key)
+    item.created = Date(timeIntervalSince1970: TimeInterval(created))
+    item.modified = Date(timeIntervalSince1970: TimeInterval(modified))
+    item.isLocked = isLocked
+    return item
+  }
+
+  /// Returns the item without its secret, for comparison with a query.
+  func metadata(_ key: ItemKey) -> SecureItem { item(key, secret: nil, details: .metadata) }
+
+  /// Returns the attributes other than those of the key and those that a storage adds.
+  func extraAttributes(of key: ItemKey) -> [String: String] {
+    attributes.filter {
+      key.attributes[$0.key] == nil && !AttributeName.reserved.contains($0.key)
+    }
+  }
+
+  /// Returns `true` if this item is valid rather than another one with the same key.
+  ///
+  /// The order is total, so that every program that finds both items uses the same one. This package's own
+  /// item comes before another program's, as in a search by key. keyring 23.9.3 puts its own item next to
+  /// this package's when it changes a password. Of two items that were created at the same moment, the
+  /// first is valid. The second is removed by the process that created it, so it's never read.
+  func replaces(_ other: StoredItem) -> Bool {
+    if isOwn != other.isOwn { return isOwn }
+    if revision != other.revision { return revision > other.revision }
+    return (created, number, path.text) < (other.created, other.number, other.path.text)
+  }
+
+  /// Returns `true` if the item was created or changed less than a duration ago.
+  func wasChanged(within duration: Duration) -> Bool {
+    if duration == .zero { return false }
+    let age = Date().timeIntervalSince1970 - Double(max(created, modified))
+    return age < Double(duration.components.seconds)
+  }
+
+  /// Returns `true` if the item was changed later than another one.
+  ///
+  /// The times are whole seconds.
+  func isNewer(than other: StoredItem) -> Bool {
+    (modified, created, number, path.text)
+      > (other.modified, other.created, other.number, other.path.text)
+  }
+
+  /// Returns `true` if the item was changed in an earlier second than another one.
+  func isOlder(than other: StoredItem) -> Bool { modified < other.modified }
+}
+
+extension ObjectPath {
+  /// The number at the end of the path, or 0 if there is none.
+  fileprivate var number: Int {
+    text.lastIndex(of: "/").flatMap { Int(text[text.index(after: $0)...]) } ?? 0
+  }
+}
+#endif

@@ -1,0 +1,101 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+internal import KeyringStorage
+
+extension DBusError {
+  /// The error code for a failure while connecting to the bus.
+  ///
+  /// There is no bus only if the address leads to none, or to another user's bus, to which this program may
+  /// not connect. If the program has too many open files, or the bus too many connections, that says
+  /// nothing about the contents of the keyring. dbus-broker accepts a connection above its limit, and
+  /// closes it at once.
+  var codeWhileConnecting: SecureStorageError.Code {
+    if let bus {
+      let code = ioCode == G_IO_ERROR_FAILED ? .connectionLost : codeWhileCalling
+      return code == .connectionLost && bus == .anotherUser ? .noSessionBus : code
+    }
+    return switch ioCode {
+    case G_IO_ERROR_FAILED, G_IO_ERROR_NOT_FOUND, G_IO_ERROR_NOT_DIRECTORY,
+      G_IO_ERROR_INVALID_ARGUMENT, G_IO_ERROR_PERMISSION_DENIED, G_IO_ERROR_NOT_SUPPORTED,
+      G_IO_ERROR_HOST_NOT_FOUND, G_IO_ERROR_CONNECTION_REFUSED:
+      .noSessionBus
+    default: codeWhileCalling
+    }
+  }
+
+  /// The error code for a failure while finding or starting the service, or opening a session with it.
+  var codeWhileOpening: SecureStorageError.Code {
+    let isInstalled = remoteName?.hasPrefix("org.freedesktop.DBus.Error.Spawn.") == true
+    return isInstalled ? .providerFailed : code(whenProviderIsGone: .noProvider)
+  }
+
+  /// The error code for a failure while a message to the provider was in progress.
+  var codeWhileCalling: SecureStorageError.Code {
+    code(whenProviderIsGone: .connectionLost)
+  }
+
+  private func code(whenProviderIsGone gone: SecureStorageError.Code) -> SecureStorageError.Code {
+    if isWithoutReceiver { return gone }
+    switch remoteName {
+    // The session was opened with a provider that has been restarted since.
+    case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected",
+      "org.freedesktop.Secret.Error.NoSession", Provider.errorOfUnusableSession:
+      return .connectionLost
+    case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed":
+      return .accessDenied
+    case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut":
+      return .timedOut
+    case Provider.errorOfLockedObject:
+      return .locked
+    case nil:
+      switch ioCode {
+      case G_IO_ERROR_TIMED_OUT: return .timedOut
+      case G_IO_ERROR_CANCELLED: return .canceled
+      case G_IO_ERROR_CLOSED, G_IO_ERROR_BROKEN_PIPE: return .connectionLost
+      default: return .other
+      }
+    default:
+      return .other
+    }
+  }
+
+  /// Indicates whether the provider couldn't decrypt a secret with its session's key.
+  var refusesSession: Bool { remoteName == Provider.errorOfUnusableSession }
+
+  /// Indicates whether there was no program that could receive the message.
+  var isWithoutReceiver: Bool {
+    remoteName == "org.freedesktop.DBus.Error.ServiceUnknown"
+      || remoteName == "org.freedesktop.DBus.Error.NameHasNoOwner"
+  }
+
+  /// Returns `true` if the object of a message doesn't exist or is gone.
+  ///
+  /// Items and collections come and go.
+  func isUnknownObject(of message: MethodCall) -> Bool {
+    // A service that doesn't know the method is at fault.
+    !message.isForService && isUnknownObject
+  }
+
+  /// Indicates whether the provider rejected an argument.
+  var isInvalidArgument: Bool { remoteName == "org.freedesktop.DBus.Error.InvalidArgs" }
+
+  /// Indicates whether the object of the message doesn't exist or is gone.
+  private var isUnknownObject: Bool {
+    remoteName.map(Provider.errorsOfMissingObjects.contains) == true
+  }
+
+  /// Returns `true` if a message was refused because something is gone or locked.
+  ///
+  /// A closer look is needed then.
+  func isRefusal(of message: MethodCall) -> Bool {
+    if message.isSearch { return remoteName == Provider.errorOfLockedObject }
+    return message.readsSecrets
+      && remoteName.map(Provider.refusalsToReadSecrets.contains) == true
+  }
+
+  private var ioCode: GIOErrorEnum? {
+    guard domain == Self.timedOut.domain else { return nil }
+    return GIOErrorEnum(rawValue: UInt32(code))
+  }
+}
+#endif

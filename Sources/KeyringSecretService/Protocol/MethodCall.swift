@@ -1,0 +1,244 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+/// A method call of the Secret Service or of the bus.
+///
+/// The names and types of the Secret Service are those of its specification. See
+/// <https://specifications.freedesktop.org/secret-service-spec/latest/>.
+struct MethodCall {
+  /// The bus name of the receiver, or `nil` for the provider.
+  var receiver: String?
+  let object: ObjectPath
+  let interface: String
+  let method: String
+  let arguments: Variant
+  /// The type of the answer; an answer of another type is an error.
+  let answer: String
+
+  init(
+    _ object: ObjectPath, _ interface: String, _ method: String, _ arguments: [Variant],
+    answer: String
+  ) {
+    self.object = object
+    self.interface = interface
+    self.method = method
+    self.arguments = .tuple(arguments)
+    self.answer = answer
+  }
+}
+
+// MARK: - Service
+
+extension MethodCall {
+  /// Indicates whether the message is for the service itself, which always exists.
+  var isForService: Bool { object == Self.service }
+
+  /// Indicates whether the message requests the secrets of items.
+  var readsSecrets: Bool { isForService && method == Self.getSecrets }
+}
+
+extension MethodCall {
+  private static let service = ObjectPath("/org/freedesktop/secrets")
+  static let serviceInterface = "org.freedesktop.Secret.Service"
+  private static let getSecrets = "GetSecrets"
+
+  /// Returns a call that requests the secrets of those items that exist and are unlocked.
+  static func getSecrets(_ items: [ObjectPath], session: ObjectPath) -> MethodCall {
+    MethodCall(
+      service, serviceInterface, getSecrets, [.objectPaths(items), .objectPath(session)],
+      answer: "(a{o(oayays)})")
+  }
+
+  /// Returns a call that requests the collection that an alias stands for.
+  static func readAlias(_ name: String) -> MethodCall {
+    MethodCall(service, serviceInterface, "ReadAlias", [.string(name)], answer: "(o)")
+  }
+
+  /// Returns a call that unlocks objects.
+  ///
+  /// The answer contains the objects that were unlocked at once, and a prompt for the rest.
+  static func unlock(_ objects: [ObjectPath]) -> MethodCall {
+    MethodCall(service, serviceInterface, "Unlock", [.objectPaths(objects)], answer: "(aoo)")
+  }
+
+  /// Returns a call that locks objects.
+  ///
+  /// The answer contains the objects that were locked at once, and a prompt for the rest.
+  static func lock(_ objects: [ObjectPath]) -> MethodCall {
+    MethodCall(service, serviceInterface, "Lock", [.objectPaths(objects)], answer: "(aoo)")
+  }
+
+  /// Returns a call that creates a collection.
+  ///
+  /// The answer contains the new collection, or "/" and a prompt.
+  static func createCollection(labeled label: String, aliased alias: String) -> MethodCall {
+    let properties: Variant = .properties(["\(collectionInterface).Label": .string(label)])
+    return MethodCall(
+      service, serviceInterface, "CreateCollection", [properties, .string(alias)], answer: "(oo)")
+  }
+
+  /// Returns a call that requests the paths of all collections.
+  static func collections() -> MethodCall {
+    property("Collections", of: service, serviceInterface)
+  }
+}
+
+// MARK: - Collection and item
+
+extension MethodCall {
+  static let collectionInterface = "org.freedesktop.Secret.Collection"
+  private static let itemInterface = "org.freedesktop.Secret.Item"
+  private static let searchItems = "SearchItems"
+  private static let setSecret = "SetSecret"
+  private static let attributes = "Attributes"
+
+  /// Indicates whether the message searches a collection.
+  var isSearch: Bool { interface == Self.collectionInterface && method == Self.searchItems }
+
+  /// Returns a call that finds the items of a collection, locked or not, that have all these attributes.
+  static func searchItems(
+    in collection: ObjectPath, _ attributes: [String: String]
+  ) -> MethodCall {
+    MethodCall(
+      collection, collectionInterface, searchItems, [.strings(attributes)], answer: "(ao)")
+  }
+
+  /// Returns a call that creates an item.
+  ///
+  /// The answer contains the new item, or "/" and a prompt. The new item replaces one that has all these
+  /// attributes, and maybe more.
+  static func createItem(
+    in collection: ObjectPath, attributes: [String: String], label: String, secret: Variant,
+    replacing: Bool
+  ) -> MethodCall {
+    let properties: [String: Variant] = [
+      "\(itemInterface).Label": .string(label),
+      "\(itemInterface).Attributes": .strings(attributes),
+    ]
+    return MethodCall(
+      collection, collectionInterface, "CreateItem",
+      [.properties(properties), secret, .boolean(replacing)], answer: "(oo)")
+  }
+
+  /// Returns a call that replaces the secret of an item and leaves the rest of the item alone.
+  static func setSecret(_ secret: Variant, of item: ObjectPath) -> MethodCall {
+    MethodCall(item, itemInterface, setSecret, [secret], answer: "()")
+  }
+
+  /// Returns a call that deletes an item.
+  ///
+  /// The answer contains a prompt, or "/" if the item was deleted without one.
+  static func delete(_ item: ObjectPath) -> MethodCall {
+    MethodCall(item, itemInterface, "Delete", [], answer: "(o)")
+  }
+
+  /// Returns a call that deletes a collection.
+  ///
+  /// The answer contains a prompt, or "/" if the collection was deleted without one.
+  static func delete(collection: ObjectPath) -> MethodCall {
+    MethodCall(collection, collectionInterface, "Delete", [], answer: "(o)")
+  }
+
+  /// Returns a call that requests the paths of all items.
+  static func items(of collection: ObjectPath) -> MethodCall {
+    property("Items", of: collection, collectionInterface)
+  }
+
+  static func label(ofCollection collection: ObjectPath) -> MethodCall {
+    property("Label", of: collection, collectionInterface)
+  }
+
+  static func label(ofItem item: ObjectPath) -> MethodCall {
+    property("Label", of: item, itemInterface)
+  }
+
+  static func attributes(ofItem item: ObjectPath) -> MethodCall {
+    property(attributes, of: item, itemInterface)
+  }
+
+  static func isLocked(_ collection: ObjectPath) -> MethodCall {
+    property("Locked", of: collection, collectionInterface)
+  }
+
+  static func properties(of item: ObjectPath) -> MethodCall {
+    MethodCall(
+      item, propertiesInterface, "GetAll", [.string(itemInterface)], answer: "(a{sv})")
+  }
+
+  static func setLabel(_ label: String, of item: ObjectPath) -> MethodCall {
+    setProperty("Label", to: .string(label), of: item)
+  }
+
+  /// The signal that this package sends for the change, because some provider sends none.
+  var silentChange: Provider.SilentChange? {
+    if interface == Self.itemInterface, method == Self.setSecret { return .secret }
+    guard interface == Self.propertiesInterface, method == Self.set else { return nil }
+    return arguments.child(1).text == Self.attributes ? .attributes : nil
+  }
+
+  static func setAttributes(_ attributes: [String: String], of item: ObjectPath) -> MethodCall {
+    setProperty(Self.attributes, to: .strings(attributes), of: item)
+  }
+}
+
+// MARK: - Prompt
+
+extension MethodCall {
+  static let promptInterface = "org.freedesktop.Secret.Prompt"
+
+  /// Returns a call that shows a prompt to the user.
+  ///
+  /// The signal Completed reports the end of the prompt.
+  static func show(prompt: ObjectPath) -> MethodCall {
+    MethodCall(prompt, promptInterface, "Prompt", [.string("")], answer: "()")
+  }
+}
+
+// MARK: - Bus
+
+extension MethodCall {
+  static let bus = "org.freedesktop.DBus"
+
+  /// The name that a provider owns on the bus.
+  static let secrets = "org.freedesktop.secrets"
+
+  /// Returns a call that requests the unique name of the owner of a bus name.
+  static func owner(of name: String) -> MethodCall {
+    var message = MethodCall(
+      ObjectPath("/org/freedesktop/DBus"), bus, "GetNameOwner", [.string(name)], answer: "(s)")
+    message.receiver = bus
+    return message
+  }
+
+  /// Returns a call that makes the bus start the program that provides a name, if it knows one.
+  static func start(_ name: String) -> MethodCall {
+    var message = MethodCall(
+      ObjectPath("/org/freedesktop/DBus"), bus, "StartServiceByName",
+      [.string(name), .unsigned32(0)], answer: "(u)")
+    message.receiver = bus
+    return message
+  }
+}
+
+// MARK: - Properties of any object
+
+extension MethodCall {
+  private static let propertiesInterface = "org.freedesktop.DBus.Properties"
+  private static let set = "Set"
+
+  private static func property(
+    _ name: String, of object: ObjectPath, _ interface: String
+  ) -> MethodCall {
+    MethodCall(
+      object, propertiesInterface, "Get", [.string(interface), .string(name)], answer: "(v)")
+  }
+
+  private static func setProperty(
+    _ name: String, to value: Variant, of item: ObjectPath
+  ) -> MethodCall {
+    MethodCall(
+      item, propertiesInterface, set, [.string(itemInterface), .string(name), value.boxed],
+      answer: "()")
+  }
+}
+#endif

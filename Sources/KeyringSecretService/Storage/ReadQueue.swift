@@ -1,0 +1,247 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+internal import Synchronization
+
+/// A queue that combines reads that tasks ask for while others are in progress.
+///
+/// The first reads are sent at once, each by itself. Later reads wait and become one batch, with each key
+/// once. A read never uses an answer to a question that was asked before the read began. It sees
+/// everything that any program has written until then.
+final class ReadQueue: Sendable {
+  static let shared = ReadQueue()
+
+  /// The options and details that the reads of a batch have in common.
+  private struct Route: Hashable {
+    let options: SecretServiceStorage.Options
+    let details: ItemQuery.Details.RawValue
+  }
+
+  private struct Line {
+    var travelling = 0
+    /// The batches that haven't started, in the order in which they will start.
+    var waiting: [Batch] = []
+  }
+
+  /// The maximum number of concurrent batches of a route, without those that wait for a person.
+  private static let mostTravelling = 2
+  /// The maximum number of keys in a batch.
+  private static let mostKeys = 1000
+
+  private let lines = Mutex<[Route: Line]>([:])
+  /// The number of reads in progress, which tests wait for.
+  let reads = Atomic(0)
+
+  /// Finds the items with these keys.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys, without duplicates.
+  ///   - details: The details of the items to fetch.
+  ///   - storage: The storage.
+  /// - Returns: The found items, by key.
+  /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
+  nonisolated(nonsending) func items(
+    for keys: [ItemKey], _ details: ItemQuery.Details, in storage: SecretServiceStorage
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    reads.add(1, ordering: .relaxed)
+    defer { reads.subtract(1, ordering: .relaxed) }
+    let deadline = Deadline(after: storage.options.serviceTimeout)
+    let route = Route(options: storage.options, details: details.rawValue)
+    let (batch, mustStart) = join(keys, route)
+    if mustStart { start(batch, on: route, details, in: storage) }
+    let end = await wait(for: batch, until: deadline)
+    guard end == .ended, let outcome = batch.outcome.value else {
+      leave(batch, on: route)
+      let cause: DBusError = end == .timedOut ? .timedOut : .canceled
+      throw SecretSession.OpeningFailure(cause).error(.read, of: storage)
+    }
+    switch outcome {
+    case .success(let items):
+      return Dictionary(
+        uniqueKeysWithValues: keys.compactMap { key in items[key].map { (key, $0) } })
+    case .failure(let failure):
+      guard batch.isShared, failure.code.mayBeAnItems else { throw failure }
+      return try await retry(keys, details, in: storage, after: failure)
+    }
+  }
+
+  /// Waits for a batch.
+  ///
+  /// If a person was asked, the wait lasts as long as a prompt may be open.
+  private nonisolated(nonsending) func wait(for batch: Batch, until deadline: Deadline) async
+    -> Waiter.Outcome
+  {
+    let end = await batch.outcome.wait(until: deadline.end)
+    return end == .timedOut && batch.hasAsked ? await batch.outcome.wait(until: nil) : end
+  }
+
+  // MARK: - Batches
+
+  private func join(_ keys: [ItemKey], _ route: Route) -> (batch: Batch, mustStart: Bool) {
+    lines.withLock { lines in
+      var line = lines[route] ?? Line()
+      defer { lines[route] = line }
+      if line.travelling < Self.mostTravelling {
+        line.travelling += 1
+        return (Batch(keys), true)
+      }
+      if let last = line.waiting.last, last.count + keys.count <= Self.mostKeys {
+        last.add(keys)
+        return (last, false)
+      }
+      let batch = Batch(keys)
+      line.waiting.append(batch)
+      return (batch, false)
+    }
+  }
+
+  private func start(
+    _ batch: Batch, on route: Route, _ details: ItemQuery.Details, in storage: SecretServiceStorage
+  ) {
+    batch.run {
+      let outcome = await Result { () async throws(SecureStorageError) in
+        try await storage.find(batch.keys, details) { isAsking in
+          if isAsking { batch.noteQuestion() }
+          self.move(route, by: isAsking ? -1 : 1, details, in: storage)
+        }
+      }
+      batch.outcome.settle(outcome)
+      self.move(route, by: -1, details, in: storage)
+    }
+  }
+
+  /// Records that batches have started or ended, and starts those that may start now.
+  private func move(
+    _ route: Route, by change: Int, _ details: ItemQuery.Details, in storage: SecretServiceStorage
+  ) {
+    let next = lines.withLock { lines -> [Batch] in
+      var line = lines[route] ?? Line()
+      line.travelling += change
+      var next: [Batch] = []
+      while line.travelling < Self.mostTravelling, !line.waiting.isEmpty {
+        line.travelling += 1
+        next.append(line.waiting.removeFirst())
+      }
+      lines[route] = line.travelling == 0 ? nil : line
+      return next
+    }
+    for batch in next { start(batch, on: route, details, in: storage) }
+  }
+
+  /// Withdraws a read from its batch.
+  ///
+  /// If no other read waits for the batch, the batch doesn't start, or is cancelled.
+  private func leave(_ batch: Batch, on route: Route) {
+    let isLast = lines.withLock { lines in
+      let isLast = batch.leave()
+      if isLast { lines[route]?.waiting.removeAll { $0 === batch } }
+      return isLast
+    }
+    if isLast { batch.cancel() }
+  }
+
+  // MARK: - Failures
+
+  /// A semaphore that limits the concurrent retries of reads whose batches failed.
+  private let retries = TaskSemaphore(64)
+
+  /// Finds items separately after their batch failed, perhaps because of another read's item.
+  ///
+  /// The user isn't asked again.
+  ///
+  /// The method isn't inlined. Otherwise each waiting read would take memory for it.
+  @inline(never)
+  private func retry(
+    _ keys: [ItemKey], _ details: ItemQuery.Details, in storage: SecretServiceStorage,
+    after failure: SecureStorageError
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    let deadline = Deadline(after: storage.options.serviceTimeout)
+    do throws(DBusError) {
+      try await retries.take(until: deadline.end).check()
+    } catch {
+      throw SecretSession.OpeningFailure(error).error(.read, of: storage)
+    }
+    defer { retries.giveBack() }
+    var options = storage.options
+    options.interaction = .never
+    options.serviceTimeout = .milliseconds(Int(deadline.milliseconds))
+    do throws(SecureStorageError) {
+      return try await CallLoop.run { () async throws(SecureStorageError) in
+        try await SecretServiceStorage(options: options).find(keys, details)
+      }
+    } catch {
+      throw error.code == .locked ? failure : error
+    }
+  }
+}
+
+/// A batch of reads that are sent together.
+private final class Batch: Sendable {
+  private struct State: Sendable {
+    var keys: Set<ItemKey>
+    var readers = 1
+    var isShared = false
+    var hasAsked = false
+    var isCancelled = false
+    var task: Task<Void, Never>?
+  }
+
+  private let state: Mutex<State>
+  let outcome = SharedOutcome<Result<[ItemKey: SecureItem], SecureStorageError>>()
+
+  init(_ keys: [ItemKey]) { state = Mutex(State(keys: Set(keys))) }
+
+  var keys: [ItemKey] { state.withLock { Array($0.keys) } }
+
+  var count: Int { state.withLock { $0.keys.count } }
+
+  /// Indicates whether several reads have joined.
+  var isShared: Bool { state.withLock { $0.isShared } }
+
+  /// Indicates whether a person was asked, which takes extra time.
+  var hasAsked: Bool { state.withLock { $0.hasAsked } }
+
+  func noteQuestion() { state.withLock { $0.hasAsked = true } }
+
+  func add(_ keys: [ItemKey]) {
+    state.withLock { state in
+      state.keys.formUnion(keys)
+      state.readers += 1
+      state.isShared = true
+    }
+  }
+
+  func run(_ body: @escaping @Sendable () async -> Void) {
+    let task = CallLoop.start(body)
+    let isCancelled = state.withLock { state in
+      state.task = task
+      return state.isCancelled
+    }
+    if isCancelled { task.cancel() }
+  }
+
+  /// Withdraws a read from the batch.
+  ///
+  /// - Returns: `true` if it was the last one.
+  func leave() -> Bool {
+    state.withLock { state in
+      state.readers -= 1
+      return state.readers == 0
+    }
+  }
+
+  func cancel() {
+    let task = state.withLock { state in
+      state.isCancelled = true
+      return state.task
+    }
+    task?.cancel()
+  }
+}
+
+extension SecureStorageError.Code {
+  /// Indicates whether a single item may be the cause, rather than the connection or the provider.
+  fileprivate var mayBeAnItems: Bool {
+    [.locked, .userCanceled, .ambiguous, .undecodable, .invalidArgument, .other].contains(self)
+  }
+}
+#endif

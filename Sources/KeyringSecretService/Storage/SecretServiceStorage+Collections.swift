@@ -1,0 +1,143 @@
+#if SecretService && os(Linux)
+public import KeyringStorage
+
+extension SecretServiceStorage: CollectionStorage {
+  /// Returns the collections.
+  public func collections() throws(SecureStorageError) -> [ItemCollection] {
+    try CallLoop.runToEnd(listCollections)
+  }
+
+  /// Returns the storage for a collection, with the other options of this storage.
+  public func collection(labeled label: String) -> SecretServiceStorage {
+    var options = options
+    options.collection = .named(label)
+    return SecretServiceStorage(options: options)
+  }
+
+  /// Creates a collection.
+  ///
+  /// The keyring asks the user for the collection's password.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for the collection.
+  /// - Throws: `.collectionAlreadyExists` if a collection has that label, `.locked` if the user can't be
+  ///   asked, `.userCanceled` if the user declined.
+  @discardableResult
+  public func createCollection(
+    labeled label: String
+  ) throws(SecureStorageError) -> SecretServiceStorage {
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in try await makeCollection(label) }
+  }
+
+  /// Deletes a collection and all its items for good.
+  @discardableResult
+  public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
+    defer { noteWrite(of: nil) }
+    return try CallLoop.runToEnd { () async throws(SecureStorageError) in
+      try await deleteCollection(label)
+    }
+  }
+
+  /// Returns `true` if every program uses this collection: the default one, or the session's.
+  public func isSharedCollection() throws(SecureStorageError) -> Bool {
+    try CallLoop.runToEnd(isCommon)
+  }
+}
+
+// MARK: - Without blocking
+
+extension SecretServiceStorage {
+  /// Returns the collections, waiting for the keyring on the library's own thread.
+  public func collectionsWithoutBlocking() async throws(SecureStorageError) -> [ItemCollection] {
+    try await CallLoop.run(listCollections)
+  }
+
+  /// Creates a collection, waiting for the user on the library's own thread.
+  public func createCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> SecretServiceStorage {
+    try await CallLoop.run { () async throws(SecureStorageError) in
+      try await makeCollection(label)
+    }
+  }
+
+  /// Deletes a collection and all its items for good, waiting for the keyring on the library's own thread.
+  public func deleteCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> Bool {
+    defer { noteWrite(of: nil) }
+    return try await CallLoop.run { () async throws(SecureStorageError) in
+      try await deleteCollection(label)
+    }
+  }
+
+  /// Returns `true` if every program uses this collection, waiting on the library's own thread.
+  public func isSharedCollectionWithoutBlocking() async throws(SecureStorageError) -> Bool {
+    try await CallLoop.run(isCommon)
+  }
+}
+
+// MARK: - Shared implementation
+
+extension SecretServiceStorage {
+  private func listCollections() async throws(SecureStorageError) -> [ItemCollection] {
+    try await perform(.read) { (call) async throws(SecureStorageError) in
+      let listed = try await call.labeledCollections()
+      let defaultPath =
+        call.session.provider.keepsDefaultCollection
+        ? try await call.collection(aliased: "default")
+        : ObjectPath.chosen(from: listed.map(\.path))
+      var collections: [ItemCollection] = []
+      for (path, label) in listed {
+        // A collection that vanished in the meantime is left out.
+        guard let isLocked = try await call.lockState(of: path) else { continue }
+        collections.append(
+          ItemCollection(label: label, isLocked: isLocked, isDefault: path == defaultPath))
+      }
+      return collections
+    }
+  }
+
+  private func makeCollection(
+    _ label: String
+  ) async throws(SecureStorageError) -> SecretServiceStorage {
+    try validate(collectionLabel: label, for: .createCollection)
+    try await withSaveLock(on: .collection(label), .createCollection) {
+      () async throws(SecureStorageError) in
+      try await perform(.createCollection, mayRepeatWrites: false) {
+        (call) async throws(SecureStorageError) in
+        if try await call.collection(labeled: label) != nil {
+          throw call.failure(.collectionAlreadyExists)
+        }
+        try await call.createCollection(labeled: label)
+      }
+    }
+    return collection(labeled: label)
+  }
+
+  private func deleteCollection(_ label: String) async throws(SecureStorageError) -> Bool {
+    // Don't try twice, because another collection may have the same label.
+    try await perform(.deleteCollection, mayRepeatWrites: false) {
+      (call) async throws(SecureStorageError) in
+      guard let collection = try await call.collection(labeled: label) else { return false }
+      try await call.delete(collection)
+      return true
+    }
+  }
+
+  private func isCommon() async throws(SecureStorageError) -> Bool {
+    if options.collection == .default || options.collection == .session { return true }
+    return try await perform(.read) { (call) async throws(SecureStorageError) in
+      guard let own = try await call.collection() else { return false }
+      // If the default collection changes by itself, another one is chosen in its place.
+      if !call.session.provider.keepsDefaultCollection {
+        return try await call.chosenCollection() == own
+      }
+      for alias in ["default", "session"] where try await call.collection(aliased: alias) == own {
+        return true
+      }
+      return false
+    }
+  }
+}
+#endif

@@ -1,0 +1,325 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+internal import KeyringStorage
+internal import Synchronization
+
+/// A connection to a message bus that only this package uses.
+///
+/// The process's shared connection belongs to the app, and it stays closed once it's lost.
+final class BusConnection: Sendable {
+  let reference: GLibReference
+  private let flights = TaskSemaphore(maxInFlight)
+  /// The number of messages that were given up while the bus still waits for their answers.
+  private let unanswered = Atomic(0)
+
+  private init(_ reference: GLibReference) { self.reference = reference }
+
+  /// Connects to a bus.
+  ///
+  /// - Parameters:
+  ///   - address: The address of the bus, or `nil` for the session bus.
+  ///   - deadline: The deadline of the call.
+  /// - Returns: The connection.
+  /// - Throws: `DBusError` if the connection can't be opened.
+  static func open(
+    address: String?, until deadline: Deadline
+  ) async throws(DBusError) -> BusConnection {
+    let address = if let address { address } else { try sessionBusAddress() }
+    let flags = GDBusConnectionFlags(
+      G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
+        | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
+    let stream = try await stream(to: address, until: deadline)
+    do throws(DBusError) {
+      let result = try await CallLoop.results(
+        of: [
+          { cancellable, callback, data in
+            g_dbus_connection_new(
+              UnsafeMutablePointer(stream.pointer), nil, flags, nil, cancellable, callback, data)
+          }
+        ], until: deadline)[0]
+      var error: UnsafeMutablePointer<GError>?
+      guard let connection = g_dbus_connection_new_finish(result.pointer, &error) else {
+        throw DBusError(adopting: error)
+      }
+      return BusConnection(.object(adopting: connection))
+    } catch {
+      var error = error
+      let isForeign = BusAddress(text: address).foreignOwner != nil
+      error.bus = isForeign ? .anotherUser : .thisUser
+      throw error
+    }
+  }
+
+  /// Opens a stream to an address.
+  ///
+  /// This is a separate step, because GDBus reports the same error for a missing bus and for a bus that
+  /// closes the connection.
+  private static func stream(
+    to address: String, until deadline: Deadline
+  ) async throws(DBusError) -> GLibReference {
+    let result = try await CallLoop.results(
+      of: [
+        { cancellable, callback, data in
+          g_dbus_address_get_stream(address, cancellable, callback, data)
+        }
+      ], until: deadline)[0]
+    var error: UnsafeMutablePointer<GError>?
+    guard let stream = g_dbus_address_get_stream_finish(result.pointer, nil, &error) else {
+      throw DBusError(adopting: error)
+    }
+    return .object(adopting: OpaquePointer(stream))
+  }
+
+  /// Returns the address of the session bus.
+  static func sessionBusAddress() throws(DBusError) -> String {
+    var error: UnsafeMutablePointer<GError>?
+    guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, &error) else {
+      throw DBusError(adopting: error)
+    }
+    defer { g_free(address) }
+    return String(cString: address)
+  }
+
+  /// Indicates whether the bus may soon refuse messages because it waits for too many answers.
+  var isExhausted: Bool { unanswered.load(ordering: .relaxed) > Self.maxInFlight / 2 }
+
+  /// Indicates whether the bus has closed the connection.
+  var isClosed: Bool { g_dbus_connection_is_closed(reference.pointer) != 0 }
+
+  /// Sends messages side by side and waits for all the answers.
+  ///
+  /// - Parameters:
+  ///   - messages: The messages.
+  ///   - provider: The unique name of the provider, which receives the messages that name no receiver. It
+  ///     may be `nil` if every message names a receiver.
+  ///   - deadline: The deadline of the call. It's renewed each time that a batch of ``maxInFlight``
+  ///     messages was answered.
+  ///   - onAnswer: A closure that receives the index of each message when its answer arrives. It runs
+  ///     between the signals that arrive before the answer and those that arrive after it.
+  ///   - onFlight: A closure that receives the number of answered messages after each batch. No message of
+  ///     this call is under way at that time, so the closure may use the connection.
+  /// - Returns: The answer to each message, or its failure.
+  /// - Throws: `DBusError` only if the deadline passes or the task is cancelled.
+  func send(
+    _ messages: [MethodCall], to provider: String?, until deadline: Deadline,
+    onAnswer: @escaping (Int) -> Void = { _ in }, onFlight: (Int) -> Void = { _ in }
+  ) async throws(DBusError) -> [Result<Variant, DBusError>] {
+    var results: [Result<Variant, DBusError>] = []
+    var deadline = deadline
+    while results.count < messages.count {
+      let next = messages.dropFirst(results.count).prefix(Self.maxInFlight)
+      let first = next.startIndex
+      results += try await sendAtOnce(next, to: provider, until: deadline) {
+        onAnswer(first + $0)
+      }
+      onFlight(results.count)
+      deadline.renew()
+    }
+    return results
+  }
+
+  /// The maximum number of messages of all operations that travel side by side.
+  ///
+  /// A bus limits the number of answers that a connection waits for. The limit is 128 unless the
+  /// configuration of the bus sets another.
+  static let maxInFlight = 64
+
+  private func sendAtOnce(
+    _ messages: ArraySlice<MethodCall>, to provider: String?, until deadline: Deadline,
+    onAnswer: @escaping (Int) -> Void
+  ) async throws(DBusError) -> [Result<Variant, DBusError>] {
+    var started = 0
+    let starts = messages.map { message in
+      { (cancellable, callback, data) in
+        started += 1
+        self.start(message, to: provider, cancellable, callback, data)
+      } as CallLoop.Start
+    }
+    try await flights.take(messages.count, until: deadline.end).check()
+    defer { flights.giveBack(messages.count) }
+    let results: [GLibReference]
+    do throws(DBusError) {
+      results = try await CallLoop.results(
+        of: starts, until: deadline,
+        onResult: { index in
+          started -= 1
+          onAnswer(index)
+        },
+        onLateResult: { self.unanswered.subtract(1, ordering: .relaxed) })
+    } catch {
+      unanswered.add(started, ordering: .relaxed)
+      throw error
+    }
+    return results.map { result in
+      var error: UnsafeMutablePointer<GError>?
+      if let answer = g_dbus_connection_call_finish(reference.pointer, result.pointer, &error) {
+        return .success(Variant(adopting: answer))
+      }
+      return .failure(DBusError(adopting: error))
+    }
+  }
+
+  private func start(
+    _ message: MethodCall, to provider: String?, _ cancellable: UnsafeMutablePointer<GCancellable>?,
+    _ callback: GAsyncReadyCallback, _ data: gpointer
+  ) {
+    let type = g_variant_type_new(message.answer)
+    defer { g_variant_type_free(type) }
+    // The deadline ends the wait, so GDBus needs no timer of its own.
+    g_dbus_connection_call(
+      reference.pointer, message.receiver ?? provider, message.object.text, message.interface,
+      message.method,
+      message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START, gint(Int32.max),
+      cancellable, callback, data)
+  }
+}
+
+// MARK: - Before the provider is known
+
+extension BusConnection {
+  /// Returns a closure that sends a message to the owner of a name on the bus, if there is one.
+  func starting(_ message: MethodCall, to name: String) -> CallLoop.Start {
+    { [reference] cancellable, callback, data in
+      let call = g_dbus_message_new_method_call(
+        name, message.object.text, message.interface, message.method)
+      defer { g_object_unref(gpointer(call)) }
+      g_dbus_message_set_body(call, message.arguments.pointer)
+      g_dbus_message_set_flags(call, G_DBUS_MESSAGE_FLAGS_NO_AUTO_START)
+      g_dbus_connection_send_message_with_reply(
+        reference.pointer, call, G_DBUS_SEND_MESSAGE_FLAGS_NONE, gint(Int32.max), nil, cancellable,
+        callback, data)
+    }
+  }
+
+  /// Reads the answer to a message that ``starting(_:to:)`` has sent.
+  ///
+  /// - Parameters:
+  ///   - result: The result of the call.
+  ///   - message: The message.
+  ///   - sender: The unique name of the expected sender of the answer.
+  /// - Returns: The answer, or `nil` if it's missing, has another type or comes from another sender.
+  func answer(_ result: GLibReference, to message: MethodCall, from sender: String) -> Variant? {
+    let answer = g_dbus_connection_send_message_with_reply_finish(
+      reference.pointer, result.pointer, nil)
+    guard let answer else { return nil }
+    defer { g_object_unref(gpointer(answer)) }
+    guard g_dbus_message_get_message_type(answer) == G_DBUS_MESSAGE_TYPE_METHOD_RETURN,
+      let name = g_dbus_message_get_sender(answer), String(cString: name) == sender,
+      let body = g_dbus_message_get_body(answer)
+    else { return nil }
+    let variant = Variant(adopting: g_variant_ref(body))
+    return variant.isOfType(message.answer) ? variant : nil
+  }
+}
+
+// MARK: - Signals
+
+/// The signals that a subscription receives.
+struct BusSignal {
+  /// The name of the sender, or `nil` for any sender.
+  var sender: String?
+  let interface: String
+  /// The name of the signals, or `nil` for all signals of the interface.
+  var member: String?
+  var object: ObjectPath?
+  var firstArgument: String?
+
+  /// A signal that has arrived.
+  struct Arrival {
+    let object: ObjectPath
+    let member: String
+    let arguments: Variant
+  }
+}
+
+extension BusConnection {
+  /// Calls a closure for each signal that arrives in this thread's default main context.
+  ///
+  /// - Returns: A closure that ends the subscription.
+  func subscribe(
+    to signal: BusSignal, _ handler: @escaping (BusSignal.Arrival) -> Void
+  ) -> () -> Void {
+    let data = Unmanaged.passRetained(SignalHandler(handler)).toOpaque()
+    let id = g_dbus_connection_signal_subscribe(
+      reference.pointer, signal.sender, signal.interface, signal.member, signal.object?.text,
+      signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE, SignalHandler.callback, data,
+      SignalHandler.release)
+    return { [reference] in g_dbus_connection_signal_unsubscribe(reference.pointer, id) }
+  }
+
+  /// Calls a closure when the bus closes the connection.
+  ///
+  /// The closure runs in the main context in which the connection was opened.
+  ///
+  /// - Returns: A closure that ends the subscription.
+  func whenClosed(_ handler: @escaping () -> Void) -> () -> Void {
+    let data = Unmanaged.passRetained(ClosingHandler(handler)).toOpaque()
+    let id = g_signal_connect_data(
+      gpointer(reference.pointer), "closed",
+      unsafeBitCast(ClosingHandler.callback, to: GCallback.self), data, ClosingHandler.release,
+      GConnectFlags(0))
+    return { [reference] in g_signal_handler_disconnect(gpointer(reference.pointer), id) }
+  }
+
+  /// Sends a signal without arguments to all its subscribers.
+  ///
+  /// A signal has no answer.
+  func broadcast(_ member: String, of interface: String, from object: ObjectPath) {
+    g_dbus_connection_emit_signal(
+      reference.pointer, nil, object.text, interface, member, nil, nil)
+  }
+}
+
+extension BusConnection {
+  /// Waits until all sent messages have left the process, for one second at most.
+  ///
+  /// A failure isn't reported, because the write that the message announces has already taken place.
+  func flush() async {
+    _ = try? await CallLoop.results(
+      of: [
+        { [reference] cancellable, callback, data in
+          g_dbus_connection_flush(reference.pointer, cancellable, callback, data)
+        }
+      ], until: Deadline(after: .seconds(1)))
+  }
+}
+
+private final class SignalHandler {
+  let handler: (BusSignal.Arrival) -> Void
+
+  init(_ handler: @escaping (BusSignal.Arrival) -> Void) { self.handler = handler }
+
+  static let callback: GDBusSignalCallback = { _, _, object, _, member, arguments, data in
+    guard let object, let member, let arguments, let data else { return }
+    g_variant_ref(arguments)
+    Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
+      .handler(
+        BusSignal.Arrival(
+          object: ObjectPath(String(cString: object)), member: String(cString: member),
+          arguments: Variant(adopting: arguments)))
+  }
+
+  static let release: GDestroyNotify = { data in
+    if let data { Unmanaged<SignalHandler>.fromOpaque(data).release() }
+  }
+}
+
+private final class ClosingHandler {
+  let handler: () -> Void
+
+  init(_ handler: @escaping () -> Void) { self.handler = handler }
+
+  typealias Callback =
+    @convention(c) (
+      OpaquePointer?, gboolean, UnsafeMutablePointer<GError>?, UnsafeMutableRawPointer?
+    ) -> Void
+
+  static let callback: Callback = { _, _, _, data in
+    if let data { Unmanaged<ClosingHandler>.fromOpaque(data).takeUnretainedValue().handler() }
+  }
+
+  static let release: GClosureNotify = { data, _ in
+    if let data { Unmanaged<ClosingHandler>.fromOpaque(data).release() }
+  }
+}
+#endif

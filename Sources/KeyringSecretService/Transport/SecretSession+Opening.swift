@@ -1,0 +1,105 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+internal import KeyringStorage
+
+extension SecretSession {
+  /// Connects to the bus, starts the provider if necessary, and opens a session with it.
+  ///
+  /// - Parameters:
+  ///   - address: The address of the bus, or `nil` for the session bus.
+  ///   - questions: Messages that need no session. They're sent while the session is being opened, unless
+  ///     there are more than may travel side by side.
+  ///   - deadline: The deadline of the call.
+  /// - Returns: The session and the answers. The answers are `nil` unless the session's provider has
+  ///   answered every question.
+  /// - Throws: `OpeningFailure` if no session can be opened.
+  static func open(
+    address: String?, asking questions: [MethodCall], until deadline: Deadline
+  ) async throws(OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
+    let questions =
+      questions.count < BusConnection.maxInFlight - Provider.names.count ? questions : []
+    let connection: BusConnection
+    do throws(DBusError) {
+      connection = try await .open(address: address, until: deadline)
+    } catch {
+      throw OpeningFailure(connecting: error)
+    }
+    do throws(DBusError) {
+      // The names that the provider owns identify it.
+      let owners = Provider.names.map { MethodCall.owner(of: $0) }
+      let (service, results) = try await openServiceWithAnyKey(
+        on: connection, asking: owners + questions, deadline)
+      let names = zip(owners, results).map {
+        connection.answer($1, to: $0, from: MethodCall.bus)?.child(0).text
+      }
+      let session = SecretSession(
+        connection: connection, service: service,
+        owners: Dictionary(uniqueKeysWithValues: zip(Provider.names, names))
+          .compactMapValues(\.self))
+      guard let session else {
+        throw DBusError(domain: "secret", code: 0, text: "the provider left during the opening")
+      }
+      let answers = zip(questions, results.dropFirst(owners.count)).compactMap {
+        connection.answer($1, to: $0, from: session.provider.uniqueName)
+      }
+      return (session, answers.isEmpty || answers.count < questions.count ? nil : answers)
+    } catch {
+      throw await OpeningFailure(opening: error, on: connection, until: deadline)
+    }
+  }
+
+  /// Opens the service, and tries again if the provider refuses the session's key.
+  ///
+  /// KWallet 5.103 refuses the key of one session in 256, because that key begins with a zero.
+  private static func openServiceWithAnyKey(
+    on connection: BusConnection, asking questions: [MethodCall], _ deadline: Deadline
+  ) async throws(DBusError) -> (service: GLibReference, results: [GLibReference]) {
+    for _ in 0..<3 {
+      do throws(DBusError) {
+        return try await openService(on: connection, asking: questions, deadline)
+      } catch {
+        guard error.isInvalidArgument else { throw error }
+      }
+    }
+    return try await openService(on: connection, asking: questions, deadline)
+  }
+
+  private static func openService(
+    on connection: BusConnection, asking questions: [MethodCall], _ deadline: Deadline
+  ) async throws(DBusError) -> (service: GLibReference, results: [GLibReference]) {
+    guard let service = newService(on: connection) else {
+      throw DBusError(domain: "glib", code: 0, text: "libsecret made no service object")
+    }
+    let opening: CallLoop.Start = { cancellable, callback, data in
+      g_async_initable_init_async(service.pointer, G_PRIORITY_DEFAULT, cancellable, callback, data)
+    }
+    let results = try await CallLoop.results(
+      of: [opening]
+        + questions.map { connection.starting($0, to: $0.receiver ?? MethodCall.secrets) },
+      until: deadline)
+    var error: UnsafeMutablePointer<GError>?
+    guard let result = results.first,
+      g_async_initable_init_finish(service.pointer, result.pointer, &error) != 0
+    else { throw DBusError(adopting: error) }
+    return (service, Array(results.dropFirst()))
+  }
+
+  private static func newService(
+    on connection: BusConnection
+  ) -> GLibReference? {
+    var values = [GValue(), GValue()]
+    g_value_init(&values[0], g_dbus_connection_get_type())
+    g_value_set_object(&values[0], gpointer(connection.reference.pointer))
+    g_value_init(&values[1], secret_service_flags_get_type())
+    g_value_set_flags(&values[1], SECRET_SERVICE_OPEN_SESSION.rawValue)
+    defer { for index in values.indices { g_value_unset(&values[index]) } }
+    return "g-connection".withCString { connectionName in
+      "flags".withCString { flagsName in
+        var names: [UnsafePointer<CChar>?] = [connectionName, flagsName]
+        return g_object_new_with_properties(
+          SecretServiceClass.type, guint(values.count), &names, &values)
+      }
+    }.map { .object(adopting: OpaquePointer($0), madeIn: CallLoop.current.shared) }
+  }
+}
+#endif

@@ -1,0 +1,93 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension SecretSession {
+  /// The outcome of a prompt.
+  enum PromptOutcome {
+    case completed(Variant)
+    case dismissed
+  }
+
+  /// Shows a prompt and waits until the user has answered it.
+  ///
+  /// If the deadline passes, the prompt stays open: dismissing it aborts gnome-keyring 42. The method
+  /// watches the provider's name, because a provider that dies sends nothing more about its prompt.
+  ///
+  /// - Parameters:
+  ///   - prompt: The prompt.
+  ///   - deadline: The deadline of the call.
+  /// - Returns: The outcome, or `nil` if the prompt doesn't exist or no longer exists.
+  /// - Throws: `DBusError` if the prompt can't be shown, the provider leaves or the deadline passes.
+  func show(
+    _ prompt: ObjectPath, until deadline: Deadline
+  ) async throws(DBusError) -> PromptOutcome? {
+    var outcome: PromptOutcome?
+    var providerHasLeft = false
+    var waiter: Waiter?
+    let subscriptions = [
+      subscribe(to: .completed(prompt, sender: provider.uniqueName)) {
+        outcome = PromptOutcome($0)
+        waiter?.end()
+      },
+      subscribe(to: .ownerChanged(of: provider.uniqueName)) { _ in
+        providerHasLeft = true
+        waiter?.end()
+      },
+    ]
+    defer { for unsubscribe in subscriptions { unsubscribe() } }
+
+    let message = MethodCall.show(prompt: prompt)
+    for result in try await send([message], until: deadline) {
+      if case .failure(let failure) = result, failure.isUnknownObject(of: message) { return nil }
+      _ = try result.get()
+    }
+    while outcome == nil, !providerHasLeft, !isClosed {
+      if let failure = deadline.failure { throw failure }
+      // No signal arrives here if the bus closes the connection, so the loop checks every second.
+      try? await Waiter.wait(until: deadline.atMost(.seconds(1))) { waiter = $0 }
+    }
+    guard let outcome else {
+      throw DBusError(
+        domain: "secret", code: 0, text: "the provider left while its prompt was shown",
+        remoteName: "org.freedesktop.DBus.Error.NoReply")
+    }
+    return outcome
+  }
+}
+
+extension SecretSession {
+  /// Returns `true` if the user can't have seen a prompt that was dismissed.
+  ///
+  /// That's so if the program that shows the provider's prompts isn't running.
+  func isPrompterMissing(until deadline: Deadline) async throws(DBusError) -> Bool {
+    guard let prompter = provider.prompter else { return false }
+    return try await owner(of: prompter, until: deadline) == nil
+  }
+}
+
+extension SecretSession.PromptOutcome {
+  /// Reads the arguments of the signal `Completed`: a flag for a dismissed prompt, and the result.
+  ///
+  /// Arguments of another type also end the prompt, but they aren't a usable result.
+  fileprivate init(_ arguments: Variant) {
+    guard arguments.isOfType("(bv)") else {
+      self = .completed(arguments)
+      return
+    }
+    self = arguments.child(0).bool ? .dismissed : .completed(arguments.child(1).child(0))
+  }
+}
+
+extension BusSignal {
+  fileprivate static func completed(_ prompt: ObjectPath, sender: String) -> BusSignal {
+    BusSignal(
+      sender: sender, interface: MethodCall.promptInterface, member: "Completed", object: prompt)
+  }
+
+  static func ownerChanged(of name: String) -> BusSignal {
+    BusSignal(
+      sender: MethodCall.bus, interface: MethodCall.bus, member: "NameOwnerChanged",
+      firstArgument: name)
+  }
+}
+#endif

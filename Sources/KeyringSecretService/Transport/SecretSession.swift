@@ -1,0 +1,121 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+internal import KeyringStorage
+internal import Synchronization
+
+/// A connection to the bus and an encrypted session with the provider on it.
+///
+/// A session serves any number of threads. If the bus or the provider is lost, the session is lost too, and
+/// every message fails. A new session is opened then. Messages go to the provider's unique name. They never
+/// reach a provider that has since taken over the service's name and doesn't know the session.
+final class SecretSession: Sendable {
+  let connection: BusConnection
+  private let service: GLibReference
+  let provider: Provider
+  /// The path of the session's object, which determines the encryption of a secret.
+  let path: ObjectPath
+  /// The paths of the items that were seen in this session.
+  let itemPaths = ItemPathCache()
+  /// The collection that was last chosen in place of the default collection.
+  let chosenCollection = Mutex<ObjectPath?>(nil)
+  /// The open requests to unlock something, by the objects that they unlock.
+  let unlockings = Mutex<[Set<ObjectPath>: SharedOutcome<Unlocking>]>([:])
+  /// The number of waits for answers so far.
+  ///
+  /// Tests compare it with the documentation.
+  let waits = Atomic(0)
+
+  /// Creates a session from libsecret's service object.
+  ///
+  /// The initializer fails if the provider has left or the object has no session.
+  ///
+  /// - Parameters:
+  ///   - connection: The connection to the bus.
+  ///   - service: libsecret's service object, which has opened the session.
+  ///   - owners: The unique names of the programs that own the names of known providers.
+  init?(connection: BusConnection, service: GLibReference, owners: [String: String]) {
+    guard let owner = g_dbus_proxy_get_name_owner(UnsafeMutablePointer(service.pointer)) else {
+      return nil
+    }
+    defer { g_free(owner) }
+    let pointer = UnsafeMutablePointer<SecretService>(service.pointer)
+    guard let path = secret_service_get_session_dbus_path(pointer) else { return nil }
+    self.connection = connection
+    self.service = service
+    self.provider = Provider(String(cString: owner), owners: owners)
+    self.path = ObjectPath(String(cString: path))
+  }
+
+  /// Sends messages side by side and waits for all the answers.
+  ///
+  /// - Returns: The answer to each message, or its failure.
+  /// - Throws: `DBusError` only if the deadline passes or the task is cancelled.
+  func send(
+    _ messages: [MethodCall], until deadline: Deadline, onFlight: (Int) -> Void = { _ in }
+  ) async throws(DBusError) -> [Result<Variant, DBusError>] {
+    waits.add(1, ordering: .relaxed)
+    return try await connection.send(
+      messages, to: provider.uniqueName, until: deadline, onFlight: onFlight)
+  }
+
+  /// The encryption of secrets on the bus, in the specification's words.
+  ///
+  /// The value "plain" means that secrets aren't encrypted.
+  var algorithm: String? {
+    secret_service_get_session_algorithms(UnsafeMutablePointer(service.pointer))
+      .map { String(cString: $0) }
+  }
+
+  /// Indicates whether the bus has closed the connection.
+  ///
+  /// The signal for this would go to a main context that no thread iterates.
+  var isClosed: Bool { connection.isClosed }
+
+  /// Calls a closure for each signal of the provider, or about it, that arrives in the main context.
+  ///
+  /// - Returns: A closure that ends the subscription.
+  func subscribe(
+    to signal: BusSignal, _ handler: @escaping (Variant) -> Void
+  ) -> () -> Void {
+    connection.subscribe(to: signal) { handler($0.arguments) }
+  }
+}
+
+// MARK: - Names on the bus
+
+extension SecretSession {
+  /// Returns the unique name of the program that owns a name on the bus, or `nil` if there is none.
+  func owner(of name: String, until deadline: Deadline) async throws(DBusError) -> String? {
+    let result = try await send([.owner(of: name)], until: deadline)[0]
+    return try? result.get().child(0).text
+  }
+}
+
+// MARK: - Secrets
+
+extension SecretSession {
+  /// Encrypts a secret for the provider.
+  func encode(_ secret: Secret) -> Variant? {
+    guard let value = BorrowedSecret.value(of: secret) else { return nil }
+    defer { secret_value_unref(gpointer(value)) }
+    return secret_service_encode_dbus_secret(UnsafeMutablePointer(service.pointer), value)
+      .map { Variant(adopting: $0) }
+  }
+
+  /// Decrypts a secret of type `(oayays)`.
+  ///
+  /// - Returns: The secret, or `nil` if it isn't encrypted for this session.
+  func decode(_ encoded: Variant) -> Secret? {
+    let value = secret_service_decode_dbus_secret(
+      UnsafeMutablePointer(service.pointer), encoded.pointer)
+    guard let value else { return nil }
+    defer { secret_value_unref(gpointer(value)) }
+    var count: gsize = 0
+    let bytes = UnsafeMutableRawBufferPointer(
+      start: UnsafeMutableRawPointer(mutating: secret_value_get(value, &count)), count: Int(count))
+    // libsecret 0.20.5 overwrites only memory that it could lock. If it can't lock memory, it uses malloc.
+    defer { if let address = bytes.baseAddress { explicit_bzero(address, bytes.count) } }
+    return Secret(copying: UnsafeRawBufferPointer(bytes))
+  }
+}
+#endif

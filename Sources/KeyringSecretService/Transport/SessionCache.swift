@@ -1,0 +1,103 @@
+#if SecretService && os(Linux)
+internal import KeyringStorage
+internal import Synchronization
+
+/// The sessions of this process, one for each bus.
+///
+/// A session is opened when it's first needed. If several calls need it at once, one of them opens it and
+/// the others wait. Opening several sessions side by side aborts some versions of gnome-keyring.
+final class SessionCache: Sendable {
+  static let shared = SessionCache()
+
+  typealias Answer = (session: SecretSession, answers: [Variant]?)
+
+  /// The outcome of opening a session: the failure, or `nil` if there is none.
+  ///
+  /// It's also `nil` if the failure concerns only the call that tried.
+  private typealias Opening = SharedOutcome<SecretSession.OpeningFailure?>
+
+  private struct State {
+    // Sessions and openings don't share an enumeration, because leak checkers don't recognize its pointers.
+    var sessions: [String?: SecretSession] = [:]
+    var openings: [String?: Opening] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  /// Returns the open session with the provider on a bus, or opens one.
+  ///
+  /// - Parameters:
+  ///   - address: The address of the bus, or `nil` for the session bus.
+  ///   - questions: A closure that returns the messages to send along if a session has to be opened.
+  ///   - deadline: The deadline of the call.
+  /// - Returns: The session, and the answers if the questions were sent and all of them were answered. The
+  ///   session may have been lost since it was last used.
+  /// - Throws: `SecretSession.OpeningFailure` if no session can be opened.
+  func session(
+    at address: String?, asking questions: () -> [MethodCall], until deadline: Deadline
+  ) async throws(SecretSession.OpeningFailure) -> Answer {
+    while true {
+      switch take(address) {
+      case .session(let session): return (session, nil)
+      case .mine(let opening):
+        return try await open(address, asking: questions(), opening, until: deadline)
+      case .another(let opening):
+        do throws(DBusError) {
+          try await opening.wait(until: deadline)
+        } catch {
+          throw SecretSession.OpeningFailure(error)
+        }
+        if case .some(let failure?) = opening.value { throw failure }
+      }
+    }
+  }
+
+  private enum Taken {
+    case session(SecretSession)
+    /// An opening that the caller has to carry out.
+    case mine(Opening)
+    case another(Opening)
+  }
+
+  private func take(_ address: String?) -> Taken {
+    state.withLock { state in
+      // A session that can't be used for much longer is replaced with a new one.
+      if let session = state.sessions[address], !session.connection.isExhausted {
+        return .session(session)
+      }
+      if let opening = state.openings[address] { return .another(opening) }
+      let opening = Opening()
+      state.openings[address] = opening
+      return .mine(opening)
+    }
+  }
+
+  private func open(
+    _ address: String?, asking questions: [MethodCall], _ opening: Opening, until deadline: Deadline
+  ) async throws(SecretSession.OpeningFailure) -> Answer {
+    do throws(SecretSession.OpeningFailure) {
+      let opened = try await SecretSession.open(
+        address: address, asking: questions, until: deadline)
+      state.withLock { state in
+        state.sessions[address] = opened.session
+        state.openings[address] = nil
+      }
+      opening.settle(nil)
+      return opened
+    } catch {
+      state.withLock { $0.openings[address] = nil }
+      // A passed deadline or a cancellation concerns only this call. Another waiting call tries next.
+      let isMine = error.code == .timedOut || error.code == .canceled
+      opening.settle(isMine ? nil : error)
+      throw error
+    }
+  }
+
+  /// Removes a lost session, unless another call has already opened a new one.
+  func forget(_ session: SecretSession, at address: String?) {
+    state.withLock { state in
+      if state.sessions[address] === session { state.sessions[address] = nil }
+    }
+  }
+}
+#endif

@@ -1,0 +1,186 @@
+/// A storage that is one of several collections, which other systems call keychains.
+///
+/// Each collection has its own label and its own items. You lock and unlock each collection separately.
+public protocol CollectionStorage: LockableStorage {
+  /// Lists the collections.
+  ///
+  /// - Returns: The collections, in the order in which the keyring lists them.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  func collections() throws(SecureStorageError) -> [ItemCollection]
+
+  /// Returns the storage for a collection, which doesn't have to exist.
+  ///
+  /// If there is no collection with the label, the storage finds no items, and saving throws
+  /// `.collectionNotFound`.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for the collection.
+  func collection(labeled label: String) -> Self
+
+  /// Creates a collection.
+  ///
+  /// The keyring prompts the user for the password of the collection.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for the collection.
+  /// - Throws: `.collectionAlreadyExists` if there already is a collection with that label, or
+  ///   `.userCanceled` if the user declines.
+  @discardableResult
+  func createCollection(labeled label: String) throws(SecureStorageError) -> Self
+
+  /// Deletes a collection and all of its items permanently.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: `true` if there was one.
+  /// - Throws: `SecureStorageError` if the collection can't be deleted.
+  @discardableResult
+  func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool
+
+  /// Returns whether every program uses this collection.
+  ///
+  /// Every program uses the default collection and the session collection.
+  ///
+  /// - Returns: `true` if every program uses it.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  func isSharedCollection() throws(SecureStorageError) -> Bool
+
+  // The asynchronous overloads call these requirements. By default, they use the library's thread pool.
+
+  /// Lists the collections, and suspends the task while it waits.
+  ///
+  /// - Returns: The collections, in the order in which the keyring lists them.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func collectionsWithoutBlocking() async throws(SecureStorageError)
+    -> [ItemCollection]
+
+  /// Creates a collection, and suspends the task while it waits.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for the collection.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
+  ///   collection may have been created by then.
+  nonisolated(nonsending) func createCollectionWithoutBlocking(labeled label: String)
+    async throws(SecureStorageError) -> Self
+
+  /// Deletes a collection and all of its items permanently, and suspends the task while it waits.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: `true` if there was one.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
+  ///   collection may have been deleted by then.
+  nonisolated(nonsending) func deleteCollectionWithoutBlocking(labeled label: String)
+    async throws(SecureStorageError) -> Bool
+
+  /// Returns whether every program uses this collection, and suspends the task while it waits.
+  ///
+  /// - Returns: `true` if every program uses it.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func isSharedCollectionWithoutBlocking() async throws(SecureStorageError)
+    -> Bool
+}
+
+/// A description of a collection.
+public struct ItemCollection: Sendable, Hashable {
+  /// The label of the collection, for people and programs.
+  public var label: String
+  /// Indicates whether the items of the collection are locked.
+  public var isLocked: Bool
+  /// Indicates whether the collection is the default one of the user's keyring.
+  public var isDefault: Bool
+
+  /// Creates a description of a collection.
+  ///
+  /// - Parameters:
+  ///   - label: The label of the collection.
+  ///   - isLocked: `true` if the items of the collection are locked.
+  ///   - isDefault: `true` if the collection is the default one.
+  public init(label: String, isLocked: Bool, isDefault: Bool) {
+    self.label = label
+    self.isLocked = isLocked
+    self.isDefault = isDefault
+  }
+}
+
+// Asynchronous overloads of the operations.
+extension CollectionStorage {
+  /// Lists the collections.
+  ///
+  /// - Returns: The collections, in the order in which the keyring lists them.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func collections() async throws(SecureStorageError)
+    -> [ItemCollection]
+  {
+    try await collectionsWithoutBlocking()
+  }
+
+  /// Creates a collection.
+  ///
+  /// The keyring prompts the user for the password of the collection.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for the collection.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
+  ///   collection may have been created by then.
+  @discardableResult
+  public nonisolated(nonsending) func createCollection(labeled label: String)
+    async throws(SecureStorageError) -> Self
+  {
+    try await createCollectionWithoutBlocking(labeled: label)
+  }
+
+  /// Deletes a collection and all of its items permanently.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: `true` if there was one.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The
+  ///   collection may have been deleted by then.
+  @discardableResult
+  public nonisolated(nonsending) func deleteCollection(labeled label: String)
+    async throws(SecureStorageError) -> Bool
+  {
+    try await deleteCollectionWithoutBlocking(labeled: label)
+  }
+
+  /// Returns whether every program uses this collection.
+  ///
+  /// Every program uses the default collection and the session collection.
+  ///
+  /// - Returns: `true` if every program uses it.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func isSharedCollection() async throws(SecureStorageError) -> Bool
+  {
+    try await isSharedCollectionWithoutBlocking()
+  }
+
+  /// Runs the synchronous operation on a thread of the library's thread pool.
+  public nonisolated(nonsending) func collectionsWithoutBlocking() async throws(SecureStorageError)
+    -> [ItemCollection]
+  {
+    try await blocking(.read) { () throws(SecureStorageError) in try collections() }
+  }
+
+  /// Runs the synchronous operation on a thread of the library's thread pool.
+  public nonisolated(nonsending) func createCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> Self {
+    try await blocking(.createCollection) { () throws(SecureStorageError) in
+      try createCollection(labeled: label)
+    }
+  }
+
+  /// Runs the synchronous operation on a thread of the library's thread pool.
+  public nonisolated(nonsending) func deleteCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> Bool {
+    try await blocking(.deleteCollection) { () throws(SecureStorageError) in
+      try deleteCollection(labeled: label)
+    }
+  }
+
+  /// Runs the synchronous operation on a thread of the library's thread pool.
+  public nonisolated(nonsending) func isSharedCollectionWithoutBlocking()
+    async throws(SecureStorageError) -> Bool
+  {
+    try await blocking(.read) { () throws(SecureStorageError) in try isSharedCollection() }
+  }
+}

@@ -1,0 +1,138 @@
+internal import Synchronization
+
+/// The library's thread pool for operations that block.
+///
+/// It has as many threads as there are blocked operations, up to a limit.
+final class BlockingPool: Sendable {
+  static let shared = BlockingPool(most: 64)
+
+  private struct State: Sendable {
+    var bodies = Queue<@Sendable () -> Void>()
+    var threads = 0
+    var idle = 0
+  }
+
+  private let state = Mutex(State())
+  private let wakening = Wakening()
+  private let most: Int
+
+  init(most: Int) { self.most = most }
+
+  /// Runs a closure on a thread of the pool as soon as one is free.
+  func run(_ body: @escaping @Sendable () -> Void) {
+    let mustStart = state.withLock { state in
+      state.bodies.append(body)
+      guard state.idle < state.bodies.count, state.threads < most else {
+        return false
+      }
+      state.threads += 1
+      return true
+    }
+    wakening.wake()
+    guard mustStart else { return }
+    if ThreadExecutor.startThread(named: "swift-keyring b", { self.serve() }) { return }
+    // The system can't start another thread. If the pool has no thread that can run the closure, this
+    // thread runs it.
+    if state.withLock({ state in
+      state.threads -= 1
+      return state.threads == 0
+    }) {
+      takeNext()?()
+    }
+  }
+
+  private func takeNext() -> (@Sendable () -> Void)? {
+    state.withLock { $0.bodies.popFirst() }
+  }
+
+  private func serve() {
+    while true {
+      while let body = takeNext() { body() }
+      let mustWait = state.withLock { state in
+        guard state.bodies.isEmpty else { return false }
+        state.idle += 1
+        return true
+      }
+      guard mustWait else { continue }
+      let end = ThreadExecutor.now + Self.patience
+      wakening.wait(until: end)
+      let isOver = state.withLock { state in
+        state.idle -= 1
+        guard state.bodies.isEmpty, ThreadExecutor.now >= end else { return false }
+        state.threads -= 1
+        return true
+      }
+      if isOver { return }
+    }
+  }
+
+  /// The time that an idle thread waits for work, in microseconds.
+  private static let patience: Int64 = 5_000_000
+}
+
+extension SecureStorage {
+  /// Runs a synchronous operation for a task, and cancels it with the task.
+  ///
+  /// The operation runs on a thread of the thread pool. If the storage is an ``ImmediateStorage``, or if
+  /// the current thread already runs a synchronous operation, it runs at once on the current thread.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation that errors name.
+  ///   - body: The operation. ``CancellationSignal/current`` cancels it.
+  /// - Returns: The result of the operation.
+  /// - Throws: The errors of the operation, and `.canceled`.
+  package nonisolated(nonsending) func blocking<Result: Sendable>(
+    _ operation: SecureStorageError.Operation,
+    _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    if self is any ImmediateStorage || ThreadExecutor.current?.isSynchronous == true {
+      try checkCancellation(operation)
+      return try body()
+    }
+    let signal = CancellationSignal()
+    let canceled = SecureStorageError(.canceled, operation: operation, backendName: backendName)
+    let outcome = await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        let call = PendingCall<Result>(continuation)
+        // A call that waits for a thread ends as soon as it's cancelled.
+        signal.onCancelOnce { call.resume(.failure(canceled)) }
+        BlockingPool.shared.run { call.run(body, signal) }
+      }
+    } onCancel: {
+      signal.cancel()
+    }
+    return try outcome.get()
+  }
+}
+
+/// A call that was passed to another thread and hasn't begun there yet.
+private final class PendingCall<Result: Sendable>: Sendable {
+  typealias Outcome = Swift.Result<Result, SecureStorageError>
+
+  private let continuation: Mutex<UnsafeContinuation<Outcome, Never>?>
+
+  init(_ continuation: UnsafeContinuation<Outcome, Never>) {
+    self.continuation = Mutex(continuation)
+  }
+
+  /// Ends the call, unless it has begun or ended.
+  func resume(_ outcome: Outcome) { take()?.resume(returning: outcome) }
+
+  /// Runs the call, unless it has ended.
+  ///
+  /// Once the call runs, the storage handles its cancellation. The signal holds the call to be able to end
+  /// it. The call doesn't hold the signal in return.
+  func run(_ body: () throws(SecureStorageError) -> Result, _ signal: CancellationSignal) {
+    guard let continuation = take() else { return }
+    CancellationSignal.$current.withValue(signal) {
+      continuation.resume(returning: Outcome { () throws(SecureStorageError) in try body() })
+    }
+  }
+
+  private func take() -> UnsafeContinuation<Outcome, Never>? {
+    continuation.withLock { continuation in
+      defer { continuation = nil }
+      return continuation
+    }
+  }
+}

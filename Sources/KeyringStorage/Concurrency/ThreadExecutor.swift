@@ -1,0 +1,260 @@
+internal import Dispatch
+internal import Synchronization
+
+#if os(Linux)
+internal import CLinuxFiles
+#endif
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// An executor that runs asynchronous code on one thread, which waits for events if it has no job.
+///
+/// Each synchronous operation has an executor of its own while it lasts. Its thread runs only the steps of
+/// that operation. Asynchronous operations share one executor, which has a thread of its own.
+package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
+  private struct State {
+    var jobs: [UnownedJob] = []
+    var timers = Timers()
+    /// Indicates whether the thread waits for events and must be woken for a job.
+    var isWaiting = false
+  }
+
+  package let events: any EventSource
+  /// Indicates whether the executor runs a single synchronous operation.
+  package private(set) var isSynchronous = false
+  private let state = Mutex(State())
+
+  /// Creates an executor that has no thread yet.
+  ///
+  /// - Parameter events: The events for which its thread waits.
+  package init(_ events: any EventSource) { self.events = events }
+
+  /// The time on the monotonic clock, in microseconds.
+  package static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1000) }
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    state.withLock { state in
+      state.jobs.append(job)
+      // Call this under the lock. Once the thread has the job, it may end the operation, and the executor
+      // with it.
+      if state.isWaiting { events.wake() }
+    }
+  }
+
+  /// Ends a wait at a moment, unless it ends before.
+  func end(_ waiter: Waiter, at moment: Int64) {
+    state.withLock { state in
+      let next = state.timers.next
+      state.timers.add(waiter, at: moment)
+      if state.isWaiting, next.map({ moment < $0 }) ?? true { events.wake() }
+    }
+  }
+
+  /// Runs the jobs that are due, or waits for an event.
+  private func turn() {
+    let (jobs, next) = state.withLock { state in
+      state.isWaiting = state.jobs.isEmpty
+      defer { state.jobs = [] }
+      return (state.jobs, state.timers.next)
+    }
+    for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    guard jobs.isEmpty else { return }
+    events.wait(until: next)
+    let late = state.withLock { state in
+      state.isWaiting = false
+      return state.timers.takeLate(Self.now)
+    }
+    for waiter in late { waiter.end(.timedOut) }
+  }
+
+  // MARK: - Synchronous operations
+
+  /// The executor of the current thread.
+  package static var current: ThreadExecutor? {
+    pthread_getspecific(key).map { Unmanaged<ThreadExecutor>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// The key under which each thread keeps its executor.
+  private static let key = {
+    var key = pthread_key_t()
+    precondition(pthread_key_create(&key, nil) == 0, "too many keys for values of threads")
+    return key
+  }()
+
+  /// Runs asynchronous code to its end on this thread.
+  ///
+  /// If the call on this thread is cancelled, the task of the code is cancelled, too.
+  ///
+  /// - Parameter body: The code.
+  /// - Returns: The result of the code, and a Boolean value that indicates whether another call may use the
+  ///   executor.
+  package func run<Result, Failure: Error>(
+    _ body: () async throws(Failure) -> Result
+  ) -> (outcome: Swift.Result<Result, Failure>, isReusable: Bool) {
+    isSynchronous = true
+    let outer = pthread_getspecific(Self.key)
+    events.enter()
+    pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
+    let outcome = withoutActuallyEscaping(body) { body in
+      let call = SynchronousCall(body)
+      let task = Task(executorPreference: self) { await call.run() }
+      func drive() { while call.outcome == nil { turn() } }
+      if let signal = CancellationSignal.current {
+        signal.onCancel({ task.cancel() }, while: drive)
+      } else {
+        drive()
+      }
+      return call.outcome
+    }
+    pthread_setspecific(Self.key, outer)
+    let isReusable = events.leave()
+    state.withLock { $0.timers = Timers() }
+    guard let outcome else { preconditionFailure("a call ends with an outcome") }
+    return (outcome, isReusable)
+  }
+
+  // MARK: - Threads
+
+  /// Starts a thread that runs jobs forever.
+  package func start(named name: String) {
+    let isStarted = Self.startThread(named: name) {
+      self.events.enter()
+      pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
+      while true { self.turn() }
+    }
+    precondition(isStarted, "no thread can be started")
+  }
+
+  /// Starts a thread of the library's own, outside Dispatch and the cooperative thread pool.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the thread, of at most 15 bytes.
+  ///   - body: The closure that the thread runs.
+  /// - Returns: `true` if the system started the thread.
+  package static func startThread(
+    named name: String, _ body: @escaping @Sendable () -> Void
+  ) -> Bool {
+    let data = Unmanaged.passRetained(ThreadBody(name: name, run: body)).toOpaque()
+    #if canImport(Darwin)
+    var thread: pthread_t?
+    #else
+    var thread = pthread_t()
+    #endif
+    let status = pthread_create(
+      &thread, nil,
+      { data in
+        ThreadBody.run(data)
+        return nil
+      }, data)
+    guard status == 0 else {
+      Unmanaged<ThreadBody>.fromOpaque(data).release()
+      return false
+    }
+    #if canImport(Darwin)
+    if let thread { pthread_detach(thread) }
+    #else
+    pthread_detach(thread)
+    #endif
+    return true
+  }
+}
+
+/// An operation that runs to its end on its own thread.
+private final class SynchronousCall<Result, Failure: Error>: @unchecked Sendable {
+  private var body: (() async throws(Failure) -> Result)?
+  private(set) var outcome: Swift.Result<Result, Failure>?
+
+  init(_ body: @escaping () async throws(Failure) -> Result) { self.body = body }
+
+  func run() async {
+    guard let body else { return }
+    self.body = nil
+    do throws(Failure) {
+      outcome = .success(try await body())
+    } catch {
+      outcome = .failure(error)
+    }
+  }
+}
+
+private final class ThreadBody: Sendable {
+  private let name: String
+  private let run: @Sendable () -> Void
+
+  init(name: String, run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
+
+  static func run(_ data: UnsafeMutableRawPointer?) {
+    guard let data else { return }
+    let body = Unmanaged<ThreadBody>.fromOpaque(data).takeRetainedValue()
+    #if canImport(Darwin)
+    pthread_setname_np(body.name)
+    #elseif os(Linux)
+    swift_keyring_name_this_thread(body.name)
+    #endif
+    body.run()
+  }
+}
+
+extension ThreadExecutor {
+  /// Runs any asynchronous code to its end on this thread.
+  package static func runToEnd<Result, Failure: Error>(
+    _ body: () async throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try ThreadExecutor(Wakening()).run(body).outcome.get()
+  }
+
+  /// The executor that ends the waits of tasks without an executor of their own.
+  static let ofOthers: ThreadExecutor = {
+    let executor = ThreadExecutor(Wakening())
+    executor.start(named: "swift-keyring t")
+    return executor
+  }()
+
+  /// The executor of the tasks that take turns.
+  ///
+  /// They can't rely on the cooperative thread pool. Synchronous operations that wait for their turn may
+  /// block all its threads.
+  static let ofTurns: ThreadExecutor = {
+    let executor = ThreadExecutor(Wakening())
+    executor.start(named: "swift-keyring l")
+    return executor
+  }()
+
+  /// Runs code on the executor's thread, or on this thread if it runs a synchronous operation.
+  func run<Result, Failure: Error>(
+    _ body: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    if Self.current?.isSynchronous == true { return try await body() }
+    return try await withTaskExecutorPreference(self, operation: body)
+  }
+}
+
+/// Runs code to its end even if the task is cancelled.
+func withoutCancellation<Result: Sendable>(
+  _ body: @escaping @Sendable () async -> Result
+) async -> Result {
+  await CancellationSignal.$current.withValue(nil) {
+    Task(executorPreference: ThreadExecutor.current, operation: body)
+  }.value
+}
+
+extension Duration {
+  /// The duration in microseconds, limited to some decades.
+  package var microseconds: Int64 {
+    let (seconds, attoseconds) = Swift.min(self, .seconds(1 << 30)).components
+    return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+  }
+}
+
+extension Int64 {
+  /// Returns the moment after a duration from now, in microseconds of the monotonic clock.
+  package static func now(plus duration: Duration) -> Int64 {
+    ThreadExecutor.now + duration.microseconds
+  }
+}

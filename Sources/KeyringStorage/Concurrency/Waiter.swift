@@ -1,0 +1,115 @@
+internal import Synchronization
+
+/// A single wait of an operation.
+///
+/// It ends once: when the event happens, at a moment, or when the task is cancelled.
+package final class Waiter: Sendable {
+  /// The outcome of a wait.
+  package enum Outcome: Sendable {
+    case ended
+    case timedOut
+    case canceled
+  }
+
+  private enum State {
+    case waiting(UnsafeContinuation<Outcome, Never>?)
+    case over(Outcome)
+  }
+
+  private let state = Mutex(State.waiting(nil))
+
+  private init() {}
+
+  package var isOver: Bool {
+    state.withLock { if case .over = $0 { true } else { false } }
+  }
+
+  /// Ends the wait.
+  ///
+  /// - Parameter outcome: The outcome of the wait.
+  /// - Returns: `true` if the wait hadn't ended before.
+  @discardableResult
+  package func end(_ outcome: Outcome = .ended) -> Bool {
+    let (isFirst, continuation) = state.withLock { state in
+      guard case .waiting(let continuation) = state else {
+        return (false, nil as UnsafeContinuation<Outcome, Never>?)
+      }
+      state = .over(outcome)
+      return (true, continuation)
+    }
+    continuation?.resume(returning: outcome)
+    return isFirst
+  }
+
+  private func park(_ continuation: UnsafeContinuation<Outcome, Never>) {
+    let outcome: Outcome? = state.withLock { state in
+      if case .over(let outcome) = state { return outcome }
+      state = .waiting(continuation)
+      return nil
+    }
+    if let outcome { continuation.resume(returning: outcome) }
+  }
+
+  /// Waits until the waiter ends, until a moment, or until the task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - moment: The moment at which to give up, in microseconds of the monotonic clock, or `nil` to wait
+  ///     without a limit.
+  ///   - start: A closure that is called at once with the waiter that ends the wait.
+  /// - Returns: The outcome of the wait.
+  package nonisolated(nonsending) static func wait(until moment: Int64?, _ start: (Waiter) -> Void)
+    async -> Outcome
+  {
+    if Task.isCancelled { return .canceled }
+    if let moment, moment <= ThreadExecutor.now { return .timedOut }
+    let waiter = Waiter()
+    start(waiter)
+    if let moment, !waiter.isOver {
+      (ThreadExecutor.current ?? .ofOthers).end(waiter, at: moment)
+    }
+    return await withTaskCancellationHandler {
+      await withUnsafeContinuation { waiter.park($0) }
+    } onCancel: {
+      waiter.end(.canceled)
+    }
+  }
+}
+
+/// The moments at which waits time out, the next one first.
+struct Timers {
+  private var entries: [(end: Int64, waiter: Waiter)] = []
+  /// The number of leading entries that were taken out.
+  private var first = 0
+  /// The number of entries at which finished waits are removed.
+  private var limit = 64
+
+  /// The next moment, in microseconds of the monotonic clock.
+  var next: Int64? { first < entries.count ? entries[first].end : nil }
+
+  mutating func add(_ waiter: Waiter, at moment: Int64) {
+    if entries.count >= limit {
+      entries.removeFirst(first)
+      first = 0
+      entries.removeAll { $0.waiter.isOver }
+      limit = max(64, 2 * entries.count)
+    }
+    // The new entry is usually the last one.
+    var index = entries.count
+    while index > first, entries[index - 1].end > moment { index -= 1 }
+    entries.insert((moment, waiter), at: index)
+  }
+
+  /// Removes and returns the waits whose moment has come.
+  mutating func takeLate(_ now: Int64) -> [Waiter] {
+    var late: [Waiter] = []
+    while first < entries.count {
+      let (end, waiter) = entries[first]
+      if !waiter.isOver {
+        guard end <= now else { break }
+        late.append(waiter)
+      }
+      first += 1
+    }
+    return late
+  }
+}

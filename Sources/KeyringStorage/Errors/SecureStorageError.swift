@@ -1,0 +1,190 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// An error that a storage throws.
+///
+/// Use ``code`` to decide what your program does. Show ``message`` and ``recoverySuggestion`` to people.
+/// Write the whole ``description`` to a log, which is safe because an error never contains a secret. All of
+/// these texts are a single line without control characters, regardless of the names that other programs
+/// choose for their items.
+public struct SecureStorageError: Error, Sendable, Equatable {
+  /// An operation of a storage.
+  public struct Operation: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The name of the operation, as it appears in messages.
+    public let rawValue: String
+
+    /// Creates an operation.
+    ///
+    /// - Parameter rawValue: The name of the operation.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// Finding items or reading their secrets.
+    public static let read = Operation(rawValue: "read")
+    /// Storing an item.
+    public static let save = Operation(rawValue: "save")
+    /// Removing items.
+    public static let remove = Operation(rawValue: "remove")
+    /// Locking the storage.
+    public static let lock = Operation(rawValue: "lock")
+    /// Unlocking the storage.
+    public static let unlock = Operation(rawValue: "unlock")
+    /// Waiting for changes.
+    public static let observe = Operation(rawValue: "observe")
+    /// Moving items from one place to another.
+    public static let migrate = Operation(rawValue: "migrate")
+    /// Checking whether the storage works.
+    public static let diagnose = Operation(rawValue: "diagnose")
+    /// Creating a collection.
+    public static let createCollection = Operation(rawValue: "createCollection")
+    /// Deleting a collection.
+    public static let deleteCollection = Operation(rawValue: "deleteCollection")
+
+    /// The name of the operation.
+    public var description: String { rawValue }
+  }
+
+  /// An underlying error, as reported by the library or service that caused it.
+  public struct Underlying: Sendable, Equatable, CustomStringConvertible {
+    /// The domain of the code, for example "g-io-error-quark" or the name of a D-Bus error.
+    public var domain: String { didSet { domain = domain.inOneLine } }
+    /// The number of the error within the domain.
+    public var code: Int
+    /// The message of the error.
+    public var text: String { didSet { text = text.inOneLine } }
+
+    /// Creates a description of an underlying error.
+    ///
+    /// - Parameters:
+    ///   - domain: The domain of the code.
+    ///   - code: The number of the error within the domain.
+    ///   - text: The message of the error.
+    public init(domain: String, code: Int, text: String) {
+      self.domain = domain.inOneLine
+      self.code = code
+      self.text = text.inOneLine
+    }
+
+    /// The domain, the code, and the text in one line.
+    public var description: String { "\(domain) \(code): \(text)" }
+  }
+
+  private struct Fields: Sendable, Equatable {
+    var code: Code
+    var operation: Operation
+    var backendName: String
+    var message: String
+    var recoverySuggestion: String
+    var argument: String?
+    var underlying: Underlying?
+  }
+
+  /// The fields, stored indirectly because a waiting task reserves space for an error in many frames.
+  private indirect enum Storage: Sendable, Equatable {
+    case fields(Fields)
+  }
+
+  private var storage: Storage
+
+  private var fields: Fields {
+    get {
+      switch storage {
+      case .fields(let fields): fields
+      }
+    }
+    set { storage = .fields(newValue) }
+  }
+
+  /// The kind of the error, which programs use to decide what to do.
+  public var code: Code {
+    get { fields.code }
+    set { fields.code = newValue }
+  }
+
+  /// The operation that failed.
+  public var operation: Operation {
+    get { fields.operation }
+    set { fields.operation = newValue }
+  }
+
+  /// The name of the storage that reports the error.
+  public var backendName: String {
+    get { fields.backendName }
+    set { fields.backendName = newValue.inOneLine }
+  }
+
+  /// A sentence that tells people what went wrong.
+  public var message: String {
+    get { fields.message }
+    set { fields.message = newValue.inOneLine }
+  }
+
+  /// A sentence that tells people what they can do about the error.
+  ///
+  /// It's never `nil`. If you assign `nil`, the property returns to the suggestion of the ``code``.
+  public var recoverySuggestion: String? {
+    get { fields.recoverySuggestion }
+    set { fields.recoverySuggestion = newValue?.inOneLine ?? code.recoverySuggestion }
+  }
+
+  /// The name of the refused argument, if the code is `.invalidArgument`.
+  public var argument: String? {
+    get { fields.argument }
+    set { fields.argument = newValue }
+  }
+
+  /// The underlying error, if there is one.
+  public var underlying: Underlying? {
+    get { fields.underlying }
+    set { fields.underlying = newValue }
+  }
+
+  /// Creates an error.
+  ///
+  /// In the texts of the error, the initializer replaces characters that could break a line.
+  ///
+  /// - Parameters:
+  ///   - code: The kind of the error.
+  ///   - operation: The operation that failed.
+  ///   - backendName: The name of the storage that reports the error.
+  ///   - message: A sentence that tells people what went wrong. The default is the meaning of the code.
+  ///   - recoverySuggestion: A sentence that tells people what they can do about the error. The default is
+  ///     the suggestion of the code.
+  ///   - argument: The name of the refused argument.
+  ///   - underlying: The underlying error.
+  public init(
+    _ code: Code,
+    operation: Operation,
+    backendName: String,
+    message: String? = nil,
+    recoverySuggestion: String? = nil,
+    argument: String? = nil,
+    underlying: Underlying? = nil
+  ) {
+    storage = .fields(
+      Fields(
+        code: code, operation: operation, backendName: backendName.inOneLine,
+        message: message?.inOneLine ?? code.meaning,
+        recoverySuggestion: recoverySuggestion?.inOneLine ?? code.recoverySuggestion,
+        argument: argument, underlying: underlying))
+  }
+}
+
+extension SecureStorageError: CustomStringConvertible, LocalizedError {
+  /// All information about the error in one line, without any secret.
+  public var description: String {
+    let cause = underlying.map { " [\($0)]" } ?? ""
+    return """
+      \(backendName): \(operation) failed (\(code)). \(message) \(fields.recoverySuggestion)\(cause)
+      """
+  }
+
+  /// The message of the error.
+  public var errorDescription: String? { message }
+  /// The message of the underlying error.
+  public var failureReason: String? { underlying?.text }
+}

@@ -1,0 +1,54 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A folder whose files are replaced.
+package struct Directory: Sendable {
+  /// The path of the folder.
+  package let path: String
+
+  /// Creates a value for the folder of a file.
+  ///
+  /// - Parameter path: The path of the file.
+  package init(of path: String) {
+    let slash = path.lastIndex(of: "/")
+    self.path =
+      switch slash {
+      case nil: "."
+      case path.startIndex: "/"
+      case let slash?: String(path[..<slash])
+      }
+  }
+
+  /// Creates the folder, and those that it's in, if they don't exist.
+  ///
+  /// Only the owner has access to the new folders. They are on the disk when the method returns.
+  ///
+  /// - Throws: `FileFailure` if a folder can't be created.
+  package func make() throws(FileFailure) {
+    if access(path, F_OK) == 0 { return }
+    let outer = Directory(of: path)
+    try outer.make()
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      throw FileFailure("has no folder, and it cannot be made")
+    }
+    try outer.sync()
+  }
+
+  /// Waits until the folder is on the disk, so that a file renamed in it keeps its new name.
+  ///
+  /// - Throws: `FileFailure` if the folder can't be written to the disk.
+  package func sync() throws(FileFailure) {
+    do throws(FileFailure) {
+      try OpenFile(path, O_RDONLY | O_DIRECTORY).sync()
+    } catch {
+      // Some file systems can't do this, and report EINVAL.
+      if error.number == EINVAL { return }
+      throw FileFailure("may not be on the disk yet", number: error.number)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/// The names of the Secret Service attributes that store the parts of an item.
+package enum AttributeName {
+  /// The app or service.
+  package static let service = "service"
+  /// The account of a password or the login of a credential.
+  package static let username = "username"
+  /// The name of a credential within its service.
+  package static let label = "label"
+  /// The access group of a password or value.
+  package static let accessGroup = "access-group"
+  /// The owner's description of the item.
+  package static let comment = "comment"
+
+  // The names of libsecret's network schema.
+  /// The host.
+  package static let server = "server"
+  /// The scheme of the URL.
+  package static let `protocol` = "protocol"
+  /// The port, in decimal.
+  package static let port = "port"
+  /// The path on the server.
+  package static let object = "object"
+  /// The security domain or realm.
+  package static let domain = "domain"
+  /// The way in which the user authenticates.
+  package static let authenticationType = "authtype"
+  /// The account on a server.
+  package static let user = "user"
+
+  /// The kind of an item and the names of its key's parts, in an attribute of this package.
+  ///
+  /// This attribute ensures that no item's attributes are a subset of another item's attributes.
+  package static let key = "swift-keyring:key"
+  /// The revision of an item, in an attribute of this package.
+  ///
+  /// It identifies the newest of several items with the same key. If the attribute is missing, the revision
+  /// is 0.
+  package static let revision = "swift-keyring:revision"
+  /// A mark that an empty secret is intended, in an attribute of this package.
+  ///
+  /// The attribute is written before the secret, and isn't removed afterwards.
+  package static let emptySecret = "swift-keyring:empty"
+  /// The schema of the item, in an attribute of libsecret.
+  package static let schema = "xdg:schema"
+
+  /// The names that only a storage may use.
+  package static let reserved: Set<String> = [key, revision, emptySecret, schema]
+
+  /// Returns whether an attribute name is reserved for storages.
+  ///
+  /// gnome-keyring 42 marks attributes in its files with a prefix of the name. If a name already has that
+  /// prefix, gnome-keyring drops or renames the attribute when it reads the file again.
+  ///
+  /// - Parameter name: The name.
+  /// - Returns: `true` if callers may not use the name.
+  package static func isReserved(_ name: String) -> Bool {
+    reserved.contains(name) || name.hasPrefix("gkr:compat:")
+  }
+}

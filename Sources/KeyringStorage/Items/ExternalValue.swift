@@ -1,0 +1,77 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A value from outside a storage, such as a file or an environment variable.
+///
+/// The value is in memory that's overwritten on release.
+package enum ExternalValue: Sendable {
+  /// Text.
+  case text(Secret)
+  /// Bytes, or JSON that an app has encoded itself.
+  case bytes(Secret)
+  /// JSON of any type except a string.
+  case json(Secret)
+
+  /// The value as text, or `nil` if it isn't text.
+  package var text: Secret? {
+    switch self {
+    case .text(let text), .bytes(let text): text.isUTF8 ? text : nil
+    case .json: nil
+    }
+  }
+
+  /// Returns the JSON of the value and its decoded form, or `nil` if the value isn't of the type.
+  package func json<Value: Decodable>(as type: Value.Type) -> (json: Secret, value: Value)? {
+    for json in possibleJSON(isText: type is String.Type) {
+      if let value = json.decoded(as: type) { return (json, value) }
+    }
+    return nil
+  }
+
+  private func possibleJSON(isText: Bool) -> [Secret] {
+    switch self {
+    case .json(let json), .bytes(let json): [json]
+    // A String has the text itself as its value. For another type, the text is either JSON or a string that
+    // represents the value.
+    case .text(let text): (isText ? [] : [text]) + [text.quoted].compactMap(\.self)
+    }
+  }
+}
+
+/// A credential in JSON, with only a login and a password.
+///
+/// Any other member is refused, because it would be lost.
+struct ExternalCredential: Decodable {
+  let login: String
+  let password: String
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.singleValueContainer().decode([String: String].self)
+    guard members.count == 2, let login = members["login"], let password = members["password"]
+    else {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: [], debugDescription: "not a login and a password"))
+    }
+    (self.login, self.password) = (login, password)
+  }
+}
+
+extension Secret {
+  /// Decodes the secret as JSON, using memory that isn't overwritten.
+  package func decoded<Value: Decodable>(as type: Value.Type) -> Value? {
+    var data = withUnsafeBytes { Data($0) }
+    defer { data.resetBytes(in: data.indices) }
+    // The decoder's error could quote the secret, so only the failure itself is reported.
+    return try? JSONDecoder().decode(type, from: data)
+  }
+
+  /// The text as a JSON string.
+  fileprivate var quoted: Secret? {
+    guard let text, var data = try? JSONEncoder().encode(text) else { return nil }
+    defer { data.resetBytes(in: data.indices) }
+    return Secret(bytes: data)
+  }
+}

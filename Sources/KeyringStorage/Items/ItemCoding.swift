@@ -1,0 +1,176 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A conversion between values and items, which determines the parts of the item that hold the value.
+///
+/// A property wrapper or a typed accessor needs only one of these for each kind of value.
+@usableFromInline
+package struct ItemCoding<Value: Sendable>: Sendable {
+  /// The parts of an item to fetch in order to decode it.
+  @usableFromInline
+  package let details: ItemQuery.Details
+  /// A closure that stores a value in an item, or throws an error if the value can't be encoded.
+  let encode: @Sendable (Value, inout SecureItem) throws -> Void
+  /// A closure that creates a value from a secret and attributes.
+  ///
+  /// The attributes are present if ``details`` includes them. The closure returns `nil` if the item holds
+  /// another kind of value.
+  @usableFromInline
+  package let decode: @Sendable (Secret, [String: String]?) -> Value?
+  /// A closure that stores an external value in an item, or returns `false` if the value has another type.
+  package let parse: @Sendable (ExternalValue, inout SecureItem) -> Bool
+}
+
+extension ItemCoding {
+  /// Decodes the value of an item.
+  ///
+  /// - Parameters:
+  ///   - item: The item, with all ``details``.
+  ///   - backendName: The name of the storage that returned the item.
+  /// - Returns: The value.
+  /// - Throws: `.undecodable` if the item holds another kind of value.
+  @inlinable
+  package func value(
+    of item: borrowing SecureItem, from backendName: @autoclosure () -> String
+  ) throws(SecureStorageError) -> Value {
+    if let secret = item.secret, let value = decode(secret, item.attributes) { return value }
+    throw SecureStorageError(.undecodable, operation: .read, backendName: backendName())
+  }
+}
+
+extension ItemCoding<Secret> {
+  /// A coding that keeps a secret unchanged.
+  package static let secret = ItemCoding(
+    details: .secret,
+    encode: { $1.secret = $0 },
+    decode: { secret, _ in secret },
+    parse: { value, item in
+      item.secret = value.text
+      return item.secret != nil
+    })
+}
+
+extension ItemCoding<String> {
+  /// A coding that keeps text in the secret, as UTF-8.
+  package static let text = ItemCoding(
+    details: .secret,
+    encode: { $1.secret = Secret($0) },
+    decode: { secret, _ in secret.text },
+    parse: ItemCoding<Secret>.secret.parse)
+}
+
+extension ItemCoding<Credential> {
+  /// A coding that keeps the password in the secret and the login in the attribute "username".
+  package static let credential = ItemCoding(
+    details: .all,
+    encode: { credential, item in
+      item.secret = credential.secret
+      item.attributes = [AttributeName.username: credential.login]
+    },
+    decode: { secret, attributes in
+      Credential(login: attributes?[AttributeName.username] ?? "", secret: secret)
+    },
+    parse: { value, item in
+      guard let found = value.json(as: ExternalCredential.self)?.value else { return false }
+      item.secret = Secret(found.password)
+      item.attributes = [AttributeName.username: found.login]
+      return true
+    })
+}
+
+extension ItemCoding where Value: Codable {
+  /// A coding that keeps a value in the secret, as JSON.
+  ///
+  /// `Data` and `[UInt8]` are kept as their own bytes.
+  package static var value: ItemCoding {
+    // A switch over the type instead of overloads, so that generic code stores bytes as bytes, too.
+    switch Value.self {
+    case is Data.Type:
+      ItemCoding(
+        details: .secret,
+        encode: { $1.secret = ($0 as? Data).map { Secret(bytes: $0) } },
+        decode: { secret, _ in secret.withUnsafeBytes { Data($0) as? Value } },
+        parse: { value, item in
+          item.secret = value.bytes { (data: Data) in Secret(bytes: data) }
+          return item.secret != nil
+        })
+    case is [UInt8].Type:
+      ItemCoding(
+        details: .secret,
+        encode: { $1.secret = ($0 as? [UInt8]).map { Secret(bytes: $0) } },
+        decode: { secret, _ in secret.withUnsafeBytes { Array($0) as? Value } },
+        parse: { value, item in
+          item.secret = value.bytes { (bytes: [UInt8]) in Secret(bytes: bytes) }
+          return item.secret != nil
+        })
+    default: json
+    }
+  }
+
+  private static var json: ItemCoding {
+    ItemCoding(
+      details: .secret,
+      encode: { value, item in
+        var data = try JSONEncoder().encode(value)
+        item.secret = data.takenAsJSON()
+      },
+      decode: { secret, _ in
+        var data = secret.withUnsafeBytes { Data($0) }
+        defer { data.resetBytes(in: data.indices) }
+        // The decoder's error could quote the secret, so only the failure itself is reported.
+        return try? JSONDecoder().decode(Value.self, from: data)
+      },
+      parse: { value, item in
+        // Keeps the JSON as it is. Encoding it again gives different bytes each time, and loses data.
+        guard let json = value.json(as: Value.self)?.json else { return false }
+        var data = json.withUnsafeBytes { Data($0) }
+        item.secret = data.takenAsJSON()
+        return true
+      })
+  }
+}
+
+extension ExternalValue {
+  /// Returns the bytes of the value, or the bytes decoded from its JSON.
+  fileprivate func bytes<Bytes: Decodable>(_ secret: (Bytes) -> Secret) -> Secret? {
+    if case .bytes(let bytes) = self { return bytes }
+    return (json(as: Bytes.self)?.value).map(secret)
+  }
+}
+
+extension Data {
+  /// Returns the JSON as a secret, and overwrites the data.
+  fileprivate mutating func takenAsJSON() -> Secret {
+    var json = withNumericEscapes()
+    defer {
+      resetBytes(in: indices)
+      json.resetBytes(in: json.indices)
+    }
+    return Secret(bytes: json)
+  }
+
+  /// Returns the same JSON with `\u000a` instead of `\n`, and so on.
+  ///
+  /// gnome-keyring (42 to 50) keeps a collection without a password in a text file. When it reads the file,
+  /// it mistakes the escapes in our JSON for its own.
+  fileprivate func withNumericEscapes() -> Data {
+    // The capacity is enough for all bytes, so that no copy is left behind.
+    var result = Data(capacity: count * 3)
+    var bytes = makeIterator()
+    while let byte = bytes.next() {
+      result.append(byte)
+      guard byte == UInt8(ascii: "\\"), let escaped = bytes.next() else { continue }
+      switch escaped {
+      case UInt8(ascii: "n"): result.append(contentsOf: "u000a".utf8)
+      case UInt8(ascii: "r"): result.append(contentsOf: "u000d".utf8)
+      case UInt8(ascii: "t"): result.append(contentsOf: "u0009".utf8)
+      case UInt8(ascii: "\\"): result.append(contentsOf: "u005c".utf8)
+      default: result.append(escaped)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,212 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A query that selects items to find or remove, and the parts of them to fetch.
+///
+/// ```swift
+/// try storage.items(matching: .service("org.example.app", details: .metadata))
+/// ```
+public struct ItemQuery: Sendable, Equatable {
+  /// The parts of an item that a query fetches.
+  ///
+  /// The key is always included.
+  public struct Details: OptionSet, Sendable, Hashable {
+    /// The bits of the set.
+    public let rawValue: Int
+
+    /// Creates a set from its bits.
+    ///
+    /// - Parameter rawValue: The bits.
+    public init(rawValue: Int) {
+      self.rawValue = rawValue
+    }
+
+    /// The secret.
+    public static let secret = Details(rawValue: 1)
+    /// The label, the attributes, and the times at which the item was created and modified.
+    public static let metadata = Details(rawValue: 2)
+    /// All parts of the item.
+    public static let all: Details = [.secret, .metadata]
+  }
+
+  /// The key of the item to select.
+  public var key: ItemKey?
+
+  /// The kind of the items to select.
+  public var kind: ItemKind?
+
+  /// The attributes that an item must have, with exactly these values.
+  ///
+  /// The attributes can be parts of the key or others.
+  public var attributes: [String: String]
+
+  /// The label of the items to select.
+  public var label: String?
+
+  /// The time range in which an item must have been stored first.
+  ///
+  /// Times are compared in whole seconds, because keyrings keep them this way.
+  public var created: ClosedRange<Date>?
+
+  /// The time range in which an item must have been changed last.
+  ///
+  /// Times are compared in whole seconds, because keyrings keep them this way.
+  public var modified: ClosedRange<Date>?
+
+  /// Indicates whether attributes and labels match even if their case differs.
+  ///
+  /// Keyrings can't search like this. If the value is `true`, the storage looks at every item of the
+  /// collection, but not at the secrets.
+  public var ignoresCase: Bool
+
+  /// The parts of each item to fetch.
+  public var details: Details
+
+  /// The maximum number of items to return, or `nil` to return all of them.
+  ///
+  /// The query returns the newest items.
+  public var limit: Int?
+
+  /// Indicates whether the query unlocks locked items, and prompts the user if necessary.
+  ///
+  /// If the value is `false`, locked items come without their secrets. Their other parts are included if
+  /// the keyring reveals them. gnome-keyring reveals nothing until it's unlocked for the first time after
+  /// login.
+  public var allowsUnlocking: Bool
+
+  /// A closure that's called from time to time while a storage looks at the items that it has found.
+  ///
+  /// The arguments are the number of items that the storage has looked at, and the total number of items to
+  /// look at. The numbers may start again, for example if the keyring has to be unlocked first.
+  ///
+  /// Only storages that take a long time to list items call the closure. `SecretServiceStorage` calls it in
+  /// queries without a key. A synchronous query calls it on its own thread. An asynchronous query calls it
+  /// on another thread. It leaves out states that are out of date, and possibly also the last state. The
+  /// query ends after the last call has returned.
+  ///
+  /// The closure doesn't affect whether two queries are equal.
+  public var onProgress: (@Sendable (_ completed: Int, _ total: Int) -> Void)? {
+    get { progress.handler }
+    set { progress.handler = newValue }
+  }
+
+  private var progress = ProgressHandler()
+
+  /// Indicates whether a removal leaves the items that another program has stored beside an item.
+  ///
+  /// These items haven't been read.
+  package var leavesOthers = false
+
+  /// Creates a query.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item to select.
+  ///   - kind: The kind of the items to select.
+  ///   - attributes: The attributes that an item must have, with exactly these values.
+  ///   - label: The label of the items to select.
+  ///   - created: The time range in which an item must have been stored first.
+  ///   - modified: The time range in which an item must have been changed last.
+  ///   - ignoresCase: `true` if attributes and labels match even if their case differs.
+  ///   - details: The parts of each item to fetch.
+  ///   - limit: The maximum number of items to return, starting with the newest.
+  ///   - allowsUnlocking: `true` to unlock locked items, and prompt the user if necessary.
+  public init(
+    key: ItemKey? = nil,
+    kind: ItemKind? = nil,
+    attributes: [String: String] = [:],
+    label: String? = nil,
+    created: ClosedRange<Date>? = nil,
+    modified: ClosedRange<Date>? = nil,
+    ignoresCase: Bool = false,
+    details: Details = [],
+    limit: Int? = nil,
+    allowsUnlocking: Bool = true
+  ) {
+    self.key = key
+    self.kind = kind
+    self.attributes = attributes
+    self.label = label
+    self.created = created
+    self.modified = modified
+    self.ignoresCase = ignoresCase
+    self.details = details
+    self.limit = limit
+    self.allowsUnlocking = allowsUnlocking
+  }
+
+  /// Returns a query for the item with a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - details: The parts of the item to fetch.
+  /// - Returns: The query.
+  public static func key(_ key: ItemKey, details: Details = []) -> ItemQuery {
+    ItemQuery(key: key, details: details)
+  }
+
+  /// Returns a query for all items of a service.
+  ///
+  /// - Parameters:
+  ///   - service: The service.
+  ///   - kind: The kind of the items to select.
+  ///   - details: The parts of each item to fetch.
+  /// - Returns: The query.
+  public static func service(
+    _ service: String, kind: ItemKind? = nil, details: Details = []
+  ) -> ItemQuery {
+    ItemQuery(kind: kind, attributes: [AttributeName.service: service], details: details)
+  }
+
+  /// Indicates whether the query names no key, no attribute, and no label.
+  ///
+  /// Such a query could select items that you don't expect.
+  public var isUnconstrained: Bool { key == nil && attributes.isEmpty && label == nil }
+
+  /// Indicates whether the key alone determines which item the query selects.
+  package var asksForKeyOnly: Bool {
+    key != nil && kind == nil && attributes.isEmpty && label == nil && created == nil
+      && modified == nil
+  }
+}
+
+/// The progress closure of a query.
+///
+/// It doesn't affect which items the query selects, so all handlers are equal.
+private struct ProgressHandler: Sendable, Equatable {
+  var handler: (@Sendable (Int, Int) -> Void)?
+
+  static func == (_: ProgressHandler, _: ProgressHandler) -> Bool { true }
+}
+
+extension ItemQuery {
+  /// Returns whether an item matches all conditions of the query, compared byte by byte.
+  ///
+  /// All storages compare items this way. A storage that can't search on its own calls this method for each
+  /// of its items.
+  ///
+  /// - Parameter item: The item, with all of its metadata.
+  /// - Returns: `true` if the item matches every condition.
+  public func matches(_ item: SecureItem) -> Bool {
+    if let key, key != item.key { return false }
+    if let kind, kind != item.key.kind { return false }
+    if let label, !isSame(label, item.label) { return false }
+    let all = (item.attributes ?? [:]).merging(item.key.attributes) { $1 }
+    return attributes.allSatisfy { isSame($0.value, all.value(ofExactly: $0.key)) }
+      && Self.contains(created, item.created) && Self.contains(modified, item.modified)
+  }
+
+  private func isSame(_ wanted: String, _ found: String?) -> Bool {
+    guard let found else { return false }
+    return ignoresCase ? wanted.lowercased() == found.lowercased() : wanted.hasSameBytes(found)
+  }
+
+  private static func contains(_ range: ClosedRange<Date>?, _ date: Date?) -> Bool {
+    guard let range else { return true }
+    guard let second = date?.timeIntervalSince1970.rounded(.down) else { return false }
+    return second >= range.lowerBound.timeIntervalSince1970.rounded(.down)
+      && second <= range.upperBound.timeIntervalSince1970
+  }
+}

@@ -1,0 +1,107 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// An item of a storage, or the parts of it that you fetch or change.
+///
+/// A property that's `nil` isn't part of the value. In an item that was found, it means that you didn't ask
+/// for the property. In an item to save, it means that the stored value stays the same.
+public struct SecureItem: Sendable, Equatable {
+  /// The key that uniquely identifies the item.
+  public var key: ItemKey
+
+  /// The secret of the item.
+  public var secret: Secret?
+
+  /// The name of the item that keyring managers show to the user.
+  ///
+  /// It's never empty, and never contains a "/", because KWallet turns these into folders. If you save a
+  /// new item without a label, it gets one from its key.
+  public var label: String?
+
+  /// The searchable attributes in addition to the parts of the key.
+  ///
+  /// They're stored unencrypted, so never put a secret in them. Saving sets the attributes that you
+  /// specify, and keeps the others.
+  public var attributes: [String: String]?
+
+  /// The time at which the item was first stored, as reported by the storage.
+  ///
+  /// Saving ignores this property.
+  public var created: Date?
+
+  /// The time at which the item was last changed, as reported by the storage.
+  ///
+  /// Saving ignores this property.
+  public var modified: Date?
+
+  /// Indicates whether the item is locked, so that its secret can't be read.
+  ///
+  /// Saving ignores this property.
+  public var isLocked: Bool?
+
+  /// Creates an item.
+  ///
+  /// - Parameters:
+  ///   - key: The key that uniquely identifies the item.
+  ///   - secret: The secret of the item.
+  ///   - label: The name of the item that keyring managers show.
+  ///   - attributes: The searchable attributes in addition to the parts of the key. They're stored
+  ///     unencrypted.
+  ///   - created: The time at which the item was first stored.
+  ///   - modified: The time at which the item was last changed.
+  ///   - isLocked: `true` if the item is locked.
+  public init(
+    key: ItemKey,
+    secret: Secret? = nil,
+    label: String? = nil,
+    attributes: [String: String]? = nil,
+    created: Date? = nil,
+    modified: Date? = nil,
+    isLocked: Bool? = nil
+  ) {
+    self.key = key
+    self.secret = secret
+    self.label = label
+    self.attributes = attributes
+    self.created = created
+    self.modified = modified
+    self.isLocked = isLocked
+  }
+
+  /// The owner's description of the item, stored unencrypted in the attribute "comment".
+  ///
+  /// If you set it to `nil`, the comment becomes empty.
+  public var comment: String? {
+    get { attributes?[AttributeName.comment] }
+    set { attributes = (attributes ?? [:]).merging([AttributeName.comment: newValue ?? ""]) { $1 } }
+  }
+}
+
+extension SecureItem {
+  /// Returns the item with only the parts that a query asks for, as a storage returns it.
+  ///
+  /// - Parameter details: The parts to keep. The key is always kept.
+  /// - Returns: The item without the other parts.
+  public func selecting(_ details: ItemQuery.Details) -> SecureItem {
+    var item = details.contains(.metadata) ? self : SecureItem(key: key)
+    item.secret = details.contains(.secret) ? secret : nil
+    return item
+  }
+}
+
+extension ItemKey {
+  /// The label of a new item that's saved without one.
+  ///
+  /// It consists of the service and the other parts of the key.
+  public var defaultLabel: String {
+    let service = attributes[AttributeName.service]
+    let others = attributes.filter { $0.key != AttributeName.service }
+      .sorted { $0.key < $1.key }.map(\.value)
+    let label = ([service].compactMap(\.self) + others).joined(separator: ": ")
+    // Replaces scalars, because a slash with a combining mark is another character, but still a slash.
+    return String(String.UnicodeScalarView(label.unicodeScalars.map { $0 == "/" ? "-" : $0 }))
+  }
+}

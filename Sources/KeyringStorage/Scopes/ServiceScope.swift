@@ -1,0 +1,204 @@
+/// The items of one service, identified only by their accounts or labels.
+///
+/// ```swift
+/// let service = storage.service("org.example.app")
+/// try service.setPassword("s3cret", for: "authToken")
+/// try service.accounts()  // ["authToken"]
+/// ```
+public struct ServiceScope: Sendable {
+  /// The storage that holds the items.
+  public let storage: any SecureStorage
+  /// The service that the items belong to.
+  public let service: String
+  /// The access group that the passwords and values belong to, if any.
+  public let accessGroup: String?
+
+  // MARK: Passwords
+
+  /// Reads the password of an account.
+  ///
+  /// - Parameter account: The account.
+  /// - Returns: The password, or `nil` if there is none.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  public func password(for account: String) throws(SecureStorageError) -> String? {
+    try storage.password(for: passwordKey(account))
+  }
+
+  /// Stores the password of an account, or removes it.
+  ///
+  /// - Parameters:
+  ///   - password: The password, or `nil` to remove it.
+  ///   - account: The account.
+  ///   - mode: The save mode.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  public func setPassword(
+    _ password: String?, for account: String, mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    try storage.setPassword(password, for: passwordKey(account), mode: mode)
+  }
+
+  /// Removes the password of an account.
+  ///
+  /// - Parameter account: The account.
+  /// - Returns: `true` if there was one.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  @discardableResult
+  public func removePassword(for account: String) throws(SecureStorageError) -> Bool {
+    try storage.remove(passwordKey(account))
+  }
+
+  /// Lists the accounts that have a password, in alphabetical order.
+  ///
+  /// - Returns: The accounts.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  public func accounts() throws(SecureStorageError) -> [String] {
+    try accounts(.password)
+  }
+
+  // MARK: Credentials
+
+  /// Reads a credential.
+  ///
+  /// - Parameter label: The name of the credential.
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  public func credential(labeled label: String) throws(SecureStorageError) -> Credential? {
+    try storage.credential(for: .credentials(service: service, label: label))
+  }
+
+  /// Stores a credential, or removes it.
+  ///
+  /// - Parameters:
+  ///   - credential: The login and the password, or `nil` to remove them.
+  ///   - label: The name of the credential.
+  ///   - mode: The save mode.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  public func setCredential(
+    _ credential: Credential?, labeled label: String, mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    try storage.setCredential(
+      credential, for: .credentials(service: service, label: label), mode: mode)
+  }
+
+  /// Removes a credential.
+  ///
+  /// - Parameter label: The name of the credential.
+  /// - Returns: `true` if there was one.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  @discardableResult
+  public func removeCredential(labeled label: String) throws(SecureStorageError) -> Bool {
+    try storage.remove(.credentials(service: service, label: label))
+  }
+
+  /// Lists the names of the credentials, in alphabetical order.
+  ///
+  /// - Returns: The names.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  public func credentialLabels() throws(SecureStorageError) -> [String] {
+    try labels(storage.items(matching: .service(service, kind: .credentials)))
+  }
+
+  // MARK: Values
+
+  /// Reads a value.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the value.
+  ///   - account: The name of the value.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: `.undecodable` if the value isn't of that type, or another error if the storage can't be
+  ///   read.
+  public func value<Value: Codable & Sendable>(
+    _ type: Value.Type, for account: String
+  ) throws(SecureStorageError) -> Value? {
+    try storage.value(type, for: valueKey(account))
+  }
+
+  /// Stores a value, or removes it.
+  ///
+  /// - Parameters:
+  ///   - value: The value, or `nil` to remove it.
+  ///   - account: The name of the value.
+  ///   - mode: The save mode.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  public func setValue<Value: Codable & Sendable>(
+    _ value: Value?, for account: String, mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    try storage.setValue(value, for: valueKey(account), mode: mode)
+  }
+
+  /// Removes a value.
+  ///
+  /// - Parameter account: The name of the value.
+  /// - Returns: `true` if there was one.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  @discardableResult
+  public func removeValue(for account: String) throws(SecureStorageError) -> Bool {
+    try storage.remove(valueKey(account))
+  }
+
+  /// Lists the names of the values, in alphabetical order.
+  ///
+  /// - Returns: The names.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  public func valueAccounts() throws(SecureStorageError) -> [String] {
+    try accounts(.value)
+  }
+
+  // MARK: Everything
+
+  /// Removes all items of the service, regardless of their kind.
+  ///
+  /// If the scope has an access group, the method removes only the items of that group.
+  ///
+  /// The Secret Service also holds items of other programs. An item belongs to the service if its
+  /// attributes include the service and a `username` or a `label`. The method removes such items of other
+  /// programs, too.
+  ///
+  /// - Returns: The number of items that were removed.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  @discardableResult
+  public func removeAll() throws(SecureStorageError) -> Int {
+    try storage.removeItems(matching: ItemQuery(attributes: attributes))
+  }
+
+  private func accounts(_ kind: ItemKind) throws(SecureStorageError) -> [String] {
+    try accounts(storage.items(matching: ItemQuery(kind: kind, attributes: attributes)))
+  }
+
+  func accounts(_ items: [SecureItem]) -> [String] {
+    items.map(\.key.attributes)
+      .filter { $0[AttributeName.accessGroup] == accessGroup }
+      .compactMap { $0[AttributeName.username] }.sorted()
+  }
+
+  func labels(_ items: [SecureItem]) -> [String] {
+    items.compactMap { $0.key.attributes[AttributeName.label] }.sorted()
+  }
+
+  var attributes: [String: String] {
+    var attributes = [AttributeName.service: service]
+    attributes[AttributeName.accessGroup] = accessGroup
+    return attributes
+  }
+
+  func passwordKey(_ account: String) -> ItemKey {
+    .password(service: service, account: account, accessGroup: accessGroup)
+  }
+
+  func valueKey(_ account: String) -> ItemKey {
+    .value(service: service, account: account, accessGroup: accessGroup)
+  }
+}
+
+extension SecureStorage {
+  /// Returns a scope for the items of one service.
+  ///
+  /// - Parameters:
+  ///   - service: The service.
+  ///   - accessGroup: The access group of the passwords and values, if any.
+  /// - Returns: The scope.
+  public func service(_ service: String, accessGroup: String? = nil) -> ServiceScope {
+    ServiceScope(storage: self, service: service, accessGroup: accessGroup)
+  }
+}

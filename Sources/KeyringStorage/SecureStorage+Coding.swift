@@ -1,0 +1,91 @@
+extension ItemCoding {
+  /// Reads the value stored under a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - storage: The storage.
+  /// - Returns: The value, or `nil` if there is no such item.
+  /// - Throws: `.undecodable`, or another error if the storage can't be read.
+  // Inlined, so that the compiler can specialize it if it knows the type of the value.
+  @inlinable @inline(__always)
+  package func value(
+    for key: ItemKey, from storage: some SecureStorage
+  ) throws(SecureStorageError) -> Value? {
+    guard details == .secret else {
+      guard let item = try storage.item(for: key, details: details) else { return nil }
+      return try value(of: item, from: storage.backendName)
+    }
+    guard let secret = try storage.secret(for: key) else { return nil }
+    if let value = decode(secret, nil) { return value }
+    throw SecureStorageError(.undecodable, operation: .read, backendName: storage.backendName)
+  }
+}
+
+extension SecureStorage {
+  /// Reads the value stored under a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - coding: The coding of the value.
+  /// - Returns: The value, or `nil` if there is no such item.
+  /// - Throws: `.undecodable`, or another error if the storage can't be read.
+  package func value<Value>(
+    for key: ItemKey, as coding: ItemCoding<Value>
+  ) throws(SecureStorageError) -> Value? {
+    try coding.value(for: key, from: self)
+  }
+
+  /// Stores a value under a key, or removes the item.
+  ///
+  /// - Parameters:
+  ///   - value: The value, or `nil` to remove the item.
+  ///   - key: The key of the item.
+  ///   - coding: The coding of the value.
+  ///   - mode: The save mode.
+  /// - Throws: `SecureStorageError` if the storage can't be changed.
+  package func setValue<Value>(
+    _ value: Value?, for key: ItemKey, as coding: ItemCoding<Value>,
+    mode: SaveMode = .addOrReplace
+  ) throws(SecureStorageError) {
+    guard let value else {
+      try remove(key)
+      return
+    }
+    try save(item(for: key, as: coding, value), mode: mode)
+  }
+
+  /// Reads the value stored under a key, and suspends the task while it waits.
+  package nonisolated(nonsending) func value<Value>(
+    for key: ItemKey, as coding: ItemCoding<Value>
+  ) async throws(SecureStorageError) -> Value? {
+    guard let item = try await item(for: key, details: coding.details) else { return nil }
+    return try coding.value(of: item, from: backendName)
+  }
+
+  /// Stores a value under a key, or removes the item, and suspends the task while it waits.
+  package nonisolated(nonsending) func setValue<Value>(
+    _ value: Value?, for key: ItemKey, as coding: ItemCoding<Value>,
+    mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    guard let value else {
+      try await remove(key)
+      return
+    }
+    try await save(item(for: key, as: coding, value), mode: mode)
+  }
+
+  private func item<Value>(
+    for key: ItemKey, as coding: ItemCoding<Value>, _ value: Value
+  ) throws(SecureStorageError) -> SecureItem {
+    var item = SecureItem(key: key)
+    do {
+      try coding.encode(value, &item)
+    } catch {
+      // The encoder's error could quote the value.
+      throw SecureStorageError(
+        .invalidArgument, operation: .save, backendName: backendName,
+        message: "The value can't be encoded as JSON.", argument: "value")
+    }
+    return item
+  }
+}

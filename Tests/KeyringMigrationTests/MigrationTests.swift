@@ -1,0 +1,367 @@
+import KeyringMigration
+import KeyringStorage
+import KeyringTesting
+import Synchronization
+import Testing
+
+/// Moving items from one storage to another.
+@Suite struct MigrationTests {
+  private static let service = "org.example.app"
+  private let old = InMemoryStorage()
+  private let new = InMemoryStorage()
+  private let query = ItemQuery.service(service)
+
+  /// As many as do not fit in one message, of several kinds, with all that an item can have.
+  private static let items =
+    (0..<9).map { number in
+      SecureItem(
+        key: .password(service: service, account: "\(number)"), secret: Secret("s3cret \(number)"),
+        label: "label \(number)", attributes: ["comment": "of \(number)"])
+    } + [
+      SecureItem(
+        key: .credentials(service: service, label: "login"), secret: Secret("pa55"),
+        attributes: ["username": "ada"]),
+      SecureItem(
+        key: .value(service: service, account: "bytes"), secret: Secret(bytes: [0, 0xFF])),
+    ]
+
+  private func fill(_ storage: InMemoryStorage, with items: [SecureItem] = items) throws {
+    for item in items { try storage.save(item, mode: .add) }
+  }
+
+  private func expectAll(
+    _ items: [SecureItem] = items, in storage: InMemoryStorage, _ comment: Comment? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let all = try storage.items(matching: ItemQuery(details: .all))
+    #expect(all.count == items.count, comment, sourceLocation: sourceLocation)
+    for item in items {
+      let found = try #require(try storage.item(for: item.key), comment)
+      #expect(found.secret == item.secret, comment, sourceLocation: sourceLocation)
+      #expect(
+        found.label == item.label ?? item.key.defaultLabel, comment, sourceLocation: sourceLocation)
+      #expect(
+        found.attributes == item.attributes ?? [:], comment, sourceLocation: sourceLocation)
+    }
+  }
+
+  private func expectNone(
+    in storage: InMemoryStorage, _ comment: Comment? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(
+      try storage.items(matching: ItemQuery()).isEmpty, comment, sourceLocation: sourceLocation)
+  }
+
+  private func failure(_ body: () throws -> Void) -> SecureStorageError? {
+    #expect(throws: SecureStorageError.self, performing: body)
+  }
+
+  // MARK: - What is moved
+
+  @Test func movesItemsWithAllTheyHave() throws {
+    try fill(old)
+    let other = ItemKey.password(service: "another", account: "0")
+    try old.setPassword("stays", for: other)
+    #expect(try Migration(of: query, from: old, to: new).run() == Self.items.count)
+    try expectAll(in: new)
+    #expect(try old.items(matching: ItemQuery()).map(\.key) == [other])
+  }
+
+  @Test func asynchronousTwinDoesTheSame() async throws {
+    try fill(old)
+    let migration = Migration(of: query, from: old, to: new)
+    #expect(try await migration.run() == Self.items.count)
+    try expectAll(in: new)
+    #expect(try await migration.run() == 0)
+  }
+
+  @Test func movesTheKeysThatAreThere() throws {
+    try fill(old)
+    let keys = [Self.items[2].key, .password(service: "absent", account: "0"), Self.items[2].key]
+    #expect(try Migration(of: keys, from: old, to: new).run() == 1)
+    #expect(try new.items(matching: ItemQuery()).map(\.key) == [keys[0]])
+    #expect(try !old.exists(keys[0]))
+    #expect(try Migration(of: keys, from: old, to: new).run() == 0)
+  }
+
+  @Test func labelsThatNoStorageTakesAreMended() throws {
+    struct Foreign: BlockingStorage {
+      let base: InMemoryStorage
+
+      func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+        try base.save(item, mode: mode)
+      }
+      func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+        try base.items(matching: query).map {
+          var item = $0
+          item.label = item.key.attributes["username"] == "0" ? "" : "https://example.org"
+          return item
+        }
+      }
+      func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+        try base.removeItems(matching: query)
+      }
+    }
+    let keys = Self.items.prefix(2).map(\.key)
+    for key in keys { try old.setPassword("s3cret", for: key) }
+    #expect(try Migration(of: keys, from: Foreign(base: old), to: new).run() == 2)
+    #expect(try new.item(for: keys[0])?.label == keys[0].defaultLabel)
+    #expect(try new.item(for: keys[1])?.label == "https:--example.org")
+  }
+
+  // MARK: - What is refused
+
+  @Test func neverOverwritesAnotherValue() throws {
+    try fill(old)
+    let key = Self.items[10].key
+    try new.setSecret(Secret("other"), for: key)
+    let error = failure { try Migration(of: query, from: old, to: new).run() }
+    #expect(error?.code == .itemAlreadyExists)
+    #expect(error?.message.contains("\(key)") == true)
+    #expect(try new.items(matching: ItemQuery()).count == 1, "nothing was written")
+    #expect(try new.secret(for: key) == Secret("other"))
+    try expectAll(in: old)
+  }
+
+  @Test func anotherLoginIsAnotherValue() throws {
+    try fill(old)
+    let key = Self.items[9].key
+    try new.setCredential(Credential(login: "bob", password: "pa55"), for: key)
+    let error = failure { try Migration(of: query, from: old, to: new).run() }
+    #expect(error?.code == .itemAlreadyExists)
+    try expectAll(in: old)
+  }
+
+  @Test func anItemAddedMeanwhileIsNotOverwritten() throws {
+    try fill(old)
+    let key = Self.items[0].key
+    let migration = Migration(of: query, from: old, to: new) { [new] progress in
+      guard progress.phase == .writing, progress.completed == 0 else { return }
+      #expect(throws: Never.self) { try new.setPassword("other", for: key) }
+    }
+    let error = failure { try migration.run() }
+    #expect(error?.code == .itemAlreadyExists)
+    #expect(error?.message.contains("\(key)") == true)
+    #expect(try new.password(for: key) == "other")
+    try expectAll(in: old)
+  }
+
+  @Test func aStorageIsNotMigratedToItself() throws {
+    try fill(old)
+    let error = failure { try Migration(of: query, from: FaultyStorage(old), to: old).run() }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.argument == "destination")
+    try expectAll(in: old)
+  }
+
+  @Test func lockedSourceIsAnErrorAndNotEmpty() throws {
+    try fill(old)
+    try old.lock()
+    #expect(failure { try Migration(of: query, from: old, to: new).run() }?.code == .locked)
+    try expectNone(in: new)
+  }
+
+  @Test func whatReadsBackOtherwiseKeepsTheSource() throws {
+    /// Loses what it is told to of what it saves.
+    struct Lossy: BlockingStorage {
+      let base: InMemoryStorage
+      let lose: @Sendable (inout SecureItem) -> Void
+
+      func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+        var item = item
+        if item.key == MigrationTests.items[8].key { lose(&item) }
+        try base.save(item, mode: mode)
+      }
+      func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+        try base.items(matching: query)
+      }
+      func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+        try base.removeItems(matching: query)
+      }
+    }
+    let losses: [@Sendable (inout SecureItem) -> Void] = [
+      { $0.secret = Secret("s3cret") }, { $0.label = "label" }, { $0.attributes = [:] },
+      { $0.key = .password(service: "elsewhere", account: "8") },
+    ]
+    for lose in losses {
+      let (old, new) = (InMemoryStorage(), InMemoryStorage())
+      try fill(old)
+      let migration = Migration(of: query, from: old, to: Lossy(base: new, lose: lose))
+      #expect(failure { try migration.run() }?.code == .verificationFailed)
+      try expectAll(in: old)
+    }
+  }
+
+  @Test func changeOfTheSourceIsNoticedBeforeItIsRemoved() throws {
+    try fill(old)
+    let key = Self.items[10].key
+    let migration = Migration(of: query, from: old, to: new) { [old] progress in
+      guard progress.phase == .verifying, progress.completed == 0 else { return }
+      #expect(throws: Never.self) { try old.setSecret(Secret("newer"), for: key) }
+    }
+    let error = failure { try migration.run() }
+    #expect(error?.code == .sourceChanged)
+    #expect(error?.message.contains("\(key)") == true)
+    #expect(try old.items(matching: query).count == Self.items.count, "nothing was removed")
+    #expect(try old.secret(for: key) == Secret("newer"))
+    // Run again, it does not decide which of the two is right either.
+    let again = failure { try Migration(of: query, from: old, to: new).run() }
+    #expect(again?.code == .itemAlreadyExists)
+    try new.remove(key)
+    #expect(try Migration(of: query, from: old, to: new).run() == Self.items.count)
+    #expect(try new.secret(for: key) == Secret("newer"))
+  }
+
+  @Test func aFailureShowsNoSecret() throws {
+    try fill(old)
+    try new.setPassword("another s3cret", for: Self.items[0].key)
+    let error = failure { try Migration(of: query, from: old, to: new).run() }
+    var text = ""
+    dump(error, to: &text)
+    #expect(!text.contains("s3cret") && !"\(error as Any)".contains("s3cret"))
+    dump(Migration(of: query, from: old, to: new), to: &text)
+    #expect(!text.contains("s3cret"))
+  }
+
+  // MARK: - How far it is
+
+  @Test func reportsEachItemInEachPhase() throws {
+    try fill(old)
+    let reports = Mutex<[Migration.Progress]>([])
+    try Migration(of: query, from: old, to: new) { report in
+      reports.withLock { $0.append(report) }
+    }.run()
+    let all = reports.withLock(\.self)
+    let total = Self.items.count
+    #expect(all.allSatisfy { $0.total == total })
+    for (index, phase) in Migration.Phase.allCases.enumerated() {
+      let ofPhase = all[(index * (total + 1))...].prefix(total + 1)
+      #expect(ofPhase.allSatisfy { $0.phase == phase })
+      #expect(ofPhase.map(\.completed) == Array(0...total))
+    }
+  }
+
+  @Test func cancellingEndsItAndItGoesOnLater() async throws {
+    try fill(old)
+    let storage = FaultyStorage(new)
+    let gate = storage.suspend(.save)
+    let migration = Migration(of: query, from: old, to: storage)
+    let running = Task { try await migration.run() }
+    await gate.waitForCall()
+    running.cancel()
+    let error = await #expect(throws: SecureStorageError.self) { try await running.value }
+    #expect(error?.code == .canceled)
+    try expectAll(in: old)
+    storage.reset()
+    #expect(try await migration.run() == Self.items.count)
+    try expectAll(in: new)
+  }
+
+  // MARK: - Crashes
+
+  /// Where a run ends: with one call, which is done or not, all later ones failing as well.
+  private struct Crash {
+    let call: Int
+    let isDone: Bool
+  }
+
+  /// Runs a migration that ends as if the program was killed; `true` if it did not get that far.
+  private func run(_ old: InMemoryStorage, _ new: InMemoryStorage, _ crash: Crash) -> Bool {
+    let storages = CrashingStorage.pair(old, new, callsBefore: crash.call, lastIsDone: crash.isDone)
+    do {
+      try Migration(of: query, from: storages.0, to: storages.1).run()
+      return true
+    } catch { return false }
+  }
+
+  @Test(arguments: [false, true]) func goesOnAfterACrashAnywhere(isDone: Bool) throws {
+    // One of each kind: there are as many runs as the square of the calls.
+    let items = Array(Self.items.suffix(3))
+    var (call, isOver) = (0, false)
+    while !isOver {
+      let crash = Crash(call: call, isDone: isDone)
+      // And the run after it crashes as well, anywhere.
+      var (nextCall, nextIsOver) = (0, false)
+      while !nextIsOver {
+        let (old, new) = (InMemoryStorage(), InMemoryStorage())
+        try fill(old, with: items)
+        isOver = run(old, new, crash)
+        nextIsOver = run(old, new, Crash(call: nextCall, isDone: isDone))
+        let comment: Comment = "crashes at calls \(call) and \(nextCall), done: \(isDone)"
+        for item in items {
+          #expect(try old.exists(item.key) || new.exists(item.key), comment)
+        }
+        try Migration(of: query, from: old, to: new).run()
+        // What a probe has left is taken away by the next that is needed.
+        try new.removeItems(matching: .service("swift-keyring migration"))
+        try expectAll(items, in: new, comment)
+        try expectNone(in: old, comment)
+        nextCall += 1
+      }
+      call += 1
+    }
+    #expect(call > items.count * 5, "it went through all calls")
+  }
+
+  @Test func removalThatFailsIsAnErrorAndIsFinishedByTheNextRun() throws {
+    try fill(old)
+    let source = FaultyStorage(old)
+    source.fail(.remove, with: .locked, onCall: 4)
+    #expect(failure { try Migration(of: query, from: source, to: new).run() }?.code == .locked)
+    #expect(try old.items(matching: query).count == Self.items.count - 3)
+    try expectAll(in: new)
+    #expect(try Migration(of: query, from: source, to: new).run() == Self.items.count - 3)
+    try expectAll(in: new)
+    try expectNone(in: old)
+  }
+}
+
+/// A storage, one of two that share a number of calls, after which all fail.
+private struct CrashingStorage: BlockingStorage {
+  private final class Calls: Sendable {
+    let left: Mutex<Int>
+
+    init(_ count: Int) { left = Mutex(count) }
+  }
+
+  private let base: InMemoryStorage
+  private let calls: Calls
+  private let lastIsDone: Bool
+
+  static func pair(
+    _ first: InMemoryStorage, _ second: InMemoryStorage, callsBefore count: Int, lastIsDone: Bool
+  ) -> (CrashingStorage, CrashingStorage) {
+    let calls = Calls(count)
+    return (
+      CrashingStorage(base: first, calls: calls, lastIsDone: lastIsDone),
+      CrashingStorage(base: second, calls: calls, lastIsDone: lastIsDone)
+    )
+  }
+
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try pass { () throws(SecureStorageError) in try base.save(item, mode: mode) }
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try pass { () throws(SecureStorageError) in try base.items(matching: query) }
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try pass { () throws(SecureStorageError) in try base.removeItems(matching: query) }
+  }
+
+  private func pass<Result>(
+    _ body: () throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    let left = calls.left.withLock { left in
+      left -= 1
+      return left
+    }
+    let crash = SecureStorageError(.connectionLost, operation: .migrate, backendName: "crash")
+    if left < -1 || (left == -1 && !lastIsDone) { throw crash }
+    let result = try body()
+    if left == -1 { throw crash }
+    return result
+  }
+}

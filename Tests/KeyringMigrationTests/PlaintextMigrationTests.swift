@@ -1,0 +1,476 @@
+import FoundationEssentials
+import KeyringMigration
+import KeyringStorage
+import KeyringTesting
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Moving secrets out of files and dictionaries.
+@Suite struct PlaintextMigrationTests {
+  private struct Session: Codable, Equatable { var id: Int }
+
+  private let storage = InMemoryStorage()
+  private let token = ItemKey.password(service: "org.example.app", account: "token")
+  private let login = ItemKey.credentials(service: "org.example.app", label: "login")
+  private let session = ItemKey.value(service: "org.example.app", account: "session")
+
+  private func failure(_ body: () throws -> Void) -> SecureStorageError? {
+    #expect(throws: SecureStorageError.self, performing: body)
+  }
+
+  // MARK: - Environment files
+
+  /// What a line's value is, and what is left of the line.
+  private static let lines: [(line: String, value: String, rest: String)] = [
+    ("TOKEN=s3cret\n", "s3cret", ""),
+    ("TOKEN=s3cret", "s3cret", ""),
+    ("TOKEN=s3cret\r\n", "s3cret", ""),
+    ("  export\tTOKEN = s3cret \t\n", "s3cret", ""),
+    ("export TOKEN=\"s3cret\"\r\n", "s3cret", ""),
+    ("TOKEN=\n", "", ""),
+    ("TOKEN=\"\"", "", ""),
+    ("TOKEN=a#b # of ada\r\n", "a#b", "# of ada\r\n"),
+    ("TOKEN=# none\n", "# none", ""),
+    ("TOKEN= # none\n", "", "# none\n"),
+    ("TOKEN='a\\n#\"$x' # 'c'\n", "a\\n#\"$x", "# 'c'\n"),
+    ("TOKEN=\"a\\n\\t\\r\\\"\\\\\\$\\`\\q'#\" #c", "a\n\t\r\"\\$`\\q'#", "#c"),
+    ("TOKEN=\"one\r\ntwo=2\r\n\"  \r\n", "one\r\ntwo=2\r\n", ""),
+    ("TOKEN='one\nAFTER=no\n'\n", "one\nAFTER=no\n", ""),
+    ("TOKEN=it's $HOME=\"x\"\n", "it's $HOME=\"x\"", ""),
+    ("TOKEN=\u{e9}\u{1F511}\n", "\u{e9}\u{1F511}", ""),
+  ]
+
+  @Test(arguments: lines) func variablesAreReadAndCutOut(
+    line: String, value: String, rest: String
+  ) throws {
+    let before = "\u{FEFF}# TOKEN=no\n\nTOKEN\nOTHER_TOKEN='a # b'\nTOKEN2: x\r\n QUOTE=\"open\n"
+    let after = line.hasSuffix("\n") ? "\r\nAFTER = \"x\" \r\n#end" : ""
+    let file = try TemporaryFile(before + line + after)
+    let plan = PlaintextMapping.password("TOKEN", as: token)
+    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
+    #expect(try migration.run() == 1)
+    #expect(try storage.password(for: token) == value)
+    #expect(try Array(file.content.utf8) == Array((before + rest + after).utf8))
+    #expect(try migration.run() == 0)
+  }
+
+  @Test func commentThatIsLeftIsNoVariable() throws {
+    let file = try TemporaryFile("TOKEN=a # TOKEN=b\nA=1\n")
+    let plan = PlaintextMapping.password("TOKEN", as: token)
+    try Migration(of: [plan], from: .environmentFile(file.path), to: storage).run()
+    #expect(try file.content == "# TOKEN=b\nA=1\n")
+  }
+
+  @Test(arguments: [
+    ("TOKEN=\"s3cret\nA=1\n", SecureStorageError.Code.undecodable),
+    ("TOKEN='s3cret'more\n", .undecodable),
+    ("TOKEN=`s3cret`\n", .undecodable),
+    ("TOKEN=s3cret\\\nmore\n", .undecodable),
+    ("TOKEN=\"s3cret\"#more\n", .undecodable),
+    ("TOKEN=s3cret\nexport TOKEN=s3cret\n", .ambiguous),
+  ])
+  func whatCouldBeReadInSeveralWaysIsRefused(
+    content: String, code: SecureStorageError.Code
+  ) throws {
+    let file = try TemporaryFile(content)
+    let plan = PlaintextMapping.password("TOKEN", as: token)
+    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
+    let error = failure { try migration.run() }
+    #expect(error?.code == code)
+    #expect(error?.message.contains("TOKEN") == true)
+    #expect("\(error as Any)".contains("s3cret") == false)
+    #expect(try file.content == content)
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  /// As Windows' editors save it when they are told to.
+  @Test(arguments: [false, true], [[0xFF, 0xFE], []] as [[UInt8]])
+  func textInUTF16IsRefused(isJSON: Bool, mark: [UInt8]) throws {
+    let text = isJSON ? "{\"TOKEN\": \"s3cret\"}" : "TOKEN=s3cret\n"
+    let bytes = mark + text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+    let file = try TemporaryFile(bytes: bytes)
+    let place: PlaintextSource = isJSON ? .jsonFile(file.path) : .environmentFile(file.path)
+    let migration = Migration(of: [.password("TOKEN", as: token)], from: place, to: storage)
+    let error = failure { try migration.run() }
+    #expect(error?.code == .undecodable && error?.recoverySuggestion?.contains("UTF-8") == true)
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func textThatIsNotUTF8IsNoPassword() throws {
+    let file = try TemporaryFile(bytes: Array("TOKEN=".utf8) + [0xFF, 0x0A])
+    let plan = PlaintextMapping.password("TOKEN", as: token)
+    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
+    #expect(failure { try migration.run() }?.code == .undecodable)
+  }
+
+  // MARK: - JSON
+
+  private static let json = """
+    {
+      "version" : 1.50,  "to\\u006ben": "s\\u0033cret\\n", "null": null,
+      "accounts": {"ada": {"login": "ada", "password": "pa\\"}55"}, "count": 12e1},
+      "session": {"id": 7, "more": [1, {"a": "]"}]}
+    }
+
+    """
+
+  private var plans: [PlaintextMapping] {
+    [
+      .password("token", as: token), .credential("accounts", "ada", as: login),
+      .value("session", of: Session.self, as: session),
+      .password("null", as: .password(service: "null", account: "null")),
+      .password("accounts", "bob", "token", as: .password(service: "bob", account: "bob")),
+    ]
+  }
+
+  @Test func membersAreReadAndCutOut() throws {
+    let file = try TemporaryFile(Self.json)
+    #expect(try Migration(of: plans, from: .jsonFile(file.path), to: storage).run() == 3)
+    #expect(try storage.password(for: token) == "s3cret\n")
+    #expect(
+      try storage.credential(for: login) == Credential(login: "ada", password: "pa\"}55"))
+    #expect(try storage.value(Session.self, for: session) == Session(id: 7))
+    let stored = try storage.secret(for: session)
+    #expect(stored?.text == "{\"id\": 7, \"more\": [1, {\"a\": \"]\"}]}", "as it was")
+    #expect(
+      try file.content == """
+        {
+          "version" : 1.50,  "null": null,
+          "accounts": {"count": 12e1}
+        }
+
+        """)
+  }
+
+  @Test(arguments: [
+    ("{\"a\":1,\"t\":\"x\"}", "{\"a\":1}"), ("{\"t\":\"x\",\"a\":1}", "{\"a\":1}"),
+    ("{ \"t\" : \"x\" }", "{  }"), ("\u{FEFF}{\"a\":1 ,\n \"t\":\"x\"\n}", "\u{FEFF}{\"a\":1\n}"),
+    ("{\"a\":1,\"t\":\"x\",}", "{\"a\":1,}"),
+  ])
+  func aMemberTakesItsCommaAlong(content: String, left: String) throws {
+    let file = try TemporaryFile(content)
+    let plan = PlaintextMapping.password("t", as: token)
+    try Migration(of: [plan], from: .jsonFile(file.path), to: storage).run()
+    #expect(try storage.password(for: token) == "x")
+    #expect(try Array(file.content.utf8) == Array(left.utf8))
+  }
+
+  @Test(arguments: [
+    ("{\"token\": 1}", SecureStorageError.Code.undecodable),
+    ("{\"token\": {\"s3cret\": 1}}", .undecodable),
+    ("{\"token\": [\"s3cret\"]}", .undecodable),
+    ("{\"token\": \"s3cret\"", .undecodable),
+    ("{\"token\": \"s3cret\"} more", .undecodable),
+    ("[\"token\", \"s3cret\"]", .undecodable),
+    ("", .undecodable),
+    ("{\"token\": \"s3cret\", \"tok\\u0065n\": \"s3cret\"}", .ambiguous),
+    ("{\"session\": \"s3cret\"}", .undecodable),
+    ("{\"session\": {\"name\": \"s3cret\"}}", .undecodable),
+    ("{\"accounts\": {\"ada\": \"s3cret\"}}", .undecodable),
+    ("{\"accounts\": {\"ada\": {\"password\": \"s3cret\"}}}", .undecodable),
+    (
+      "{\"accounts\": {\"ada\": {\"login\": \"a\", \"password\": \"s3cret\", \"code\": \"1\"}}}",
+      .undecodable
+    ),
+    ("{\"accounts\": [{\"ada\": \"s3cret\"}]}", .undecodable),
+  ])
+  func wrongTypesAreRefused(content: String, code: SecureStorageError.Code) throws {
+    let file = try TemporaryFile(content)
+    let error = failure { try Migration(of: plans, from: .jsonFile(file.path), to: storage).run() }
+    #expect(error?.code == code)
+    #expect("\(error as Any)".contains("s3cret") == false)
+    #expect(try file.content == content)
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func valuesOfEveryKindFromText() throws {
+    let file = try TemporaryFile(
+      "TEXT=12\nDATA=AP8=\nSESSION={\"id\": 7}\nLOGIN='{\"login\": \"ada\", \"password\": \"p\"}'\n"
+    )
+    func key(_ account: String) -> ItemKey { .value(service: "service", account: account) }
+    let plans: [PlaintextMapping] = [
+      .value("TEXT", of: String.self, as: key("text")),
+      .value("DATA", of: Data.self, as: key("data")),
+      .value("SESSION", of: Session.self, as: key("session")), .credential("LOGIN", as: login),
+    ]
+    #expect(try Migration(of: plans, from: .environmentFile(file.path), to: storage).run() == 4)
+    #expect(try storage.value(String.self, for: key("text")) == "12")
+    #expect(try storage.secret(for: key("data")) == Secret(bytes: [0, 0xFF]))
+    #expect(try storage.value(Session.self, for: key("session")) == Session(id: 7))
+    #expect(try storage.credential(for: login)?.password == "p")
+    #expect(try file.content.isEmpty)
+  }
+
+  // MARK: - Files
+
+  @Test(arguments: [0o600, 0o640] as [mode_t])
+  func fileKeepsItsPermissionsAndLinks(mode: mode_t) throws {
+    let file = try TemporaryFile("TOKEN=s3cret\nA=1\n", mode: mode)
+    let alias = file.folder + "/link"
+    try #require(symlink(file.path, alias) == 0)
+    let plan = PlaintextMapping.password("TOKEN", as: token)
+    try Migration(of: [plan], from: .environmentFile(alias), to: storage).run()
+    #expect(try file.content == "A=1\n")
+    #expect(file.mode == mode)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: alias) == file.path)
+    #expect(try file.neighbours == ["file", "link"], "nothing is left beside it")
+  }
+
+  @Test func fileThatDoesNotExistHasNoValues() throws {
+    #expect(try Migration(of: plans, from: .jsonFile("/nowhere/a.json"), to: storage).run() == 0)
+  }
+
+  @Test func secondNameOfAFileIsRefused() throws {
+    let file = try TemporaryFile("TOKEN=s3cret\n")
+    try #require(link(file.path, file.folder + "/other") == 0)
+    let plan = PlaintextMapping.password("TOKEN", as: token)
+    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
+    #expect(failure { try migration.run() }?.code == .invalidArgument)
+    #expect(try !storage.exists(token))
+  }
+
+  @Test func folderIsNoFile() throws {
+    let file = try TemporaryFile("")
+    let migration = Migration(of: plans, from: .jsonFile(file.folder), to: storage)
+    #expect(failure { try migration.run() }?.code == .invalidArgument)
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root may write everywhere"), arguments: [true, false])
+  func fileThatCannotBeChangedIsRefusedBeforeAnythingIsWritten(isFolder: Bool) throws {
+    let file = try TemporaryFile("TOKEN=s3cret\n")
+    let (path, mode): (String, mode_t) = isFolder ? (file.folder, 0o500) : (file.path, 0o400)
+    try #require(chmod(path, mode) == 0)
+    defer { chmod(path, 0o700) }
+    let plan = PlaintextMapping.password("TOKEN", as: token)
+    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
+    #expect(failure { try migration.run() }?.code == .accessDenied)
+    #expect(try !storage.exists(token))
+  }
+
+  // In a process of its own, which may write no file any more.
+  @Test func fileThatCannotBeWrittenStaysAndIsFinishedLater() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGXFSZ, SIG_IGN)
+      let storage = InMemoryStorage()
+      let key = ItemKey.password(service: "service", account: "token")
+      let file = try TemporaryFile("TOKEN=s3cret\nA=1\n")
+      let migration = Migration(
+        of: [.password("TOKEN", as: key)], from: .environmentFile(file.path), to: storage)
+      try TemporaryFile.limitSize(to: 2)
+      let error = #expect(throws: SecureStorageError.self) { try migration.run() }
+      #expect(error?.operation == .remove && error?.underlying?.code == Int(EFBIG))
+      #expect(try file.content == "TOKEN=s3cret\nA=1\n")
+      #expect(try file.neighbours == ["file"])
+      #expect(try storage.password(for: key) == "s3cret")
+      try TemporaryFile.limitSize(to: .max)
+      #expect(try migration.run() == 1)
+      #expect(try file.content == "A=1\n")
+    }
+  }
+
+  @Test func changeOfTheFileIsNoticedAndOtherChangesAreKept() throws {
+    let file = try TemporaryFile("TOKEN=s3cret\nA=1\n")
+    let plan = PlaintextMapping.password("TOKEN", as: token)
+    let content = Mutex("TOKEN=newer\n")
+    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage) {
+      guard $0.phase == .removing, $0.completed == 0 else { return }
+      #expect(throws: Never.self) { try file.write(Array(content.withLock(\.self).utf8)) }
+    }
+    let error = failure { try migration.run() }
+    #expect(error?.code == .sourceChanged)
+    #expect("\(error as Any)".contains("newer") == false)
+    #expect(try file.content == "TOKEN=newer\n")
+    #expect(failure { try migration.run() }?.code == .itemAlreadyExists)
+    try file.write(Array("TOKEN=s3cret\nA=1\n".utf8))
+    content.withLock { $0 = "B=2\nTOKEN=\"s3cret\"\n" }
+    #expect(try migration.run() == 1)
+    #expect(try file.content == "B=2\n")
+  }
+
+  @Test func goesOnAfterACrashAtAnyCall() throws {
+    for operation in [SecureStorageError.Operation.read, .save] {
+      for (isDone, call) in [(true, 1), (true, 2), (true, 3), (false, 1), (false, 2), (false, 3)] {
+        let file = try TemporaryFile(Self.json)
+        let storage = FaultyStorage()
+        if isDone {
+          storage.failAfterCompletion(operation, with: .connectionLost, onCall: call)
+        } else {
+          storage.fail(operation, with: .connectionLost, onCall: call)
+        }
+        let migration = Migration(of: plans, from: .jsonFile(file.path), to: storage)
+        do { try migration.run() } catch {
+          #expect(try file.content == Self.json)
+          #expect(try migration.run() == 3)
+        }
+        storage.reset()
+        #expect(try storage.items(matching: ItemQuery()).count == 3)
+        #expect(try storage.password(for: token) == "s3cret\n")
+        #expect(try !file.content.contains("s\\u0033cret"))
+      }
+    }
+  }
+
+  @Test func oneValueDoesNotBecomeTwoItems() throws {
+    let file = try TemporaryFile("TOKEN=s3cret\n")
+    let other = ItemKey.password(service: "other", account: "token")
+    let plans: [PlaintextMapping] = [.password("TOKEN", as: token), .password("TOKEN", as: other)]
+    let migration = Migration(of: plans, from: .environmentFile(file.path), to: storage)
+    #expect(failure { try migration.run() }?.code == .ambiguous)
+  }
+
+  @Test func twoValuesDoNotBecomeOneItem() throws {
+    let file = try TemporaryFile("A=s3cret\nB=s3cret\n")
+    let plans: [PlaintextMapping] = [.password("A", as: token), .password("B", as: token)]
+    let migration = Migration(of: plans, from: .environmentFile(file.path), to: storage)
+    #expect(failure { try migration.run() }?.code == .ambiguous)
+  }
+
+  // MARK: - Values of the app
+
+  /// What stands in for the user defaults.
+  private final class Defaults: Sendable {
+    let values: Mutex<[String: any Sendable]>
+
+    init(_ values: [String: any Sendable]) { self.values = Mutex(values) }
+
+    var names: [String] { values.withLock { $0.keys.sorted() } }
+    func value(_ name: String) -> (any Sendable)? { values.withLock { $0[name] } }
+    var plaintext: PlaintextSource {
+      .values(
+        read: { name in self.value(name) },
+        remove: { names in self.values.withLock { for name in names { $0[name] = nil } } })
+    }
+  }
+
+  @Test func valuesOfTheAppAreReadAndRemoved() throws {
+    let defaults = Defaults([
+      "token": "s3cret", "session": ["id": 7], "other": 1,
+      "login": Data("{\"login\": \"ada\", \"password\": \"pa55\"}".utf8),
+      "bytes": [0, 0xFF] as [UInt8],
+    ])
+    let bytes = ItemKey.value(service: "service", account: "bytes")
+    let plans: [PlaintextMapping] = [
+      .password("token", as: token), .credential("login", as: login),
+      .value("session", of: Session.self, as: session), .value("bytes", of: Data.self, as: bytes),
+      .password("absent", as: .password(service: "service", account: "absent")),
+    ]
+    #expect(try Migration(of: plans, from: defaults.plaintext, to: storage).run() == 4)
+    #expect(try storage.password(for: token) == "s3cret")
+    #expect(try storage.credential(for: login)?.password == "pa55")
+    #expect(try storage.value(Session.self, for: session) == Session(id: 7))
+    #expect(try storage.secret(for: bytes) == Secret(bytes: [0, 0xFF]))
+    #expect(defaults.names == ["other"])
+  }
+
+  // A dictionary has its members in another order in every process.
+  @Test func dictionaryIsTheSameValueInWhateverOrder() throws {
+    let members = (0..<20).map { ("member \($0)", $0) }
+    var larger = [String: Int](minimumCapacity: 1000)
+    for (name, value) in members.reversed() { larger[name] = value }
+    let smaller = Dictionary(uniqueKeysWithValues: members)
+    try #require(Array(larger.keys) != Array(smaller.keys))
+    let plan = PlaintextMapping.value("numbers", of: [String: Int].self, as: session)
+    let faulty = FaultyStorage(storage)
+    faulty.failAfterCompletion(.save, with: .connectionLost)
+    let defaults = Defaults(["numbers": smaller])
+    #expect(
+      failure { try Migration(of: [plan], from: defaults.plaintext, to: faulty).run() }?.code
+        == .connectionLost)
+    defaults.values.withLock { $0["numbers"] = larger }
+    #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).run() == 1)
+    #expect(try storage.value([String: Int].self, for: session) == smaller)
+  }
+
+  @Test func wrongTypesOfTheAppAreRefused() throws {
+    struct Opaque {}
+    for value in [1, true, ["s3cret"], Opaque()] as [any Sendable] {
+      let defaults = Defaults(["token": value])
+      let plan = PlaintextMapping.password("token", as: token)
+      let error = failure {
+        try Migration(of: [plan], from: defaults.plaintext, to: storage).run()
+      }
+      #expect(error?.code == .undecodable)
+      #expect(defaults.names == ["token"])
+    }
+  }
+
+  @Test func changeOfTheAppsValuesIsNoticed() throws {
+    let defaults = Defaults(["token": "s3cret"])
+    let plan = PlaintextMapping.password("token", as: token)
+    let migration = Migration(of: [plan], from: defaults.plaintext, to: storage) {
+      if $0.phase == .verifying { defaults.values.withLock { $0["token"] = "newer" } }
+    }
+    #expect(failure { try migration.run() }?.code == .sourceChanged)
+    #expect(defaults.names == ["token"])
+  }
+
+  @Test func removalThatTheAppFailsIsAnErrorWithoutItsWords() throws {
+    struct Failure: Error { let text = "s3cret" }
+    let plan = PlaintextMapping.password("token", as: token)
+    let failing = PlaintextSource.values(read: { _ in "s3cret" }, remove: { _ in throw Failure() })
+    let forgetful = PlaintextSource.values(read: { _ in "s3cret" }, remove: { _ in })
+    for plaintext in [failing, forgetful] {
+      let error = failure { try Migration(of: [plan], from: plaintext, to: storage).run() }
+      #expect(error?.operation == .remove)
+      #expect(!"\(error as Any)".contains("s3cret"))
+      #expect(try storage.password(for: token) == "s3cret")
+    }
+  }
+}
+
+/// A file in a folder of its own, which is deleted with it.
+final class TemporaryFile: Sendable {
+  let folder: String
+  var path: String { folder + "/file" }
+
+  convenience init(_ text: String, mode: mode_t = 0o600) throws {
+    try self.init(bytes: Array(text.utf8), mode: mode)
+  }
+
+  init(bytes: [UInt8], mode: mode_t = 0o600) throws {
+    folder = FileManager.default.temporaryDirectory.path + "/swift-keyring-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    try write(bytes)
+    try #require(chmod(path, mode) == 0)
+  }
+
+  deinit {
+    #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: folder) }
+  }
+
+  var content: String {
+    get throws { String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self) }
+  }
+
+  var neighbours: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+  }
+
+  var mode: mode_t {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+  }
+
+  func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(filePath: path)) }
+
+  /// Keeps this process from writing larger files.
+  static func limitSize(to limit: rlim_t) throws {
+    var sizes = rlimit()
+    #if canImport(Glibc)
+    let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+    let resource = RLIMIT_FSIZE
+    #endif
+    try #require(getrlimit(resource, &sizes) == 0)
+    sizes.rlim_cur = min(limit, sizes.rlim_max)
+    try #require(setrlimit(resource, &sizes) == 0)
+  }
+}

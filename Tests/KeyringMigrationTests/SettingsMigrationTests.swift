@@ -1,0 +1,163 @@
+import FoundationEssentials
+import Keyring
+import KeyringMigration
+import KeyringTesting
+import Synchronization
+import Testing
+
+/// Moving all properties of a value at once.
+@Suite(.secureStorage()) struct SettingsMigrationTests {
+  struct Session: Codable, Equatable { var id: Int }
+
+  struct AppSettings {
+    @Password("authToken") var authToken: String?
+    @Credentials("account") var account: Credential?
+    @SecureValue("session") var session: Session?
+    @SecureValue("key") var key: Data?
+    @InternetPassword(server: "git.example.org", account: "me") var gitPassword: String?
+    @Password("own") var own: String?
+
+    init(own storage: any SecureStorage) { _own = Password("own", storage: storage) }
+  }
+
+  private let vault = InMemoryStorage()
+  private var settings: AppSettings { AppSettings(own: vault) }
+  private var properties: SecureProperties { SecureProperties(of: settings) }
+
+  /// What the app has kept its secrets in so far.
+  private final class Defaults: Sendable {
+    let values: Mutex<[String: any Sendable]>
+
+    init(_ values: [String: any Sendable]) { self.values = Mutex(values) }
+
+    var names: [String] { values.withLock { $0.keys.sorted() } }
+    func value(_ name: String) -> (any Sendable)? { values.withLock { $0[name] } }
+    var plaintext: PlaintextSource {
+      .values(
+        read: { name in self.value(name) },
+        remove: { names in self.values.withLock { for name in names { $0[name] = nil } } })
+    }
+  }
+
+  private let defaults = Defaults([
+    "authToken": "s3cret", "account": ["login": "ada", "password": "pa55"],
+    "session": "{\"id\": 7}", "key": Data([0, 0xFF]), "git": "git", "own": "own", "theme": "dark",
+  ])
+
+  private func expectAll(sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(settings.authToken == "s3cret", sourceLocation: sourceLocation)
+    #expect(
+      settings.account == Credential(login: "ada", password: "pa55"),
+      sourceLocation: sourceLocation)
+    #expect(settings.session == Session(id: 7), sourceLocation: sourceLocation)
+    #expect(settings.key == Data([0, 0xFF]), sourceLocation: sourceLocation)
+    #expect(settings.gitPassword == "git", sourceLocation: sourceLocation)
+    #expect(settings.own == "own", sourceLocation: sourceLocation)
+  }
+
+  private let paths = ["me@git.example.org": ["git"]]
+
+  @Test func plaintextGoesToThePropertiesByName() throws {
+    #expect(try properties.migrate(from: defaults.plaintext, at: paths) == 6)
+    expectAll()
+    #expect(defaults.names == ["theme"])
+    #expect(try vault.items(matching: ItemQuery()).map(\.key) == [settings.$own.key])
+    #expect(try properties.migrate(from: defaults.plaintext, at: paths) == 0)
+  }
+
+  @Test func asynchronousTwinsUseTheStorageInForce() async throws {
+    #expect(try await properties.migrate(from: defaults.plaintext, at: paths) == 6)
+    expectAll()
+    let other = InMemoryStorage()
+    #expect(
+      try await properties.migrate(from: SecureStorageDefaults.currentStorage, to: other) == 5)
+    withSecureStorage(other) { expectAll() }
+  }
+
+  @Test func itemsOfAnotherStorageComeHere() throws {
+    let old = InMemoryStorage()
+    try properties.migrate(from: defaults.plaintext, at: paths, to: old)
+    #expect(settings.authToken == nil)
+    let reports = Mutex<[Migration.Progress]>([])
+    #expect(
+      try properties.migrate(from: old) { report in reports.withLock { $0.append(report) } } == 5)
+    expectAll()
+    #expect(try old.items(matching: ItemQuery()).isEmpty)
+    #expect(reports.withLock { $0.last }?.completed == 5)
+  }
+
+  @Test func oneWrongTypeLeavesAllAsTheyAre() throws {
+    let names = defaults.names
+    for (name, value) in [
+      ("authToken", 1), ("account", "ada"), ("session", ["name": "x"]), ("key", "no Base64!"),
+      ("own", true),
+    ] as [(String, any Sendable)] {
+      let right = defaults.values.withLock { $0.updateValue(value, forKey: name) }
+      let error = #expect(throws: SecureStorageError.self) {
+        try properties.migrate(from: defaults.plaintext, at: paths)
+      }
+      #expect(error?.code == .undecodable && error?.message.contains(name) == true)
+      #expect(properties.entries().allSatisfy { !$0.isStored })
+      defaults.values.withLock { $0[name] = right }
+    }
+    #expect(defaults.names == names)
+  }
+
+  @Test func aValueThatIsThereAlreadyLeavesAllAsTheyAre() throws {
+    settings.own = "another"
+    let error = #expect(throws: SecureStorageError.self) {
+      try properties.migrate(from: defaults.plaintext, at: paths)
+    }
+    #expect(error?.code == .itemAlreadyExists)
+    #expect(settings.own == "another")
+    #expect(settings.authToken == nil)
+    #expect(defaults.names.count == 7)
+  }
+
+  @Test func twoPropertiesOfOneNameDoNotShareAValue() throws {
+    struct Two {
+      @Password("authToken") var common: String?
+      @Password("authToken", service: "other") var own: String?
+
+      init(own storage: (any SecureStorage)?) {
+        _own = Password("authToken", service: "other", storage: storage)
+      }
+    }
+    for storage in [nil, vault] {
+      let error = #expect(throws: SecureStorageError.self) {
+        try SecureProperties(of: Two(own: storage)).migrate(from: defaults.plaintext)
+      }
+      #expect(error?.code == .ambiguous)
+    }
+    #expect(defaults.names.count == 7)
+  }
+
+  @Test func aPathForNoPropertyIsRefused() throws {
+    let error = #expect(throws: SecureStorageError.self) {
+      try properties.migrate(from: defaults.plaintext, at: ["authTokn": ["authToken"]])
+    }
+    #expect(error?.argument == "paths")
+  }
+
+  @Test func goesOnAfterAFailureAtAnyCall() throws {
+    for operation in [SecureStorageError.Operation.read, .save] {
+      for call in 1...7 {
+        let defaults = Defaults(self.defaults.values.withLock(\.self))
+        let storage = FaultyStorage()
+        storage.failAfterCompletion(operation, with: .connectionLost, onCall: call)
+        try withSecureStorage(storage) { () throws in
+          let own = InMemoryStorage()
+          let properties = SecureProperties(of: AppSettings(own: own))
+          do { try properties.migrate(from: defaults.plaintext, at: paths) } catch {
+            #expect(defaults.names.count == 7)
+            #expect(try properties.migrate(from: defaults.plaintext, at: paths) == 6)
+          }
+          storage.reset()
+          #expect(defaults.names == ["theme"])
+          #expect(try storage.items(matching: ItemQuery()).count == 5)
+          #expect(try own.items(matching: ItemQuery()).count == 1)
+        }
+      }
+    }
+  }
+}

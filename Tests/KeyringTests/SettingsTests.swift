@@ -1,0 +1,192 @@
+import Keyring
+import KeyringTesting
+import Testing
+
+/// All properties of a value at once.
+@Suite(.secureStorage()) struct SettingsTests {
+  struct Session: Codable, Equatable { var id: Int }
+
+  struct Account {
+    @Password("refreshToken") var refreshToken: String?
+    @SecureValue("session") var session: Session?
+  }
+
+  class Base {
+    @Password("inherited") var inherited: String?
+  }
+
+  final class AppSettings: Base {
+    var name = "an app"
+    let account = Account()
+    @Credentials("login") var login: Credential?
+    @InternetPassword(server: "git.example.org", account: "me") var gitPassword: String?
+    @Password("proxyUser", default: "anonymous") var proxyUser: String
+    var more: [String: Account] = [:]
+    weak var owner: AppSettings?
+  }
+
+  private let settings = AppSettings()
+  private var properties: SecureProperties { SecureProperties(of: settings) }
+
+  private func fill() {
+    settings.inherited = "inherited"
+    settings.account.refreshToken = "token"
+    settings.account.session = Session(id: 7)
+    settings.login = Credential(login: "ada", password: "pa55")
+    settings.gitPassword = "git"
+  }
+
+  @Test func nestedAndInheritedPropertiesAreFoundOnce() {
+    settings.owner = settings
+    #expect(
+      Set(properties.entries().map(\.name)) == [
+        "refreshToken", "session", "login", "me@git.example.org", "proxyUser", "inherited",
+      ])
+    #expect(properties.count == 6)
+    #expect(SecureProperties(of: Optional(Settings()) as Any).count == 3)
+    #expect(SecureProperties(of: [Settings(), Settings()]).count == 6)
+    #expect(SecureProperties(of: "nothing").count == 0)
+  }
+
+  @Test func readsAllInOneGo() throws {
+    fill()
+    let storage = FaultyStorage(SecureStorageDefaults.currentStorage)
+    let values = try withSecureStorage(storage) { () throws(SecureStorageError) in
+      try properties.readAll()
+    }
+    #expect(storage.calls.count == 1)
+    #expect(try values[settings.account.$refreshToken] == "token")
+    #expect(try values[settings.account.$session] == Session(id: 7))
+    #expect(try values[settings.$login]?.login == "ada")
+    #expect(try values[settings.$gitPassword] == "git")
+    #expect(try values[settings.$inherited] == "inherited")
+    #expect(try values[settings.$proxyUser] == nil)
+    let error = #expect(throws: SecureStorageError.self) { try values[Settings().$authToken] }
+    #expect(error?.code == .invalidArgument)
+  }
+
+  @Test func valueOfAnotherTypeIsAnErrorOfItsOwn() throws {
+    fill()
+    try SecureStorageDefaults.currentStorage.setSecret(
+      Secret(bytes: [0xFF]), for: settings.account.$session.key)
+    let values = try properties.readAll()
+    #expect(try values[settings.$login]?.login == "ada")
+    let error = #expect(throws: SecureStorageError.self) { try values[settings.account.$session] }
+    #expect(error?.code == .undecodable)
+  }
+
+  @Test func removesAllThatCanBeRemoved() throws {
+    fill()
+    #expect(try properties.removeAll() == 5)
+    #expect(properties.entries().allSatisfy { !$0.isStored && $0.failure == nil })
+    #expect(try properties.removeAll() == 0)
+
+    fill()
+    let storage = FaultyStorage(SecureStorageDefaults.currentStorage)
+    storage.fail(.remove, with: .timedOut, onCall: 2)
+    withSecureStorage(storage) {
+      let error = #expect(throws: SecureStorageError.self) { try properties.removeAll() }
+      #expect(error?.code == .timedOut)
+    }
+    #expect(properties.entries().count(where: \.isStored) == 1)
+  }
+
+  @Test func copiesToAnotherStorage() throws {
+    fill()
+    let other = InMemoryStorage()
+    #expect(try properties.copy(to: other) == 5)
+    withSecureStorage(other) {
+      #expect(settings.account.refreshToken == "token")
+      #expect(settings.login?.password == "pa55")
+    }
+    let error = #expect(throws: SecureStorageError.self) {
+      try properties.copy(to: other, mode: .add)
+    }
+    #expect(error?.code == .itemAlreadyExists)
+  }
+
+  @Test func copiesItemsOfOtherProgramsWithoutWhatOnlyTheyMayName() throws {
+    // Two properties with one key, whose item another program has labelled.
+    let key = settings.account.$refreshToken.key
+    let labels = ["https://example.org/", ""]
+    for label in labels {
+      let foreign = ForeignStorage(SecureItem(key: key, secret: Secret("theirs"), label: label))
+      let other = InMemoryStorage()
+      let properties = SecureProperties(of: [settings.account, Account()])
+      let count = try withSecureStorage(foreign) { () throws(SecureStorageError) in
+        try properties.copy(to: other, mode: .add)
+      }
+      #expect(count == 1)
+      #expect(try other.password(for: key) == "theirs")
+    }
+  }
+
+  @Test func propertyWithAStorageOfItsOwnKeepsIt() throws {
+    struct Mixed {
+      @Password("common") var common: String?
+      @Password("own") var own: String?
+
+      init(_ storage: any SecureStorage) { _own = Password("own", storage: storage) }
+    }
+    let own = InMemoryStorage()
+    let mixed = Mixed(own)
+    (mixed.common, mixed.own) = ("common", "own")
+    let values = try SecureProperties(of: mixed).readAll()
+    #expect(try values[mixed.$common] == "common" && values[mixed.$own] == "own")
+    #expect(try own.exists(mixed.$own.key) && !own.exists(mixed.$common.key))
+  }
+
+  @Test func entriesTellWhatIsStoredAndWhatIsWrong() throws {
+    let storage = FaultyStorage()
+    withSecureStorage(storage) {
+      storage.fail(.save, with: .locked, onCall: 1)
+      settings.inherited = "not stored"
+      settings.gitPassword = "stored"
+      let entries = Dictionary(uniqueKeysWithValues: properties.entries().map { ($0.name, $0) })
+      #expect(entries["inherited"]?.isStored == false)
+      #expect(entries["inherited"]?.failure?.code == .locked)
+      #expect(entries["me@git.example.org"]?.isStored == true)
+      #expect(entries["me@git.example.org"]?.failure == nil)
+      storage.fail(.read, with: .timedOut)
+      #expect(properties.entries().allSatisfy { $0.failure != nil && !$0.isStored })
+    }
+  }
+
+  @Test func asynchronousTwinsDoTheSame() async throws {
+    fill()
+    let properties = properties
+    let values = try await properties.readAll()
+    #expect(try values[settings.$gitPassword] == "git")
+    let other = InMemoryStorage()
+    #expect(try await properties.copy(to: other) == 5)
+    #expect(try await properties.removeAll() == 5)
+    #expect(properties.entries().allSatisfy { !$0.isStored })
+  }
+
+  @Test func defaultIsReadAndNeverStored() throws {
+    #expect(settings.proxyUser == "anonymous")
+    #expect(try !settings.$proxyUser.exists())
+    settings.proxyUser = "ada"
+    #expect(settings.proxyUser == "ada")
+    try settings.$proxyUser.remove()
+    #expect(settings.proxyUser == "anonymous")
+    let storage = FaultyStorage()
+    storage.fail(.read, with: .locked)
+    withSecureStorage(storage) {
+      #expect(settings.proxyUser == "anonymous")
+      #expect(settings.$proxyUser.failure?.code == .locked)
+    }
+    #expect(storage.count(of: .save) == 0)
+  }
+}
+
+/// A storage that has one item, which this package has not made.
+private struct ForeignStorage: BlockingStorage {
+  let item: SecureItem
+
+  init(_ item: SecureItem) { self.item = item }
+
+  func save(_ item: SecureItem, mode: SaveMode) {}
+  func items(matching query: ItemQuery) -> [SecureItem] { query.key == item.key ? [item] : [] }
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
+}
