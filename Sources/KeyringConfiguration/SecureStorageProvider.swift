@@ -14,8 +14,9 @@ public import KeyringStorage
 /// ```
 ///
 /// The components of a key, joined with dots, are the account of a password. For example, the value of
-/// `database.password` is the item that `setPassword("…", for: "database.password")` stores. The context of
-/// a key is ignored. All values are marked as secret, so that they don't appear in logs.
+/// `database.password` is the item that `setPassword("…", for: "database.password")` of a service scope
+/// stores. The context of a key is ignored. All values are marked as secret, so that they don't appear in
+/// logs.
 ///
 /// | type | stored form |
 /// |---|---|

@@ -66,7 +66,9 @@ public struct Migration: Sendable {
     self.init([(items, destination)], from: source, progress: progress)
   }
 
-  /// Creates a migration of plaintext values to several storages, all of them or none.
+  /// Creates a migration of plaintext values to several storages.
+  ///
+  /// Nothing is removed from the source before the values have arrived in all of the storages.
   ///
   /// - Parameters:
   ///   - parts: The values and the storages to move them to.
@@ -100,10 +102,11 @@ public struct Migration: Sendable {
   /// - Returns: The number of items that were in the source and are now only in the destination.
   /// - Throws: `SecureStorageError` if the migration fails. Before anything is written, it's
   ///   `.itemAlreadyExists` with the key if the destination has a different value, `.undecodable` if a
-  ///   plaintext value isn't of the expected type, or any error of reading. Later, it's
-  ///   `.verificationFailed` if the destination doesn't return what was written, `.sourceChanged` if
-  ///   someone has changed the source in the meantime, or the error of storing or removing an item. After
-  ///   `.verificationFailed` and `.sourceChanged`, the source is complete.
+  ///   plaintext value isn't of the expected type, `.invalidArgument` if the source and the destination are
+  ///   the same storage, or any error of reading. Later, it's `.verificationFailed` if the destination
+  ///   doesn't return what was written, `.sourceChanged` if someone has changed the source in the meantime,
+  ///   or the error of storing or removing an item. After `.verificationFailed` and `.sourceChanged`,
+  ///   nothing has been removed from the source.
   @discardableResult
   public func run() throws(SecureStorageError) -> Int {
     var transfers = transfers

@@ -45,7 +45,7 @@ extension SecretServiceStorage {
     /// [D-Bus specification]: https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
     public var busAddress: String?
 
-    /// The maximum time that this operation waits for another one, which is as long as it may take itself.
+    /// The maximum time that an operation waits for another one, which is as long as it may take itself.
     var longestOperation: Duration {
       interaction == .allowed ? serviceTimeout + promptTimeout : serviceTimeout
     }

@@ -1,8 +1,8 @@
 extension SecureStorage {
   /// Returns an error of this storage.
   ///
-  /// Use it to implement a storage: it fills in the ``backendName``. In a `catch` block, write `self.error`,
-  /// because `error` is the caught error there.
+  /// Use it to implement a storage: it fills in the ``backendName``. In a `catch` block, write
+  /// `self.error`, because `error` is the caught error there.
   ///
   /// ```swift
   /// throw error(.itemNotFound, during: .save)

@@ -134,7 +134,7 @@ import Testing
     ]
     let input = "theirs\noauth_refresh_token=xyzzy"
     var stored = try git.run(store, input: input)
-    // KWallet 5.103 cannot work with the keys of one session in about a hundred.
+    // KWallet 5.103 can't use the keys of about one session in 256.
     if PrivateSession.isOnKWallet, stored.status != 0 { stored = try git.run(store, input: input) }
     #expect(stored == Git.Outcome())
     #expect(try fill("url=https://\(host):8443") == ["username=ada", "password=theirs"])
@@ -163,7 +163,7 @@ import Testing
         number,
       ]
       var stored = try git.run(store, input: number)
-      // KWallet 5.103 cannot work with the keys of one session in about a hundred.
+      // KWallet 5.103 can't use the keys of about one session in 256.
       if PrivateSession.isOnKWallet, stored.status != 0 {
         stored = try git.run(store, input: number)
       }

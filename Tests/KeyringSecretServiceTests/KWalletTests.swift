@@ -55,7 +55,7 @@ struct KWalletTests {
     #expect(try second.remove(key))
   }
 
-  /// KWallet 5.103 cannot work with the keys of one session in about a hundred.
+  /// KWallet 5.103 can't use the keys of about one session in 256.
   @Test func everySessionWorks() throws {
     let storage = SecretServiceStorage()
     let service = PrivateSession.newService()

@@ -22,8 +22,8 @@ public import KeyringStorage
 /// @Password("proxyUser", default: "anonymous") var proxyUser: String
 /// ```
 ///
-/// A `String` isn't overwritten on release. To keep the password in locked memory, declare the property as a
-/// `Secret`:
+/// A `String` isn't overwritten on release. To keep the password in locked memory, declare the property as
+/// a `Secret?`:
 ///
 /// ```swift
 /// @Password("signingKey") var signingKey: Secret?

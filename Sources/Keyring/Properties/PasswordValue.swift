@@ -1,8 +1,8 @@
 public import KeyringStorage
 
-/// A type that a property for a password can have: `String`, `Secret`, or an optional of one of them.
+/// A type that a property for a password can have: `String`, `String?`, or `Secret?`.
 ///
-/// Don't conform other types to this protocol.
+/// `Secret` itself conforms only so that `Secret?` does. Don't conform other types to this protocol.
 public protocol PasswordValue: Sendable {
   /// The type of the stored password: `String` or `Secret`.
   associatedtype StoredPassword: Sendable

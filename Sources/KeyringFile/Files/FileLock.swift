@@ -11,7 +11,7 @@ internal import Darwin
 
 /// The lock that keeps the writers of a file apart, threads as well as processes.
 ///
-/// Closing the lock releases it, also if the process is killed.
+/// Closing its file releases the lock. The system also does that if the process is killed.
 struct FileLock {
   private let file: OpenFile
   private let path: String

@@ -16,8 +16,8 @@ internal import Darwin
 extension Data {
   /// Overwrites the bytes in place.
   ///
-  /// The bytes must not be shared with another value. That's the case for the memory that swift-crypto
-  /// allocates for decrypted data.
+  /// No other value may share the bytes. The memory that swift-crypto allocates for decrypted data isn't
+  /// shared.
   mutating func wipe() {
     withUnsafeMutableBytes { bytes in
       guard let address = bytes.baseAddress else { return }

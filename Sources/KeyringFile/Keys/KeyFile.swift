@@ -54,7 +54,7 @@ struct KeyFile {
 
   /// Creates the key, completely or not at all.
   ///
-  /// If two processes do this at the same time, one of them succeeds.
+  /// If two processes do this at the same time, one of them creates the key, and both of them use it.
   private func makeUnlessPresent() throws(FileFailure) {
     if access(path, F_OK) == 0 { return }
     let folder = Directory(of: path)

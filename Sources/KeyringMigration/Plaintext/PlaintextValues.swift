@@ -74,7 +74,7 @@ extension ExternalValue {
   }
 }
 
-/// A value in nested dictionaries and arrays, as in property lists.
+/// A value of any type, including nested dictionaries and arrays as in property lists.
 private struct AnyEncodable: Encodable {
   let value: Any
 

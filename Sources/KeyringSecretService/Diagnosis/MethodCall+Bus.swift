@@ -4,15 +4,15 @@
 ///
 /// See <https://dbus.freedesktop.org/doc/dbus-specification.html#message-bus-messages>.
 extension MethodCall {
-  /// Creates a message that asks for the names for which the bus can start a program.
+  /// Returns a call that requests the names for which the bus can start a program.
   static func activatableNames() -> MethodCall { toBus("ListActivatableNames", [], answer: "(as)") }
 
-  /// Creates a message that asks for the process that owns a name.
+  /// Returns a call that requests the process that owns a name.
   static func process(of name: String) -> MethodCall {
     toBus("GetConnectionUnixProcessID", [.string(name)], answer: "(u)")
   }
 
-  /// Creates a message that asks for the version of a Qt program, which KWallet answers.
+  /// Returns a call that requests the version of a Qt program, which KWallet answers.
   static func version(ofQtProgram name: String) -> MethodCall {
     var message = MethodCall(
       ObjectPath("/MainApplication"), "org.freedesktop.DBus.Properties", "Get",

@@ -30,7 +30,7 @@ enum BorrowedSecret {
   }
 
   private static func takeBack(_ address: UInt) {
-    // The last reference to a secret overwrites its memory. Release it outside the lock.
+    // Releasing the last reference to a secret overwrites its memory. Release it outside the lock.
     let last = secrets.withLock { secrets in
       let secret = secrets[address]?.popLast()
       if secrets[address]?.isEmpty == true { secrets[address] = nil }

@@ -58,7 +58,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   /// The main context, for objects that outlive the call.
   ///
-  /// Once you read this property, no other operation uses the loop.
+  /// Once you read this property, the loop isn't kept for another synchronous operation.
   var shared: GLibReference {
     isReusable = false
     return .context(context)
@@ -111,7 +111,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   /// A closure that starts an asynchronous call with a cancellable, a callback and the callback's data.
   typealias Start = (UnsafeMutablePointer<GCancellable>?, GAsyncReadyCallback, gpointer) -> Void
 
-  /// Starts calls side by side and waits until all of them have ended.
+  /// Starts calls concurrently, and waits until all of them have ended.
   ///
   /// - Parameters:
   ///   - starts: The closures that start the calls.

@@ -7,7 +7,7 @@ internal import KeyringStorage
 /// A deadline is a moment on the monotonic clock. The operation must also end when its task is cancelled.
 ///
 /// One deadline covers all messages of an operation. The time that a prompt is in front of the user doesn't
-/// count. If there are too many messages to travel side by side, they renew the deadline.
+/// count. If there are too many messages to send them all concurrently, they renew the deadline.
 struct Deadline {
   /// The end of the operation, in microseconds of the monotonic clock.
   private(set) var end: Int64

@@ -4,7 +4,7 @@ internal import KeyringStorage
 extension SecretSession {
   /// Sends this package's own signal for a change that the provider doesn't signal.
   ///
-  /// The method waits until the signal has left the process, because the program may end at once.
+  /// The method waits until the signal has left the process, because the program may end right afterwards.
   func announce(_ message: MethodCall) async {
     guard let change = message.silentChange else { return }
     connection.broadcast(change.rawValue, of: BusSignal.ownInterface, from: message.object)

@@ -177,12 +177,12 @@ final class Operation: ProviderClient {
     .noDefaultCollection: "Create one in your keyring manager and make it the default.",
   ]
 
-  /// The recovery suggestion if the keyring is allowed to ask, but no program shows its questions.
+  /// The recovery suggestion if the keyring is allowed to ask, but no program shows its prompts.
   static let withoutPrompter = """
     Unlock it in your keyring manager or by logging in, or install gcr, which shows its prompts.
     """
 
-  /// The recovery suggestion if no program shows the keyring's questions, and there is nothing to unlock.
+  /// The recovery suggestion if no program shows the keyring's prompts, and there is nothing to unlock.
   static let withoutPrompterOrDefault = """
     Create one in your keyring manager and make it the default, or install gcr, which shows the \
     keyring's prompts.

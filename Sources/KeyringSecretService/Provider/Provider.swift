@@ -84,7 +84,7 @@ extension Provider {
   /// gnome-keyring 42.1 counts its items up.
   var keepsItemPaths: Bool { program == .gnomeKeyring }
 
-  /// The time for which an acknowledged secret may not be on disk, although the attributes are.
+  /// The time for which an acknowledged secret may not be on disk yet, although the attributes are.
   ///
   /// KWallet 5.103 writes secrets up to five seconds late, and its times are in whole seconds.
   /// gnome-keyring 42.1 has written both when it acknowledges an item. KeePassXC 2.7.4 writes both later,
@@ -138,12 +138,13 @@ extension Provider {
   /// The D-Bus name of the error for a locked object, from the specification.
   static let errorOfLockedObject = "org.freedesktop.Secret.Error.IsLocked"
 
-  /// The D-Bus name of the error for secrets of a session that the provider can't decrypt.
+  /// The D-Bus name of the error for a secret that the provider can't decrypt with its session's key.
   ///
-  /// KWallet 5.103 computes another key than libsecret for about one session in 200.
+  /// KWallet 5.103 computes another key than libsecret for about one session in 256: one whose key begins
+  /// with a zero byte.
   static let errorOfUnusableSession = "org.qtproject.QtDBus.Error.InvalidObjectPath"
 
-  /// The D-Bus names of the errors for which providers read no secret at all, because of one item.
+  /// The D-Bus names of the errors with which providers refuse to read any secret, because of one item.
   ///
   /// KWallet 5.103 reports an invalid argument for an item that is gone. KeePassXC 2.7.4 locks items for
   /// each program separately.

@@ -24,7 +24,7 @@ final class ReadQueue: Sendable {
 
   /// The maximum number of concurrent batches of a route, without those that wait for a person.
   private static let mostTravelling = 2
-  /// The maximum number of keys in a batch.
+  /// The maximum number of keys in a batch of several reads.
   private static let mostKeys = 1000
 
   private let lines = Mutex<[Route: Line]>([:])

@@ -2,7 +2,7 @@
 public import KeyringStorage
 
 extension SecretServiceStorage: CollectionStorage {
-  /// Returns the collections.
+  /// Returns the collections, in the order in which the keyring lists them.
   public func collections() throws(SecureStorageError) -> [ItemCollection] {
     try CallLoop.runToEnd(listCollections)
   }
@@ -129,7 +129,7 @@ extension SecretServiceStorage {
     if options.collection == .default || options.collection == .session { return true }
     return try await perform(.read) { (call) async throws(SecureStorageError) in
       guard let own = try await call.collection() else { return false }
-      // If the default collection changes by itself, another one is chosen in its place.
+      // If the default collection changes by itself, the collection that stands for it counts.
       if !call.session.provider.keepsDefaultCollection {
         return try await call.chosenCollection() == own
       }

@@ -12,7 +12,7 @@ struct BusAddress {
     return parts.first { $0.hasPrefix("path=") }.map { String($0.dropFirst("path=".count)) }
   }
 
-  /// The ID of the socket's owner, or `nil` if the owner is the user that this program runs as.
+  /// The ID of the socket's owner, or `nil` if it's unknown or the user that this program runs as.
   ///
   /// A bus accepts only its own user.
   var foreignOwner: UInt32? {

@@ -86,18 +86,18 @@ final class BusConnection: Sendable {
   /// Indicates whether the bus has closed the connection.
   var isClosed: Bool { g_dbus_connection_is_closed(reference.pointer) != 0 }
 
-  /// Sends messages side by side and waits for all the answers.
+  /// Sends messages concurrently, and waits for all the answers.
   ///
   /// - Parameters:
   ///   - messages: The messages.
   ///   - provider: The unique name of the provider, which receives the messages that name no receiver. It
   ///     may be `nil` if every message names a receiver.
-  ///   - deadline: The deadline of the call. It's renewed each time that a batch of ``maxInFlight``
-  ///     messages was answered.
+  ///   - deadline: The deadline of the call. It's renewed each time that a flight of up to
+  ///     ``maxInFlight`` messages was answered.
   ///   - onAnswer: A closure that receives the index of each message when its answer arrives. It runs
   ///     between the signals that arrive before the answer and those that arrive after it.
-  ///   - onFlight: A closure that receives the number of answered messages after each batch. No message of
-  ///     this call is under way at that time, so the closure may use the connection.
+  ///   - onFlight: A closure that receives the number of answered messages after each flight. No message
+  ///     of this call is in progress at that time, so the closure may use the connection.
   /// - Returns: The answer to each message, or its failure.
   /// - Throws: `DBusError` only if the deadline passes or the task is cancelled.
   func send(
@@ -118,7 +118,7 @@ final class BusConnection: Sendable {
     return results
   }
 
-  /// The maximum number of messages of all operations that travel side by side.
+  /// The maximum number of concurrent messages of all operations.
   ///
   /// A bus limits the number of answers that a connection waits for. The limit is 128 unless the
   /// configuration of the bus sets another.

@@ -2,7 +2,7 @@
 internal import KeyringStorage
 internal import Synchronization
 
-/// The paths of the items that were last seen in a session.
+/// The last known paths of the items that were seen in a session.
 ///
 /// The cache holds nothing of the items' contents. With a cached path, an operation on the same key can ask
 /// for the item's contents before it knows that the item still exists. The operation uses nothing from the

@@ -8,7 +8,7 @@ extension SecretSession {
   /// - Parameters:
   ///   - address: The address of the bus, or `nil` for the session bus.
   ///   - questions: Messages that need no session. They're sent while the session is being opened, unless
-  ///     there are more than may travel side by side.
+  ///     there are more than may be sent concurrently.
   ///   - deadline: The deadline of the call.
   /// - Returns: The session and the answers. The answers are `nil` unless the session's provider has
   ///   answered every question.
@@ -50,7 +50,7 @@ extension SecretSession {
 
   /// Opens the service, and tries again if the provider refuses the session's key.
   ///
-  /// KWallet 5.103 refuses the key of one session in 256, because that key begins with a zero.
+  /// KWallet 5.103 refuses the key of about one session in 256, because that key begins with a zero byte.
   private static func openServiceWithAnyKey(
     on connection: BusConnection, asking questions: [MethodCall], _ deadline: Deadline
   ) async throws(DBusError) -> (service: GLibReference, results: [GLibReference]) {

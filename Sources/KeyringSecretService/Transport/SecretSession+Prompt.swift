@@ -16,7 +16,7 @@ extension SecretSession {
   /// - Parameters:
   ///   - prompt: The prompt.
   ///   - deadline: The deadline of the call.
-  /// - Returns: The outcome, or `nil` if the prompt doesn't exist or no longer exists.
+  /// - Returns: The outcome, or `nil` if the prompt doesn't exist or is gone.
   /// - Throws: `DBusError` if the prompt can't be shown, the provider leaves or the deadline passes.
   func show(
     _ prompt: ObjectPath, until deadline: Deadline

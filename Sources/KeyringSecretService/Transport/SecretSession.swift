@@ -46,7 +46,7 @@ final class SecretSession: Sendable {
     self.path = ObjectPath(String(cString: path))
   }
 
-  /// Sends messages side by side and waits for all the answers.
+  /// Sends messages concurrently, and waits for all the answers.
   ///
   /// - Returns: The answer to each message, or its failure.
   /// - Throws: `DBusError` only if the deadline passes or the task is cancelled.

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The sessions of this process, one for each bus.
 ///
-/// A session is opened when it's first needed. If several calls need it at once, one of them opens it and
-/// the others wait. Opening several sessions side by side aborts some versions of gnome-keyring.
+/// A session is opened when it's first needed. If several calls need it at the same time, one of them opens
+/// it and the others wait. Opening several sessions at the same time aborts some versions of gnome-keyring.
 final class SessionCache: Sendable {
   static let shared = SessionCache()
 

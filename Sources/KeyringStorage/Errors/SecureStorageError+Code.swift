@@ -52,11 +52,11 @@ extension SecureStorageError {
     public static let undecodable = Code(rawValue: "undecodable")
     /// The secrets are encrypted with a different passphrase or key than the one provided.
     public static let wrongKey = Code(rawValue: "wrongKey")
-    /// The key that encrypts the secrets isn't in its place.
+    /// The key that encrypts the secrets can't be found.
     public static let keyNotFound = Code(rawValue: "keyNotFound")
     /// The data in which the storage keeps its items is no longer as it was written.
     public static let damaged = Code(rawValue: "damaged")
-    /// The storage doesn't read back what was stored.
+    /// The storage doesn't return what was stored in it.
     public static let verificationFailed = Code(rawValue: "verificationFailed")
     /// A migrated item changed before it could be removed from the source.
     public static let sourceChanged = Code(rawValue: "sourceChanged")
@@ -68,7 +68,9 @@ extension SecureStorageError {
     public static let chosenStorageMissing = Code(rawValue: "chosenStorageMissing")
     /// The storage can't report changes of its items.
     public static let notObservable = Code(rawValue: "notObservable")
-    /// Any other error, which the underlying error describes.
+    /// Any other error.
+    ///
+    /// The underlying error, if there is one, describes it.
     public static let other = Code(rawValue: "other")
   }
 }

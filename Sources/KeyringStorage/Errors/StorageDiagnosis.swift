@@ -1,4 +1,4 @@
-/// The findings about a storage: if it works here, and if not, what to do about it.
+/// The findings about a storage: whether it works here, and if not, what to do about it.
 ///
 /// A diagnosis is for people who set up a machine, for logs and for scripts. It contains no secrets. Each
 /// finding is one line:

@@ -5,7 +5,8 @@ extension String {
   /// that change the direction of writing.
   package var inOneLine: String {
     if utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return self }
-    // Replaces scalars, because a line break and a mark after it form one character.
+    // Replaces scalars instead of characters, because only scalars have these properties, and "\r\n" is a
+    // single character.
     return String(
       String.UnicodeScalarView(
         unicodeScalars.map { scalar in

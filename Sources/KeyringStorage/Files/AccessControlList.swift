@@ -46,7 +46,7 @@ struct AccessControlList {
     return fsetxattr(file.descriptor, name, bytes, bytes.count, 0) == 0
   }
 
-  /// Returns whether an error means that there is no list, or that the file system doesn't support them.
+  /// Returns whether an error means that there is no list, or that the file system doesn't support lists.
   private static func meansNone(_ number: Int32) -> Bool {
     [ENODATA, ENOTSUP, ENOSYS].contains(number)
   }

@@ -109,7 +109,9 @@ package final class FileReplacement {
     isCommitted = true
   }
 
-  /// Puts the new file in its place, unless another file has appeared there.
+  /// Puts the new file in its place, unless a file is already there.
+  ///
+  /// Such a file may have appeared in the meantime.
   ///
   /// - Returns: `true` if the new file is in its place.
   /// - Throws: `FileFailure` if the file can't be put there.

@@ -38,7 +38,9 @@ package enum AttributeName {
   package static let revision = "swift-keyring:revision"
   /// A mark that an empty secret is intended, in an attribute of this package.
   ///
-  /// The attribute is written before the secret, and isn't removed afterwards.
+  /// For an existing item, the attribute is written before the secret becomes empty. The item keeps the
+  /// attribute even if its secret changes again. If the item is replaced by one with other attributes, the
+  /// new item gets the attribute only if its own secret is empty.
   package static let emptySecret = "swift-keyring:empty"
   /// The schema of the item, in an attribute of libsecret.
   package static let schema = "xdg:schema"

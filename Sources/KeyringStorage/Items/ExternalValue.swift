@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A value from outside a storage, such as a file or an environment variable.
+/// A value that comes from outside a storage, for example from a file or an app's own settings.
 ///
 /// The value is in memory that's overwritten on release.
 package enum ExternalValue: Sendable {

@@ -124,7 +124,8 @@ extension ItemCoding where Value: Codable {
         return try? JSONDecoder().decode(Value.self, from: data)
       },
       parse: { value, item in
-        // Keeps the JSON as it is. Encoding it again gives different bytes each time, and loses data.
+        // Keeps the JSON as it is. Encoding it again would give different bytes each time, and would lose
+        // members that the type doesn't have.
         guard let json = value.json(as: Value.self)?.json else { return false }
         var data = json.withUnsafeBytes { Data($0) }
         item.secret = data.takenAsJSON()

@@ -92,7 +92,7 @@ public struct ItemKey: Hashable, Sendable {
 // MARK: - Parts
 
 extension ItemKey {
-  /// The service that the item belongs to, or `nil` if the kind has none, as an internet password.
+  /// The service that the item belongs to, or `nil` if it has none, such as an internet password.
   public var service: String? { attributes[AttributeName.service] }
 
   /// The account that the item belongs to, or `nil` if the key has none.

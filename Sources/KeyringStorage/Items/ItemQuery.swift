@@ -46,12 +46,12 @@ public struct ItemQuery: Sendable, Equatable {
   /// The label of the items to select.
   public var label: String?
 
-  /// The time range in which an item must have been stored first.
+  /// The time range in which an item must have been stored for the first time.
   ///
   /// Times are compared in whole seconds, because keyrings keep them this way.
   public var created: ClosedRange<Date>?
 
-  /// The time range in which an item must have been changed last.
+  /// The time range in which an item must have been changed for the last time.
   ///
   /// Times are compared in whole seconds, because keyrings keep them this way.
   public var modified: ClosedRange<Date>?
@@ -107,8 +107,8 @@ public struct ItemQuery: Sendable, Equatable {
   ///   - kind: The kind of the items to select.
   ///   - attributes: The attributes that an item must have, with exactly these values.
   ///   - label: The label of the items to select.
-  ///   - created: The time range in which an item must have been stored first.
-  ///   - modified: The time range in which an item must have been changed last.
+  ///   - created: The time range in which an item must have been stored for the first time.
+  ///   - modified: The time range in which an item must have been changed for the last time.
   ///   - ignoresCase: `true` if attributes and labels match even if their case differs.
   ///   - details: The parts of each item to fetch.
   ///   - limit: The maximum number of items to return, starting with the newest.
@@ -162,7 +162,7 @@ public struct ItemQuery: Sendable, Equatable {
 
   /// Indicates whether the query names no key, no attribute, and no label.
   ///
-  /// Such a query could select items that you don't expect.
+  /// Such a query could select items that you don't expect. A removal refuses it.
   public var isUnconstrained: Bool { key == nil && attributes.isEmpty && label == nil }
 
   /// Indicates whether the key alone determines which item the query selects.

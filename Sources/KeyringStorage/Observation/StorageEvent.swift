@@ -37,9 +37,9 @@ public enum ItemChange: Sendable, Hashable {
 }
 
 extension ItemChange {
-  /// Returns this change and a later one of the same item as a single change, or `nil` if there is none.
+  /// Returns this change and a later one of the same item as a single change, or `nil` if they cancel out.
   ///
-  /// If an observer has seen neither change, an item that was created and removed again never existed.
+  /// For an observer that saw neither change, an item that was created and removed again never existed.
   func followed(by later: ItemChange) -> ItemChange? {
     switch (self, later) {
     case (.created, .removed): nil

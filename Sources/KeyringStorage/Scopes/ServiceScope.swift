@@ -149,7 +149,8 @@ public struct ServiceScope: Sendable {
 
   /// Removes all items of the service, regardless of their kind.
   ///
-  /// If the scope has an access group, the method removes only the items of that group.
+  /// If the scope has an access group, the method removes only the items of that group. Otherwise, it
+  /// removes the items of all groups.
   ///
   /// The Secret Service also holds items of other programs. An item belongs to the service if its
   /// attributes include the service and a `username` or a `label`. The method removes such items of other

@@ -1,7 +1,7 @@
 public import KeyringStorage
 internal import Synchronization
 
-/// A storage that wraps another one, fails or waits on demand, and records its calls.
+/// A storage that wraps another one, fails, waits, or is slow on demand, and records its calls.
 ///
 /// ```swift
 /// @Test func failedSaveIsShown() throws {

@@ -37,7 +37,7 @@ struct PythonSecretStorage: OtherProgram {
 
   /// Makes secretstorage open its sessions without encryption, where those depend on luck.
   ///
-  /// KWallet 5.103 cannot work with the keys of one session in about a hundred, and secretstorage
+  /// KWallet 5.103 can't use the keys of about one session in 256, and secretstorage
   /// 3.3.3 does not notice. With a method of encryption that KWallet does not know it uses none.
   static let prelude =
     Provider.current == .kwallet

@@ -26,7 +26,7 @@ struct SecretTool: OtherProgram {
         .finish(input: Data(input.utf8))
     }
     let result = try run()
-    // KWallet 5.103 cannot work with the keys of one session in about a hundred.
+    // KWallet 5.103 can't use the keys of about one session in 256.
     return Provider.current == .kwallet && result.status != 0 ? try run() : result
   }
 

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// A storage that caches what reads by key find, or don't find, in another storage.
+/// A storage that caches the results of reads by key from another storage.
 ///
-/// A cached read costs next to nothing.
+/// It also caches that there is no item. A cached read costs next to nothing.
 ///
 /// A cached item is never older than the last change that the wrapped storage reported. A read that begins
 /// after a write in this process returns the new item. A write in another process takes effect when the
@@ -150,7 +150,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
 
   /// Indicates whether the call was cancelled.
   ///
-  /// The read then goes to the wrapped storage, which throws the error.
+  /// The read then isn't answered from the cache at once. The asynchronous operation throws the error.
   private var isCanceled: Bool { CancellationSignal.isCurrentCancelled }
 }
 

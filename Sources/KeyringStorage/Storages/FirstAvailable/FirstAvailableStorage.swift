@@ -7,12 +7,12 @@ internal import Synchronization
 /// ```
 ///
 /// The first operation goes through the storages in order. For each of them it checks with
-/// ``SecureStorage/diagnose(writing:)`` if something prevents saving an item. This changes nothing and
+/// ``SecureStorage/diagnose(writing:)`` whether something prevents saving an item. This changes nothing and
 /// doesn't prompt the user. The first available storage is chosen. It stays chosen for as long as this
 /// value and its copies exist:
 ///
-/// - A storage is skipped if it can't have any of the secrets. The article "Machines without a desktop" has
-///   a table of the cases in which that is certain.
+/// - A storage is skipped if it can't have any of the secrets. The article "Servers and containers" has a
+///   table of the cases in which that is certain.
 /// - A locked storage is available. It's chosen, and its operations fail with `.locked` or ask the user. If
 ///   the user declines, no other storage asks.
 /// - Any other failure chooses nothing: a file that is damaged or belongs to another user, or a keyring
@@ -36,9 +36,9 @@ internal import Synchronization
 ///   it comes before the remembered storage in the list, it's used first. Nothing is stored in it, so the
 ///   secrets aren't split between two storages.
 ///
-/// `selection()` returns the chosen storage and the reasons for skipping the others. The name of the
-/// storage in every error, which a failure handler also receives, says the same. Only put storages in the
-/// list that are safe to use, because the machine determines which one is chosen.
+/// `selection()` returns the chosen storage and the reasons for not choosing those before it. The name of
+/// the storage in every error, which a failure handler also receives, says the same. Only put storages in
+/// the list that are safe to use, because the machine determines which one is chosen.
 public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
   /// The state that all copies share.
   final class Decision: Sendable {

@@ -23,9 +23,9 @@ internal import Foundation
 /// | credentials | JSON with the members `login` and `password`. |
 ///
 /// A search without a kind treats each file as a password. A key of another service, another access group
-/// or another kind has no file, and so no item. An account or label that can't be the name of a credential
-/// fails with `.invalidArgument`, because it can only be a mistake. Such a name is empty, is longer than
-/// 255 bytes, isn't printable ASCII, contains "/" or ":", or begins with a dot. A file that is larger than
+/// or another kind has no file, and so no item. An account or label that isn't a valid name of a secret
+/// fails with `.invalidArgument`, because it can only be a mistake. An invalid name is empty, longer than
+/// 255 bytes or not printable ASCII, contains "/" or ":", or begins with a dot. A file that is larger than
 /// ``ItemLimits/secretBytes``, or that isn't a regular file, is an error too. A file that isn't UTF-8 is
 /// valid as a value. If you read it as the text of a password, it's `.undecodable`. An empty file is an
 /// empty secret.

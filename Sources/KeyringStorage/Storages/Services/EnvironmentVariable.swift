@@ -13,7 +13,7 @@ internal import Darwin
 enum EnvironmentVariable {
   /// Returns the value of a variable, or `nil` if it's not set or empty.
   ///
-  /// It makes no copy that wouldn't be zeroized.
+  /// It makes no copy that isn't overwritten on release.
   static func value(_ name: String) -> Secret? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return Secret(copying: UnsafeRawBufferPointer(start: value, count: strlen(value)))

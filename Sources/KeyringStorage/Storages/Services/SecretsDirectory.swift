@@ -52,8 +52,9 @@ package final class SecretsDirectory {
 
   /// Returns whether a file with a name can be a secret.
   ///
-  /// systemd accepts no other names (`credential_name_valid`). Kubernetes uses names that begin with a dot
-  /// for its own purposes.
+  /// Like systemd (`credential_name_valid`), it accepts 1 to 255 printable ASCII characters without "/" and
+  /// ":". Of the names that begin with a dot, systemd refuses only "." and "..". This method refuses all of
+  /// them, because Kubernetes puts such entries into the directory for its own purposes.
   ///
   /// - Parameter name: The name of the file.
   /// - Returns: `true` if the file can be a secret.
