@@ -82,8 +82,8 @@ extension SecureStorage {
       try coding.encode(value, &item)
     } catch {
       // The encoder's error could quote the value.
-      throw SecureStorageError(
-        .invalidArgument, operation: .save, backendName: backendName,
+      throw self.error(
+        .invalidArgument, during: .save,
         message: "The value can't be encoded as JSON.", argument: "value")
     }
     return item

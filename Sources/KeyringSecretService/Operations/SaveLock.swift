@@ -14,8 +14,8 @@ extension SecretServiceStorage {
     _ body: () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     func failure(_ reason: Waiter.Outcome) -> SecureStorageError {
-      SecureStorageError(
-        reason == .timedOut ? .timedOut : .canceled, operation: operation, backendName: backendName,
+      error(
+        reason == .timedOut ? .timedOut : .canceled, during: operation,
         message: reason == .timedOut ? "Another thread kept saving the same item." : nil
       )
     }

@@ -75,8 +75,8 @@ extension ObservableStorage {
   ) async throws(SecureStorageError) -> ItemChanges {
     try validate(query, for: .observe)
     if query.label != nil || query.created != nil || query.modified != nil || query.limit != nil {
-      throw SecureStorageError(
-        .invalidArgument, operation: .observe, backendName: backendName,
+      throw error(
+        .invalidArgument, during: .observe,
         message: "A changed item is known only by its key.",
         recoverySuggestion: "Remove label, created, modified and limit from the query.",
         argument: "query")

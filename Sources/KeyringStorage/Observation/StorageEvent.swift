@@ -5,8 +5,8 @@ public enum StorageEvent: Sendable, Hashable {
 
   /// The item with this key may have changed, or any item if the key is `nil`.
   ///
-  /// What you read before may be out of date. If an item has changed, its change is reported as soon as
-  /// it's known.
+  /// Values that you read earlier may be out of date. If an item has changed, its change is reported as
+  /// soon as it's known.
   case mayHaveChanged(ItemKey?)
 
   /// The storage was locked.

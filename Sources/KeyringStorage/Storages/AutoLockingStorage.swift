@@ -77,8 +77,8 @@ public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
     _ body: () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     func failure(_ reason: Waiter.Outcome) -> SecureStorageError {
-      SecureStorageError(
-        reason == .timedOut ? .timedOut : .canceled, operation: operation, backendName: backendName,
+      error(
+        reason == .timedOut ? .timedOut : .canceled, during: operation,
         message: reason == .timedOut
           ? "Other operations kept using the collection." : nil)
     }
@@ -88,8 +88,8 @@ public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
       try await turns.withLock(true, until: .now(plus: patience), failing: failure) {
         () async throws(SecureStorageError) in
         if try await base.isSharedCollection() {
-          throw SecureStorageError(
-            .invalidArgument, operation: operation, backendName: backendName,
+          throw error(
+            .invalidArgument, during: operation,
             message: "A collection that all programs share can't be locked after each use.",
             recoverySuggestion: "Use a separate collection with a label.", argument: "collection"
           )
