@@ -34,8 +34,8 @@ public struct Credentials<Value: Sendable>: Sendable {
   ///
   /// It's `nil` or the default if none are stored or if they can't be read.
   public var wrappedValue: Value {
-    get { absence.value(projectedValue.value) }
-    nonmutating set { projectedValue.value = absence.stored(newValue) }
+    get { absence.read(projectedValue) }
+    nonmutating set { absence.assign(projectedValue, newValue) }
   }
 }
 

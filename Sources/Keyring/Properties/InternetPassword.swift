@@ -30,8 +30,8 @@ public struct InternetPassword<Value: PasswordValue>: Sendable {
   ///
   /// It's `nil` or the default if there is no password or if it can't be read.
   public var wrappedValue: Value {
-    get { absence.value(projectedValue.value) }
-    nonmutating set { projectedValue.value = absence.stored(newValue) }
+    get { absence.read(projectedValue) }
+    nonmutating set { absence.assign(projectedValue, newValue) }
   }
 }
 

@@ -1,19 +1,24 @@
 /// The way a property represents a missing item: as `nil` or as a default value.
+///
+/// The closures know the type of the stored value. Without them, each access of a generic property wrapper
+/// would look up the metadata of several types.
 struct MissingValue<Stored: Sendable, Value: Sendable>: Sendable {
-  /// The conversion of a stored value, or of `nil` if nothing is stored, to the property's value.
-  let value: @Sendable (consuming Stored?) -> Value
-  /// The conversion of the property's value to the value to store, or to `nil` to remove the item.
-  let stored: @Sendable (Value) -> Stored?
+  /// Returns the property's value, which stands for a missing item if there is none.
+  let read: @Sendable (SecureProperty<Stored>) -> Value
+  /// Assigns a value to the property, or removes the item if the value stands for a missing one.
+  let assign: @Sendable (SecureProperty<Stored>, Value) -> Void
 }
 
 extension MissingValue where Value == Stored? {
   /// The representation of a missing item as `nil`.
-  static var isNil: MissingValue { MissingValue(value: { $0 }, stored: { $0 }) }
+  static var isNil: MissingValue {
+    MissingValue(read: { $0.value }, assign: { $0.value = $1 })
+  }
 }
 
 extension MissingValue where Value == Stored {
   /// Returns the representation of a missing item as a default value, which isn't stored.
   static func isDefault(_ value: Stored) -> MissingValue {
-    MissingValue(value: { $0 ?? value }, stored: { $0 })
+    MissingValue(read: { $0.value ?? value }, assign: { $0.value = $1 })
   }
 }

@@ -37,8 +37,8 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: Sendable
   ///
   /// It's `nil` or the default if there is no value or if it can't be read.
   public var wrappedValue: Value {
-    get { absence.value(projectedValue.value) }
-    nonmutating set { projectedValue.value = absence.stored(newValue) }
+    get { absence.read(projectedValue) }
+    nonmutating set { absence.assign(projectedValue, newValue) }
   }
 }
 

@@ -14,20 +14,10 @@ extension MethodCall {
 
   /// Returns a call that requests the version of a Qt program, which KWallet answers.
   static func version(ofQtProgram name: String) -> MethodCall {
-    var message = MethodCall(
+    MethodCall(
       ObjectPath("/MainApplication"), "org.freedesktop.DBus.Properties", "Get",
-      [.string("org.qtproject.Qt.QCoreApplication"), .string("applicationVersion")], answer: "(v)")
-    message.receiver = name
-    return message
-  }
-
-  private static func toBus(
-    _ method: String, _ arguments: [Variant], answer: String
-  ) -> MethodCall {
-    var message = MethodCall(
-      ObjectPath("/org/freedesktop/DBus"), bus, method, arguments, answer: answer)
-    message.receiver = bus
-    return message
+      [.string("org.qtproject.Qt.QCoreApplication"), .string("applicationVersion")], answer: "(v)",
+      to: name)
   }
 }
 #endif

@@ -15,7 +15,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   private var isReusable = true
 
   private init() {
-    g_source_set_callback(timer, { _ in 1 }, nil, nil)
+    g_source_set_callback(timer, CallLoop.disarm, nil, nil)
     g_source_attach(timer, context)
   }
 
@@ -30,9 +30,19 @@ final class CallLoop: EventSource, @unchecked Sendable {
     g_main_context_push_thread_default(context)
   }
 
+  /// Waits until there is an event, a moment has come, or the thread is woken.
+  ///
+  /// Setting the timer wakes the thread once more. A timer that is due earlier therefore stays as it is,
+  /// and only ends a wait too early.
   func wait(until moment: Int64?) {
-    g_source_set_ready_time(timer, moment.map { gint64($0) } ?? -1)
+    let due = g_source_get_ready_time(timer)
+    if let moment, due < 0 || moment < due { g_source_set_ready_time(timer, gint64(moment)) }
     g_main_context_iteration(context, 1)
+  }
+
+  private static let disarm: GSourceFunc = { _ in
+    g_source_set_ready_time(g_main_current_source(), -1)
+    return 1
   }
 
   func wake() { g_main_context_wakeup(context) }
@@ -77,8 +87,10 @@ final class CallLoop: EventSource, @unchecked Sendable {
     _ body: () async throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let executor = idle.withLock { $0.popLast() } ?? ThreadExecutor(CallLoop())
-    let (outcome, isReusable) = executor.run(body)
+    var outcome: Swift.Result<Result, Failure>?
+    let isReusable = executor.run { outcome = await Swift.Result(body) }
     if isReusable { idle.withLock { if $0.count < mostIdle { $0.append(executor) } } }
+    guard let outcome else { preconditionFailure("a call ends with an outcome") }
     return try outcome.get()
   }
 

@@ -3,7 +3,9 @@ internal import CLibSecret
 internal import KeyringStorage
 
 /// A failure of a call on the bus, before its meaning for the operation is known.
-struct DBusError: Error {
+///
+/// It's a class because a waiting task reserves space for an error in many frames.
+final class DBusError: Error {
   /// The name of GLib's error domain.
   let domain: String
   let code: Int
@@ -11,7 +13,7 @@ struct DBusError: Error {
   /// The D-Bus name of the error, if it came from another program on the bus.
   let remoteName: String?
   /// The owner of the bus that accepted the connection before the failure, if one did.
-  var bus: Owner?
+  let bus: Owner?
 
   enum Owner {
     case thisUser
@@ -19,7 +21,7 @@ struct DBusError: Error {
   }
 
   /// Creates an error from one that a GLib function has set, and frees that one.
-  init(adopting error: UnsafeMutablePointer<GError>?) {
+  convenience init(adopting error: UnsafeMutablePointer<GError>?) {
     guard let error else {
       self.init(domain: "glib", code: 0, text: "a call failed without saying why")
       return
@@ -35,11 +37,19 @@ struct DBusError: Error {
       remoteName: remote.map { String(cString: $0) })
   }
 
-  init(domain: String, code: Int, text: String, remoteName: String? = nil) {
+  init(
+    domain: String, code: Int, text: String, remoteName: String? = nil, bus: Owner? = nil
+  ) {
     self.domain = domain
     self.code = code
     self.text = text
     self.remoteName = remoteName
+    self.bus = bus
+  }
+
+  /// Returns the error of a bus that accepted the connection before.
+  func on(_ bus: Owner) -> DBusError {
+    DBusError(domain: domain, code: code, text: text, remoteName: remoteName, bus: bus)
   }
 
   static let timedOut = DBusError(G_IO_ERROR_TIMED_OUT, "no answer before the deadline")
@@ -47,7 +57,7 @@ struct DBusError: Error {
 
   static let noConnection = DBusError(G_IO_ERROR_CLOSED, "there is no connection to the bus")
 
-  private init(_ code: GIOErrorEnum, _ text: String) {
+  private convenience init(_ code: GIOErrorEnum, _ text: String) {
     self.init(
       domain: String(cString: g_quark_to_string(g_io_error_quark())), code: Int(code.rawValue),
       text: text)

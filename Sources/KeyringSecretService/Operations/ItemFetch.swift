@@ -105,6 +105,25 @@ extension Operation {
   ) async throws(SecureStorageError) -> FetchedItems {
     var contents = FetchedItems()
     if wanted.isEmpty { return contents }
+    let refused = try read(answers, to: request, wanted, into: &contents)
+    if !refused.isEmpty {
+      let secrets = try await send(
+        refused.map { .getSecrets([$0], session: session.path) })
+      try read(secrets: secrets, of: wanted, into: &contents)
+    }
+    for (path, secret) in contents.secrets where secret.count == 0 {
+      try await settleEmptySecret(of: path, in: &contents)
+    }
+    return contents
+  }
+
+  /// Reads the answers to a request.
+  ///
+  /// - Returns: The wanted items whose secrets the provider refused together with those of other items.
+  private func read(
+    _ answers: [Variant?], to request: ItemFetch, _ wanted: Set<ObjectPath>,
+    into contents: inout FetchedItems
+  ) throws(SecureStorageError) -> [ObjectPath] {
     let groups = request.groups
     for (path, answer) in zip(request.paths, answers.dropLast(groups.count)) {
       contents.properties[path] = answer.flatMap {
@@ -112,22 +131,25 @@ extension Operation {
           ? StoredItem(path: path, properties: $0) : StoredItem(path: path, attributes: $0)
       }
     }
-    var secrets = Array(answers.suffix(groups.count))
+    let secrets = answers.suffix(groups.count)
+    try read(secrets: secrets, of: wanted, into: &contents)
     // KWallet 5.103 refuses a whole group if one of its items is gone.
-    let refused = zip(groups, secrets).filter { $0.count > 1 && $1 == nil }.flatMap(\.0)
-    secrets += try await send(
-      refused.filter(wanted.contains).map { .getSecrets([$0], session: session.path) })
-    for entry in secrets.flatMap({ $0?.child(0).children ?? [] }) {
+    return zip(groups, secrets).filter { $0.count > 1 && $1 == nil }.flatMap(\.0)
+      .filter(wanted.contains)
+  }
+
+  /// Decrypts the secrets of the wanted items.
+  private func read(
+    secrets answers: some Collection<Variant?>, of wanted: Set<ObjectPath>,
+    into contents: inout FetchedItems
+  ) throws(SecureStorageError) {
+    for entry in answers.flatMap({ $0?.child(0).children ?? [] }) {
       let path = ObjectPath(entry.child(0).text)
       // A locked item has no secret, even if KWallet 5.103 answers with one.
       guard wanted.contains(path), contents.properties[path]?.isLocked != true else { continue }
       guard let secret = session.decode(entry.child(1)) else { throw unusableSession() }
       contents.secrets[path] = secret
     }
-    for (path, secret) in contents.secrets where secret.count == 0 {
-      try await settleEmptySecret(of: path, in: &contents)
-    }
-    return contents
   }
 
   /// Finds out what an empty secret means, and updates the contents.

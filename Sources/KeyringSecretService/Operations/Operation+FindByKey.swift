@@ -40,30 +40,14 @@ extension Operation {
 
   /// Sends the next messages for every key, all of them concurrently.
   private func advance(_ search: inout KeySearch) async throws(SecureStorageError) {
-    let (unknown, guesses, known) = (search.unknown, search.guesses, search.known)
-    let likely = Array(guesses.keys)
-    // Two keys may have found the same item.
-    let paths = Set(guesses.values.compactMap(\.self) + known.values)
-    let request = ItemFetch(Array(paths), search.details, in: session)
-    let own = likely.map(\.ownAttributes)
+    let flight = search.nextFlight(in: session)
     let result =
-      unknown.isEmpty
-      ? try await self.search(own, with: request.messages)
-      : try await searchEverything(own + unknown.map(\.attributes), with: request.messages)
-    let found = Dictionary(uniqueKeysWithValues: zip(likely, result.found))
-    let confirmed =
-      Array(known)
-      + likely.compactMap { key in
-        guesses[key]?.flatMap { found[key] == [$0] ? (key, $0) : nil }
-      }
-    let contents = try await contents(of: Set(confirmed.map(\.1)), request, result.answers)
-    for (key, path) in confirmed {
-      search.record(contents.item(key, at: path, search.details), of: key)
-    }
-    search.record(found)
-    var rest = result
-    rest.found.removeFirst(likely.count)
-    search.record(rest, of: unknown)
+      flight.unknown.isEmpty
+      ? try await self.search(flight.attributeSets, with: flight.request.messages)
+      : try await searchEverything(flight.attributeSets, with: flight.request.messages)
+    let confirmed = flight.confirmed(by: result)
+    let contents = try await contents(of: Set(confirmed.values), flight.request, result.answers)
+    search.record(result, contents, of: confirmed, in: flight)
   }
 }
 
@@ -87,7 +71,37 @@ private struct KeySearch {
     case known(ObjectPath)
   }
 
-  let details: ItemQuery.Details
+  /// Searches and requests that are sent concurrently.
+  struct Flight {
+    /// The keys with a search for items regardless of owner.
+    let unknown: [ItemKey]
+    /// The keys with a search for own items.
+    let likely: [ItemKey]
+    /// The probable paths of own items, which are searched for and fetched.
+    let guesses: [ItemKey: ObjectPath?]
+    /// The paths of own items, which are only fetched.
+    let known: [ItemKey: ObjectPath]
+    let request: ItemFetch
+
+    /// The attributes of the searches.
+    var attributeSets: [[String: String]] {
+      likely.map(\.ownAttributes) + unknown.map(\.attributes)
+    }
+
+    /// Returns the own items that the searches have found.
+    func found(in result: SearchResult) -> [ItemKey: [ObjectPath]] {
+      Dictionary(uniqueKeysWithValues: zip(likely, result.found))
+    }
+
+    /// Returns the paths of the items that were fetched and that belong to their keys.
+    func confirmed(by result: SearchResult) -> [ItemKey: ObjectPath] {
+      let found = found(in: result)
+      return guesses.compactMapValues(\.self).filter { found[$0] == [$1] }
+        .merging(known) { $1 }
+    }
+  }
+
+  private let details: ItemQuery.Details
   private let isGuessing: Bool
   var items: [ItemKey: SecureItem] = [:]
   /// The paths of this package's own items.
@@ -110,28 +124,50 @@ private struct KeySearch {
   var isOver: Bool { steps.isEmpty }
 
   /// The keys whose next step is a search for items regardless of owner.
-  var unknown: [ItemKey] {
+  private var unknown: [ItemKey] {
     steps.compactMap { if case .anybodys = $1 { $0 } else { nil } }
   }
 
   /// The keys whose next step is a search for own items, and the probable paths of the items.
-  var guesses: [ItemKey: ObjectPath?] {
+  private var guesses: [ItemKey: ObjectPath?] {
     steps.compactMapValues { if case .own(let path) = $0 { .some(path) } else { nil } }
   }
 
   /// The keys whose own items were found but not fetched, and the paths of the items.
-  var known: [ItemKey: ObjectPath] {
+  private var known: [ItemKey: ObjectPath] {
     steps.compactMapValues { if case .known(let path) = $0 { path } else { nil } }
   }
 
+  /// Returns the messages to send next.
+  func nextFlight(in session: SecretSession) -> Flight {
+    let (guesses, known) = (guesses, known)
+    // Two keys may have found the same item.
+    let paths = Set(guesses.values.compactMap(\.self) + known.values)
+    return Flight(
+      unknown: unknown, likely: Array(guesses.keys), guesses: guesses, known: known,
+      request: ItemFetch(Array(paths), details, in: session))
+  }
+
+  /// Records the answers to a flight.
+  mutating func record(
+    _ result: SearchResult, _ contents: FetchedItems,
+    of confirmed: [ItemKey: ObjectPath], in flight: Flight
+  ) {
+    for (key, path) in confirmed { record(contents.item(key, at: path, details), of: key) }
+    record(flight.found(in: result))
+    var rest = result
+    rest.found.removeFirst(flight.likely.count)
+    record(rest, of: flight.unknown)
+  }
+
   /// Records a fetched item, or `nil` if the item needs a closer look.
-  mutating func record(_ item: SecureItem?, of key: ItemKey) {
+  private mutating func record(_ item: SecureItem?, of key: ItemKey) {
     items[key] = item
     if case .known = steps[key] { steps[key] = nil }
   }
 
   /// Records the result of a search for items regardless of owner.
-  mutating func record(_ result: SearchResult, of keys: [ItemKey]) {
+  private mutating func record(_ result: SearchResult, of keys: [ItemKey]) {
     for (key, found) in zip(keys, result.found) {
       if found.isEmpty {
         // A locked collection may hide an item.
@@ -153,7 +189,7 @@ private struct KeySearch {
   }
 
   /// Records the result of a search for this package's own items.
-  mutating func record(_ found: [ItemKey: [ObjectPath]]) {
+  private mutating func record(_ found: [ItemKey: [ObjectPath]]) {
     for (key, paths) in found {
       if paths.isEmpty {
         steps[key] = present.contains(key) ? nil : .anybodys

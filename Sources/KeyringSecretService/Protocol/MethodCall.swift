@@ -5,9 +5,9 @@ internal import KeyringStorage
 ///
 /// The names and types of the Secret Service are those of its specification. See
 /// <https://specifications.freedesktop.org/secret-service-spec/latest/>.
-struct MethodCall {
+final class MethodCall: Sendable {
   /// The bus name of the receiver, or `nil` for the provider.
-  var receiver: String?
+  let receiver: String?
   let object: ObjectPath
   let interface: String
   let method: String
@@ -17,8 +17,9 @@ struct MethodCall {
 
   init(
     _ object: ObjectPath, _ interface: String, _ method: String, _ arguments: [Variant],
-    answer: String
+    answer: String, to receiver: String? = nil
   ) {
+    self.receiver = receiver
     self.object = object
     self.interface = interface
     self.method = method
@@ -204,19 +205,17 @@ extension MethodCall {
 
   /// Returns a call that requests the unique name of the owner of a bus name.
   static func owner(of name: String) -> MethodCall {
-    var message = MethodCall(
-      ObjectPath("/org/freedesktop/DBus"), bus, "GetNameOwner", [.string(name)], answer: "(s)")
-    message.receiver = bus
-    return message
+    toBus("GetNameOwner", [.string(name)], answer: "(s)")
   }
 
   /// Returns a call that makes the bus start the program that provides a name, if it knows one.
   static func start(_ name: String) -> MethodCall {
-    var message = MethodCall(
-      ObjectPath("/org/freedesktop/DBus"), bus, "StartServiceByName",
-      [.string(name), .unsigned32(0)], answer: "(u)")
-    message.receiver = bus
-    return message
+    toBus("StartServiceByName", [.string(name), .unsigned32(0)], answer: "(u)")
+  }
+
+  static func toBus(_ method: String, _ arguments: [Variant], answer: String) -> MethodCall {
+    MethodCall(
+      ObjectPath("/org/freedesktop/DBus"), bus, method, arguments, answer: answer, to: bus)
   }
 }
 

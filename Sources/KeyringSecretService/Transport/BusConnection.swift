@@ -43,10 +43,8 @@ final class BusConnection: Sendable {
       }
       return BusConnection(.object(adopting: connection))
     } catch {
-      var error = error
       let isForeign = BusAddress(text: address).foreignOwner != nil
-      error.bus = isForeign ? .anotherUser : .thisUser
-      throw error
+      throw error.on(isForeign ? .anotherUser : .thisUser)
     }
   }
 

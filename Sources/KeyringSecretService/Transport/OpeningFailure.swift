@@ -3,33 +3,39 @@ internal import KeyringStorage
 
 extension SecretSession {
   /// The cause of a failure to open a session, and the error code that it stands for.
-  struct OpeningFailure: Error {
+  final class OpeningFailure: Error {
     let code: SecureStorageError.Code
     let cause: DBusError
-    private(set) var message: String?
-    private(set) var recoverySuggestion: String?
+    let message: String?
+    let recoverySuggestion: String?
+
+    private init(
+      _ code: SecureStorageError.Code, _ cause: DBusError, _ message: String? = nil,
+      recoverySuggestion: String? = nil
+    ) {
+      (self.code, self.cause) = (code, cause)
+      (self.message, self.recoverySuggestion) = (message, recoverySuggestion)
+    }
 
     /// Creates a failure from a cause that means the same at every step.
-    init(_ cause: DBusError) {
-      code = cause.codeWhileCalling
-      self.cause = cause
-    }
+    convenience init(_ cause: DBusError) { self.init(cause.codeWhileCalling, cause) }
 
     /// Creates a failure to connect to the bus.
     ///
     /// It also stands for a bus that doesn't answer. In both cases the keyring isn't at fault.
-    init(connecting cause: DBusError) {
-      code = cause.codeWhileConnecting
-      self.cause = cause
+    convenience init(connecting cause: DBusError) {
+      let code = cause.codeWhileConnecting
       switch code {
       case .connectionLost:
-        message = "The session bus accepted the connection, and closed it."
-        recoverySuggestion =
-          "Check the log of the bus, which may have reached its connection limit, and try again."
+        self.init(
+          code, cause, "The session bus accepted the connection, and closed it.",
+          recoverySuggestion:
+            "Check the log of the bus, which may have reached its connection limit, and try again.")
       case .timedOut:
-        message = "The session bus didn't answer in time."
-        recoverySuggestion = "Check that the bus isn't hanging, and try again."
-      default: break
+        self.init(
+          code, cause, "The session bus didn't answer in time.",
+          recoverySuggestion: "Check that the bus isn't hanging, and try again.")
+      default: self.init(code, cause)
       }
     }
 
@@ -37,22 +43,27 @@ extension SecretSession {
     ///
     /// dbus-broker reports the same error for a name that no program provides and for a name whose program
     /// it couldn't start. Only the list of activatable names distinguishes the two.
-    init(
+    convenience init(
       opening cause: DBusError, on connection: BusConnection, until deadline: Deadline
     ) async {
-      self.cause = cause
-      guard cause.codeWhileOpening == .noProvider else {
-        code = cause.codeWhileOpening
-        return
+      let code = cause.codeWhileOpening
+      if code == .noProvider {
+        self.init(await Self.codeWithoutProvider(connection, until: deadline), cause)
+      } else {
+        self.init(code, cause)
       }
+    }
+
+    private static func codeWithoutProvider(
+      _ connection: BusConnection, until deadline: Deadline
+    ) async -> SecureStorageError.Code {
       do throws(DBusError) {
-        let answer = try await connection.send(
-          [.activatableNames()], to: nil, until: deadline)[0]
+        let answer = try await connection.send([.activatableNames()], to: nil, until: deadline)[0]
         let names = try answer.get().child(0).children.map(\.text)
-        code = names.contains(MethodCall.secrets) ? .providerFailed : .noProvider
+        return names.contains(MethodCall.secrets) ? .providerFailed : .noProvider
       } catch {
         // The list can't be read, so it's unknown which of the two it is.
-        code = error.codeWhileCalling
+        return error.codeWhileCalling
       }
     }
   }

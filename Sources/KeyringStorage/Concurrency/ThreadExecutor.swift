@@ -43,7 +43,7 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
       state.jobs.append(job)
       // Call this under the lock. Once the thread has the job, it may end the operation, and the executor
       // with it.
-      if state.isWaiting { events.wake() }
+      if state.isWaiting { wake() }
     }
   }
 
@@ -52,9 +52,14 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     state.withLock { state in
       let next = state.timers.next
       state.timers.add(waiter, at: moment)
-      if state.isWaiting, next.map({ moment < $0 }) ?? true { events.wake() }
+      if state.isWaiting, next.map({ moment < $0 }) ?? true { wake() }
     }
   }
+
+  /// Ends the wait of the thread.
+  ///
+  /// On the thread itself this runs within an event, which ends the wait anyway.
+  private func wake() { if Self.current !== self { events.wake() } }
 
   /// Runs the jobs that are due, or waits for an event.
   private func turn() {
@@ -92,31 +97,26 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   /// If the call on this thread is cancelled, the task of the code is cancelled, too.
   ///
   /// - Parameter body: The code.
-  /// - Returns: The result of the code, and a Boolean value that indicates whether another call may use the
-  ///   executor.
-  package func run<Result, Failure: Error>(
-    _ body: () async throws(Failure) -> Result
-  ) -> (outcome: Swift.Result<Result, Failure>, isReusable: Bool) {
+  /// - Returns: `true` if another call may use the executor.
+  package func run(_ body: () async -> Void) -> Bool {
     isSynchronous = true
     let outer = pthread_getspecific(Self.key)
     events.enter()
     pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
-    let outcome = withoutActuallyEscaping(body) { body in
+    withoutActuallyEscaping(body) { body in
       let call = SynchronousCall(body)
       let task = Task(executorPreference: self) { await call.run() }
-      func drive() { while call.outcome == nil { turn() } }
+      func drive() { while !call.isOver { turn() } }
       if let signal = CancellationSignal.current {
         signal.onCancel({ task.cancel() }, while: drive)
       } else {
         drive()
       }
-      return call.outcome
     }
     pthread_setspecific(Self.key, outer)
     let isReusable = events.leave()
     state.withLock { $0.timers = Timers() }
-    guard let outcome else { preconditionFailure("a call ends with an outcome") }
-    return (outcome, isReusable)
+    return isReusable
   }
 
   // MARK: - Threads
@@ -166,20 +166,17 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
 }
 
 /// An operation that runs to its end on its own thread.
-private final class SynchronousCall<Result, Failure: Error>: @unchecked Sendable {
-  private var body: (() async throws(Failure) -> Result)?
-  private(set) var outcome: Swift.Result<Result, Failure>?
+private final class SynchronousCall: @unchecked Sendable {
+  private var body: (() async -> Void)?
+  private(set) var isOver = false
 
-  init(_ body: @escaping () async throws(Failure) -> Result) { self.body = body }
+  init(_ body: @escaping () async -> Void) { self.body = body }
 
   func run() async {
-    guard let body else { return }
-    self.body = nil
-    do throws(Failure) {
-      outcome = .success(try await body())
-    } catch {
-      outcome = .failure(error)
-    }
+    await body?()
+    // The body must not outlive the call.
+    body = nil
+    isOver = true
   }
 }
 
@@ -206,7 +203,10 @@ extension ThreadExecutor {
   package static func runToEnd<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try ThreadExecutor(Wakening()).run(body).outcome.get()
+    var outcome: Swift.Result<Result, Failure>?
+    _ = ThreadExecutor(Wakening()).run { outcome = await Swift.Result(body) }
+    guard let outcome else { preconditionFailure("a call ends with an outcome") }
+    return try outcome.get()
   }
 
   /// The executor that ends the waits of tasks without an executor of their own.
