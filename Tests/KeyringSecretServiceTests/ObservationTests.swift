@@ -154,9 +154,7 @@ import Testing
   private func numberOfConnections(to bus: PrivateBus) throws -> Int {
     let deadline = Deadline(after: .seconds(25))
     let session = try openSession(at: bus.address)
-    var message = MethodCall(
-      ObjectPath("/org/freedesktop/DBus"), MethodCall.bus, "ListNames", [], answer: "(as)")
-    message.receiver = MethodCall.bus
+    let message = MethodCall.toBus("ListNames", [], answer: "(as)")
     let answer = try #require(session.send([message], until: deadline).first).get()
     return answer.child(0).children.count { $0.text.hasPrefix(":") }
   }

@@ -195,28 +195,59 @@ import Testing
     for read in early { _ = try await read.value }
   }
 
+  /// Stores two items of another program that a key can't tell apart.
+  private func storeTwice(_ key: ItemKey) throws {
+    let session = try openSession(at: bus.address)
+    for number in 1...2 {
+      let secret = try #require(session.encode(Secret("theirs")))
+      let creation = MethodCall.createItem(
+        in: .collection(aliased: "default"),
+        attributes: key.attributes.merging(["number": "\(number)"]) { $1 },
+        label: "Item \(number)", secret: secret, replacing: false)
+      _ = try { () throws in
+        try session.send([creation], until: Deadline(after: .seconds(5)))[0].get()
+      }()
+    }
+  }
+
   /// What is wrong with one item is no failure of the others that were read beside it.
   @Test func aBatchIsNotSpoiltByOneItem() async throws {
     let storage = bus.storage()
     let ambiguous = ItemKey.password(service: "service", account: "ambiguous")
     try await storage.setPassword("s3cret", for: StorageUse.key)
     _ = try await storage.password(for: StorageUse.key)
-    let session = try openSession(at: bus.address)
-    for number in 1...2 {
-      let secret = try #require(session.encode(Secret("theirs")))
-      let creation = MethodCall.createItem(
-        in: .collection(aliased: "default"),
-        attributes: ambiguous.attributes.merging(["number": "\(number)"]) { $1 },
-        label: "Item \(number)", secret: secret, replacing: false)
-      _ = try { () throws in
-        try session.send([creation], until: Deadline(after: .seconds(5)))[0].get()
-      }()
-    }
+    try storeTwice(ambiguous)
     try service.fault("SearchItems", .late(0.3))
     let reads = (0..<20).map { number in
       Task { () -> Result<String?, SecureStorageError> in
         await Result { () async throws(SecureStorageError) in
           try await storage.password(for: number % 2 == 0 ? StorageUse.key : ambiguous)
+        }
+      }
+    }
+    for (number, read) in reads.enumerated() {
+      switch await read.value {
+      case .success(let password): #expect(number % 2 == 0 && password == "s3cret")
+      case .failure(let error): #expect(number % 2 == 1 && error.code == .ambiguous)
+      }
+    }
+  }
+
+  /// Nobody was asked yet when another item spoilt the batch, so each read may still unlock its own.
+  @Test func lockedItemsOfASpoiltBatchAreUnlocked() async throws {
+    let storage = bus.storage()
+    let ambiguous = ItemKey.password(service: "service", account: "ambiguous")
+    let keys = (0..<8).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await storage.setPassword("s3cret", for: key) }
+    try storeTwice(ambiguous)
+    try service.hide(.each)
+    try service.lock()
+    try service.fault("SearchItems", .late(0.1))
+    // The first two travel alone.
+    let reads = keys.flatMap { [$0, ambiguous] }.map { key in
+      Task { () -> Result<String?, SecureStorageError> in
+        await Result { () async throws(SecureStorageError) in
+          try await storage.password(for: key)
         }
       }
     }

@@ -60,7 +60,7 @@ final class ReadQueue: Sendable {
         uniqueKeysWithValues: keys.compactMap { key in items[key].map { (key, $0) } })
     case .failure(let failure):
       guard batch.isShared, failure.code.mayBeAnItems else { throw failure }
-      return try await retry(keys, details, in: storage, after: failure)
+      return try await retry(keys, details, in: storage, after: batch.hasAsked ? failure : nil)
     }
   }
 
@@ -146,13 +146,14 @@ final class ReadQueue: Sendable {
 
   /// Finds items separately after their batch failed, perhaps because of another read's item.
   ///
-  /// The user isn't asked again.
-  ///
   /// The method isn't inlined. Otherwise each waiting read would take memory for it.
+  ///
+  /// - Parameter refusal: The batch's error if a person was asked. The person isn't asked again then, and an
+  ///   item that's still locked has the same error.
   @inline(never)
   private func retry(
     _ keys: [ItemKey], _ details: ItemQuery.Details, in storage: SecretServiceStorage,
-    after failure: SecureStorageError
+    after refusal: SecureStorageError?
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let deadline = Deadline(after: storage.options.serviceTimeout)
     do throws(DBusError) {
@@ -162,14 +163,15 @@ final class ReadQueue: Sendable {
     }
     defer { retries.giveBack() }
     var options = storage.options
-    options.interaction = .never
+    if refusal != nil { options.interaction = .never }
     options.serviceTimeout = .milliseconds(Int(deadline.milliseconds))
     do throws(SecureStorageError) {
       return try await CallLoop.run { () async throws(SecureStorageError) in
         try await SecretServiceStorage(options: options).find(keys, details)
       }
     } catch {
-      throw error.code == .locked ? failure : error
+      if error.code == .locked, let refusal { throw refusal }
+      throw error
     }
   }
 }
