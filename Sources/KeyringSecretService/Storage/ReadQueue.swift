@@ -146,10 +146,10 @@ final class ReadQueue: Sendable {
 
   /// Finds items separately after their batch failed, perhaps because of another read's item.
   ///
-  /// The method isn't inlined. Otherwise each waiting read would take memory for it.
+  /// The refusal is the batch's error if a person was asked. The person isn't asked again then, and a read
+  /// whose item is still locked throws the same error.
   ///
-  /// - Parameter refusal: The batch's error if a person was asked. The person isn't asked again then, and an
-  ///   item that's still locked has the same error.
+  /// The method isn't inlined. Otherwise each waiting read would take memory for it.
   @inline(never)
   private func retry(
     _ keys: [ItemKey], _ details: ItemQuery.Details, in storage: SecretServiceStorage,
