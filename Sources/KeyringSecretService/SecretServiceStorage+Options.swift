@@ -7,7 +7,7 @@ extension SecretServiceStorage {
     /// It's kept on disk and usually unlocked by logging in. If there is none, saving asks the user to
     /// create one.
     case `default`
-    /// The collection that is discarded at logout; of the common keyrings, only gnome-keyring has it.
+    /// The collection that is discarded at logout, which not every keyring has.
     case session
     /// The collection with this label.
     case named(String)

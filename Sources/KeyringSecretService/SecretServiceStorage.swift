@@ -1,8 +1,8 @@
 #if SecretService && os(Linux)
 /// A storage in the user's keyring, which uses the freedesktop Secret Service through libsecret.
 ///
-/// gnome-keyring, KWallet, KeePassXC and others provide the Secret Service. This storage works with the one
-/// that the desktop session runs. The Secret Service encrypts only secrets. It doesn't encrypt the
+/// Several programs provide the Secret Service. This storage works with the one that the desktop session
+/// runs. The Secret Service encrypts only secrets. It doesn't encrypt the
 /// attributes that name an item, or the item's label.
 ///
 /// Any number of threads can use any number of these storages at the same time. All storages of a process

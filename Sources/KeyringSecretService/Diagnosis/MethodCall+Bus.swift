@@ -12,7 +12,7 @@ extension MethodCall {
     toBus("GetConnectionUnixProcessID", [.string(name)], answer: "(u)")
   }
 
-  /// Returns a call that requests the version of a Qt program, which KWallet answers.
+  /// Returns a call that requests the version of a Qt program, which not every such program answers.
   static func version(ofQtProgram name: String) -> MethodCall {
     MethodCall(
       ObjectPath("/MainApplication"), "org.freedesktop.DBus.Properties", "Get",

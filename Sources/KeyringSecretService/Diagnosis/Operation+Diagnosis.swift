@@ -122,7 +122,7 @@ extension Operation {
     }
     var error = noCollection()
     if let stale, options.collection == .default {
-      // gnome-keyring still names the default collection after it was deleted.
+      // Some providers still name the default collection after it was deleted.
       error.message = "The default collection \(stale.text) does not exist, although it is named."
     }
     guard options.collection == .default, mayAsk else {

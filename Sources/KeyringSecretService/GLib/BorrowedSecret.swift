@@ -43,8 +43,8 @@ enum BorrowedSecret {
 extension UnsafeRawBufferPointer {
   /// Indicates whether keyrings return the bytes unchanged if they're declared as text.
   ///
-  /// KWallet and KeePassXC corrupt bytes that are declared as text if they aren't text or contain a NUL.
-  /// KWallet 5.103 also removes a byte order mark.
+  /// Some keyrings corrupt bytes that are declared as text if they aren't text or contain a NUL. Some also
+  /// remove a byte order mark.
   fileprivate var isText: Bool {
     let characters = baseAddress?.assumingMemoryBound(to: CChar.self)
     return isEmpty

@@ -125,7 +125,7 @@ struct ItemSnapshot {
 extension KnownItem {
   /// Indicates whether the item is locked and its key is hidden.
   ///
-  /// gnome-keyring hides the attributes of an item until its first unlock after login.
+  /// Some providers hide the attributes of an item until its first unlock since login.
   fileprivate var isUnnamed: Bool { key == nil && isLocked }
 }
 #endif

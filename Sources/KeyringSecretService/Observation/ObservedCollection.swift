@@ -18,7 +18,7 @@ final class ObservedCollection {
   private var isLocked = false
   /// Indicates whether the items were listed while the collection was locked.
   ///
-  /// KeePassXC hides the items of a locked collection.
+  /// A provider may hide the items of a locked collection.
   private var isIncomplete = false
   private(set) var isInterrupted = false
   /// Indicates whether the collection must be read again, and not only single items.

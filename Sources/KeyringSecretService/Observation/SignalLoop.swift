@@ -257,7 +257,7 @@ final class SignalLoop {
     isDue = false
     do throws(DBusError) {
       var reading = try reading(deadline)
-      // KWallet 5.103 sends up to four signals for one change, one right after the other.
+      // A provider may send several signals for one change, one right after the other.
       reading.onAnswer = { self.signals.move($0.object, to: &looked) }
       let found = try await reading.properties(of: present)
       for collection in observed.values where !collection.isInterrupted {

@@ -19,8 +19,8 @@ struct ItemFetch {
   init(_ paths: [ObjectPath], _ details: ItemQuery.Details, in session: SecretSession) {
     self.paths = paths
     self.details = details
-    // An answer above 64 MiB ends the keyring's connection, and gnome-keyring 42 ends with it. Each group
-    // is small enough for its answer to stay below that size if every secret is as large as it can be.
+    // An answer above 64 MiB ends the provider's connection, and some providers end with it. Each group is
+    // small enough for its answer to stay below that size if every secret is as large as it can be.
     let size = (60 << 20) / ItemLimits.secretBytes
     groups =
       details.contains(.secret)
@@ -133,7 +133,7 @@ extension Operation {
     }
     let secrets = answers.suffix(groups.count)
     try read(secrets: secrets, of: wanted, into: &contents)
-    // KWallet 5.103 refuses a whole group if one of its items is gone.
+    // Some providers refuse a whole group if one of its items is gone.
     return zip(groups, secrets).filter { $0.count > 1 && $1 == nil }.flatMap(\.0)
       .filter(wanted.contains)
   }
@@ -145,7 +145,7 @@ extension Operation {
   ) throws(SecureStorageError) {
     for entry in answers.flatMap({ $0?.child(0).children ?? [] }) {
       let path = ObjectPath(entry.child(0).text)
-      // A locked item has no secret, even if KWallet 5.103 answers with one.
+      // A locked item has no secret, even if the provider answers with one.
       guard wanted.contains(path), contents.properties[path]?.isLocked != true else { continue }
       guard let secret = session.decode(entry.child(1)) else { throw unusableSession() }
       contents.secrets[path] = secret
@@ -157,7 +157,7 @@ extension Operation {
   /// An item has an empty secret for one of three reasons:
   ///
   /// - It was stored that way. An item of this package has an attribute that says so.
-  /// - The item is locked. KWallet 5.103 answers with an empty secret then.
+  /// - The item is locked. Some providers answer with an empty secret then.
   /// - The provider died after it wrote the item's attributes and before it wrote the secret.
   private func settleEmptySecret(
     of path: ObjectPath, in contents: inout FetchedItems

@@ -73,7 +73,7 @@ extension Operation {
   func lock(_ collection: ObjectPath) async throws(SecureStorageError) {
     // Another program may unlock the collection right away, but not every time.
     for _ in 0..<3 {
-      // KWallet 5.103 can't lock a collection that is already locked.
+      // Some providers can't lock a collection that is already locked.
       if try await isLocked(collection) { return }
       guard let answer = try await send(.lock([collection])) else { throw noCollection() }
       let prompt = ObjectPath(answer.child(1).text)
@@ -132,13 +132,13 @@ extension Operation {
   }
 
   private func unlockAlone(_ objects: [ObjectPath]) async throws(SecureStorageError) {
-    // If another prompt is answered, KWallet 5.103 ends this one without showing it or unlocking anything.
+    // If another prompt is answered, some providers end this one without showing it or unlocking anything.
     for _ in 0..<3 {
       guard let answer = try await send(.unlock(objects)) else { throw unexpectedAnswer("nothing") }
       var unlocked = answer.child(0).paths
       let prompt = ObjectPath(answer.child(1).text)
       if !prompt.isNone, let result = try await self.answer(toExisting: prompt) {
-        // Without a wallet, KWallet ends the prompt with a value of another type.
+        // Without a collection, some providers end the prompt with a value of another type.
         guard result.isOfType("ao") else { break }
         unlocked += result.paths
       }

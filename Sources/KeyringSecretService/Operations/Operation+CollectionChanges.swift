@@ -49,7 +49,7 @@ extension Operation {
       () async throws(SecureStorageError) in
       // Another thread may have waited for the user in the meantime. That time doesn't count.
       addToDeadline(pause)
-      // gnome-keyring's alias may stand for a collection that doesn't exist.
+      // An alias may stand for a collection that doesn't exist.
       if let collection = try await collection(aliased: "default"), try await exists(collection) {
         return collection
       }

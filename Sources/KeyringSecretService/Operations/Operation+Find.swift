@@ -89,9 +89,9 @@ extension Operation {
 
   /// Finds all items that a search returns.
   ///
-  /// An item that replaces another one comes before it. The items are unlocked first, because gnome-keyring
-  /// shows neither label nor attributes before the first unlock since login. If the secrets are requested,
-  /// the items that can be read have theirs.
+  /// An item that replaces another one comes before it. The items are unlocked first, because some
+  /// providers show neither label nor attributes before the first unlock since login. If the secrets are
+  /// requested, the items that can be read have theirs.
   ///
   /// - Parameters:
   ///   - unlocking: A Boolean value that indicates whether locked items and collections are unlocked.

@@ -5,7 +5,7 @@ extension Operation {
   /// Finds the items that a query selects, grouped by key, with the valid item of each key first.
   func itemsToRemove(matching query: ItemQuery) async throws(SecureStorageError) -> [[StoredItem]] {
     var query = query
-    // KWallet deletes locked items without reporting an error, so they're unlocked first.
+    // Some providers delete locked items without asking for the password, so they're unlocked first.
     query.allowsUnlocking = true
     let selected = try await storedItems(matching: query, needsDuplicates: true)
       .map(\.items)

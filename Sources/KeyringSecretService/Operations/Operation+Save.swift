@@ -37,7 +37,7 @@ extension Operation {
     // The revision is higher than those of the incomplete items, too, in case one of them stays.
     let revision = ([valid] + incomplete).map(\.revision).max() ?? 0
     guard try await replace(valid, by: item, revision + 1) else {
-      // The item vanished before it was replaced. KWallet 5.103 also reports that if it computed another
+      // The item vanished before it was replaced. Some providers also report that if they computed another
       // key for the session. A new session solves that.
       if !vanished.insert(valid.path).inserted { throw unusableSession() }
       return false
@@ -194,8 +194,8 @@ extension Operation {
         try await removeSuperseded(item.key)
         return true
       }
-      // KWallet 5.103 keeps the label of the item that it replaces. Otherwise the label isn't set again:
-      // gnome-keyring 42.1 crashes when a label is set while other programs replace and remove the item.
+      // Some providers keep the label of the item that they replace. Otherwise the label isn't set again:
+      // others crash when a label is set while other programs replace and remove the item.
       let answer = try await send(.label(ofItem: path))?.child(0).child(0)
       guard let answer, answer.isOfType("s"), answer.text.hasSameBytes(stored.label) else {
         return true
@@ -203,8 +203,8 @@ extension Operation {
       _ = try await changeMetadata(of: stored, attributes, item.label)
       return true
     }
-    // Change the item in place, so that another program finds its item as it left it. Also, KeePassXC
-    // 2.7.4 asks the user about every replacement.
+    // Change the item in place, so that another program finds its item as it left it. Also, some providers
+    // ask the user about every replacement.
     guard try await write(secret, to: stored) else { return false }
     _ = try await changeMetadata(of: stored, attributes, item.label)
     if stored.isOwn { record(stored.path, of: item.key) }
@@ -288,7 +288,7 @@ extension Operation {
         replacing: replacing)
     } catch {
       guard sessionIsUnusable else { throw error }
-      // KWallet 5.103 has created an item anyway, without the secret, which it couldn't decrypt.
+      // The provider may have created an item anyway, without the secret, which it couldn't decrypt.
       let made = try await storedItems(with: attributes.filter { $0.key != AttributeName.schema })
         .items
         .filter { $0.attributes.hasSameBytes(attributes) }

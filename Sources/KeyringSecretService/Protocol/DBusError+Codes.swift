@@ -7,8 +7,8 @@ extension DBusError {
   ///
   /// There is no bus only if the address leads to none, or to another user's bus, to which this program may
   /// not connect. If the program has too many open files, or the bus too many connections, that says
-  /// nothing about the contents of the keyring. dbus-broker accepts a connection above its limit, and
-  /// closes it at once.
+  /// nothing about the contents of the keyring. Some buses accept a connection above their limit, and close
+  /// it at once.
   var codeWhileConnecting: SecureStorageError.Code {
     if let bus {
       let code = ioCode == G_IO_ERROR_FAILED ? .connectionLost : codeWhileCalling

@@ -56,8 +56,8 @@ extension ItemKey {
 extension ItemKind {
   /// The schema by which libsecret's tools know an item of this kind.
   ///
-  /// The package never searches by schema, because gnome-keyring finds nothing that way before its first
-  /// unlock since login.
+  /// The package never searches by schema, because some providers find nothing that way while they hide
+  /// attributes.
   fileprivate var schema: String {
     self == .internetPassword
       ? "org.gnome.keyring.NetworkPassword" : "org.freedesktop.Secret.Generic"

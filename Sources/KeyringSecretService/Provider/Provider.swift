@@ -5,6 +5,33 @@
 /// A provider is recognized once per session, by another name that it owns on the bus. An unknown provider
 /// gets the most careful value of each flag. The flag's comment says which provider needs less care, and
 /// why.
+///
+/// ## Behavior without a flag
+///
+/// Every operation allows for the following behavior, whichever provider it meets:
+///
+/// - Lock: KWallet 5.103 can't lock a collection that is already locked. gnome-keyring 42.1 reports success
+///   for its session collection, which stays unlocked.
+/// - Prompts: if another prompt is answered, KWallet 5.103 ends a prompt without showing it or unlocking
+///   anything. Without a wallet, it ends the prompt with a value of another type. Dismissing a prompt aborts
+///   gnome-keyring 42. KeePassXC 2.7.4 asks the user about every replacement.
+/// - Locked items: KWallet 5.103 answers with an empty secret, and deletes the item without asking for the
+///   password.
+/// - Attributes: before the first unlock since login, gnome-keyring 42.1 shows neither labels nor
+///   attributes, and finds nothing by schema.
+/// - Labels: KWallet 5.103 keeps the label of the item that it replaces. gnome-keyring 42.1 crashes when a
+///   label is set while other programs replace and remove the item.
+/// - Secrets: KWallet 5.103 refuses a whole group if one of its items is gone. gnome-keyring 42 ends with
+///   its connection, which an answer above 64 MiB ends. KWallet and KeePassXC corrupt bytes that are
+///   declared as text if they aren't text or contain a NUL. KWallet 5.103 also removes a byte order mark.
+/// - Sessions: KWallet 5.103 refuses a key that begins with a zero byte, or computes another one. It then
+///   reports an item as missing that is there, or creates an item without its secret. Opening several
+///   sessions at the same time aborts some versions of gnome-keyring.
+/// - Collections: gnome-keyring 42.1 still names the default collection after it was deleted. Of these
+///   providers, it alone has a session collection.
+/// - Signals: KWallet 5.103 sends up to four signals for one change, one right after the other.
+/// - Buses: dbus-broker accepts a connection above its limit, and closes it at once. It reports the same
+///   error for a name that no program provides and for a name whose program it couldn't start.
 struct Provider: Sendable, Equatable {
   private enum Program: String, CaseIterable {
     case gnomeKeyring = "org.gnome.keyring"

@@ -90,7 +90,7 @@ extension SecretServiceStorage: LockableStorage {
   /// Locks the collection for every program.
   ///
   /// - Throws: `SecureStorageError` if the collection can't be locked. It's `.other` if the keyring reports
-  ///   success and the collection is still unlocked. gnome-keyring does that with the session collection.
+  ///   success and the collection is still unlocked. Some keyrings do that with the session collection.
   public func lock() throws(SecureStorageError) {
     defer { noteWrite(of: nil) }
     try CallLoop.runToEnd(lockCollection)

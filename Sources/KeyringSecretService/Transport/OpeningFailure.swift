@@ -41,8 +41,8 @@ extension SecretSession {
 
     /// Creates a failure to find the provider, to start it or to open a session with it.
     ///
-    /// dbus-broker reports the same error for a name that no program provides and for a name whose program
-    /// it couldn't start. Only the list of activatable names distinguishes the two.
+    /// Some buses report the same error for a name that no program provides and for a name whose program
+    /// they couldn't start. Only the list of activatable names distinguishes the two.
     convenience init(
       opening cause: DBusError, on connection: BusConnection, until deadline: Deadline
     ) async {

@@ -50,7 +50,7 @@ extension SecretSession {
 
   /// Opens the service, and tries again if the provider refuses the session's key.
   ///
-  /// KWallet 5.103 refuses the key of about one session in 256, because that key begins with a zero byte.
+  /// Some providers refuse a key that begins with a zero byte, which is about one in 256.
   private static func openServiceWithAnyKey(
     on connection: BusConnection, asking questions: [MethodCall], _ deadline: Deadline
   ) async throws(DBusError) -> (service: GLibReference, results: [GLibReference]) {

@@ -10,7 +10,7 @@ extension SecretSession {
 
   /// Shows a prompt and waits until the user has answered it.
   ///
-  /// If the deadline passes, the prompt stays open: dismissing it aborts gnome-keyring 42. The method
+  /// If the deadline passes, the prompt stays open: dismissing it aborts some providers. The method
   /// watches the provider's name, because a provider that dies sends nothing more about its prompt.
   ///
   /// - Parameters:

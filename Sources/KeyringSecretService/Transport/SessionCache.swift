@@ -5,7 +5,7 @@ internal import Synchronization
 /// The sessions of this process, one for each bus.
 ///
 /// A session is opened when it's first needed. If several calls need it at the same time, one of them opens
-/// it and the others wait. Opening several sessions at the same time aborts some versions of gnome-keyring.
+/// it and the others wait. Opening several sessions at the same time aborts some providers.
 final class SessionCache: Sendable {
   static let shared = SessionCache()
 
