@@ -55,8 +55,9 @@ let package = Package(
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
       ]),
     .target(name: "Keyring", dependencies: ["KeyringStorage", "KeyringSecretService"]),
+    // What every storage shares that encrypts its items by itself.
     .target(
-      name: "KeyringFile",
+      name: "KeyringSealing",
       dependencies: [
         "KeyringStorage",
         .product(
@@ -65,6 +66,13 @@ let package = Package(
         .product(
           name: "CryptoExtras", package: "swift-crypto",
           condition: .when(traits: ["EncryptedFile"])),
+      ]),
+    .target(
+      name: "KeyringFile",
+      dependencies: [
+        "KeyringSealing", "KeyringStorage",
+        .product(
+          name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
       ]),
     .target(
       name: "KeyringConfiguration",
@@ -110,7 +118,8 @@ let package = Package(
     .testTarget(
       name: "KeyringFileTests",
       dependencies: [
-        "KeyringFile", "KeyringTesting", "KeyringWorker", "StorageModel", "TestPrograms",
+        "KeyringFile", "KeyringSealing", "KeyringTesting", "KeyringWorker", "StorageModel",
+        "TestPrograms",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
         .product(

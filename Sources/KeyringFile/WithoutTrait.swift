@@ -1,4 +1,6 @@
 #if !EncryptedFile
+public import KeyringSealing
+
 // These declarations give a helpful message to programs that use the module without its trait.
 
 /// Unavailable: swift-keyring was built without the trait EncryptedFile.
@@ -9,19 +11,5 @@
 public struct EncryptedFileStorage {
   /// Creates a storage; unavailable without the trait.
   public init(at path: String, key: KeySource) {}
-}
-
-/// Unavailable: swift-keyring was built without the trait EncryptedFile.
-@available(
-  *, unavailable,
-  message: "Turn on swift-keyring's trait in Package.swift: traits: [.defaults, \"EncryptedFile\"]"
-)
-public struct KeySource {
-  /// Creates a source; unavailable without the trait.
-  public static func passphrase(_ passphrase: Any) -> KeySource { KeySource() }
-  /// Creates a source; unavailable without the trait.
-  public static func keyFile(at path: String) -> KeySource { KeySource() }
-  /// Creates a source; unavailable without the trait.
-  public static func systemdCredential(_ name: String) -> KeySource { KeySource() }
 }
 #endif

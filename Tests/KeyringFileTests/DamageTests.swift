@@ -1,5 +1,6 @@
 #if EncryptedFile
 import Foundation
+import KeyringSealing
 import KeyringStorage
 import Testing
 
@@ -104,8 +105,7 @@ import Testing
     {
       var header = whole
       (header[11], header[12], header[13]) = cost
-      let parameters = KeyParameters(header[..<108])
-      #expect(parameters == nil, "\(cost)")
+      #expect(WrappedKey(header[10..<108]) == nil, "\(cost)")
     }
     #expect(ScryptCost.standard.isAcceptable)
     #expect(ScryptCost(logarithm: 18, blockSize: 8, parallelism: 4).isAcceptable)

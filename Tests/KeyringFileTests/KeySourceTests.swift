@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import KeyringFile
+@testable import KeyringSealing
 
 @Suite struct KeySourceTests {
   private let folder: TemporaryDirectory
@@ -237,7 +238,8 @@ import Testing
 
   /// As on file systems without files that have no name.
   @Test func keyFileIsMadeUnderAnotherNameFirst() throws {
-    let file = KeyFile(path: folder.path("key"), place: FileLocation(folder.path("secrets")))
+    let request = FileLocation(folder.path("secrets")).keyRequest(.creation)
+    let file = KeyFile(path: folder.path("key"), request: request)
     try file.makeWithSecondName(in: Directory(of: folder.path("key")))
     let key = try folder.bytes("key")
     #expect(key.count == 32)
@@ -359,6 +361,56 @@ import Testing
     #expect(try storage(source).password(for: .second) == (isChanged ? "before" : "later"))
   }
 
+  // MARK: - Sources of the app's own
+
+  @Test func aSourceMayWaitForItsKey() async throws {
+    let purposes = RequestLog()
+    let source = KeySource(named: "vault") { (request) async throws(SecureStorageError) in
+      purposes.add(request.purpose)
+      await Task.yield()
+      if request.purpose == .inspection {
+        throw request.error(.locked, "The vault is closed.")
+      }
+      return Secret(bytes: [UInt8](repeating: 7, count: 32))
+    }
+    let text = "\(try await storage(source).diagnose())"
+    #expect(text.contains("a vault, which is locked, and is not asked for here"))
+    let saveSynchronously = { () throws in
+      try self.storage(source).setPassword("s3cret", for: .first)
+    }
+    try saveSynchronously()
+    try await storage(source).setPassword("other", for: .second)
+    let readSynchronously = { () throws in try self.storage(source).password(for: .first) }
+    #expect(try readSynchronously() == "s3cret")
+    #expect(try await storage(source).password(for: .second) == "other")
+    #expect(purposes.all == [.inspection, .creation, .opening, .opening, .opening])
+  }
+
+  @Test func errorOfASourceNamesTheFile() throws {
+    let source = KeySource(named: "vault") { (request) async throws(SecureStorageError) in
+      throw request.error(.keyNotFound, "The vault has no key for the \(request.subject).")
+    }
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage(source).setPassword("lost", for: .first)
+    }
+    #expect(error?.code == .keyNotFound)
+    #expect(error?.operation == .save)
+    #expect(error?.message.contains(folder.path("secrets")) == true)
+    #expect(error?.backendName == storage(source).backendName)
+  }
+
+  @Test func keyOfAnotherSourceIsRefused() throws {
+    let key: @Sendable (Int) -> KeySource = { count in
+      KeySource(named: "vault") { (_) async throws(SecureStorageError) in
+        Secret(bytes: [UInt8](repeating: 7, count: count))
+      }
+    }
+    #expect(try code { try storage(key(31)).setPassword("lost", for: .first) } == .invalidArgument)
+    try storage(key(32)).setPassword("s3cret", for: .first)
+    #expect(try code { _ = try storage(.cheap("pass")).password(for: .first) } == .wrongKey)
+    #expect(try code { _ = try storage(key(33)).password(for: .first) } == .wrongKey)
+  }
+
   @Test func noSourceShowsItsKey() throws {
     let sources: [KeySource] = [
       .passphrase(Secret("hidden")), .keyFile(at: "/hidden"), .systemdCredential("hidden"),
@@ -367,6 +419,15 @@ import Testing
       for (way, text) in Renderings.of(source) { #expect(!text.contains("hidden"), "\(way)") }
     }
   }
+}
+
+/// The purposes for which a source was asked, in their order.
+private final class RequestLog: Sendable {
+  private let purposes = Mutex<[KeyRequest.Purpose]>([])
+
+  var all: [KeyRequest.Purpose] { purposes.withLock { $0 } }
+
+  func add(_ purpose: KeyRequest.Purpose) { purposes.withLock { $0.append(purpose) } }
 }
 
 /// The variable belongs to the process; no other test has one of this name.

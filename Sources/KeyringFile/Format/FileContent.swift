@@ -1,4 +1,5 @@
 #if EncryptedFile
+internal import KeyringSealing
 internal import KeyringStorage
 
 #if canImport(FoundationEssentials)
@@ -82,7 +83,7 @@ struct FileContent: Sendable {
   ) throws(SecureStorageError) -> [UInt8] {
     let preamble = Self.preambleByteCount(place)
     let count = entries.values.reduce(preamble) { $0 + $1.record.count }
-    guard count <= FileLocation.largest - FileHeader.byteCount - 28 else {
+    guard count <= FileLocation.largest - FileHeader.byteCount - Envelope.overhead else {
       throw SecureStorageError(
         .invalidArgument, place, "The file would be larger than \(FileLocation.largest) bytes.",
         recoverySuggestion: "Remove items, or use another file for some of them.",

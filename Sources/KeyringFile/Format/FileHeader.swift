@@ -1,31 +1,28 @@
 #if EncryptedFile
 internal import Crypto
+internal import KeyringSealing
 internal import KeyringStorage
 
 /// The first bytes of a file, which contain everything that is needed to get its data key.
 ///
 /// The article FileFormat describes them.
 struct FileHeader: Sendable, Equatable {
-  static let magic = Array("KEYRING\n".utf8)
+  private static let magic = Array("KEYRING\n".utf8)
   static let version: UInt16 = 1
-  static let saltByteCount = 32
-  static let wrappedKeyByteCount = 12 + 32 + 16
-  private static let checkedByteCount = 16 + saltByteCount + wrappedKeyByteCount
+  private static let prefix = magic + [UInt8(version >> 8), UInt8(version & 0xff)]
+  static let use = WrappedKey.Use(name: "swift-keyring file", prefix: prefix)
+  private static let checkedByteCount = prefix.count + WrappedKey.byteCount
   static let byteCount = checkedByteCount + SHA256.byteCount
 
-  let parameters: KeyParameters
-  /// The nonce, the encrypted data key, and the tag.
-  let wrappedKey: [UInt8]
+  let wrappedKey: WrappedKey
 
-  init(_ parameters: KeyParameters, wrappedKey: [UInt8]) {
-    (self.parameters, self.wrappedKey) = (parameters, wrappedKey)
-  }
+  init(_ wrappedKey: WrappedKey) { self.wrappedKey = wrappedKey }
 
   /// The header with its checksum.
   ///
   /// The checksum distinguishes a damaged header from a header with another key.
   var bytes: [UInt8] {
-    let checked = parameters.bytes + wrappedKey
+    let checked = Self.prefix + wrappedKey.bytes
     return checked + SHA256.hash(data: checked)
   }
 
@@ -46,10 +43,10 @@ struct FileHeader: Sendable, Equatable {
     guard SHA256.hash(data: checked) == file[Self.checkedByteCount..<Self.byteCount] else {
       throw .damaged(place, "the checksum of its header is wrong")
     }
-    guard let parameters = KeyParameters(checked) else {
+    guard let wrappedKey = WrappedKey(checked.dropFirst(Self.prefix.count)) else {
       throw .damaged(place, "its header asks for what no such file needs")
     }
-    self.init(parameters, wrappedKey: Array(checked.suffix(Self.wrappedKeyByteCount)))
+    self.init(wrappedKey)
   }
 }
 #endif

@@ -1,4 +1,5 @@
 #if EncryptedFile
+internal import KeyringSealing
 internal import KeyringStorage
 
 #if canImport(Glibc)
@@ -67,12 +68,12 @@ extension EncryptedFile {
     }
     do throws(SecureStorageError) {
       if header == nil { return try diagnoseNewKey(&diagnosis, subject, source) }
-      _ = try content(.diagnose, .looking)
-      diagnosis.add(subject, "\(source), which opens the file")
+      _ = try content(.diagnose, .inspection)
+      diagnosis.add(subject, "a \(source), which opens the file")
     } catch {
       guard error.code == .locked else { throw error }
       let state = source.kind == .passphrase ? "" : "is locked, and "
-      diagnosis.add(subject, "\(source), which \(state)is not asked for here")
+      diagnosis.add(subject, "a \(source), which \(state)is not asked for here")
     }
   }
 
@@ -81,12 +82,14 @@ extension EncryptedFile {
     _ diagnosis: inout StorageDiagnosis, _ subject: String, _ source: KeySource
   ) throws(SecureStorageError) {
     do throws(SecureStorageError) {
-      _ = try source.secret(.looking, place)
-      diagnosis.add(subject, "\(source), which is there")
+      _ = try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+        try await source.secret(for: place.keyRequest(.inspection))
+      }
+      diagnosis.add(subject, "a \(source), which is there")
     } catch {
       guard error.code == .keyNotFound else { throw error }
       guard source.kind == .systemdCredential else {
-        return diagnosis.add(subject, "\(source), which the first save makes")
+        return diagnosis.add(subject, "a \(source), which the first save makes")
       }
       throw noStorage(error)
     }

@@ -1,5 +1,5 @@
 #if EncryptedFile
-internal import Crypto
+internal import KeyringSealing
 internal import KeyringStorage
 internal import Synchronization
 
@@ -40,7 +40,7 @@ final class EncryptedFile: Sendable {
 
   /// Returns the current content of the file, or `nil` if there is no file.
   func content(
-    _ operation: SecureStorageError.Operation, _ purpose: KeySource.Purpose = .existing
+    _ operation: SecureStorageError.Operation, _ purpose: KeyRequest.Purpose = .opening
   ) throws(SecureStorageError) -> FileContent? {
     try attempt(operation) { () throws(SecureStorageError) in
       try version(purpose)?.content
@@ -49,7 +49,7 @@ final class EncryptedFile: Sendable {
 
   /// Returns the current version of the file, which is read again only if it has changed.
   private func version(
-    _ purpose: KeySource.Purpose = .existing
+    _ purpose: KeyRequest.Purpose = .opening
   ) throws(SecureStorageError) -> Version? {
     try FileDeadline.check()
     try place.check()
@@ -63,7 +63,7 @@ final class EncryptedFile: Sendable {
   }
 
   private func readVersion(
-    _ purpose: KeySource.Purpose
+    _ purpose: KeyRequest.Purpose
   ) throws(SecureStorageError) -> Version? {
     guard let (file, identity, bytes) = try place.read() else { return nil }
     let sealed = try SealedFile(bytes, place)
@@ -94,11 +94,11 @@ final class EncryptedFile: Sendable {
 
   /// Returns the data key of the header, either the known one or one unwrapped with the source's key.
   private func envelope(
-    for header: FileHeader, _ purpose: KeySource.Purpose
+    for header: FileHeader, _ purpose: KeyRequest.Purpose
   ) throws(SecureStorageError) -> Envelope {
     if let known = knownEnvelope(for: header) { return known }
     // If no one is to be asked, don't wait for the answer to another thread's question either.
-    if purpose == .looking { return try open(header, purpose) }
+    if purpose == .inspection { return try open(header, purpose) }
     // One thread asks, and the others find its result.
     return try turn.take { () throws(SecureStorageError) in
       if let known = knownEnvelope(for: header) { return known }
@@ -107,15 +107,19 @@ final class EncryptedFile: Sendable {
   }
 
   private func open(
-    _ header: FileHeader, _ purpose: KeySource.Purpose
+    _ header: FileHeader, _ purpose: KeyRequest.Purpose
   ) throws(SecureStorageError) -> Envelope {
-    let envelope = try Envelope(opening: header, key, purpose, place)
+    let source = key
+    let envelope = try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await Envelope(
+        opening: header.wrappedKey, with: source, for: FileHeader.use, place.keyRequest(purpose))
+    }
     opened.withLock { $0 = envelope }
     return envelope
   }
 
   private func knownEnvelope(for header: FileHeader) -> Envelope? {
-    opened.withLock { $0?.header == header ? $0 : nil }
+    opened.withLock { $0?.wrappedKey == header.wrappedKey ? $0 : nil }
   }
 
   // MARK: - Writing
@@ -140,7 +144,7 @@ final class EncryptedFile: Sendable {
         // Both are `nil` if another process has removed the file in the meantime.
         let envelope =
           if let known = current?.envelope ?? fresh { known } else {
-            try Envelope(sealingWith: key, place)
+            try newEnvelope(with: key)
           }
         if content.isChanged, try !write(content, envelope, under: lock) { return nil }
         return result
@@ -155,11 +159,13 @@ final class EncryptedFile: Sendable {
         var new = try newEnvelopeWithoutLock(with: newSource)
         // Also switch if only the last step failed, which is to sync the folder to the disk.
         defer {
-          if let new, knownEnvelope(for: new.header) != nil { source.withLock { $0 = newSource } }
+          if let new, knownEnvelope(for: FileHeader(new.wrappedKey)) != nil {
+            source.withLock { $0 = newSource }
+          }
         }
         try withFileLocked { (lock) throws(SecureStorageError) in
           guard let content = try version()?.content else { return () }
-          let envelope = if let new { new } else { try Envelope(sealingWith: newSource, place) }
+          let envelope = if let new { new } else { try newEnvelope(with: newSource) }
           new = envelope
           return try write(content, envelope, under: lock) ? () : nil
         }
@@ -172,14 +178,16 @@ final class EncryptedFile: Sendable {
   var key: KeySource { source.withLock { $0 } }
 
   /// Creates a new data key, or returns `nil` if the source's key must be created under the lock.
-  ///
-  /// A storage may let two processes create the key at the same time and keep the later one. A key in a
-  /// storage is therefore created under the lock, which keeps other processes away until the file uses the
-  /// key.
   private func newEnvelopeWithoutLock(
     with source: KeySource
   ) throws(SecureStorageError) -> Envelope? {
-    source.kind == .storage ? nil : try Envelope(sealingWith: source, place)
+    source.mayLoseNewKey ? nil : try newEnvelope(with: source)
+  }
+
+  private func newEnvelope(with source: KeySource) throws(SecureStorageError) -> Envelope {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await Envelope(sealingWith: source, for: FileHeader.use, place.keyRequest(.creation))
+    }
   }
 
   /// Runs a closure under the lock, and again each time it returns `nil` because the lock was lost.
@@ -255,7 +263,7 @@ final class EncryptedFile: Sendable {
       newest.withLock { newest in
         if identity != newest?.identity { observers.report(.mayHaveChanged(nil)) }
       }
-      _ = try version(.looking)
+      _ = try version(.inspection)
       newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
     } catch {
       // An operation with access to the key may have read the file in the meantime.

@@ -1,4 +1,5 @@
 #if EncryptedFile
+public import KeyringSealing
 public import KeyringStorage
 
 /// A storage that keeps its items in one encrypted file and needs no service and no desktop.

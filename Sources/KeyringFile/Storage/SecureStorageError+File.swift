@@ -1,4 +1,5 @@
 #if EncryptedFile
+internal import KeyringSealing
 internal import KeyringStorage
 
 #if canImport(Glibc)
@@ -8,6 +9,13 @@ internal import Musl
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
+
+extension FileLocation {
+  /// Returns a request for the key of the file.
+  func keyRequest(_ purpose: KeyRequest.Purpose) -> KeyRequest {
+    KeyRequest(purpose, for: "file \(path)", backendName: "\(EncryptedFileStorage.self)")
+  }
+}
 
 extension SecureStorageError {
   /// Creates an error about the file; the caller sets its operation.

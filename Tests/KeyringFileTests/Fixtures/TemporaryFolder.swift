@@ -1,5 +1,6 @@
 #if EncryptedFile
 import Foundation
+import KeyringSealing
 import KeyringStorage
 
 @testable import KeyringFile

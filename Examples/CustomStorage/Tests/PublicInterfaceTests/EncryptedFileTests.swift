@@ -47,6 +47,26 @@ import Testing
     #expect(error?.operation == .changeKey)
   }
 
+  @Test func sourceOfTheAppsOwn() async throws {
+    let reading: KeySource.Reading = { (request) async throws(SecureStorageError) in
+      switch request.purpose {
+      case .opening, .creation: Secret(bytes: [UInt8](repeating: 7, count: 32))
+      case .inspection:
+        throw request.error(
+          .locked, "\(request.backendName) can't have the key of the \(request.subject).")
+      @unknown default: throw request.error(.other)
+      }
+    }
+    let vault = KeySource(named: "vault", reading)
+    #expect(vault.name == "vault")
+    let storage = EncryptedFileStorage(at: path, key: vault)
+    let first = ItemKey.password(service: "service", account: "account")
+    try await storage.setPassword("s3cret", for: first)
+    defer { try? removeFolder() }
+    let again = EncryptedFileStorage(at: path, key: vault)
+    #expect(try await again.password(for: first) == "s3cret")
+  }
+
   @Test func damageIsNoWrongKey() throws {
     let storage = EncryptedFileStorage(at: path, key: key)
     let first = ItemKey.password(service: "service", account: "account")
@@ -73,7 +93,7 @@ import Testing
   }
 
   @Test func sourcesAreDescribed() {
-    #expect(key.description == "a key file")
+    #expect(key.description == "key file")
     #expect(key.customMirror.children.isEmpty)
   }
 

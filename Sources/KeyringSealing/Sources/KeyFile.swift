@@ -9,6 +9,25 @@ internal import Musl
 internal import Darwin
 #endif
 
+extension KeySource {
+  /// Creates a source from a file that contains nothing but the key.
+  ///
+  /// If there is no such file, it's created when something is first encrypted. It gets 32 random bytes, and
+  /// only its owner can read it. The file must belong to this program's user or to root. A file that others
+  /// can read or write is refused.
+  ///
+  /// Anyone who has both the key file and the encrypted items has the secrets. Keep the key file elsewhere:
+  /// on another disk, and not in the same backup.
+  ///
+  /// - Parameter path: The path of the file. It must have at least 32 bytes, all of which are the key.
+  /// - Returns: The source.
+  public static func keyFile(at path: String) -> KeySource {
+    KeySource(.keyFile) { (request) async throws(SecureStorageError) in
+      try KeyFile(path: path, request: request).key()
+    }
+  }
+}
+
 /// A file that contains a key.
 struct KeyFile {
   /// The largest size of a key file that is read, in bytes.
@@ -17,14 +36,14 @@ struct KeyFile {
   private static let temporaryPrefix = ".swift-keyring-"
 
   let path: String
-  let place: FileLocation
+  let request: KeyRequest
 
-  func key(_ purpose: KeySource.Purpose) throws(SecureStorageError) -> Secret {
+  func key() throws(SecureStorageError) -> Secret {
     do throws(FileFailure) {
-      if purpose == .new { try makeUnlessPresent() }
+      if request.purpose == .creation { try makeUnlessPresent() }
       let file = try OpenFile(path, O_RDONLY | O_NONBLOCK)
       let key = try read(file)
-      if purpose != .looking { try removeSecondName(of: file.status()) }
+      if request.purpose != .inspection { try removeSecondName(of: file.status()) }
       return key
     } catch {
       throw failure(error)
@@ -124,8 +143,8 @@ struct KeyFile {
 
   private func failure(_ cause: FileFailure) -> SecureStorageError {
     let code = cause.number == ENOENT ? .keyNotFound : cause.code
-    return SecureStorageError(
-      code, place, "The key file \(path) \(cause.problem).",
+    return request.error(
+      code, "The key file \(path) \(cause.problem).",
       recoverySuggestion: code == .accessDenied
         ? "It must belong to the program's user, and be readable only by that user: chmod 600."
         : nil,

@@ -9,28 +9,45 @@ internal import Musl
 internal import Darwin
 #endif
 
+extension KeySource {
+  /// Creates a source from a credential that systemd passes to the service.
+  ///
+  /// The unit of the service declares it with `LoadCredentialEncrypted=NAME`. See
+  /// [systemd.exec(5)](https://www.freedesktop.org/software/systemd/man/systemd.exec.html), section
+  /// "Credentials". The credential is in the folder `$CREDENTIALS_DIRECTORY`.
+  ///
+  /// - Parameter name: The name of the credential. It must have at least 32 bytes, all of which are the
+  ///   key.
+  /// - Returns: The source.
+  public static func systemdCredential(_ name: String) -> KeySource {
+    KeySource(.systemdCredential) { (request) async throws(SecureStorageError) in
+      try SystemdCredential(name: name, request: request).key()
+    }
+  }
+}
+
 /// A credential that systemd has passed to this service.
-struct SystemdCredential {
+private struct SystemdCredential {
   let name: String
-  let place: FileLocation
+  let request: KeyRequest
 
   func key() throws(SecureStorageError) -> Secret {
     guard let folder = getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }) else {
-      throw SecureStorageError(
-        .keyNotFound, place,
+      throw request.error(
+        .keyNotFound,
         "The credential “\(name)” can't be found, because $CREDENTIALS_DIRECTORY isn't set.",
         recoverySuggestion:
           "Start the program with systemd, and set LoadCredentialEncrypted=\(name) in its unit.")
     }
     guard SecretsDirectory.isName(name) else {
-      throw SecureStorageError(
-        .invalidArgument, place, "The argument \"name\" must be the name of a credential.",
+      throw request.error(
+        .invalidArgument, "The argument \"name\" must be the name of a credential.",
         argument: "name")
     }
     // Its permissions aren't checked, because systemd sets them.
     guard let secret = try read(folder) else {
-      throw SecureStorageError(
-        .keyNotFound, place, "There is no credential “\(name)” in \(folder).",
+      throw request.error(
+        .keyNotFound, "There is no credential “\(name)” in \(folder).",
         recoverySuggestion: "Set LoadCredentialEncrypted=\(name) in the unit of the service.")
     }
     return secret
@@ -40,8 +57,8 @@ struct SystemdCredential {
     do throws(SecretsDirectory.Failure) {
       return try SecretsDirectory(folder).read(name)?.content
     } catch {
-      throw SecureStorageError(
-        error.code == .noStorage ? .keyNotFound : error.code, place, error.message,
+      throw request.error(
+        error.code == .noStorage ? .keyNotFound : error.code, error.message,
         recoverySuggestion: error.recoverySuggestion, underlying: error.underlying)
     }
   }

@@ -12,13 +12,13 @@ internal import Foundation
 extension KeySource {
   /// Derives the key that encrypts the data key, with scrypt from a passphrase or with HKDF from a key.
   func wrappingKey(
-    _ parameters: KeyParameters, _ purpose: Purpose, _ place: FileLocation
-  ) throws(SecureStorageError) -> SymmetricKey {
-    let secret = try secret(purpose, place)
+    _ parameters: KeyParameters, for use: WrappedKey.Use, _ request: KeyRequest
+  ) async throws(SecureStorageError) -> SymmetricKey {
+    let secret = try await secret(for: request)
     guard let cost = parameters.cost else {
       let key = secret.withUnsafeBytes { SymmetricKey(data: $0) }
       return HKDF<SHA256>.deriveKey(
-        inputKeyMaterial: key, salt: parameters.salt, info: Array("swift-keyring file".utf8),
+        inputKeyMaterial: key, salt: parameters.salt, info: Array(use.name.utf8),
         outputByteCount: 32)
     }
     do {
@@ -28,8 +28,8 @@ extension KeySource {
           blockSize: Int(cost.blockSize), parallelism: Int(cost.parallelism))
       }
     } catch {
-      throw SecureStorageError(
-        .other, place, "The key can't be derived from the passphrase.",
+      throw request.error(
+        .other, "The key can't be derived from the passphrase.",
         recoverySuggestion:
           "Free some memory: the derivation takes \(cost.rounds * Int(cost.blockSize) >> 13) MiB.")
     }

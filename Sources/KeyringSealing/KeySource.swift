@@ -1,0 +1,126 @@
+#if EncryptedFile
+public import KeyringStorage
+
+/// A source of the key that a storage encrypts its items with.
+///
+/// The storage asks for the key when it's first used, and again when another process has changed the key.
+///
+/// A key can also come from a place that this package doesn't know, such as a TPM or a key management
+/// service. In that case, create a source with a closure of your own:
+///
+/// ```swift
+/// let source = KeySource(named: "vault") { (request) async throws(SecureStorageError) in
+///   let key: [UInt8]? = nil  // … your request to the vault
+///   guard let key else {
+///     throw request.error(.keyNotFound, "The vault has no key for the \(request.subject).")
+///   }
+///   return Secret(bytes: key)
+/// }
+/// ```
+public struct KeySource: Sendable {
+  /// A closure that returns a key, or throws an error if the key isn't available.
+  public typealias Reading = @Sendable (KeyRequest) async throws(SecureStorageError) -> Secret
+
+  /// The name of the source, for example "key file".
+  public let name: String
+  package let kind: Kind
+  /// The cost of deriving a key from the secret, or `nil` if the secret can't be guessed.
+  package let cost: ScryptCost?
+  /// The storage that contains the key, if the source is a storage.
+  package let storage: (any SecureStorage)?
+  private let read: Reading
+
+  /// Creates a source from a closure.
+  ///
+  /// The storage calls the closure for one operation at a time. A synchronous operation blocks its thread
+  /// until the closure returns, so the closure must not need that thread: on the main thread, it must not
+  /// wait for the main actor.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the source, which error messages and diagnoses show.
+  ///   - read: The closure that returns the key. It must return at least 32 bytes that can't be guessed,
+  ///     and the same bytes each time.
+  public init(named name: String, _ read: @escaping Reading) {
+    self.init(.other, named: name, read: read)
+  }
+
+  init(
+    _ kind: Kind, named name: String? = nil, cost: ScryptCost? = nil,
+    storage: (any SecureStorage)? = nil, read: @escaping Reading
+  ) {
+    self.name = name ?? kind.noun
+    (self.kind, self.cost, self.storage, self.read) = (kind, cost, storage, read)
+  }
+
+  /// Returns the passphrase or key of the source.
+  package func secret(for request: KeyRequest) async throws(SecureStorageError) -> Secret {
+    let secret = try await read(request)
+    if kind == .passphrase {
+      guard secret.count > 0 else {
+        throw request.error(
+          .invalidArgument, "The passphrase must not be empty.", argument: "passphrase")
+      }
+    } else if secret.count < Self.leastByteCount {
+      throw request.error(
+        .invalidArgument,
+        "The key from the \(name) needs at least \(Self.leastByteCount) bytes.",
+        recoverySuggestion: "Create a key of 32 random bytes, or use a passphrase.",
+        argument: "key")
+    }
+    return secret
+  }
+
+  /// The smallest number of bytes of a key.
+  ///
+  /// A shorter key could be guessed, and these sources have no cost that slows down guessing.
+  static let leastByteCount = 32
+
+  /// Returns a random key that can't be guessed.
+  package static func newKey() -> Secret { Secret(bytes: [UInt8].random(leastByteCount)) }
+}
+
+extension KeySource: CustomStringConvertible, CustomReflectable {
+  /// The name of the source, without the key.
+  public var description: String { name }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The parameters of scrypt, [RFC 7914](https://www.rfc-editor.org/rfc/rfc7914).
+package struct ScryptCost: Sendable, Equatable {
+  /// The standard cost: about a quarter of a second and 128 MiB.
+  package static let standard = ScryptCost(logarithm: 17, blockSize: 8, parallelism: 1)
+
+  /// The logarithm of N to the base 2.
+  let logarithm: UInt8
+  /// The parameter r.
+  let blockSize: UInt8
+  /// The parameter p.
+  let parallelism: UInt8
+
+  package init(logarithm: UInt8, blockSize: UInt8, parallelism: UInt8) {
+    (self.logarithm, self.blockSize, self.parallelism) = (logarithm, blockSize, parallelism)
+  }
+
+  /// Indicates whether stored parameters may ask for this cost.
+  ///
+  /// The limits are 256 MiB of memory and eight times the work of the standard cost.
+  package var isAcceptable: Bool {
+    guard (1...18).contains(logarithm), blockSize > 0, (1...4).contains(parallelism) else {
+      return false
+    }
+    return 128 * rounds * Int(blockSize) <= 256 << 20
+  }
+
+  /// The parameter N.
+  var rounds: Int { 1 << Int(logarithm) }
+}
+
+extension [UInt8] {
+  /// Returns bytes from the system's source of randomness.
+  static func random(_ count: Int) -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<count).map { _ in .random(in: 0...255, using: &generator) }
+  }
+}
+#endif

@@ -1,0 +1,39 @@
+#if EncryptedFile
+public import KeyringStorage
+
+extension KeySource {
+  /// Creates a source from a known passphrase.
+  ///
+  /// The key is derived from the passphrase with scrypt. This takes about a quarter of a second and 128 MiB
+  /// of memory, once for each file that a process opens.
+  ///
+  /// - Parameter passphrase: The passphrase, which must not be empty.
+  /// - Returns: The source.
+  public static func passphrase(_ passphrase: Secret) -> KeySource {
+    self.passphrase { () throws(SecureStorageError) in passphrase }
+  }
+
+  /// Creates a source that asks for a passphrase when it's needed.
+  ///
+  /// - Parameter ask: The closure that returns the passphrase or throws an error, such as `.userCanceled`.
+  ///   It's called for one operation at a time. After a wrong passphrase, the next operation calls it
+  ///   again.
+  /// - Returns: The source.
+  public static func passphrase(
+    asking ask: @escaping @Sendable () async throws(SecureStorageError) -> Secret
+  ) -> KeySource {
+    passphrase(cost: .standard, asking: ask)
+  }
+
+  package static func passphrase(
+    cost: ScryptCost, asking ask: @escaping @Sendable () async throws(SecureStorageError) -> Secret
+  ) -> KeySource {
+    KeySource(.passphrase, cost: cost) { (request) async throws(SecureStorageError) in
+      if request.purpose == .inspection {
+        throw request.error(.locked, "The passphrase of the \(request.subject) isn't known yet.")
+      }
+      return try await ask()
+    }
+  }
+}
+#endif

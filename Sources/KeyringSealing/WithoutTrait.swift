@@ -1,0 +1,15 @@
+#if !EncryptedFile
+/// Unavailable: swift-keyring was built without the trait EncryptedFile.
+@available(
+  *, unavailable,
+  message: "Turn on swift-keyring's trait in Package.swift: traits: [.defaults, \"EncryptedFile\"]"
+)
+public struct KeySource {
+  /// Creates a source; unavailable without the trait.
+  public static func passphrase(_ passphrase: Any) -> KeySource { KeySource() }
+  /// Creates a source; unavailable without the trait.
+  public static func keyFile(at path: String) -> KeySource { KeySource() }
+  /// Creates a source; unavailable without the trait.
+  public static func systemdCredential(_ name: String) -> KeySource { KeySource() }
+}
+#endif
