@@ -39,9 +39,12 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CLinuxFiles"),
+    .target(name: "Libc"),
     .target(
       name: "KeyringStorage",
-      dependencies: [.target(name: "CLinuxFiles", condition: .when(platforms: [.linux]))]),
+      dependencies: [
+        "Libc", .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
+      ]),
     .systemLibrary(
       name: "CLibSecret",
       pkgConfig: "libsecret-1",
@@ -49,7 +52,7 @@ let package = Package(
     .target(
       name: "KeyringSecretService",
       dependencies: [
-        "KeyringStorage",
+        "KeyringStorage", "Libc",
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
@@ -59,7 +62,7 @@ let package = Package(
     .target(
       name: "KeyringSealing",
       dependencies: [
-        "KeyringStorage",
+        "KeyringStorage", "Libc",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
         // For scrypt.
@@ -70,7 +73,7 @@ let package = Package(
     .target(
       name: "KeyringFile",
       dependencies: [
-        "KeyringSealing", "KeyringStorage",
+        "KeyringSealing", "KeyringStorage", "Libc",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
       ]),
@@ -82,8 +85,8 @@ let package = Package(
           name: "Configuration", package: "swift-configuration",
           condition: .when(traits: ["Configuration"])),
       ]),
-    .target(name: "KeyringMigration", dependencies: ["KeyringStorage", "Keyring"]),
-    .target(name: "KeyringTesting", dependencies: ["KeyringStorage", "Keyring"]),
+    .target(name: "KeyringMigration", dependencies: ["KeyringStorage", "Keyring", "Libc"]),
+    .target(name: "KeyringTesting", dependencies: ["KeyringStorage", "Keyring", "Libc"]),
 
     .executableTarget(
       name: "SecureSettings", dependencies: ["Keyring", "KeyringFile"],

@@ -21,24 +21,15 @@ extension ConfigContent {
       case .double: secret.text.flatMap { Double($0) }.map { .double($0) }
       case .bool: secret.text.flatMap { Bool($0) }.map { .bool($0) }
       case .bytes: .bytes(secret.withUnsafeBytes { Array($0) })
-      case .stringArray: secret.array().map { .stringArray($0) }
-      case .intArray: secret.array().map { .intArray($0) }
-      case .doubleArray: secret.array().map { .doubleArray($0) }
-      case .boolArray: secret.array().map { .boolArray($0) }
+      case .stringArray: secret.decoded(as: [String].self).map { .stringArray($0) }
+      case .intArray: secret.decoded(as: [Int].self).map { .intArray($0) }
+      case .doubleArray: secret.decoded(as: [Double].self).map { .doubleArray($0) }
+      case .boolArray: secret.decoded(as: [Bool].self).map { .boolArray($0) }
       case .byteChunkArray:
-        secret.array().map { (chunks: [Data]) in .byteChunkArray(chunks.map { Array($0) }) }
+        secret.decoded(as: [Data].self).map { .byteChunkArray($0.map { Array($0) }) }
       }
     guard let content else { return nil }
     self = content
-  }
-}
-
-extension Secret {
-  fileprivate func array<Element: Decodable>() -> [Element]? {
-    var data = withUnsafeBytes { Data($0) }
-    defer { data.resetBytes(in: data.indices) }
-    // The decoder's error could quote the secret, so it's dropped.
-    return try? JSONDecoder().decode([Element].self, from: data)
   }
 }
 #endif

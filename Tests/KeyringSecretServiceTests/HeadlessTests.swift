@@ -40,7 +40,7 @@ import Testing
       line.hasPrefix(
         "failure: FirstAvailableStorage: read failed (noStorage). No storage can be used"))
     for reason in [
-      "CREDENTIALS_DIRECTORY isn't set", "/run/secrets is not there", "session bus",
+      "CREDENTIALS_DIRECTORY isn't set", "/run/secrets doesn't exist", "session bus",
       "HEADLESS_SERVICE_", "dbus-run-session", "LoadCredentialEncrypted",
     ] {
       #expect(line.contains(reason), "\(reason)")

@@ -178,7 +178,7 @@ public struct SecureValues: Sendable {
       guard known.contains(property.identity) else {
         throw SecureStorageError(
           .invalidArgument, operation: .read, backendName: "SecureValues",
-          message: "The property \"\(property.name)\" is not one of those that were read.",
+          message: "The property \"\(property.name)\" isn't one of those that were read.",
           argument: "property")
       }
       guard let item = items[property.identity] else { return nil }

@@ -1,22 +1,13 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 /// The limit of how long an operation waits for others: until a deadline or until it's cancelled.
 struct FileDeadline {
-  /// The deadline, or `nil` if only cancellation ends the wait.
-  private let end: ContinuousClock.Instant?
+  private let end: ContinuousClock.Instant
 
-  init(_ timeout: Duration?) {
-    end = timeout.map { .now + min($0, .seconds(1 << 30)) }
-  }
+  init(_ timeout: Duration) { end = .now + min(timeout, .seconds(1 << 30)) }
 
   /// Throws an error if the operation was cancelled.
   static func check() throws(SecureStorageError) {
@@ -33,7 +24,7 @@ struct FileDeadline {
     while true {
       try Self.check()
       if let result = try attempt() { return result }
-      if let end, ContinuousClock.now >= end { throw Self.failure(.timedOut) }
+      if ContinuousClock.now >= end { throw Self.failure(.timedOut) }
       var pause = timespec(tv_sec: 0, tv_nsec: .random(in: 500_000..<1_500_000))
       nanosleep(&pause, nil)
     }

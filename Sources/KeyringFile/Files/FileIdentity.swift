@@ -1,13 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 /// The identity of a file, which differs from that of any other file and changes with the file.
 ///
@@ -36,7 +30,7 @@ struct FileIdentity: Equatable, Sendable {
     var status = stat()
     if lstat(path, &status) != 0 {
       if errno == ENOENT { return nil }
-      throw FileFailure("cannot be found")
+      throw FileFailure("can't be found")
     }
     self.init(status)
   }

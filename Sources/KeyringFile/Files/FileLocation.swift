@@ -1,13 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 /// The location of the encrypted file, of its lock, and of the new file while it's being written.
 struct FileLocation: Sendable {
@@ -49,13 +43,7 @@ struct FileLocation: Sendable {
   func read() throws(SecureStorageError) -> (OpenFile, FileIdentity, bytes: [UInt8])? {
     do throws(FileFailure) {
       guard let file = try open() else { return nil }
-      let status = try file.status()
-      guard status.st_mode & S_IFMT == S_IFREG else {
-        throw FileFailure("is no regular file", number: EINVAL)
-      }
-      guard status.st_size <= Self.largest else {
-        throw FileFailure("is too large", number: EFBIG)
-      }
+      let status = try file.regularStatus(atMost: Self.largest)
       return (file, FileIdentity(status), try bytes(of: file, Int(status.st_size)))
     } catch {
       throw SecureStorageError(self, error)
@@ -63,15 +51,7 @@ struct FileLocation: Sendable {
   }
 
   /// Opens the file, or returns `nil` if there is none.
-  func open() throws(FileFailure) -> OpenFile? {
-    do throws(FileFailure) {
-      // If the path is a pipe, don't wait for a writer.
-      return try OpenFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    } catch {
-      if error.number == ENOENT { return nil }
-      throw error
-    }
-  }
+  func open() throws(FileFailure) -> OpenFile? { try OpenFile.reading(path, O_NOFOLLOW) }
 
   /// Reads the bytes of a file that isn't changed in place.
   ///

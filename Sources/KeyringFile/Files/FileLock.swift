@@ -1,13 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 /// The lock that keeps the writers of a file apart, threads as well as processes.
 ///
@@ -24,11 +18,11 @@ struct FileLock {
       try giveToOwner(of: place.path)
       if flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
         if errno == EWOULDBLOCK || errno == EINTR { return nil }
-        throw FileFailure("cannot be locked for writing")
+        throw FileFailure("can't be locked for writing")
       }
       guard try isHeld() else { return nil }
     } catch {
-      throw FileFailure("cannot be locked for writing", number: error.number)
+      throw FileFailure("can't be locked for writing", number: error.number)
     }
   }
 
@@ -49,10 +43,10 @@ struct FileLock {
     if status.st_uid == owner.st_uid { return }
     // The folder may belong to the user, who must not be given a file that has another name elsewhere.
     guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
-      throw FileFailure("cannot be locked for writing", number: EMLINK)
+      throw FileFailure("can't be locked for writing", number: EMLINK)
     }
     guard fchown(file.descriptor, owner.st_uid, owner.st_gid) == 0 else {
-      throw FileFailure("cannot be locked for writing")
+      throw FileFailure("can't be locked for writing")
     }
   }
 }

@@ -140,7 +140,7 @@ struct FileContent: Sendable {
         return name
       }
     } catch {
-      throw .damaged(place, "its content is not laid out as it should be")
+      throw .damaged(place, "its content isn't laid out as it should be")
     }
     guard name.hasSameBytes(place.name) else {
       throw SecureStorageError(

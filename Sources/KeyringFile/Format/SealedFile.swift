@@ -32,7 +32,7 @@ struct SealedFile {
     do throws(Envelope.Failure) {
       return try envelope.open(content, authenticating: header.bytes)
     } catch {
-      throw .damaged(place, "its content is not what was written with this header")
+      throw .damaged(place, "its content isn't what was written with this header")
     }
   }
 }

@@ -1,11 +1,7 @@
 #if EncryptedFile && os(Linux)
 internal import KeyringStorage
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
+internal import Libc
 
 /// A watch for events of a file, which doesn't have to exist.
 ///
@@ -25,9 +21,9 @@ final class DirectoryWatch: @unchecked Sendable {
   init(_ place: FileLocation) throws(FileFailure) {
     self.place = place
     descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-    guard descriptor >= 0 else { throw FileFailure("cannot be watched") }
+    guard descriptor >= 0 else { throw FileFailure("can't be watched") }
     number = add(place.folder)
-    guard number >= 0 else { throw FileFailure("cannot be watched") }
+    guard number >= 0 else { throw FileFailure("can't be watched") }
     isInPlace = true
   }
 

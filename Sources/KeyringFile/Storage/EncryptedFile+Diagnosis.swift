@@ -2,13 +2,7 @@
 internal import KeyringSealing
 internal import KeyringStorage
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 extension EncryptedFile {
   /// Checks the file, its key, and its folder, and stops at the first problem.
@@ -111,7 +105,7 @@ extension EncryptedFile {
     }
     let hasLock = access(place.lockPath, F_OK) == 0
     guard isWritable(folder.path, W_OK | X_OK), !hasLock || isWritable(place.lockPath, W_OK) else {
-      var error = SecureStorageError(place, FileFailure("is in a folder that cannot be written"))
+      var error = SecureStorageError(place, FileFailure("is in a folder that can't be written"))
       guard error.code == .accessDenied else { throw error }
       if isNew { throw noStorage(error) }
       // The content of the file can still be read.

@@ -24,7 +24,8 @@ final class EncryptedFile: Sendable {
   /// No one is asked for it again, even if another process has written the file in the meantime or its
   /// content is damaged.
   private let opened = Mutex<Envelope?>(nil)
-  private let turn = CancellableLock()
+  /// The permission to ask for the key, for one thread at a time.
+  private let asking = TaskSemaphore(1)
   #if os(Linux)
   /// The observers, which are called only with `newest` locked and therefore by one thread at a time.
   private let observers = FileObservers()
@@ -97,23 +98,24 @@ final class EncryptedFile: Sendable {
     for header: FileHeader, _ purpose: KeyRequest.Purpose
   ) throws(SecureStorageError) -> Envelope {
     if let known = knownEnvelope(for: header) { return known }
-    // If no one is to be asked, don't wait for the answer to another thread's question either.
-    if purpose == .inspection { return try open(header, purpose) }
-    // One thread asks, and the others find its result.
-    return try turn.take { () throws(SecureStorageError) in
+    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      // If no one is to be asked, don't wait for the answer to another thread's question either.
+      if purpose == .inspection { return try await open(header, purpose) }
+      // One thread asks, and the others find its result. A person can take any amount of time.
+      guard await asking.take(until: nil) == .ended else {
+        throw SecureStorageError(.canceled, place)
+      }
+      defer { asking.giveBack() }
       if let known = knownEnvelope(for: header) { return known }
-      return try open(header, purpose)
+      return try await open(header, purpose)
     }
   }
 
   private func open(
     _ header: FileHeader, _ purpose: KeyRequest.Purpose
-  ) throws(SecureStorageError) -> Envelope {
-    let source = key
-    let envelope = try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await Envelope(
-        opening: header.wrappedKey, with: source, for: FileHeader.use, place.keyRequest(purpose))
-    }
+  ) async throws(SecureStorageError) -> Envelope {
+    let envelope = try await Envelope(
+      opening: header.wrappedKey, with: key, for: FileHeader.use, place.keyRequest(purpose))
     opened.withLock { $0 = envelope }
     return envelope
   }

@@ -2,13 +2,7 @@
 internal import KeyringSealing
 internal import KeyringStorage
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 extension FileLocation {
   /// Returns a request for the key of the file.
@@ -20,8 +14,8 @@ extension FileLocation {
 extension SecureStorageError {
   /// Creates an error about the file; the caller sets its operation.
   init(
-    _ code: Code, _ place: FileLocation, _ message: String, recoverySuggestion: String? = nil,
-    argument: String? = nil, underlying: Underlying? = nil
+    _ code: Code, _ place: FileLocation, _ message: String? = nil,
+    recoverySuggestion: String? = nil, argument: String? = nil, underlying: Underlying? = nil
   ) {
     self.init(
       code, operation: .read, backendName: "\(EncryptedFileStorage.self)", message: message,

@@ -30,7 +30,7 @@ struct JSONFormat: PlaintextFormat {
     }
     // The scanner relies on valid JSON.
     guard content.isUTF8, content.decoded(as: Anything.self) != nil else {
-      throw PlaintextFormatError("The file is not JSON.")
+      throw PlaintextFormatError("The file isn't JSON.")
     }
     return try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
       let scanner = JSONScanner(bytes)

@@ -43,7 +43,7 @@ struct PlaintextValues: PlaintextStore {
     }
     guard let value else { return nil }
     if let found = ExternalValue(value) { return found }
-    throw failure(.undecodable, .read, "The value \"\(name)\" cannot be encoded as JSON.")
+    throw failure(.undecodable, .read, "The value \"\(name)\" can't be encoded as JSON.")
   }
 
   // The errors of the app's closures aren't passed on, because they could quote a secret.
@@ -67,9 +67,10 @@ extension ExternalValue {
       // Keys are sorted, so that the same value gives the same bytes when it's read again.
       let encoder = JSONEncoder()
       encoder.outputFormatting = .sortedKeys
-      guard var data = try? encoder.encode(AnyEncodable(value: value)) else { return nil }
-      defer { data.resetBytes(in: data.indices) }
-      self = .json(Secret(bytes: data))
+      guard let json = try? Secret(encoding: AnyEncodable(value: value), with: encoder) else {
+        return nil
+      }
+      self = .json(json)
     }
   }
 }

@@ -1,12 +1,5 @@
 internal import KeyringStorage
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 /// A file that is never changed in place, so that it always has either its old or its new content.
 struct ReplaceableFile: Sendable {
@@ -17,28 +10,21 @@ struct ReplaceableFile: Sendable {
 
   /// Reads the file, or returns `nil` if there is none.
   func read() throws(SecureStorageError) -> Secret? {
-    // If the path is a pipe, don't wait for a writer.
-    let opened = Result { () throws(FileFailure) in try OpenFile(path, O_RDONLY | O_NONBLOCK) }
-    if case .failure(let error) = opened, error.number == ENOENT { return nil }
-    let file = try attempt(.read) { () throws(FileFailure) in try opened.get() }
-    let status = try attempt(.read) { () throws(FileFailure) in try file.status() }
-    try check(status)
-    // Read one more byte to detect the end of the file.
-    let room = Int(status.st_size) + 1
-    let content = try attempt(.read) { () throws(FileFailure) in
-      try Secret(capacity: room) { (buffer) throws(FileFailure) in try file.read(into: buffer) }
+    try attempt(.read) { () throws(FileFailure) in
+      guard let file = try OpenFile.reading(path) else { return nil }
+      guard try file.status().st_nlink == 1 else {
+        // The secrets would remain under the other name.
+        throw FileFailure("has several names (hard links)", number: EINVAL)
+      }
+      return try file.secret(atMost: Self.largest)
     }
-    guard content.count < room else {
-      throw failure(.read, "has grown while it was read", .sourceChanged)
-    }
-    return content
   }
 
   /// Throws an error if the file can't be replaced.
   func checkIsReplaceable() throws(SecureStorageError) {
     let folder = try Directory(of: realPath())
     guard access(path, W_OK) == 0, access(folder.path, W_OK | X_OK) == 0 else {
-      throw failure(.read, FileFailure("cannot be changed"))
+      throw failure(.read, FileFailure("can't be changed"))
     }
   }
 
@@ -64,19 +50,6 @@ struct ReplaceableFile: Sendable {
 
   // MARK: - Parts
 
-  private func check(_ status: stat) throws(SecureStorageError) {
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw failure(.read, "is no regular file", .invalidArgument)
-    }
-    guard status.st_size <= Self.largest else {
-      throw failure(.read, "is too large", .invalidArgument)
-    }
-    guard status.st_nlink == 1 else {
-      // The secrets would remain under the other name.
-      throw failure(.read, "has several names (hard links)", .invalidArgument)
-    }
-  }
-
   private func replacement(
     of target: String, through temporary: String, with content: UnsafeRawBufferPointer
   ) throws(SecureStorageError) -> FileReplacement {
@@ -89,7 +62,7 @@ struct ReplaceableFile: Sendable {
 
   private func realPath() throws(SecureStorageError) -> String {
     guard let resolved = realpath(path, nil) else {
-      throw failure(.read, FileFailure("cannot be found"))
+      throw failure(.read, FileFailure("can't be found"))
     }
     defer { free(resolved) }
     return String(cString: resolved)
@@ -108,7 +81,8 @@ struct ReplaceableFile: Sendable {
   private func failure(
     _ operation: SecureStorageError.Operation, _ cause: FileFailure
   ) -> SecureStorageError {
-    failure(operation, cause.problem, cause.code, cause.underlying)
+    let code = cause.hasGrown ? .sourceChanged : cause.isUnsuitable ? .invalidArgument : cause.code
+    return failure(operation, cause.problem, code, cause.underlying)
   }
 
   private func failure(

@@ -52,7 +52,7 @@ package struct Envelope: Sendable {
       let box = try AES.GCM.SealedBox(combined: wrappedKey.box)
       var key = try AES.GCM.open(
         box, using: wrappingKey, authenticating: use.prefix + parameters.bytes)
-      defer { key.wipe() }
+      defer { key.zeroize() }
       dataKey = SymmetricKey(data: key)
     } catch {
       throw request.error(
@@ -100,7 +100,7 @@ package struct Envelope: Sendable {
     do {
       let box = try AES.GCM.SealedBox(combined: sealed)
       var bytes = try AES.GCM.open(box, using: dataKey, authenticating: data)
-      defer { bytes.wipe() }
+      defer { bytes.zeroize() }
       return bytes.withUnsafeBytes { Secret(copying: $0) }
     } catch {
       throw Failure()

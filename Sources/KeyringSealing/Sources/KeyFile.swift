@@ -1,13 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 extension KeySource {
   /// Creates a source from a file that contains nothing but the key.
@@ -51,24 +45,14 @@ struct KeyFile {
   }
 
   private func read(_ file: OpenFile) throws(FileFailure) -> Secret {
-    let status = try file.status()
+    let status = try file.regularStatus(atMost: Self.largest)
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
       throw FileFailure("belongs to another user", number: EPERM)
     }
     guard status.st_mode & 0o077 == 0 else {
       throw FileFailure("can be read by others", number: EPERM)
     }
-    return try content(of: file)
-  }
-
-  private func content(of file: OpenFile) throws(FileFailure) -> Secret {
-    let status = try file.status()
-    guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.largest else {
-      throw FileFailure("is no key", number: EINVAL)
-    }
-    return try Secret(capacity: Int(status.st_size)) { (room) throws(FileFailure) in
-      try file.read(into: room)
-    }
+    return try file.secret(atMost: Self.largest)
   }
 
   /// Creates the key, completely or not at all.
@@ -110,7 +94,7 @@ struct KeyFile {
     // Use a hard link, because renaming would replace a file that another process has created in the
     // meantime.
     guard link(temporary, path) == 0 || errno == EEXIST else {
-      throw FileFailure("cannot be made")
+      throw FileFailure("can't be created")
     }
   }
 
@@ -142,7 +126,7 @@ struct KeyFile {
   }
 
   private func failure(_ cause: FileFailure) -> SecureStorageError {
-    let code = cause.number == ENOENT ? .keyNotFound : cause.code
+    let code = cause.isMissing ? .keyNotFound : cause.code
     return request.error(
       code, "The key file \(path) \(cause.problem).",
       recoverySuggestion: code == .accessDenied

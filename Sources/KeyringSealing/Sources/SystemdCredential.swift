@@ -1,13 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 extension KeySource {
   /// Creates a source from a credential that systemd passes to the service.
@@ -54,12 +48,12 @@ private struct SystemdCredential {
   }
 
   private func read(_ folder: String) throws(SecureStorageError) -> Secret? {
-    do throws(SecretsDirectory.Failure) {
+    do throws(FileFailure) {
       return try SecretsDirectory(folder).read(name)?.content
     } catch {
       throw request.error(
-        error.code == .noStorage ? .keyNotFound : error.code, error.message,
-        recoverySuggestion: error.recoverySuggestion, underlying: error.underlying)
+        error.isMissing ? .keyNotFound : error.code,
+        "The credential “\(name)” in \(folder) \(error.problem).", underlying: error.underlying)
     }
   }
 }

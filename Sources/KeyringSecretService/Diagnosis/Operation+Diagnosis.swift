@@ -40,7 +40,7 @@ extension Operation {
       return String(name)
     }
     let name = ProcFile.text("/proc/\(process)/comm")?.split(separator: "\n").first
-    return name.map(String.init) ?? "a program that cannot be seen"
+    return name.map(String.init) ?? "a program that can't be seen"
   }
 
   /// Adds the encryption of secrets on the bus.
@@ -123,7 +123,8 @@ extension Operation {
     var error = noCollection()
     if let stale, options.collection == .default {
       // Some providers still name the default collection after it was deleted.
-      error.message = "The default collection \(stale.text) does not exist, although it is named."
+      error.message =
+        "The default collection \(stale.text) doesn't exist, although the keyring names it."
     }
     guard options.collection == .default, mayAsk else {
       return diagnosis.add("collection", error)

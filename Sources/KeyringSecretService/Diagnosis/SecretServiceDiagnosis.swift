@@ -61,7 +61,7 @@ struct SecretServiceDiagnosis {
     if diagnosis.failure != nil { return }
     if let hindrance {
       return diagnosis.add(
-        "writing", "was not tried, as the keyring would ask the user.",
+        "writing", "wasn't tried, because the keyring would ask the user.",
         recoverySuggestion: hindrance)
     }
     var probed = diagnosis
@@ -157,7 +157,7 @@ struct SecretServiceDiagnosis {
     if names.isOwned.contains(Self.portal) {
       diagnosis.add("portal", "runs")
     } else if names.isActivatable.contains(Self.portal) {
-      diagnosis.add("portal", "is installed, and does not run")
+      diagnosis.add("portal", "is installed, but doesn't run")
     } else {
       diagnosis.add("portal", "none")
     }

@@ -110,7 +110,7 @@ final class Operation: ProviderClient {
   /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
   func answer(to prompt: ObjectPath) async throws(SecureStorageError) -> Variant {
     if let result = try await answer(toExisting: prompt) { return result }
-    throw unexpectedAnswer("a prompt that does not exist")
+    throw unexpectedAnswer("a prompt that doesn't exist")
   }
 
   /// Shows a prompt and waits for the user's answer, or returns `nil` if there is no such prompt.

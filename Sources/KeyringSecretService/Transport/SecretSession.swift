@@ -114,7 +114,7 @@ extension SecretSession {
     let bytes = UnsafeMutableRawBufferPointer(
       start: UnsafeMutableRawPointer(mutating: secret_value_get(value, &count)), count: Int(count))
     // libsecret 0.20.5 overwrites only memory that it could lock. If it can't lock memory, it uses malloc.
-    defer { if let address = bytes.baseAddress { explicit_bzero(address, bytes.count) } }
+    defer { bytes.zeroize() }
     return Secret(copying: UnsafeRawBufferPointer(bytes))
   }
 }

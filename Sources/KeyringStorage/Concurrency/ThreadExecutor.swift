@@ -1,15 +1,9 @@
 internal import Dispatch
+internal import Libc
 internal import Synchronization
 
 #if os(Linux)
 internal import CLinuxFiles
-#endif
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
 #endif
 
 /// An executor that runs asynchronous code on one thread, which waits for events if it has no job.

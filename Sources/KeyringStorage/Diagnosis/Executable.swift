@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 /// The current program.
 package enum Executable {
@@ -45,13 +39,10 @@ package enum StandardError {
     var text = text
     text.withUTF8 { bytes in
       // If standard error is closed, the error can't be reported.
-      #if canImport(Darwin)
-      _ = Darwin.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-      #elseif canImport(Musl)
-      _ = Musl.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-      #else
-      _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-      #endif
+      _ = unistdWrite(STDERR_FILENO, bytes.baseAddress, bytes.count)
     }
   }
 }
+
+// Inside the type, its method has this name.
+private let unistdWrite = write(_:_:_:)

@@ -1,11 +1,7 @@
 #if os(Linux)
 internal import CLinuxFiles
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
+internal import Libc
 
 /// The access control list of a file.
 ///
@@ -30,7 +26,7 @@ struct AccessControlList {
     }
     if count >= 0 { return }
     if Self.meansNone(number) { return nil }
-    throw FileFailure("has permissions that cannot be read", number: number)
+    throw FileFailure("has permissions that can't be read", number: number)
   }
 
   /// Sets the list of a file, or removes the list that the file inherited from its folder.

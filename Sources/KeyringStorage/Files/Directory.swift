@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 /// A folder whose files are replaced.
 package struct Directory: Sendable {
@@ -34,7 +28,7 @@ package struct Directory: Sendable {
     let outer = Directory(of: path)
     try outer.make()
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-      throw FileFailure("has no folder, and it cannot be made")
+      throw FileFailure("has no folder, and it can't be created")
     }
     try outer.sync()
   }

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 /// An error that the system reported about a file.
 package struct FileFailure: Error {
@@ -21,6 +15,15 @@ package struct FileFailure: Error {
   package init(_ problem: String, number: Int32 = errno) {
     (self.problem, self.number) = (problem, number)
   }
+
+  /// Indicates whether the file doesn't exist.
+  package var isMissing: Bool { [ENOENT, ENOTDIR].contains(number) }
+
+  /// Indicates whether the file grew while it was read.
+  package var hasGrown: Bool { number == ESTALE }
+
+  /// Indicates whether the file isn't a regular file, or is too large.
+  package var isUnsuitable: Bool { [EINVAL, EFBIG].contains(number) }
 
   /// The code `.accessDenied` if the caller lacks a permission, and `.other` otherwise.
   package var code: SecureStorageError.Code {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 /// A new file that atomically replaces another.
 ///
@@ -36,7 +30,7 @@ package final class FileReplacement {
     do throws(FileFailure) {
       file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
     } catch {
-      throw FileFailure("cannot be replaced", number: error.number)
+      throw FileFailure("can't be replaced", number: error.number)
     }
     // From here on, `deinit` removes the file.
     try giveAttributesOfTarget()
@@ -75,7 +69,7 @@ package final class FileReplacement {
     var old = stat()
     if lstat(target, &old) != 0 {
       if errno == ENOENT { return }
-      throw FileFailure("cannot be found")
+      throw FileFailure("can't be found")
     }
     let new = try file.status()
     // A group without permissions doesn't need to be kept. It can't be kept if this user no longer belongs
@@ -86,7 +80,7 @@ package final class FileReplacement {
         || fchown(file.descriptor, old.st_uid, group) == 0,
       try giveAccessControlListOfTarget(),
       fchmod(file.descriptor, old.st_mode & 0o7777) == 0
-    else { throw FileFailure("cannot be replaced by one of the same owner and permissions") }
+    else { throw FileFailure("can't be replaced by one of the same owner and permissions") }
   }
 
   /// Copies the access control list of the old file, if there is one.
@@ -105,7 +99,7 @@ package final class FileReplacement {
   ///
   /// - Throws: `FileFailure` if the file can't be renamed. The old file is then still there.
   package func commit() throws(FileFailure) {
-    guard rename(temporary, target) == 0 else { throw FileFailure("cannot be replaced") }
+    guard rename(temporary, target) == 0 else { throw FileFailure("can't be replaced") }
     isCommitted = true
   }
 
@@ -119,7 +113,7 @@ package final class FileReplacement {
     if link(temporary, target) == 0 { return true }
     if errno == EEXIST { return false }
     // Some file systems don't support a second name for a file.
-    guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { throw FileFailure("cannot be made") }
+    guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { throw FileFailure("can't be created") }
     if access(target, F_OK) == 0 { return false }
     try commit()
     return true

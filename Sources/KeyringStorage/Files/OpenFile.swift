@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-package import Glibc
-#elseif canImport(Musl)
-package import Musl
-#elseif canImport(Darwin)
-package import Darwin
-#endif
+package import Libc
 
 /// An open file or folder, which is closed when the object is released.
 package final class OpenFile: Sendable {
@@ -17,10 +11,35 @@ package final class OpenFile: Sendable {
   ///   - path: The path of the file.
   ///   - flags: The flags of open(2). The file is also closed when another program is started.
   ///   - mode: The permissions for a file that is created.
+  ///   - directory: The directory that a relative path begins in. The default is the current directory.
   /// - Throws: `FileFailure` if the file can't be opened.
-  package init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws(FileFailure) {
-    descriptor = open(path, flags | O_CLOEXEC, mode)
-    if descriptor < 0 { throw FileFailure("cannot be opened") }
+  package init(
+    _ path: String, _ flags: Int32, mode: mode_t = 0o600, in directory: OpenFile? = nil
+  ) throws(FileFailure) {
+    descriptor = openat(directory?.descriptor ?? AT_FDCWD, path, flags | O_CLOEXEC, mode)
+    if descriptor >= 0 { return }
+    throw FileFailure(errno == ENOENT ? "doesn't exist" : "can't be opened")
+  }
+
+  /// Opens a file for reading.
+  ///
+  /// If the path is a pipe, the method doesn't wait for a writer.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - flags: Further flags of open(2).
+  ///   - directory: The directory that a relative path begins in. The default is the current directory.
+  /// - Returns: The file, or `nil` if it doesn't exist.
+  /// - Throws: `FileFailure` if the file can't be opened.
+  package static func reading(
+    _ path: String, _ flags: Int32 = 0, in directory: OpenFile? = nil
+  ) throws(FileFailure) -> OpenFile? {
+    do throws(FileFailure) {
+      return try OpenFile(path, flags | O_RDONLY | O_NONBLOCK | O_NOCTTY, in: directory)
+    } catch {
+      if error.number == ENOENT { return nil }
+      throw error
+    }
   }
 
   deinit { close(descriptor) }
@@ -31,8 +50,42 @@ package final class OpenFile: Sendable {
   /// - Throws: `FileFailure` if the status can't be read.
   package func status() throws(FileFailure) -> stat {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw FileFailure("cannot be read") }
+    guard fstat(descriptor, &status) == 0 else { throw FileFailure("can't be read") }
     return status
+  }
+
+  /// Returns the status of a regular file.
+  ///
+  /// - Parameter largest: The maximum size of the file, in bytes.
+  /// - Returns: The result of fstat(2).
+  /// - Throws: `FileFailure` if the file is larger, or isn't a regular file.
+  package func regularStatus(atMost largest: Int) throws(FileFailure) -> stat {
+    let status = try status()
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw FileFailure("isn't a regular file", number: EINVAL)
+    }
+    guard status.st_size <= largest else {
+      throw FileFailure("is larger than \(largest) bytes", number: EFBIG)
+    }
+    return status
+  }
+
+  /// Reads a whole regular file into locked memory.
+  ///
+  /// - Parameter largest: The maximum size of the file, in bytes.
+  /// - Returns: The content.
+  /// - Throws: `FileFailure` if the file can't be read, is larger, grows while it's read, or isn't a regular
+  ///   file.
+  package func secret(atMost largest: Int) throws(FileFailure) -> Secret {
+    let size = try Int(regularStatus(atMost: largest).st_size)
+    // One more byte shows whether the file has grown.
+    let content = try Secret(capacity: size + 1) { (room) throws(FileFailure) in
+      try read(into: room)
+    }
+    guard content.count <= size else {
+      throw FileFailure("has grown while it was read", number: ESTALE)
+    }
+    return content
   }
 
   /// Reads until the end of the file or of the buffer.
@@ -46,7 +99,7 @@ package final class OpenFile: Sendable {
       let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
       let result = unistdRead(descriptor, rest.baseAddress, rest.count)
       if result < 0, errno == EINTR { continue }
-      guard result >= 0 else { throw FileFailure("cannot be read") }
+      guard result >= 0 else { throw FileFailure("can't be read") }
       if result == 0 { break }
       count += result
     }
@@ -63,7 +116,7 @@ package final class OpenFile: Sendable {
       let part = UnsafeRawBufferPointer(rebasing: rest)
       let result = unistdWrite(descriptor, part.baseAddress, part.count)
       if result < 0, errno == EINTR { continue }
-      guard result > 0 else { throw FileFailure("cannot be written") }
+      guard result > 0 else { throw FileFailure("can't be written") }
       rest = rest.dropFirst(result)
     }
   }
@@ -72,7 +125,7 @@ package final class OpenFile: Sendable {
   ///
   /// - Throws: `FileFailure` if the bytes can't be written to the disk.
   package func sync() throws(FileFailure) {
-    guard fsync(descriptor) == 0 else { throw FileFailure("cannot be written") }
+    guard fsync(descriptor) == 0 else { throw FileFailure("can't be written") }
   }
 }
 

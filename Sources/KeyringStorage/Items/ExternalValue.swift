@@ -60,18 +60,8 @@ struct ExternalCredential: Decodable {
 }
 
 extension Secret {
-  /// Decodes the secret as JSON, using memory that isn't overwritten.
-  package func decoded<Value: Decodable>(as type: Value.Type) -> Value? {
-    var data = withUnsafeBytes { Data($0) }
-    defer { data.resetBytes(in: data.indices) }
-    // The decoder's error could quote the secret, so only the failure itself is reported.
-    return try? JSONDecoder().decode(type, from: data)
-  }
-
   /// The text as a JSON string.
   fileprivate var quoted: Secret? {
-    guard let text, var data = try? JSONEncoder().encode(text) else { return nil }
-    defer { data.resetBytes(in: data.indices) }
-    return Secret(bytes: data)
+    text.flatMap { try? Secret(encoding: $0) }
   }
 }

@@ -114,22 +114,14 @@ extension ItemCoding where Value: Codable {
     ItemCoding(
       details: .secret,
       encode: { value, item in
-        var data = try JSONEncoder().encode(value)
-        item.secret = data.takenAsJSON()
+        item.secret = try Secret(encoding: value).withNumericEscapes()
       },
-      decode: { secret, _ in
-        var data = secret.withUnsafeBytes { Data($0) }
-        defer { data.resetBytes(in: data.indices) }
-        // The decoder's error could quote the secret, so only the failure itself is reported.
-        return try? JSONDecoder().decode(Value.self, from: data)
-      },
+      decode: { secret, _ in secret.decoded(as: Value.self) },
       parse: { value, item in
         // Keeps the JSON as it is. Encoding it again would give different bytes each time, and would lose
         // members that the type doesn't have.
-        guard let json = value.json(as: Value.self)?.json else { return false }
-        var data = json.withUnsafeBytes { Data($0) }
-        item.secret = data.takenAsJSON()
-        return true
+        item.secret = value.json(as: Value.self)?.json.withNumericEscapes()
+        return item.secret != nil
       })
   }
 }
@@ -139,39 +131,5 @@ extension ExternalValue {
   fileprivate func bytes<Bytes: Decodable>(_ secret: (Bytes) -> Secret) -> Secret? {
     if case .bytes(let bytes) = self { return bytes }
     return (json(as: Bytes.self)?.value).map(secret)
-  }
-}
-
-extension Data {
-  /// Returns the JSON as a secret, and overwrites the data.
-  fileprivate mutating func takenAsJSON() -> Secret {
-    var json = withNumericEscapes()
-    defer {
-      resetBytes(in: indices)
-      json.resetBytes(in: json.indices)
-    }
-    return Secret(bytes: json)
-  }
-
-  /// Returns the same JSON with `\u000a` instead of `\n`, and so on.
-  ///
-  /// gnome-keyring (42 to 50) keeps a collection without a password in a text file. When it reads the file,
-  /// it mistakes the escapes in our JSON for its own.
-  fileprivate func withNumericEscapes() -> Data {
-    // The capacity is enough for all bytes, so that no copy is left behind.
-    var result = Data(capacity: count * 3)
-    var bytes = makeIterator()
-    while let byte = bytes.next() {
-      result.append(byte)
-      guard byte == UInt8(ascii: "\\"), let escaped = bytes.next() else { continue }
-      switch escaped {
-      case UInt8(ascii: "n"): result.append(contentsOf: "u000a".utf8)
-      case UInt8(ascii: "r"): result.append(contentsOf: "u000d".utf8)
-      case UInt8(ascii: "t"): result.append(contentsOf: "u0009".utf8)
-      case UInt8(ascii: "\\"): result.append(contentsOf: "u005c".utf8)
-      default: result.append(escaped)
-      }
-    }
-    return result
   }
 }

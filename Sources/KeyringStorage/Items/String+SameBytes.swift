@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 // Swift treats "e" with a combining accent and the single character for both as equal strings. Keyrings
 // treat them as different, so every storage must do the same. Text isn't normalized.

@@ -1,12 +1,5 @@
+internal import Libc
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// Memory that holds only secrets.
 ///
@@ -30,7 +23,7 @@ final class LockedPage: @unchecked Sendable {
     let address = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
     // If no memory is left, Swift's own allocations end the process, too.
     guard let address, address != MAP_FAILED else {
-      fatalError("There is not enough memory for a secret.")
+      fatalError("There isn't enough memory for a secret.")
     }
     // This fails if the limit is reached. The secret is still stored, but it may be swapped out.
     _ = mlock(address, byteCount)

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 /// Bytes that are overwritten in memory on release, and that never appear in output.
 ///
@@ -143,14 +137,7 @@ private final class ZeroizedBuffer: @unchecked Sendable {
   }
 
   deinit {
-    // The optimizer may remove a plain memset of memory that's about to be freed.
-    if let address = buffer.baseAddress {
-      #if canImport(Darwin)
-      memset_s(address, buffer.count, 0, buffer.count)
-      #else
-      explicit_bzero(address, buffer.count)
-      #endif
-    }
+    buffer.zeroize()
     page.deallocate(buffer)
   }
 }

@@ -1,14 +1,7 @@
 internal import Dispatch
 internal import KeyringStorage
+internal import Libc
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 // Rule 9: any number of threads.
 extension ContractTrial {

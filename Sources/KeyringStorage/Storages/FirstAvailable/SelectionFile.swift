@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import Libc
 
 /// The file in which a selection is remembered.
 ///
@@ -21,20 +15,14 @@ struct SelectionFile {
   ///
   /// The text is empty if the file is too long or isn't valid UTF-8.
   func text() throws(FileFailure) -> String? {
-    let file: OpenFile
     do throws(FileFailure) {
-      // If the path is that of a pipe, O_NONBLOCK keeps the call from waiting for a writer.
-      file = try OpenFile(path, O_RDONLY | O_NONBLOCK)
+      guard let file = try OpenFile.reading(path) else { return nil }
+      return try file.secret(atMost: Self.largest).text ?? ""
     } catch {
-      if error.number == ENOENT || error.number == ENOTDIR { return nil }
+      if error.isMissing { return nil }
+      if error.isUnsuitable || error.hasGrown { return "" }
       throw error
     }
-    var bytes = [UInt8](repeating: 0, count: Self.largest)
-    let result = bytes.withUnsafeMutableBytes { buffer in
-      Result { () throws(FileFailure) in try file.read(into: buffer) }
-    }
-    let count = try result.get()
-    return count < bytes.count ? String(validating: bytes[..<count], as: UTF8.self) ?? "" : ""
   }
 
   /// Writes the file, and creates the folders that it's in.
@@ -62,7 +50,7 @@ struct SelectionFile {
   /// Removes the file, if there is one.
   func remove() throws(FileFailure) {
     if unlink(path) == 0 { return try Directory(of: path).sync() }
-    guard errno == ENOENT || errno == ENOTDIR else { throw FileFailure("cannot be removed") }
+    guard errno == ENOENT || errno == ENOTDIR else { throw FileFailure("can't be removed") }
   }
 
   /// Returns the reason why the file can't be written, if it's known without trying.
@@ -72,7 +60,7 @@ struct SelectionFile {
     while access(folder.path, F_OK) != 0, errno == ENOENT, folder.path != "/", folder.path != "." {
       folder = Directory(of: folder.path)
     }
-    return access(folder.path, W_OK | X_OK) == 0 ? nil : FileFailure("cannot be written")
+    return access(folder.path, W_OK | X_OK) == 0 ? nil : FileFailure("can't be written")
   }
 }
 

@@ -125,20 +125,20 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
         recoverySuggestion:
           "Set LoadCredentialEncrypted= or SetCredentialEncrypted= in its unit.")
     }
-    do throws(SecretsDirectory.Failure) { return try SecretsDirectory(path) } catch {
-      throw failure(error)
+    return try attempt("The directory \(path)") { () throws(FileFailure) in
+      try SecretsDirectory(path)
     }
   }
 
   private func names(in folder: SecretsDirectory) throws(SecureStorageError) -> [String] {
-    do throws(SecretsDirectory.Failure) { return try folder.names() } catch { throw failure(error) }
+    try attempt("The directory \(folder.path)", folder.names)
   }
 
   private func read(
     _ name: String, in folder: SecretsDirectory
   ) throws(SecureStorageError) -> SecretsDirectory.File? {
-    do throws(SecretsDirectory.Failure) { return try folder.read(name) } catch {
-      throw failure(error)
+    try attempt("The file \(folder.path)/\(name)") { () throws(FileFailure) in
+      try folder.read(name)
     }
   }
 
@@ -154,10 +154,23 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
       argument: argument)
   }
 
-  private func failure(_ failure: SecretsDirectory.Failure) -> SecureStorageError {
-    error(
-      failure.code, during: .read, message: failure.message,
-      recoverySuggestion: failure.recoverySuggestion,
-      underlying: failure.underlying)
+  private func attempt<Result>(
+    _ subject: String, _ body: () throws(FileFailure) -> Result
+  ) throws(SecureStorageError) -> Result {
+    do throws(FileFailure) {
+      return try body()
+    } catch {
+      // A file that doesn't exist isn't an error.
+      let code = error.isMissing ? .noStorage : error.code
+      let recoverySuggestion =
+        switch code {
+        case .noStorage: "Pass the secrets to the service, or correct the path."
+        case .accessDenied: "Run the program as the user that owns it."
+        default: "Correct the file."
+        }
+      throw self.error(
+        code, during: .read, message: "\(subject) \(error.problem).",
+        recoverySuggestion: recoverySuggestion, underlying: error.underlying)
+    }
   }
 }

@@ -1,11 +1,5 @@
 // `environ` is a variable in C, so the import needs `@preconcurrency`.
-#if canImport(Glibc)
-@preconcurrency internal import Glibc
-#elseif canImport(Musl)
-@preconcurrency internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+@preconcurrency internal import Libc
 
 /// A variable of the process's environment.
 ///

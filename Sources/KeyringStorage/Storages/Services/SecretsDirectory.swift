@@ -1,14 +1,9 @@
+internal import Libc
+
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
 #else
 package import Foundation
-#endif
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
 #endif
 
 /// An open directory in which each file is a secret.
@@ -21,34 +16,18 @@ package final class SecretsDirectory {
     package let modified: Date
   }
 
-  /// An error about the directory or one of its files.
-  package struct Failure: Error {
-    /// The code of the error, which is `.noStorage` if there is no such directory.
-    package let code: SecureStorageError.Code
-    /// The description of the problem, as a sentence.
-    package let message: String
-    /// The advice for the user, or `nil` if the code's own advice is good enough.
-    package var recoverySuggestion: String?
-    /// The error that the system reported.
-    package var underlying: SecureStorageError.Underlying?
-  }
-
   /// The path of the directory.
   package let path: String
-  private let descriptor: Int32
+  private let directory: OpenFile
 
   /// Opens a directory.
   ///
   /// - Parameter path: The path of the directory.
-  /// - Throws: `Failure` if the directory can't be opened.
-  package init(_ path: String) throws(Failure) {
+  /// - Throws: `FileFailure` if the directory can't be opened.
+  package init(_ path: String) throws(FileFailure) {
     self.path = path
-    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor < 0 else { return }
-    throw Failure(errno, "The directory \(path)", whenMissing: .noStorage)
+    directory = try OpenFile(path, O_RDONLY | O_DIRECTORY)
   }
-
-  deinit { close(descriptor) }
 
   /// Returns whether a file with a name can be a secret.
   ///
@@ -66,14 +45,14 @@ package final class SecretsDirectory {
   }
 
   /// Returns the names of the files.
-  func names() throws(Failure) -> [String] {
+  func names() throws(FileFailure) -> [String] {
     // A directory stream takes over its descriptor, and a descriptor has only one position. Ours may be in
     // use, so the stream gets another one.
-    let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let copy = openat(directory.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard let stream = fdopendir(copy) else {
-      let number = errno
+      let failure = FileFailure("can't be read")
       close(copy)
-      throw Failure(number, "The directory \(path)", whenMissing: .noStorage)
+      throw failure
     }
     defer { closedir(stream) }
     var names: [String] = []
@@ -82,7 +61,7 @@ package final class SecretsDirectory {
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
       var status = stat()
-      guard Self.isName(name), fstatat(descriptor, name, &status, 0) == 0,
+      guard Self.isName(name), fstatat(directory.descriptor, name, &status, 0) == 0,
         status.st_mode & S_IFMT == S_IFREG
       else { continue }
       names.append(name)
@@ -96,74 +75,13 @@ package final class SecretsDirectory {
   ///
   /// - Parameter name: The name of the file, which ``isName(_:)`` must accept.
   /// - Returns: The content of the file, or `nil` if there is no such file.
-  /// - Throws: `Failure` if the file can't be read.
-  package func read(_ name: String) throws(Failure) -> File? {
-    // If the file is a pipe, O_NONBLOCK keeps the call from waiting for a writer.
-    let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    let subject = "The file \(path)/\(name)"
-    if file < 0, errno == ENOENT { return nil }
-    guard file >= 0 else { throw Failure(errno, subject) }
-    defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0 else { throw Failure(errno, subject) }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw Failure(
-        code: .other, message: "\(subject) is no regular file.",
-        recoverySuggestion: Self.recoverySuggestion)
-    }
-    // Read one more byte than the size, to see the end of the file.
-    let room = min(Int(status.st_size), ItemLimits.secretBytes) + 1
-    let content = try Secret(capacity: room) { (buffer) throws(Failure) in
-      try Self.read(file, into: buffer, subject)
-    }
-    guard content.count < room else {
-      let problem =
-        content.count > ItemLimits.secretBytes
-        ? "is larger than \(ItemLimits.secretBytes) bytes" : "has grown while it was read"
-      throw Failure(
-        code: .other, message: "\(subject) \(problem).", recoverySuggestion: Self.recoverySuggestion
-      )
-    }
-    let seconds = Double(status.modification.tv_sec) + Double(status.modification.tv_nsec) / 1e9
+  /// - Throws: `FileFailure` if the file can't be read.
+  package func read(_ name: String) throws(FileFailure) -> File? {
+    guard let file = try OpenFile.reading(name, in: directory) else { return nil }
+    let content = try file.secret(atMost: ItemLimits.secretBytes)
+    let time = try file.status().modification
+    let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     return File(content: content, modified: Date(timeIntervalSince1970: seconds))
-  }
-
-  private static let recoverySuggestion = "Correct the file."
-
-  private static func read(
-    _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, _ subject: String
-  ) throws(Failure) -> Int {
-    var count = 0
-    while count < buffer.count {
-      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-      let result = pread(file, rest.baseAddress, rest.count, off_t(count))
-      if result < 0, errno == EINTR { continue }
-      guard result >= 0 else { throw Failure(errno, subject) }
-      if result == 0 { break }
-      count += result
-    }
-    return count
-  }
-}
-
-extension SecretsDirectory.Failure {
-  fileprivate init(
-    _ number: Int32, _ subject: String, whenMissing: SecureStorageError.Code = .other
-  ) {
-    underlying = .init(domain: "errno", code: Int(number), text: String(cString: strerror(number)))
-    switch number {
-    case EACCES, EPERM:
-      code = .accessDenied
-      message = "\(subject) may not be read."
-      recoverySuggestion = "Run the program as the user that owns it."
-    case ENOENT, ENOTDIR:
-      code = whenMissing
-      message = "\(subject) is not there."
-      recoverySuggestion = "Pass the secrets to the service, or correct the path."
-    default:
-      code = .other
-      message = "\(subject) cannot be read."
-    }
   }
 }
 
