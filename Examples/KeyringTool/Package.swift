@@ -13,7 +13,10 @@ let package = Package(
   targets: [
     .target(
       name: "KeyringToolCommands",
-      dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
+      dependencies: [
+        .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringMigration", package: "swift-keyring"),
+      ]),
     .executableTarget(
       name: "keyring-tool",
       dependencies: [

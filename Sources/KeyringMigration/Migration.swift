@@ -24,13 +24,17 @@ public struct Migration: Sendable {
   ///   - query: The query that selects the items. Its details don't matter.
   ///   - source: The storage of the items.
   ///   - destination: The storage to move the items to.
+  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination that have
+  ///     another value. Their further attributes are kept.
   ///   - progress: The closure to call during the run, on its thread.
   public init(
     of query: ItemQuery, from source: any SecureStorage, to destination: any SecureStorage,
+    replacing isReplacing: Bool = false,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) {
     let source = StorageMigrationSource(storage: source, selection: .query(query))
-    self.init([MigrationTransfer(from: source, to: destination)], progress)
+    self.init(
+      [MigrationTransfer(from: source, to: destination, replacing: isReplacing)], progress)
   }
 
   /// Creates a migration of the items with certain keys.
@@ -41,13 +45,17 @@ public struct Migration: Sendable {
   ///   - keys: The keys of the items.
   ///   - source: The storage of the items.
   ///   - destination: The storage to move the items to.
+  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination that have
+  ///     another value. Their further attributes are kept.
   ///   - progress: The closure to call during the run, on its thread.
   public init(
     of keys: [ItemKey], from source: any SecureStorage, to destination: any SecureStorage,
+    replacing isReplacing: Bool = false,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) {
     let source = StorageMigrationSource(storage: source, selection: .keys(keys))
-    self.init([MigrationTransfer(from: source, to: destination)], progress)
+    self.init(
+      [MigrationTransfer(from: source, to: destination, replacing: isReplacing)], progress)
   }
 
   /// Creates a migration of plaintext values to a storage.
@@ -58,12 +66,15 @@ public struct Migration: Sendable {
   ///   - items: The values and the items that they become.
   ///   - source: The source of the values.
   ///   - destination: The storage to move the values to.
+  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination that have
+  ///     another value. Their further attributes are kept.
   ///   - progress: The closure to call during the run, on its thread.
   public init(
     of items: [PlaintextMapping], from source: PlaintextSource, to destination: any SecureStorage,
+    replacing isReplacing: Bool = false,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) {
-    self.init([(items, destination)], from: source, progress: progress)
+    self.init([(items, destination)], from: source, replacing: isReplacing, progress: progress)
   }
 
   /// Creates a migration of plaintext values to several storages.
@@ -73,10 +84,12 @@ public struct Migration: Sendable {
   /// - Parameters:
   ///   - parts: The values and the storages to move them to.
   ///   - source: The source of the values.
+  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination that have
+  ///     another value. Their further attributes are kept.
   ///   - progress: The closure to call during the run, on its thread.
   init(
     _ parts: [(items: [PlaintextMapping], destination: any SecureStorage)],
-    from source: PlaintextSource,
+    from source: PlaintextSource, replacing isReplacing: Bool = false,
     progress: @escaping @Sendable (Progress) -> Void
   ) {
     let transfers = parts.indices.map { index in
@@ -84,7 +97,7 @@ public struct Migration: Sendable {
       return MigrationTransfer(
         from: PlaintextMigrationSource(
           store: source.store, plans: parts[index].items, otherPaths: Set(others)),
-        to: parts[index].destination)
+        to: parts[index].destination, replacing: isReplacing)
     }
     self.init(transfers, progress)
   }
@@ -101,7 +114,8 @@ public struct Migration: Sendable {
   ///
   /// - Returns: The number of items that were in the source and are now only in the destination.
   /// - Throws: `SecureStorageError` if the migration fails. Before anything is written, it's
-  ///   `.itemAlreadyExists` with the key if the destination has a different value, `.undecodable` if a
+  ///   `.itemAlreadyExists` with the key if the destination has a different value that isn't to be replaced,
+  ///   `.undecodable` if a
   ///   plaintext value isn't of the expected type, `.invalidArgument` if the source and the destination are
   ///   the same storage, or any error of reading. Later, it's `.verificationFailed` if the destination
   ///   doesn't return what was written, `.sourceChanged` if someone has changed the source in the meantime,

@@ -4,13 +4,17 @@ internal import KeyringStorage
 struct MigrationTransfer: Sendable {
   private let source: any MigrationSource
   let destination: any SecureStorage
+  private let isReplacing: Bool
   /// The items of the source.
   private(set) var items: [SecureItem] = []
   /// The keys of the items that the destination already had.
   private var alreadyPresent: Set<ItemKey> = []
 
-  init(from source: any MigrationSource, to destination: any SecureStorage) {
+  init(
+    from source: any MigrationSource, to destination: any SecureStorage, replacing isReplacing: Bool
+  ) {
     (self.source, self.destination) = (source, destination)
+    self.isReplacing = isReplacing
   }
 
   mutating func read() throws(SecureStorageError) {
@@ -30,8 +34,11 @@ struct MigrationTransfer: Sendable {
       let found = try destination.items(for: batch.map(\.key), details: .all)
       for item in batch {
         if let other = found[item.key] {
-          guard other.hasValue(of: item) else { throw alreadyExists(item.key) }
-          alreadyPresent.insert(item.key)
+          if other.hasValue(of: item) {
+            alreadyPresent.insert(item.key)
+          } else if !isReplacing {
+            throw alreadyExists(item.key)
+          }
         }
         done()
       }
@@ -50,7 +57,7 @@ struct MigrationTransfer: Sendable {
 
   func write(_ done: () -> Void) throws(SecureStorageError) {
     for item in items {
-      if !alreadyPresent.contains(item.key) { try add(item) }
+      if !alreadyPresent.contains(item.key) { try write(item) }
       done()
     }
   }
@@ -74,9 +81,9 @@ struct MigrationTransfer: Sendable {
     if !items.isEmpty { try source.remove(items, done) }
   }
 
-  private func add(_ item: SecureItem) throws(SecureStorageError) {
+  private func write(_ item: SecureItem) throws(SecureStorageError) {
     do throws(SecureStorageError) {
-      try destination.save(item, mode: .add)
+      try destination.save(item, mode: isReplacing ? .addOrReplace : .add)
     } catch {
       // Another program has stored the item first. The storage's error doesn't name the item.
       throw error.code == .itemAlreadyExists ? alreadyExists(item.key) : error

@@ -40,7 +40,7 @@ public struct CollectionCommands: Sendable {
     guard try storage.deleteCollection(labeled: label) else {
       throw ToolFailure(
         "There is no collection \"\(label)\".",
-        recoverySuggestion: "The command \"collections\" shows what there is.")
+        recoverySuggestion: "Use the command \"collections\" to list all collections.")
     }
   }
 }

@@ -1,4 +1,5 @@
 public import Keyring
+internal import KeyringMigration
 
 /// The commands for the items of a storage.
 public struct ItemCommands: Sendable {
@@ -81,8 +82,43 @@ public struct ItemCommands: Sendable {
     try storage.removeItems(matching: selection.query(all: all))
   }
 
+  /// Moves items to another storage.
+  ///
+  /// All items are written to the destination and read back before the first one is removed. To complete an
+  /// interrupted move, run it again.
+  ///
+  /// - Parameters:
+  ///   - selection: The items to move.
+  ///   - all: A Boolean value that indicates whether to move all items of the service or server.
+  ///   - destination: The storage to move the items to.
+  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination.
+  /// - Returns: The number of moved items.
+  /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or another error if an item can't be
+  ///   moved.
+  public func move(
+    _ selection: ItemSelection, all: Bool = false, to destination: any SecureStorage,
+    replacing isReplacing: Bool
+  ) throws -> Int {
+    let migration = Migration(
+      of: try selection.query(all: all), from: storage, to: destination, replacing: isReplacing)
+    do throws(SecureStorageError) {
+      return try migration.run()
+    } catch {
+      if error.argument == "destination" {
+        throw ToolFailure(
+          "The items are already in that collection.",
+          recoverySuggestion: "Choose two different collections.")
+      }
+      var error = error
+      if error.code == .itemAlreadyExists {
+        error.recoverySuggestion = "Remove one of them, or move with --replace."
+      }
+      throw error
+    }
+  }
+
   private static func missing(_ key: ItemKey) -> ToolFailure {
     ToolFailure(
-      "There is no \(key).", recoverySuggestion: "The command \"list\" shows what there is.")
+      "There is no \(key).", recoverySuggestion: "Use the command \"list\" to list all items.")
   }
 }

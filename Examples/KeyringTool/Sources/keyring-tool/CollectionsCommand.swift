@@ -3,20 +3,22 @@ import KeyringToolCommands
 
 struct CollectionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "collections", abstract: "List collections, make one, or delete one.")
+    commandName: "collections", abstract: "List, create or delete collections.")
 
   @OptionGroup var storage: StorageOptions
 
-  @Option(help: "Make a collection with this label; the keyring asks for its password.")
+  @Option(help: "Create a collection with this label. The keyring asks for its password.")
   var create: String?
 
-  @Option(help: "Delete the collection with this label, and all its items.")
+  @Option(help: "Delete the collection with this label and all its items.")
   var delete: String?
 
   func validate() throws {
-    if storage.collection != nil { throw ValidationError("Give no --collection here.") }
+    if storage.collection != nil {
+      throw ValidationError("This command doesn't take --collection.")
+    }
     if create != nil, delete != nil {
-      throw ValidationError("Give --create or --delete, not both.")
+      throw ValidationError("Specify either --create or --delete.")
     }
   }
 

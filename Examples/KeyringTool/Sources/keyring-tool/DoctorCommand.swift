@@ -5,23 +5,24 @@ import KeyringToolCommands
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Say whether the keyring works here, and what to do if it does not.",
+    abstract: "Check whether the keyring works, and suggest what to do if it doesn't.",
     discussion: """
-      A line for each thing that was looked at: "ok", "notice" for what is worth knowing, or \
-      "failure" for what keeps secrets from being stored. Nobody is asked anything.
+      The command prints a line for each finding. The line starts with "ok", with "notice" if the \
+      finding is worth knowing, or with "failure" if it prevents secrets from being stored. The command \
+      doesn't ask the user anything.
 
-      Exit status: 0 when secrets can be stored, perhaps after the keyring has asked the user, as far \
-      as that is seen without --write; \
-      2 when the keyring is locked and cannot ask; 1 when secrets cannot be stored for any other \
-      reason; 64 when the options make no sense.
+      The exit status is 0 if secrets can be stored, possibly after the keyring has asked the user. \
+      Without --write, the command stores nothing, so it can't be sure of this. The exit status is 2 if \
+      the keyring is locked and can't ask, 1 if secrets can't be stored for another reason, and 64 if \
+      the options make no sense.
       """)
 
   @OptionGroup var storage: StorageOptions
 
-  @Flag(help: "Also store an item, read it and remove it again.")
+  @Flag(help: "Also store an item, read it, and remove it again.")
   var write = false
 
-  @Flag(help: "One JSON object instead of lines.")
+  @Flag(help: "Print one JSON object instead of lines.")
   var json = false
 
   func run() throws {

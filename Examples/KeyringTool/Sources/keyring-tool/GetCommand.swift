@@ -8,7 +8,7 @@ struct GetCommand: ParsableCommand {
   @OptionGroup var storage: StorageOptions
   @OptionGroup var item: ItemOptions
 
-  @Flag(help: "Print what is known of the item instead of its secret.")
+  @Flag(help: "Print everything about the item except its secret.")
   var metadata = false
 
   func run() throws {

@@ -58,7 +58,8 @@ enum HiddenInput {
 
   private static func unusable() -> ToolFailure {
     ToolFailure(
-      "The terminal gave no line of text.", recoverySuggestion: "Try again, or pipe the secret in.")
+      "The terminal returned no line of text.",
+      recoverySuggestion: "Try again, or pipe the secret in.")
   }
 }
 

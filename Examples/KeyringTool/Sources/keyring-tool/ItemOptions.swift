@@ -7,7 +7,7 @@ struct ItemOptions: ParsableArguments {
   @Option(help: "The service that the item belongs to.")
   var service: String?
 
-  @Option(help: "The account of a password or a value, or on a server.")
+  @Option(help: "The account of a password, a value, or an internet password.")
   var account: String?
 
   @Option(help: "The access group of a password or a value.")
@@ -22,7 +22,7 @@ struct ItemOptions: ParsableArguments {
   @Option(help: "The port of the server.")
   var port: UInt16?
 
-  @Option(help: "The protocol: the scheme of the server's URLs.")
+  @Option(help: "The protocol, which is the scheme of the server's URLs.")
   var `protocol`: String?
 
   @Option(help: "The path on the server.")
@@ -31,10 +31,10 @@ struct ItemOptions: ParsableArguments {
   @Option(help: "The security domain, or realm, of the server.")
   var domain: String?
 
-  @Option(help: "How the user authenticates, such as \"http-basic\".")
+  @Option(help: "The authentication method, such as \"http-basic\".")
   var authentication: String?
 
-  @Flag(help: "A value rather than a password.")
+  @Flag(help: "Select a value instead of a password.")
   var value = false
 
   func validate() throws {
@@ -42,7 +42,7 @@ struct ItemOptions: ParsableArguments {
       .contains { $0 != nil }
     if server == nil, hasParts {
       throw ValidationError(
-        "--port, --protocol, --path, --domain and --authentication go with --server.")
+        "Use --port, --protocol, --path, --domain and --authentication only with --server.")
     }
     do {
       try selection().check()

@@ -7,10 +7,10 @@ import KeyringToolCommands
 struct KeyringTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keyring-tool",
-    abstract: "Look after the secrets in your keyring.",
+    abstract: "Manage the secrets in your keyring.",
     discussion: """
-      Secrets are read from standard input, or asked for without echo, never taken from arguments; \
-      only "get" prints one.
+      The tool reads secrets from standard input, or asks for them without echo. It never takes them \
+      from arguments. Only "get" prints a secret.
       """,
     subcommands: [
       ListCommand.self, GetCommand.self, SetCommand.self, RemoveCommand.self, MoveCommand.self,

@@ -3,13 +3,15 @@ import KeyringToolCommands
 
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List items, without their secrets.",
-    discussion: "All that agree with the options are listed; without any, the whole collection.")
+    commandName: "list", abstract: "List items without their secrets.",
+    discussion: """
+      The command lists all items that match the options. Without options, it lists the whole collection.
+      """)
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var items: ItemOptions
 
-  @Flag(help: "Everything that is known of each item.")
+  @Flag(help: "Print everything about each item except its secret.")
   var long = false
 
   func run() throws {

@@ -12,7 +12,7 @@ struct LockCommand: ParsableCommand {
 
 struct UnlockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unlock", abstract: "Unlock a collection; the keyring asks for its password.")
+    commandName: "unlock", abstract: "Unlock a collection. The keyring asks for its password.")
 
   @OptionGroup var storage: StorageOptions
 

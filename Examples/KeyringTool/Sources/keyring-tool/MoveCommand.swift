@@ -4,32 +4,37 @@ import KeyringToolCommands
 struct MoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "move",
-    abstract: "Move an item, or all of a service or server, to another collection.",
+    abstract: "Move an item, or all items of a service or server, to another collection.",
     discussion: """
-      Everything is written and read back before anything is removed. A move that was interrupted \
-      is completed by running it again.
+      The command writes all items and reads them back before it removes any of them. To complete an \
+      interrupted move, run it again.
       """)
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var items: ItemOptions
 
-  @Option(help: "The label of the collection that they go to, or \"session\"; else the default.")
+  @Option(
+    help: """
+      The label of the destination collection, or "session". If you don't specify one, the items go to \
+      the default collection.
+      """)
   var to: String?
 
-  @Flag(help: "Replace items that are there already.")
+  @Flag(help: "Replace items that the destination already has.")
   var replace = false
 
-  @Flag(help: "Move every item of the service or server.")
+  @Flag(help: "Move all items of the service or server.")
   var all = false
 
   func validate() throws {
     if to == storage.collection {
-      throw ValidationError("Give --to or --collection: the items would not go anywhere.")
+      throw ValidationError("The destination is the same collection. Specify --to or --collection.")
     }
   }
 
   func run() throws {
-    let move = ItemMove(from: storage.storage, to: storage.storage(to), replacing: replace)
-    try Terminal.print(["moved \(move.run(items.selection().query(all: all)))"])
+    let count = try ItemCommands(storage.storage).move(
+      items.selection(), all: all, to: storage.storage(to), replacing: replace)
+    try Terminal.print(["moved \(count)"])
   }
 }

@@ -3,12 +3,12 @@ import KeyringToolCommands
 
 struct RemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove an item, or all of a service or server.")
+    commandName: "remove", abstract: "Remove an item, or all items of a service or server.")
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var items: ItemOptions
 
-  @Flag(help: "Remove every item of the service or server.")
+  @Flag(help: "Remove all items of the service or server.")
   var all = false
 
   func run() throws {

@@ -4,26 +4,26 @@ import KeyringToolCommands
 
 struct SetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "set", abstract: "Store a secret, read from standard input or asked for.")
+    commandName: "set", abstract: "Store a secret from standard input or from a prompt.")
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var item: ItemOptions
 
-  @Option(help: "The login that goes with a credential; it is stored in the clear.")
+  @Option(help: "The login of a credential. It isn't encrypted.")
   var login: String?
 
   @Option(help: "The name that keyring managers show.")
   var label: String?
 
-  @Flag(help: "Store every byte of standard input, the newline at its end too.")
+  @Flag(help: "Store every byte of standard input, including a newline at the end.")
   var binary = false
 
-  @Flag(help: "Fail when there is such an item already.")
+  @Flag(help: "Fail if the item already exists.")
   var add = false
 
   func validate() throws {
     if (item.credential == nil) != (login == nil) {
-      throw ValidationError("--credential and --login go together.")
+      throw ValidationError("Specify --credential and --login together.")
     }
   }
 

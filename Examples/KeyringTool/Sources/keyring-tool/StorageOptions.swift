@@ -1,13 +1,13 @@
 import ArgumentParser
 import Keyring
 
-/// The options that select the collection and say whether it may ask.
+/// The options that select the collection, and that control whether it may ask.
 struct StorageOptions: ParsableArguments {
   @Option(
-    help: "The label of the collection, or \"session\" for the one that is forgotten at log-out.")
+    help: "The label of the collection, or \"session\" for the one that is deleted at logout.")
   var collection: String?
 
-  @Flag(help: "Fail rather than let the keyring ask for a password.")
+  @Flag(help: "Fail instead of letting the keyring ask for a password.")
   var noPrompt = false
 
   var storage: SecretServiceStorage { storage(collection) }

@@ -18,7 +18,7 @@ enum Terminal {
       let secret = try HiddenInput.ask("Secret: ")
       guard try HiddenInput.ask("Again: ") == secret else {
         throw ToolFailure(
-          "The two secrets differ.", recoverySuggestion: "Try again; nothing was stored.")
+          "The two secrets differ.", recoverySuggestion: "Nothing was stored. Try again.")
       }
       return secret
     }
@@ -35,7 +35,9 @@ enum Terminal {
     try write(Array((lines.joined(separator: separator) + "\n").utf8), to: STDOUT_FILENO)
   }
 
-  /// Writes a line to standard error; if that fails too, there's no other place to report it.
+  /// Writes a line to standard error.
+  ///
+  /// If that fails too, there's no other place to report it.
   static func complain(_ message: String) {
     try? write(Array("keyring-tool: \(message)\n".utf8), to: STDERR_FILENO)
   }
@@ -48,7 +50,7 @@ enum Terminal {
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
         throw ToolFailure(
-          "The output cannot be written.",
+          "The output can't be written.",
           recoverySuggestion: "Check the file or program that it goes to.")
       }
       rest = rest.dropFirst(count)
@@ -63,7 +65,7 @@ enum Terminal {
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else {
         throw ToolFailure(
-          "Standard input cannot be read.",
+          "Standard input can't be read.",
           recoverySuggestion: "Check the file or program that it comes from.")
       }
       if count == 0 { return bytes }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CollectionCommandsTests {
   private let storage = InMemoryStorage()
 
-  @Test func listsMakesAndDeletes() throws {
+  @Test func `the commands list, create and delete collections`() throws {
     let commands = CollectionCommands(storage)
     try commands.create("work")
     try storage.collection(labeled: "work").lock()

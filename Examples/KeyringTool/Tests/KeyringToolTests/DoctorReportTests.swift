@@ -14,7 +14,7 @@ import Testing
     return diagnosis
   }
 
-  @Test func aLineForEachFinding() {
+  @Test func `a report has a line for each finding`() {
     #expect(
       DoctorReport(diagnosis(.locked)).lines.map { $0.prefix(36) } == [
         "ok       bus         unix:path=/run/", "notice   encryption  None. Take anot",
@@ -25,11 +25,11 @@ import Testing
   @Test(arguments: [
     (nil, 0), (SecureStorageError.Code.locked, 2), (.noSessionBus, 1), (.timedOut, 1),
   ])
-  func status(code: SecureStorageError.Code?, status: Int) {
+  func `the exit status depends on the failure`(code: SecureStorageError.Code?, status: Int) {
     #expect(DoctorReport(diagnosis(code)).status == Int32(status))
   }
 
-  @Test func jsonHasAllOfIt() throws {
+  @Test func `the JSON text is one line with all findings`() throws {
     let text = try DoctorReport(diagnosis(.locked)).json()
     #expect(!text.contains("\n"))
     let content = try JSONSerialization.jsonObject(with: Data(text.utf8))

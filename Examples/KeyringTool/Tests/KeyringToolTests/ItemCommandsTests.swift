@@ -10,7 +10,7 @@ import Testing
     account: "me", server: InternetServer("example.org", port: 8443, protocol: "https"))
   private var commands: ItemCommands { ItemCommands(storage) }
 
-  @Test func setsGetsAndRemovesEachKind() throws {
+  @Test func `the commands set, get and remove items of each kind`() throws {
     for (selection, login) in [(password, nil), (credential, "ada"), (internet, nil)] {
       #expect(throws: ToolFailure.self) { try commands.secret(selection) }
       #expect(throws: ToolFailure.self) { try commands.metadata(selection) }
@@ -21,14 +21,14 @@ import Testing
     }
   }
 
-  @Test func theLibraryReadsWhatTheToolSets() throws {
+  @Test func `the library reads items that the tool has set`() throws {
     try commands.set(Secret("pa55"), for: credential, login: "ada", label: "Mine")
     let stored = try storage.service("service").credential(labeled: "mine")
     #expect(stored == Credential(login: "ada", password: "pa55"))
     #expect(try commands.metadata(credential).paragraphs[0].contains("label: Mine"))
   }
 
-  @Test func addingRefusesToReplace() throws {
+  @Test func `adding an item does not replace another`() throws {
     try commands.set(Secret("first"), for: password, mode: .add)
     let error = #expect(throws: SecureStorageError.self) {
       try commands.set(Secret("second"), for: password, mode: .add)
@@ -37,7 +37,7 @@ import Testing
     #expect(try commands.secret(password) == Secret("first"))
   }
 
-  @Test func listsWhatAgreesWithTheSelection() throws {
+  @Test func `the selection decides which items are listed and removed`() throws {
     try commands.set(Secret("s3cret"), for: password)
     try commands.set(Secret("s3cret"), for: credential, login: "ada")
     try commands.set(Secret("s3cret"), for: internet)
@@ -52,7 +52,7 @@ import Testing
     #expect(try commands.remove(server, all: true) == 1)
   }
 
-  @Test func whatIsLockedIsListedOnlyIfNobodyIsAsked() throws {
+  @Test func `locked items are listed only without a question`() throws {
     try commands.set(Secret("s3cret"), for: password)
     try storage.lock()
     #expect(throws: SecureStorageError.self) { try commands.list(password) }
@@ -66,7 +66,7 @@ import Testing
     ItemSelection(credential: "mine", server: InternetServer("example.org")),
     ItemSelection(service: "service", credential: "mine", isValue: true),
   ])
-  func refusesWhatNamesNoSingleItem(selection: ItemSelection) {
+  func `a selection that names no single item is refused`(selection: ItemSelection) {
     #expect(throws: ItemSelection.Unclear.self) { try commands.secret(selection) }
     #expect(throws: ItemSelection.Unclear.self) { try commands.remove(selection) }
   }
@@ -74,7 +74,7 @@ import Testing
   @Test(arguments: [
     ItemSelection(), ItemSelection(account: "me"), ItemSelection(service: "service", account: "me"),
   ])
-  func refusesToRemoveAllOfNothingInParticular(selection: ItemSelection) {
+  func `the removal of all items of an unclear selection is refused`(selection: ItemSelection) {
     #expect(throws: ItemSelection.Unclear.self) { try commands.remove(selection, all: true) }
   }
 }

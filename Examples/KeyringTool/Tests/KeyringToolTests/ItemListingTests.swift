@@ -5,7 +5,7 @@ import Testing
 @Suite struct ItemListingTests {
   private let storage = InMemoryStorage()
 
-  @Test func namesItemsAndHidesSecrets() throws {
+  @Test func `a listing names items and hides secrets`() throws {
     try storage.setPassword("s3cret", for: .password(service: "service", account: "account"))
     try storage.setCredential(
       Credential(login: "ada", password: "s3cret"),
@@ -19,11 +19,11 @@ import Testing
     #expect(!(listing.lines + listing.paragraphs).contains { $0.contains("s3cret") })
   }
 
-  @Test func nothingIsNoLines() {
+  @Test func `a listing of no items has no lines`() {
     #expect(ItemListing([]).lines.isEmpty && ItemListing([]).paragraphs.isEmpty)
   }
 
-  @Test func labelsOfOthersDoNotReachTheTerminalAsCommands() {
+  @Test func `labels of other programs do not reach the terminal as commands`() {
     let key = ItemKey.password(service: "service", account: "a\u{1B}[2J")
     let listing = ItemListing([SecureItem(key: key, label: "a\nb\u{202E}")])
     for text in listing.lines + listing.paragraphs {

@@ -8,7 +8,7 @@ import Testing
     if: ProcessInfo.processInfo.environment["KEYRING_TEST_LOCKS"] != nil,
     "no private session of its own: run .ci/check-keyring-tool"))
 struct LockingTests {
-  @Test func whatIsLockedIsRefusedWithoutAsking() throws {
+  @Test func `a locked item is refused without a prompt`() throws {
     let item = ["--service", "locked", "--account", "me"]
     #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
     #expect(try Program.tool(["unlock"]).status == 0)

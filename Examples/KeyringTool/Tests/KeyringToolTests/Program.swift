@@ -56,7 +56,9 @@ final class Program {
     try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
   }
 
-  /// Reads until the program has written a text; the output after it stays available.
+  /// Reads until the program has written a text.
+  ///
+  /// The output after it stays available.
   ///
   /// - Returns: The output before the text.
   @discardableResult

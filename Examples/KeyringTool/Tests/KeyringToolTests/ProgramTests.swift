@@ -6,7 +6,7 @@ import Testing
 struct ProgramTests {
   private let service = "keyring-tool-\(UUID().uuidString)"
 
-  @Test func setsGetsListsAndRemoves() throws {
+  @Test func `the program sets, gets, lists and removes items`() throws {
     let item = ["--service", service, "--account", "me"]
     #expect(try Program.tool(["set"] + item, input: "s3cret hällo\n").status == 0)
     #expect(try Program.tool(["get"] + item).output == "s3cret hällo")
@@ -24,7 +24,7 @@ struct ProgramTests {
     #expect(try Program.run("secret-tool", lookup).status != 0)
   }
 
-  @Test func findsNothing() throws {
+  @Test func `a search without a result prints nothing`() throws {
     let missing = try Program.tool(["get", "--service", service, "--account", "me"])
     #expect(missing.status == 1 && missing.output.isEmpty)
     #expect(missing.errors.contains("There is no password"))
@@ -36,7 +36,7 @@ struct ProgramTests {
       try Program.tool(["remove", "--all", "--service", service]).output == "removed 0\n")
   }
 
-  @Test func itemsOfOtherProgramsAreFoundAndMoved() throws {
+  @Test func `items of other programs are found and moved`() throws {
     // A label of another program can contain a slash, which this package doesn't use in labels.
     let store = ["store", "--label", "a/b", "service", service, "username", "me", "note", "kept"]
     #expect(try Program.run("secret-tool", store, input: Data("s3cret".utf8)).status == 0)
@@ -49,7 +49,7 @@ struct ProgramTests {
     #expect(try Program.tool(["remove"] + there).output == "removed 1\n")
   }
 
-  @Test func credentialsAndInternetPasswords() throws {
+  @Test func `the program keeps credentials and internet passwords`() throws {
     let credential = ["--service", service, "--credential", "mine"]
     #expect(
       try Program.tool(["set"] + credential + ["--login", "ada"], input: "pa55").status == 0)
@@ -73,14 +73,14 @@ struct ProgramTests {
     #expect(try Program.tool(["remove", "--all", "--service", service]).output == "removed 1\n")
   }
 
-  @Test func bytesSurviveThePipe() throws {
+  @Test func `bytes survive the pipe`() throws {
     let item = ["--service", service, "--account", "key", "--value"]
     #expect(try Program.tool(["set", "--binary"] + item, input: "\0a\n").status == 0)
     #expect(try Program.tool(["get"] + item).output == "\0a\n")
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
   }
 
-  @Test func movesToTheSessionCollection() throws {
+  @Test func `the program moves items to the session collection`() throws {
     for account in ["one", "two"] {
       _ = try Program.tool(
         ["set", "--service", service, "--account", account], input: "of \(account)")
@@ -93,7 +93,7 @@ struct ProgramTests {
     #expect(try Program.tool(["remove", "--all"] + there).output == "removed 2\n")
   }
 
-  @Test func movingToTheSameCollectionByAnotherNameLosesNothing() throws {
+  @Test func `a move to the same collection by another name loses nothing`() throws {
     let item = ["--service", service, "--account", "me"]
     #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
     let lines = try Program.tool(["collections"]).output.split(separator: "\n")
@@ -111,12 +111,12 @@ struct ProgramTests {
     ["list", "--port", "1"], ["move", "--service", "x", "--account", "x"],
     ["collections", "--create", "x", "--delete", "x"],
   ])
-  func refusesWhatIsNotClear(arguments: [String]) throws {
+  func `unclear arguments are refused`(arguments: [String]) throws {
     let result = try Program.tool(arguments)
     #expect(result.status == 64 && result.output.isEmpty && result.errors.contains("Usage:"))
   }
 
-  @Test func doctorFindsNothingWrongAndLeavesNothingBehind() throws {
+  @Test func `the doctor finds nothing wrong and leaves nothing behind`() throws {
     let look = try Program.tool(["doctor"])
     #expect(look.status == 0 && look.output.contains("gnome-keyring-daemon"))
     #expect(!look.output.contains("writing"))
@@ -125,7 +125,7 @@ struct ProgramTests {
     #expect(try Program.tool(["list", "--service", "swift-keyring diagnosis"]).output.isEmpty)
   }
 
-  @Test func doctorFailsWhereThereIsNoBus() throws {
+  @Test func `the doctor fails without a bus or a collection`() throws {
     let variables = ["DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent/bus", Program.toolPath]
     let result = try Program.run("env", variables + ["doctor", "--json"])
     #expect(result.status == 1 && result.output.contains(#""failure":"noSessionBus""#))
@@ -133,7 +133,7 @@ struct ProgramTests {
     #expect(collection.status == 1 && collection.output.contains("choose another collection"))
   }
 
-  @Test func failsWithAdvice() throws {
+  @Test func `a missing collection is a failure with advice`() throws {
     let delete = try Program.tool(["collections", "--delete", service])
     #expect(delete.status == 1 && delete.errors.contains("There is no collection"))
     let set = ["set", "--collection", service, "--service", service, "--account", "me"]
@@ -141,7 +141,7 @@ struct ProgramTests {
     #expect(result.status == 1 && result.errors.contains("choose another collection"))
   }
 
-  @Test func aSecretThatCannotBeWrittenIsAFailure() throws {
+  @Test func `a secret that cannot be written to the output is a failure`() throws {
     let item = ["--service", service, "--account", "me"]
     #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
     let get = ["-c", "exec \"$0\" get \"$@\" >/dev/full", Program.toolPath] + item

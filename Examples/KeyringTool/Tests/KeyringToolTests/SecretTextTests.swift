@@ -7,11 +7,13 @@ import Testing
     ("s3cret\n", false, "s3cret"), ("s3cret\n\n", false, "s3cret\n"), ("s3cret", false, "s3cret"),
     ("s3cret\n", true, "s3cret\n"), ("", false, ""), ("\n", false, ""),
   ])
-  func oneNewlineAtTheEndIsNoPartOfASecret(input: String, isBinary: Bool, secret: String) {
+  func `one newline at the end is not part of a text secret`(
+    input: String, isBinary: Bool, secret: String
+  ) {
     #expect(SecretText.secret(from: Array(input.utf8), isBinary: isBinary) == Secret(secret))
   }
 
-  @Test func onlyAPersonGetsANewline() {
+  @Test func `a secret ends with a newline only in a terminal`() {
     let secret = Secret("s3cret")
     #expect(SecretText.output(secret, toTerminal: false) == Array("s3cret".utf8))
     #expect(SecretText.output(secret, toTerminal: true) == Array("s3cret\n".utf8))

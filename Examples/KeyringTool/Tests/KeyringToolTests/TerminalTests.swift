@@ -7,7 +7,7 @@ struct TerminalTests {
   private let service = "keyring-tool-\(UUID().uuidString)"
   private var item: [String] { ["--service", service, "--account", "typed"] }
 
-  @Test func askingDoesNotEcho() throws {
+  @Test func `a typed secret is not echoed`() throws {
     let terminal = try terminal("\(tool("set")); stty -a; \(tool("get"))")
     var screen = ""
     for prompt in ["Secret: ", "Again: "] {
@@ -24,7 +24,7 @@ struct TerminalTests {
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
   }
 
-  @Test func twoSecretsAreNotTaken() throws {
+  @Test func `two secrets that differ are refused`() throws {
     let terminal = try terminal(tool("set"))
     try terminal.waitFor("Secret: ")
     try terminal.type("one\n")
@@ -37,7 +37,7 @@ struct TerminalTests {
 
   /// Interrupts the program with the key, and with a signal from elsewhere.
   @Test(arguments: ["INT", "TERM"])
-  func anInterruptedTerminalEchoesAgain(signal: String) throws {
+  func `an interrupted terminal echoes again`(signal: String) throws {
     // The key also interrupts the outer shell, which survives it and prints the state of the terminal.
     let script = """
       trap : INT; sh -c 'echo process $$; exec "$@"' sh \(tool("set")); echo status $?; stty -a
@@ -64,7 +64,7 @@ struct TerminalTests {
   ///
   /// The shell shows the input in the meantime, and leaves the echo on when the program continues.
   @Test(arguments: ["TSTP", "STOP"])
-  func aStoppedProgramHidesAgain(signal: String) throws {
+  func `a program that was stopped hides its input again`(signal: String) throws {
     let script = """
       bash -c 'set -m; sh -c "echo process \\$\\$; exec \(tool("set"))"; echo stopped; \
       stty -a; stty echo; fg; stty -a'
@@ -93,8 +93,10 @@ struct TerminalTests {
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
   }
 
-  /// Without a shell that could continue the program, the key does nothing; the system ensures that.
-  @Test func whatCannotBeStoppedStaysHidden() throws {
+  /// Without a shell that could continue the program, the key does nothing.
+  ///
+  /// The system ensures that.
+  @Test func `a program that cannot be stopped keeps its input hidden`() throws {
     let terminal = try terminal("exec \(tool("set"))")
     try terminal.waitFor("Secret: ")
     try terminal.type("half a se\u{1A}")

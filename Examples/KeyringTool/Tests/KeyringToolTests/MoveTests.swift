@@ -2,12 +2,12 @@ import Keyring
 import KeyringToolCommands
 import Testing
 
-@Suite struct ItemMoveTests {
+@Suite struct MoveTests {
   private let source = InMemoryStorage()
   private let key = ItemKey.password(service: "service", account: "account")
   private let other = ItemKey.password(service: "service", account: "other")
 
-  @Test func takesEverythingAlong() throws {
+  @Test func `a move takes every part of an item along`() throws {
     let item = SecureItem(
       key: key, secret: Secret("s3cret"), label: "A label", attributes: ["note": "kept"])
     try source.save(item, mode: .add)
@@ -20,13 +20,14 @@ import Testing
     #expect(try move(to: destination) == 0)
   }
 
-  @Test func refusesToReplaceBeforeItWritesAnything() throws {
+  @Test func `a move refuses to replace an item before it writes anything`() throws {
     let destination = InMemoryStorage()
     try source.setPassword("first", for: key)
     try source.setPassword("second", for: other)
     try destination.setPassword("theirs", for: key)
     let error = #expect(throws: SecureStorageError.self) { try move(to: destination) }
     #expect(error?.code == .itemAlreadyExists)
+    #expect(error?.recoverySuggestion?.contains("--replace") == true)
     #expect(try destination.password(for: key) == "theirs")
     #expect(try !destination.exists(other))
     #expect(try source.service("service").accounts() == ["account", "other"])
@@ -35,7 +36,7 @@ import Testing
     #expect(try destination.password(for: key) == "first")
   }
 
-  @Test func replacesAnItemThatHasMoreAttributes() throws {
+  @Test func `a move can replace an item that has more attributes`() throws {
     let destination = InMemoryStorage()
     try source.setPassword("ours", for: key)
     try destination.save(
@@ -44,7 +45,7 @@ import Testing
     #expect(try destination.password(for: key) == "ours")
   }
 
-  @Test func sourceStaysWhenTheDestinationIsLocked() throws {
+  @Test func `the source stays when the destination is locked`() throws {
     try source.setPassword("s3cret", for: key)
     let destination = InMemoryStorage()
     try destination.lock()
@@ -53,7 +54,7 @@ import Testing
     #expect(try source.password(for: key) == "s3cret")
   }
 
-  @Test func aMoveThatFailedHalfWayIsCompletedByAnother() throws {
+  @Test func `a second move completes one that failed halfway`() throws {
     try source.setPassword("first", for: key)
     try source.setPassword("second", for: other)
     let destination = InMemoryStorage()
@@ -67,17 +68,17 @@ import Testing
     #expect(try source.service("service").accounts().isEmpty)
   }
 
-  @Test func sourceStaysWhenTheDestinationDoesNotKeepWhatItWasGiven() throws {
+  @Test func `the source stays when the destination stores something else`() throws {
     try source.setPassword("s3cret", for: key)
-    let error = #expect(throws: ToolFailure.self) {
+    let error = #expect(throws: SecureStorageError.self) {
       try move(to: GarblingStorage(storage: InMemoryStorage()))
     }
-    #expect(error?.message.contains("did not read back") == true)
+    #expect(error?.code == .verificationFailed)
     #expect(try source.password(for: key) == "s3cret")
   }
 
   @Test(arguments: [true, false])
-  func oneCollectionUnderTwoNamesLosesNothing(replacing: Bool) throws {
+  func `one collection under two names loses nothing`(replacing: Bool) throws {
     try source.setPassword("s3cret", for: key)
     let sameByName = source.collection(labeled: try #require(source.collections().first).label)
     let error = #expect(throws: ToolFailure.self) { try move(to: sameByName, replacing: replacing) }
@@ -89,7 +90,8 @@ import Testing
   private func move(
     to destination: any SecureStorage, replacing: Bool = false
   ) throws -> Int {
-    try ItemMove(from: source, to: destination, replacing: replacing).run(.service("service"))
+    try ItemCommands(source).move(
+      ItemSelection(service: "service"), all: true, to: destination, replacing: replacing)
   }
 }
 
