@@ -1,4 +1,5 @@
-// What the samples of the README and the articles take for granted; `.ci/check-doc-samples` compiles them.
+// The declarations that the samples of the README and the articles use. `.ci/check-doc-samples`
+// compiles the samples.
 
 import Foundation
 import Keyring
@@ -14,6 +15,20 @@ struct SecureSettings {
 struct OAuthSession: Codable, Sendable {
   var accessToken: String
   var refreshToken: String
+}
+
+/// The sign-in of the tutorial.
+struct SignIn {
+  let settings = SecureSettings()
+
+  var login: String? { settings.authToken == nil ? nil : settings.account?.login }
+
+  func signIn(_ account: Credential, token: String) throws {
+    try settings.$account.write(account)
+    try settings.$authToken.write(token)
+  }
+
+  func signOut() throws { try SecureProperties(of: settings).removeAll() }
 }
 
 let settings = SecureSettings()
