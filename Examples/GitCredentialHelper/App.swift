@@ -42,11 +42,11 @@ struct App {
   private static let usage = """
     usage: git-credential-keyring (get | store | erase)
 
-    Keeps the passwords that git asks for in your keyring. Git runs it, once it is told to:
+    Keeps the passwords that git asks for in your keyring. To let git run it, use this command:
 
       git config --global credential.helper keyring
 
-    A credential is described on standard input, as gitcredentials(7) and git-credential(1) have it.
+    Standard input describes a credential, as documented in gitcredentials(7) and git-credential(1).
 
     """
 

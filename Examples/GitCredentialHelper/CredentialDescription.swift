@@ -15,7 +15,7 @@ struct CredentialDescription: Equatable {
   var password: Secret?
   /// The expiry time of the password in seconds since 1970, as uninterpreted bytes.
   var passwordExpiry: Secret?
-  /// The token with which a helper for OAuth gets another password.
+  /// The token that a helper for OAuth uses to get another password.
   var refreshToken: Secret?
 }
 

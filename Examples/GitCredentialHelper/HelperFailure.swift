@@ -19,10 +19,10 @@ enum HelperFailure: Error, Equatable {
   var line: String {
     switch self {
     case .malformedLine: "A line of the input is not name=value."
-    case .notText(let name): "The value of \(name) is not UTF-8."
-    case .unwritableValue(let name): "The value of \(name) has a newline or a NUL."
-    case .malformedURL: "The value of url is not a URL."
-    case .unreadOutput: "The answer could not be written."
+    case .notText(let name): "The value of \(name) isn't UTF-8."
+    case .unwritableValue(let name): "The value of \(name) contains a newline or a NUL."
+    case .malformedURL: "The value of url isn't a URL."
+    case .unreadOutput: "The answer can't be written."
     case .storage(let error): "\(error.message) \(error.recoverySuggestion ?? "")"
     }
   }

@@ -1,9 +1,9 @@
-"""A message bus on which no keyring can be started, as dbus-broker says it.
+"""A message bus that can't start a keyring, with the error of dbus-broker.
 
   fake-bus.py SOCKET [NAME ...]
 
-It lists the names as those that it could start a program for, and starts none: whoever asks for any
-name is told that nobody owns it. It prints "ready", and ends when its standard input does.
+The bus lists the names as activatable, but it starts no program. It answers a request for any name
+with the error that the name has no owner. It prints "ready", and ends when its standard input ends.
 """
 
 import os

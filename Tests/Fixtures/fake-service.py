@@ -1,45 +1,45 @@
-"""A Secret Service that behaves as it is told: collections in memory, plain sessions only.
+"""A Secret Service that obeys orders, with collections in memory, and only with plain sessions.
 
-It owns org.freedesktop.secrets on the bus of DBUS_SESSION_BUS_ADDRESS, prints "ready", and ends when
-its standard input does. Each method called prints "called METHOD". Lines of input:
+It owns org.freedesktop.secrets on the bus of DBUS_SESSION_BUS_ADDRESS, prints "ready", and ends
+when its standard input ends. For each call, it prints "called METHOD". Each line of input is an order:
 
   fault METHOD mute              never answers
   fault METHOD late SECONDS      answers after that time
   fault METHOD error NAME        answers with the error of that name
-  fault METHOD type              answers with a string, which no method does
+  fault METHOD type              answers with a string, which is never the type of an answer
   fault METHOD leave             leaves the bus without an answer
-  fault METHOD lost              does it, once, and the bus says that the answer was lost
+  fault METHOD lost              performs one call, and answers with the bus's error for a lost answer
   fault METHOD prompt OUTCOME    answers with a prompt: accept, dismiss, mute or type
-  reset                          no faults any more
-  quiet                          prints no more what is called
+  reset                          removes all faults
+  quiet                          stops printing the calls
   lock, unlock                   locks or unlocks everything
-  swap                           the items take each other's paths, the first the last one's
-  alias none                     has no default collection, until one is made
-  alias stale                    has an alias for one that does not exist, until one is made
-  second                         has a second collection
-  move                           the default collection is the next one
-  rival SECRET                   another item appears just before the next one is created
+  swap                           swaps the paths of the items, the first with the last
+  alias none                     has no default collection until one is made
+  alias stale                    has an alias for a collection that is gone, until one is made
+  second                         adds a second collection
+  move                           makes the next collection the default one
+  rival SECRET                   adds another item just before the next one is created
   strict                         refuses to read secrets if one of the items is gone
   forget                         forgets the secret of the item that was created or changed last
   unheard                        sends no signal for a secret that was set (gnome-keyring 42.1)
-  churn                          replaces each item by another when somebody asks for its properties
-  wither                         removes each item when somebody asks for its properties, and answers
-                                 that it has no attributes (KWallet 5.103)
-  unusable COUNT                 has another key for the next sessions than their callers
+  churn                          replaces each item with another if a client asks for its properties
+  wither                         removes each item if a client asks for its properties, and answers
+                                 that the item has no attributes (KWallet 5.103)
+  unusable COUNT                 gives the next sessions another key than their callers have
                                  (KWallet 5.103)
-  age SECONDS                    was all the time ago when the items were created and changed
-  name NAME                      owns another name on the bus, too
-  hide none                      lists what is locked, and refuses the rest (gnome-keyring 42.1)
-  hide items                     finds nothing in what is locked, and creates an item there with a
+  age SECONDS                    sets the times of all items back by that many seconds
+  name NAME                      also owns another name on the bus
+  hide none                      lists locked items, and refuses the rest (gnome-keyring 42.1)
+  hide items                     finds nothing in a locked collection, and creates an item with a
                                  prompt that unlocks it (KeePassXC 2.7.4)
-  hide secrets                   lists what is locked with empty secrets, and loses what is written
+  hide secrets                   lists locked items with empty secrets, and loses writes
                                  (KWallet 5.103)
-  hide search                    refuses to search what is locked
-  hide collection                has no collection while it is locked
+  hide search                    refuses to search a locked collection
+  hide collection                doesn't know a collection that is locked
   hide default                   has another default collection after every call
-  hide each                      has locked each item by itself, until it is unlocked by its path
+  hide each                      locks each item by itself, until it's unlocked by its path
 
-Each line is answered with "ok".
+The answer to each line is "ok".
 """
 
 import os
@@ -98,7 +98,7 @@ class Service:
         self.unheard = False
         self.unusable = 0
 
-    # What is sent
+    # Messages
 
     def send(self, message):
         with self.sending:
@@ -144,7 +144,7 @@ class Service:
         else:
             self.send(answer)
 
-    # What the methods do
+    # Methods
 
     def answer(self, path, method, body, prompt):
         if method == "Prompt":
@@ -169,7 +169,7 @@ class Service:
         return perform(path, *body)
 
     def result(self, path, method, body):
-        """What a prompt's Completed carries once the method was allowed."""
+        """Returns the type of the result in a prompt's Completed, and a function that makes it."""
         def perform():
             return getattr(self, method)(path, *body)[1][0]
         return {"Unlock": "ao", "Lock": "ao", "CreateItem": "o", "Delete": "o",
@@ -195,7 +195,7 @@ class Service:
                 raise Failure(LOCKED)
         found = [name for name, item in self.items.items()
                  if name.startswith(path + "/") and attributes.items() <= item.attributes.items()]
-        # As gnome-keyring 42.1 lists them; no other one's order is relied upon.
+        # gnome-keyring 42.1 has this order. Nothing relies on the order of another provider.
         return "ao", (sorted(found, key=lambda name: -self.items[name].modified),)
 
     def GetSecrets(self, path, items, session):
@@ -206,7 +206,7 @@ class Service:
             raise Failure(LOCKED)
         if self.hidden != "secrets":
             items = [item for item in items if not self.is_locked(item)]
-        # libsecret refuses a secret for another session as it does one that it can't decrypt.
+        # libsecret refuses a secret for another session, as it refuses one that it can't decrypt.
         session = SESSION if session == UNUSABLE else session
         return "a{o(oayays)}", ({
             item: (session, b"", b"" if self.is_locked(item) else self.items[item].secret,
@@ -343,7 +343,7 @@ class Service:
         self.changed(path)
         return "", ()
 
-    # What there is
+    # Collections and items
 
     def make_second(self):
         path = SERVICE + "/collection/second"
@@ -393,7 +393,7 @@ class Service:
             raise Failure(INTERFACE + "Error.NoSuchObject")
         return self.items[path]
 
-    # What the test says
+    # Orders of the test
 
     def obey(self):
         for line in sys.stdin:

@@ -1,8 +1,8 @@
-// For the thread sanitizer: what a Swift Mutex does when it is taken.
+// A replacement for the wait of a Swift Mutex that is taken, for the thread sanitizer.
 //
-// The Mutex of Swift 6.3 waits in libswiftSynchronization, which the sanitizer does not see into, so
-// that it takes everything done under a mutex that was waited for as a race. Linked to the program,
-// this waits in its place, and is seen.
+// The Mutex of Swift 6.3 waits in libswiftSynchronization, which the sanitizer can't look into. If
+// a thread has waited for a mutex, the sanitizer reports everything done under the mutex as a race.
+// In a program that links this file, this function waits instead, and the sanitizer sees it.
 
 #include <sched.h>
 #include <stdatomic.h>

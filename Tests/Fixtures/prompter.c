@@ -2,10 +2,11 @@
 //
 //   prompter ANSWER ...
 //
-// Each prompt takes the next answer: "password:TEXT", "confirm", "dismiss", or "wait"
-// (never answered).
-// When the name that gnome-keyring sends its prompts to is owned, it prints "ready"; for each prompt
-// it prints a line "prompt"; it ends when its standard input does.
+// Each prompt takes the next answer: "password:TEXT", "confirm", "dismiss" or "wait". With "wait",
+// the prompt is never answered.
+//
+// The program prints "ready" when it owns the name that gnome-keyring sends its prompts to. It
+// prints the line "prompt" for each prompt. It ends when its standard input ends.
 
 #define GCR_API_SUBJECT_TO_CHANGE 1
 #include <gcr/gcr-base.h>
@@ -64,7 +65,7 @@ static void implement_prompt(GcrPromptIface *interface) {
   interface->prompt_close = prompt_close;
 }
 
-// The prompter sets what a dialog would show; nobody looks at it.
+// The prompter sets the texts of a dialog, but no dialog is shown.
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {}
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {

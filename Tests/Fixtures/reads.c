@@ -1,8 +1,8 @@
-// How much memory libsecret's own function loses each time it reads a password.
+// Measures the memory that libsecret's own function loses each time it reads a password.
 //
 //   reads COUNT
 //
-// Version 0.20.5 does not free the keyring's answer; that was mended in 0.21.2.
+// Version 0.20.5 doesn't free the keyring's answer. Version 0.21.2 does.
 
 #include <libsecret/secret.h>
 #include <malloc.h>

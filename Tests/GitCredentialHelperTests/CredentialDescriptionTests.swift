@@ -8,7 +8,7 @@ import Testing
     protocol: "https", host: "git.example.org", path: "team/repo.git", username: "ada",
     password: Secret("s3cret"))
 
-  @Test func everyPartIsRead() throws {
+  @Test func `every part is read`() throws {
     let description = try CredentialDescription(
       """
       protocol=https
@@ -21,12 +21,12 @@ import Testing
     #expect(description == Self.whole)
   }
 
-  @Test func everyPartIsWritten() throws {
+  @Test func `every part is written`() throws {
     #expect(try CredentialDescription(Self.whole.lines()) == Self.whole)
     #expect(try CredentialDescription(username: "ada").lines() == Array("username=ada\n".utf8))
   }
 
-  @Test func unknownNamesAreIgnored() throws {
+  @Test func `unknown names are ignored`() throws {
     let description = try CredentialDescription(
       """
       capability[]=authtype
@@ -40,32 +40,32 @@ import Testing
     #expect(description == CredentialDescription(protocol: "https", host: "git.example.org"))
   }
 
-  @Test func unknownValuesNeedNotBeText() throws {
+  @Test func `the value of an unknown name need not be text`() throws {
     #expect(try CredentialDescription(Array("state=".utf8) + [0xFF]) == CredentialDescription())
   }
 
-  @Test func readingEndsAtTheEmptyLine() throws {
+  @Test func `reading ends at the empty line`() throws {
     var rest = Array("host=one\n\nhost=two\n".utf8)[...]
     let input = AnyIterator { rest.popFirst() }
     #expect(try CredentialDescription(input) == CredentialDescription(host: "one"))
-    // The next byte might never come: git may keep its end of the pipe open.
+    // The next byte might never come, because git may keep its end of the pipe open.
     #expect(Array(rest) == Array("host=two\n".utf8))
   }
 
-  @Test func lastLineNeedsNoNewline() throws {
+  @Test func `the last line needs no newline`() throws {
     #expect(try CredentialDescription("host=one".utf8) == CredentialDescription(host: "one"))
   }
 
   @Test(arguments: [
     "", " ", "two words ", "a=b==", #""'\$"#, "pässwörd 👩‍💻", "\u{301}combining", "carriage\r",
   ])
-  func everyPasswordOfALineComesThrough(password: String) throws {
+  func `every password that fits on a line stays unchanged`(password: String) throws {
     let description = try CredentialDescription("password=\(password)\n".utf8)
     #expect(description == CredentialDescription(password: Secret(password)))
     #expect(try description.lines() == Array("password=\(password)\n".utf8))
   }
 
-  @Test func passwordNeedNotBeText() throws {
+  @Test func `a password need not be text`() throws {
     let line = Array("password=".utf8) + [0xE4, 0x0A]
     #expect(try CredentialDescription(line).lines() == line)
   }
@@ -78,19 +78,21 @@ import Testing
       ("url=https://a%zz", .malformedURL), ("url=https://a%0Ab", .unwritableValue("host")),
       ("url=https://a:b%00@c", .unwritableValue("password")),
     ] as [(String, HelperFailure)])
-  func whatCannotBeUnderstoodIsRefused(input: String, failure: HelperFailure) {
+  func `malformed input is refused without showing the secret`(
+    input: String, failure: HelperFailure
+  ) {
     #expect(throws: failure) { try CredentialDescription(input.utf8) }
     #expect(!failure.line.contains("s3cret") && !failure.line.contains("\n"))
   }
 
-  @Test func usernameHasToBeText() {
+  @Test func `a username has to be text`() {
     #expect(throws: HelperFailure.notText("username")) {
       try CredentialDescription(Array("username=".utf8) + [0xE4])
     }
   }
 
   @Test(arguments: ["two\nlines", "nul\0"])
-  func whatNoLineCanHoldIsNotWritten(value: String) {
+  func `a value that does not fit on a line is not written`(value: String) {
     #expect(throws: HelperFailure.unwritableValue("password")) {
       try CredentialDescription(username: "ada", password: Secret(value)).lines()
     }
@@ -115,11 +117,11 @@ import Testing
       ("https://h/a@b:c", .init(protocol: "https", host: "h", path: "a@b:c")),
       ("https://a:@h", .init(protocol: "https", host: "h", username: "a", password: Secret(""))),
     ] as [(String, CredentialDescription)])
-  func urlIsTakenApart(url: String, description: CredentialDescription) throws {
+  func `a URL is split into its parts`(url: String, description: CredentialDescription) throws {
     #expect(try CredentialDescription("url=\(url)".utf8) == description)
   }
 
-  @Test func urlReplacesWhatCameBefore() throws {
+  @Test func `a URL replaces the lines before it`() throws {
     let description = try CredentialDescription("username=ada\nurl=https://h\npath=p\n".utf8)
     #expect(description == CredentialDescription(protocol: "https", host: "h", path: "p"))
   }
@@ -130,12 +132,12 @@ import Testing
       ("h:", "h:", nil), ("h:x", "h:x", nil), ("h:+1", "h:+1", nil), ("h:65536", "h:65536", nil),
       (":1", ":1", nil),
     ] as [(String, String, UInt16?)])
-  func hostMayHaveAPort(host: String, name: String, port: UInt16?) {
+  func `a host may have a port`(host: String, name: String, port: UInt16?) {
     let description = CredentialDescription(protocol: "https", host: host)
     #expect(description.server == InternetServer(name, port: port, protocol: .https))
   }
 
-  @Test func serverNeedsProtocolAndHost() {
+  @Test func `a server needs a protocol and a host`() {
     #expect(CredentialDescription(protocol: "https").server == nil)
     #expect(CredentialDescription(host: "h").server == nil)
     #expect(CredentialDescription(protocol: "cert", host: "", path: "p").server == nil)

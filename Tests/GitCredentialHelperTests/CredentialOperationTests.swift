@@ -7,7 +7,7 @@ import Testing
 @Suite struct CredentialOperationTests {
   let storage = InMemoryStorage()
 
-  /// Runs an operation on lines, separated by spaces here.
+  /// Runs an operation on lines, which are separated by spaces here.
   @discardableResult
   private func run(_ operation: CredentialOperation, _ lines: String) throws -> String? {
     let input = lines.split(separator: " ").joined(separator: "\n")
@@ -22,20 +22,20 @@ import Testing
     try run(.store, "protocol=https host=h username=\(username) password=\(password) \(more)")
   }
 
-  @Test func whatIsStoredIsFound() throws {
+  @Test func `a stored password is found`() throws {
     try store("ada", "a")
     #expect(try run(.get, "protocol=https host=h") == "username=ada password=a")
     #expect(try run(.get, "url=https://ada@h") == "username=ada password=a")
   }
 
-  @Test func itemIsAnInternetPassword() throws {
+  @Test func `the stored item is an internet password`() throws {
     try run(.store, "protocol=https host=h:8443 path=p username=ada password=a")
     let server = InternetServer("h", port: 8443, path: "p", protocol: .https)
     #expect(try storage.server(server).password(for: "ada") == "a")
     #expect(try storage.items(matching: ItemQuery()).count == 1)
   }
 
-  @Test func nothingFoundIsNoAnswer() throws {
+  @Test func `a description without a match has no answer`() throws {
     try store("ada", "a")
     for description in [
       "", "protocol=https", "host=h", "protocol=http host=h", "protocol=https host=i",
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func newestAccountAnswersForAll() throws {
+  @Test func `the newest account answers a description without a username`() throws {
     try store("ada", "a")
     try store("bob", "b")
     #expect(try run(.get, "url=https://h") == "username=bob password=b")
@@ -54,7 +54,7 @@ import Testing
     #expect(try run(.get, "url=https://bob@h") == "username=bob password=b")
   }
 
-  @Test func portsAndPathsAreServersOfTheirOwn() throws {
+  @Test func `each port and each path is a server of its own`() throws {
     try store("ada", "plain")
     try store("ada", "repository", "path=p")
     try run(.store, "protocol=https host=h:8443 username=ada password=port")
@@ -73,12 +73,12 @@ import Testing
     "protocol=https username=ada password=a", "host=h username=ada password=a",
     "protocol=https host=h username= password=a",
   ])
-  func incompleteCredentialIsNotStored(description: String) throws {
+  func `an incomplete credential is not stored`(description: String) throws {
     #expect(try run(.store, description) == nil)
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
-  @Test func eraseForgetsTheAccount() throws {
+  @Test func `erase removes the account`() throws {
     try store("ada", "a")
     try store("bob", "b")
     try run(.erase, "url=https://bob@h")
@@ -87,7 +87,7 @@ import Testing
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
-  @Test func eraseLeavesAnotherPassword() throws {
+  @Test func `erase keeps an account that has another password`() throws {
     try store("ada", "new")
     try run(.erase, "url=https://ada:old@h")
     #expect(try run(.get, "url=https://ada@h") == "username=ada password=new")
@@ -101,7 +101,7 @@ import Testing
     server: InternetServer("h", protocol: .https), account: "ada")
   private let lines = "password_expiry_utc=1684189401\noauth_refresh_token=xyzzy"
 
-  @Test func fieldsOfAnotherHelperAreNotThePassword() throws {
+  @Test func `the fields of another helper are not part of the password`() throws {
     try storage.setPassword("a\n\(lines)", for: ada)
     #expect(
       try run(.get, "url=https://h")
@@ -110,8 +110,8 @@ import Testing
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
-  /// What git before 2.41 does after each success, and newer ones do as well.
-  @Test func storingTheSamePasswordChangesNothing() throws {
+  /// Git stores a password again after each success, before version 2.41 and since.
+  @Test func `storing the same password again changes nothing`() throws {
     try storage.setPassword("a\n\(lines)", for: ada)
     let faulty = FaultyStorage(storage)
     faulty.fail(.save, with: .accessDenied)
@@ -123,13 +123,13 @@ import Testing
   }
 
   /// The time at which the old password expires says nothing about the new one.
-  @Test func newPasswordKeepsTheRefreshToken() throws {
+  @Test func `a new password keeps the refresh token`() throws {
     try storage.setPassword("a\n\(lines)", for: ada)
     try store("ada", "b")
     #expect(try storage.password(for: ada) == "b\noauth_refresh_token=xyzzy")
   }
 
-  @Test func fieldsThatAreGivenAreStored() throws {
+  @Test func `the fields of a description are stored`() throws {
     try store("ada", "a", "password_expiry_utc=1 oauth_refresh_token=one")
     #expect(
       try storage.password(for: ada) == "a\npassword_expiry_utc=1\noauth_refresh_token=one")
@@ -142,21 +142,21 @@ import Testing
         == "username=ada password=b password_expiry_utc=3 oauth_refresh_token=two")
   }
 
-  /// Whatever else has several lines was no password for git, and a new one takes its place.
-  @Test func otherLinesAreNotKept() throws {
+  /// Another value of several lines was not a password for git, and a new password replaces it.
+  @Test func `other lines below a password are not kept`() throws {
     try storage.setPassword("a\nmore\noauth_refresh_token=xyzzy", for: ada)
     try store("ada", "a")
     #expect(try storage.password(for: ada) == "a")
   }
 
-  @Test func passwordOfSeveralLinesIsRefused() throws {
+  @Test func `a password of several lines is refused`() throws {
     try storage.setPassword("a\nhost=elsewhere", for: ada)
     #expect(throws: HelperFailure.unwritableValue("password")) {
       try run(.get, "url=https://h")
     }
   }
 
-  @Test func failureOfTheStorageIsPassedOn() throws {
+  @Test func `a failure of the storage is passed on`() throws {
     try storage.lock()
     for operation in [CredentialOperation.get, .store, .erase] {
       let failure = #expect(throws: HelperFailure.self) {

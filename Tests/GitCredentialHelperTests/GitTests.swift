@@ -21,11 +21,11 @@ import Testing
     #expect(try git.credential("reject", lines) == Git.Outcome())
   }
 
-  /// Asks git for a username and a password: those lines of its answer, or none.
+  /// Asks git for a username and a password, and returns these lines of its answer.
   private func fill(_ lines: String...) throws -> [String] {
     let outcome = try git.credential("fill", lines)
     #expect(outcome.status == 0 || outcome.output.isEmpty)
-    // To `hasPrefix`, a combining mark after the "=" makes that another character.
+    // For `hasPrefix`, a combining mark after the "=" makes it another character.
     return outcome.output.split(separator: "\n").map(String.init)
       .filter { $0.utf8.starts(with: "username=".utf8) || $0.utf8.starts(with: "password=".utf8) }
   }
@@ -33,20 +33,20 @@ import Testing
   @Test(arguments: [
     "s3cret", " two words ", #""quotes' $HOME `id` \"#, "a=b==", "pässwörd 👩‍💻", "\u{301}",
   ])
-  func passwordComesBack(password: String) throws {
+  func `a password comes back unchanged`(password: String) throws {
     try approve("protocol=https", "host=\(host)", "username=ada", "password=\(password)")
     #expect(try fill("url=https://\(host)") == ["username=ada", "password=\(password)"])
     let server = InternetServer(host, protocol: .https)
     #expect(try storage.server(server).password(for: "ada") == password)
   }
 
-  @Test func helperIsFoundOnThePath() throws {
+  @Test func `git finds the helper on the path`() throws {
     try git.configure("credential.helper", "keyring")
     try approve("url=https://ada:a@\(host)")
     #expect(try fill("url=https://\(host)") == ["username=ada", "password=a"])
   }
 
-  @Test func usernameAndPathMayBeAnyText() throws {
+  @Test func `a username and a path may be any text`() throws {
     try git.configure("credential.useHttpPath", "true")
     let path = "path=a b/\"ü\"=.git"
     try approve("protocol=https", "host=\(host)", path, "username=ada l=ö", "password=a")
@@ -54,7 +54,7 @@ import Testing
       try fill("protocol=https", "host=\(host)", path) == ["username=ada l=ö", "password=a"])
   }
 
-  @Test func pathsAreToldApartIfGitNamesThem() throws {
+  @Test func `paths are told apart if git names them`() throws {
     try git.configure("credential.useHttpPath", "true")
     try approve("url=https://ada:one@\(host)/one.git")
     try approve("url=https://ada:two@\(host)/two.git")
@@ -63,12 +63,12 @@ import Testing
     #expect(try fill("url=https://\(host)/three.git") == [])
   }
 
-  @Test func pathsShareAPasswordIfGitDoesNotNameThem() throws {
+  @Test func `paths share a password if git does not name them`() throws {
     try approve("url=https://ada:a@\(host)/one.git")
     #expect(try fill("url=https://\(host)/two.git") == ["username=ada", "password=a"])
   }
 
-  @Test func accountsOfOneHostAreToldApart() throws {
+  @Test func `accounts of one host are told apart`() throws {
     try approve("url=https://ada:a@\(host)")
     try approve("url=https://bob:b@\(host)")
     #expect(try fill("url=https://ada@\(host)") == ["username=ada", "password=a"])
@@ -79,7 +79,7 @@ import Testing
     #expect(try fill("url=https://\(host)") == ["username=bob", "password=b"])
   }
 
-  @Test func portsAreToldApart() throws {
+  @Test func `ports are told apart`() throws {
     try approve("url=https://ada:default@\(host)")
     try approve("url=https://ada:other@\(host):8443")
     #expect(try fill("url=https://\(host)") == ["username=ada", "password=default"])
@@ -87,25 +87,25 @@ import Testing
     #expect(try fill("url=https://\(host):8444") == [])
   }
 
-  @Test func changedPasswordReplacesTheOld() throws {
+  @Test func `a changed password replaces the old one`() throws {
     for password in ["old", "new"] { try approve("url=https://ada:\(password)@\(host)") }
     #expect(try fill("url=https://\(host)") == ["username=ada", "password=new"])
     let query = ItemQuery(kind: .internetPassword, attributes: ["server": host])
     #expect(try storage.items(matching: query).count == 1)
   }
 
-  @Test func onlyTheRefusedPasswordIsForgotten() throws {
+  @Test func `only the refused password is forgotten`() throws {
     try approve("url=https://ada:right@\(host)")
-    // Of git before 2.41 it is the helper alone that compares.
+    // With git before 2.41, only the helper compares the passwords.
     try reject("url=https://ada:wrong@\(host)")
     #expect(try fill("url=https://\(host)") == ["username=ada", "password=right"])
     try reject("url=https://ada:right@\(host)")
     #expect(try fill("url=https://\(host)") == [])
   }
 
-  // MARK: What newer versions of git, or other programs, say
+  // MARK: Lines of newer versions of git, and of other programs
 
-  @Test func unknownLinesAreIgnored() throws {
+  @Test func `unknown lines are ignored`() throws {
     try approve("url=https://ada:a@\(host)")
     let input = """
       capability[]=authtype
@@ -122,12 +122,12 @@ import Testing
   }
 
   @Test(arguments: ["get", "store", "erase", "capability", "newer"])
-  func helperIsSilentAboutWhatItHasNot(operation: String) throws {
+  func `an operation with nothing to do prints nothing`(operation: String) throws {
     let input = "protocol=https\nhost=\(host)\n"
     #expect(try git.run([Git.helper, operation], input: input) == Git.Outcome())
   }
 
-  @Test func itemOfAnotherHelperIsFoundAndErased() throws {
+  @Test func `an item of another helper is found and erased`() throws {
     let store = [
       "secret-tool", "store", "--label=Git: https://\(host):8443/", "user", "ada",
       "protocol", "https", "port", "8443", "server", host,
@@ -143,8 +143,8 @@ import Testing
     #expect(try fill("url=https://\(host):8443") == [])
   }
 
-  /// Git before 2.41 does not know the lines, and stores a password that it has used without them.
-  @Test func linesOfAnotherHelperStay() throws {
+  /// Git before 2.41 doesn't know the lines, and stores a used password without them.
+  @Test func `the lines of another helper stay`() throws {
     let lines = "password_expiry_utc=99999999999\noauth_refresh_token=xyzzy"
     let server = InternetServer(host, protocol: .https)
     try storage.server(server).setPassword("a\n\(lines)", for: "ada")
@@ -155,7 +155,7 @@ import Testing
   }
 
   /// Other programs choose labels, and an error names them.
-  @Test func labelLeavesTheTerminalAlone() throws {
+  @Test func `an error shows no control characters of a label`() throws {
     for number in ["one", "two"] {
       let label = "--label=\u{1B}]0;title\u{7}\nline \(number)"
       let store = [
@@ -176,7 +176,7 @@ import Testing
     #expect(try git.run(["secret-tool", "clear", "server", host], input: "") == Git.Outcome())
   }
 
-  @Test func failureIsOneLineWithoutTheSecret() throws {
+  @Test func `a failure is one line without the secret`() throws {
     let outcome = try git.run([Git.helper, "store"], input: "s3cret\n")
     #expect(
       outcome
@@ -192,7 +192,7 @@ import Testing
     #expect(!unreachable.errors.contains("s3cret"))
   }
 
-  @Test(arguments: ["--help", "-h"]) func usageIsPrinted(option: String) throws {
+  @Test(arguments: ["--help", "-h"]) func `the helper prints its usage`(option: String) throws {
     let outcome = try git.run([Git.helper, option], input: "")
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
     #expect(outcome.output.hasPrefix("usage: git-credential-keyring (get | store | erase)\n"))

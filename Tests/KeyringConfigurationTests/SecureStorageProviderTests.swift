@@ -25,9 +25,9 @@ import Testing
     AbsoluteConfigKey(name.split(separator: ".").map(String.init))
   }
 
-  // MARK: - What the package of the protocol asks for
+  // MARK: - Requirements of the protocol's package
 
-  @Test func isAProviderAsTheyAreToBe() async throws {
+  @Test func `the provider passes the compatibility test of Configuration`() async throws {
     for (name, value) in [
       ("string", "Hello"), ("other.string", "Other Hello"), ("int", "42"), ("other.int", "24"),
       ("double", "3.14"), ("other.double", "2.72"), ("bool", "true"), ("other.bool", "false"),
@@ -42,14 +42,14 @@ import Testing
       try set(value, name)
     }
     try await ProviderCompatTest(provider: provider).runTest()
-    // As seen through a storage that tells of no changes.
+    // This storage doesn't report changes.
     let still = SecureStorageProvider(SilentStorage(base: storage), service: Self.service)
     try await ProviderCompatTest(provider: still).runTest()
   }
 
   // MARK: - Values
 
-  @Test func everyValueIsSecret() async throws {
+  @Test func `every value is secret`() async throws {
     try set("s3cret", "database.password")
     let key = key("database.password")
     let found = [
@@ -67,8 +67,8 @@ import Testing
     #expect(try config.requiredString(forKey: "database.password", isSecret: true) == "s3cret")
   }
 
-  /// Other programs may have stored several items that a key fits.
-  @Test func whatIsAmbiguousIsSoInASnapshotToo() throws {
+  /// Other programs may have stored several items that match a key.
+  @Test func `an ambiguous value is an error in a snapshot too`() throws {
     let provider = SecureStorageProvider(TwinStorage(), service: Self.service)
     for read: () throws -> LookupResult in [
       { try provider.value(forKey: key("name"), type: .string) },
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func onlyItsOwnServiceIsRead() throws {
+  @Test func `the provider reads only its own service and access group`() throws {
     try storage.setPassword("theirs", for: .password(service: "another", account: "name"))
     try storage.setPassword(
       "grouped", for: .password(service: Self.service, account: "name", accessGroup: "group"))
@@ -99,7 +99,9 @@ import Testing
     (#"["s3cret"]"#, .intArray), ("1, 2", .intArray), ("s3cret", .byteChunkArray),
     ("[1, \"s3cret\"]", .doubleArray), ("{}", .boolArray),
   ])
-  func whatIsOfAnotherTypeIsAnErrorWithoutTheValue(text: String, type: ConfigType) async throws {
+  func `a value of another type is an error that does not show the value`(
+    text: String, type: ConfigType
+  ) async throws {
     try set(text, "name")
     for read: () throws -> LookupResult in [
       { try provider.value(forKey: key("name"), type: type) },
@@ -111,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func bytesThatAreNoTextAreNoString() throws {
+  @Test func `bytes that are not text are not a string`() throws {
     let item = ItemKey.password(service: Self.service, account: "name")
     try storage.setSecret(Secret(bytes: [0xFF, 0]), for: item)
     #expect(
@@ -121,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func whatCannotBeReadIsNotAbsent() async throws {
+  @Test func `a value that cannot be read is not an absent one`() async throws {
     try set("s3cret", "name")
     try await storage.lock()
     for read: () async throws -> LookupResult in [
@@ -134,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func aSnapshotStaysAsItIs() throws {
+  @Test func `a snapshot stays as it is`() throws {
     try set("old", "name")
     let snapshot = provider.snapshot()
     try set("new", "name")
@@ -144,7 +146,7 @@ import Testing
     #expect(snapshot.providerName == provider.providerName)
   }
 
-  @Test func aSnapshotOfWhatCannotBeListedStaysAsItWasRead() async {
+  @Test func `a snapshot of items that cannot be listed keeps what it has read`() async {
     await #expect(processExitsWith: .success) { () throws -> Void in
       setenv("EXAMPLE_DATABASE_PASSWORD", "old", 1)
       let variables = EnvironmentStorage(service: "service", prefix: "EXAMPLE_")
@@ -158,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func nothingShowsAValue() throws {
+  @Test func `descriptions and dumps show no value`() throws {
     try set("s3cret", "name")
     let provider = SecureStorageProvider(storage, service: Self.service, name: "vault")
     var text = "\(provider) \(String(reflecting: provider)) \(provider.snapshot())"
@@ -170,7 +172,7 @@ import Testing
 
   // MARK: - Reloading
 
-  @Test func aValueIsReadAnewWhenItChanges() async throws {
+  @Test func `a value is read again when it changes`() async throws {
     let provider = provider
     let contents: [ConfigContent?] = try await provider.watchValue(
       forKey: key("name"), type: .string
@@ -192,7 +194,7 @@ import Testing
     #expect(contents == [nil, .string("first"), .string("second"), nil])
   }
 
-  @Test func aValueThatCannotBeReadIsAnUpdateToo() async throws {
+  @Test func `a value that cannot be read is an update too`() async throws {
     let faulty = FaultyStorage(storage)
     let provider = SecureStorageProvider(faulty, service: Self.service)
     try await provider.watchValue(forKey: key("name"), type: .string) { updates in
@@ -212,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func snapshotsAreTakenAnewWhenSomethingChanges() async throws {
+  @Test func `a new snapshot is taken when something changes`() async throws {
     let provider = provider
     let key = key("name")
     try await provider.watchSnapshot { updates in
@@ -227,7 +229,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func watchingEndsWithTheTask(isObservable: Bool) async throws {
+  @Test(arguments: [true, false])
+  func `watching ends with the task`(isObservable: Bool) async throws {
     let storage: any SecureStorage = isObservable ? storage : SilentStorage(base: storage)
     let provider = SecureStorageProvider(storage, service: Self.service)
     let key = key("name")
@@ -248,7 +251,7 @@ import Testing
   }
 }
 
-/// A storage that does not tell of changes.
+/// A storage that doesn't report changes.
 private struct SilentStorage: BlockingStorage {
   let base: InMemoryStorage
 
@@ -265,7 +268,7 @@ private struct SilentStorage: BlockingStorage {
   }
 }
 
-/// A storage in which two items of other programs have the parts of every key.
+/// A storage in which two items of other programs match every key.
 private struct TwinStorage: BlockingStorage {
   func save(_ item: SecureItem, mode: SaveMode) {}
 

@@ -16,17 +16,17 @@ import Testing
 
   init() throws { folder = try TemporaryDirectory() }
 
-  @Test func eightThreadsLoseNothing() throws {
+  @Test func `eight threads lose nothing`() throws {
     try expectNothingLost([Program.worker("mix", path, "service", "worker", "8", "250")])
   }
 
-  /// They also make the file, its key and its lock, all at once.
-  @Test func fourProcessesLoseNothing() throws {
+  /// They also create the file, its key, and its lock at the same time.
+  @Test func `four processes lose nothing`() throws {
     try expectNothingLost(
       (0..<4).map { try Program.worker("mix", path, "service", "worker \($0)", "2", "250") })
   }
 
-  /// Waits for the workers, and expects every write that they had acknowledged in the file.
+  /// Waits for the workers, and expects the file to have all acknowledged writes.
   private func expectNothingLost(_ workers: [Program]) throws {
     var output = ""
     for worker in workers {
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func otherStoragesWriteIsReadNext() throws {
+  @Test func `a read after the write of another storage finds the new value`() throws {
     let (one, other) = (storage, storage)
     for number in 1...200 {
       try one.setPassword("\(number)", for: .first)
@@ -58,26 +58,28 @@ import Testing
     }
   }
 
-  @Test func waitingForAnotherWriterEnds() throws {
+  @Test func `a write that waits too long for another writer times out`() throws {
     let storage = EncryptedFileStorage(
       at: path, key: .keyFile(at: path + ".key"), timeout: .milliseconds(50))
     try storage.setPassword("kept", for: .first)
     let lock = try #require(try FileLock(taking: FileLocation(path)))
     #expect(try code { try storage.setPassword("late", for: .first) } == .timedOut)
-    // Readers and changes of nothing wait for nobody.
+    // Reads, and changes that have no effect, don't wait.
     #expect(try storage.password(for: .first) == "kept")
     #expect(try !storage.remove(.second))
     withExtendedLifetime(lock) {}
   }
 
-  /// Who removes the lock lets a second writer in; the first then begins again.
-  @Test func writerWhoseLockWasRemovedLosesNothing() throws {
+  /// The removal of the lock lets a second writer in.
+  ///
+  /// The first writer then begins again.
+  @Test func `a writer whose lock was removed loses nothing`() throws {
     let (storage, other) = (storage, storage)
     try storage.setPassword("kept", for: .first)
     var calls = 0
     try storage.file.change(.save) { (content) throws(SecureStorageError) in
       calls += 1
-      // The first look is without the lock, and so is what the other does in the second.
+      // The first call is made without the lock. In the second, the other storage finds no lock.
       if calls == 2 {
         unlink(path + ".lock")
         try other.setPassword("other's", for: .second)
@@ -89,23 +91,23 @@ import Testing
     #expect(try storage.password(for: .second) == "other's")
   }
 
-  /// A path is opened before it is replaced, and not afterwards.
+  /// NFS finds out which file is at a path only when the path is opened.
   ///
-  /// NFS finds out only then what is there. Once it is replaced, somebody who takes no lock may have put
-  /// another file there, which would be taken for what was written.
-  @Test func fileIsOpenedBeforeItIsReplacedAndNotAfterwards() throws {
+  /// After the replacement, a program that takes no lock may have put another file at the path. The
+  /// storage would take that file for the one it wrote.
+  @Test func `the file is opened before it is replaced, and not afterwards`() throws {
     let storage = storage
     try storage.setPassword("old", for: .first)
     let events = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     defer { close(events) }
     try #require(inotify_add_watch(events, folder.url.path, UInt32(IN_OPEN | IN_MOVED_TO)) >= 0)
     #expect(try storage.password(for: .first) == "old")
-    #expect(Self.events("secrets", from: events).isEmpty, "a read only looks whether it is another")
+    #expect(Self.events("secrets", from: events).isEmpty, "a read only checks for a new file")
     try storage.setPassword("new", for: .first)
     #expect(Self.events("secrets", from: events) == [UInt32(IN_OPEN), UInt32(IN_MOVED_TO)])
   }
 
-  /// What has happened to the file with a name.
+  /// Reads the events of the file with a name.
   private static func events(_ name: String, from descriptor: Int32) -> [UInt32] {
     var buffer = [UInt8](repeating: 0, count: 1 << 14)
     let count = read(descriptor, &buffer, buffer.count)
@@ -121,8 +123,8 @@ import Testing
     return masks
   }
 
-  /// Both write under the same name until they have found out.
-  @Test func unfinishedFileOfAnotherWriterStays() throws {
+  /// Both writers use the same name until one of them notices the other.
+  @Test func `the unfinished file of another writer stays`() throws {
     let place = FileLocation(path)
     let lock = try #require(try FileLock(taking: place))
     let unfinished = folder.path(".secrets.new")
@@ -142,7 +144,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root may write what others own"))
-  func rootLocksNobodyOut() throws {
+  func `a write by root keeps the owner of the file and of the lock`() throws {
     let storage = EncryptedFileStorage(at: path, key: .cheap("right"))
     try storage.setPassword("the user's", for: .first)
     try FileManager.default.removeItem(atPath: path + ".lock")
@@ -159,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func waitingForAnotherWriterIsCanceled() async throws {
+  @Test func `a write that waits for another writer can be canceled`() async throws {
     let storage = storage
     try await storage.setPassword("kept", for: .first)
     let lock = try #require(try FileLock(taking: FileLocation(path)))

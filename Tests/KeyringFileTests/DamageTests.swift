@@ -6,8 +6,9 @@ import Testing
 
 @testable import KeyringFile
 
-/// A file that is not as it was written is an error, which is not that of a wrong passphrase; and it
-/// stays as it is.
+/// Files that have changed since they were written.
+///
+/// Damage causes another error than a wrong passphrase, and the file stays as it is.
 @Suite struct DamageTests {
   private let folder: TemporaryDirectory
   private let whole: [UInt8]
@@ -34,25 +35,25 @@ import Testing
     #expect(try folder.bytes("secrets") == bytes, "\(what), the file was changed")
   }
 
-  @Test func everyBitCounts() throws {
+  @Test func `a change of any bit is an error`() throws {
     for index in whole.indices {
       for bit in 0..<8 {
         var bytes = whole
         bytes[index] ^= 1 << bit
         try expectDamage(bytes, "bit \(bit) of byte \(index)")
-        // What the content is can only be told with the key; a header tells by itself.
+        // The content can be checked only with the key, but the header without it.
         let told = try code { _ = try storage("wrong").password(for: .first) }
         #expect((told == .wrongKey) == (index >= FileHeader.byteCount), "byte \(index): \(told)")
       }
     }
   }
 
-  @Test func everyLengthCounts() throws {
+  @Test func `a file that is too short or too long is an error`() throws {
     for count in whole.indices { try expectDamage(Array(whole.prefix(count)), "\(count) bytes") }
-    try expectDamage(whole + [0], "a byte more")
+    try expectDamage(whole + [0], "an additional byte")
   }
 
-  @Test func openStorageNoticesDamage() throws {
+  @Test func `an open storage notices damage, and its repair`() throws {
     let storage = storage()
     #expect(try storage.password(for: .first) == "s3cret")
     var bytes = whole
@@ -63,8 +64,8 @@ import Testing
     #expect(try storage.password(for: .first) == "s3cret")
   }
 
-  /// In place, so that it is the same file as before.
-  @Test func openStorageNoticesDamageInPlace() throws {
+  /// It's the same file as before.
+  @Test func `an open storage notices a byte that changes in place`() throws {
     let storage = storage()
     #expect(try storage.password(for: .first) == "s3cret")
     let file = try FileHandle(forWritingTo: folder.url.appendingPathComponent("secrets"))
@@ -74,14 +75,13 @@ import Testing
     #expect(try code { _ = try storage.password(for: .first) } == .damaged)
   }
 
-  @Test func partsOfTwoFilesAreNoFile() throws {
+  @Test func `an old header before content with a new key is an error`() throws {
     try storage().changeKey(to: .cheap("right"))
     let other = try folder.bytes("secrets")
-    try expectDamage(Array(whole.prefix(140) + other.dropFirst(140)), "a header before the key")
+    try expectDamage(Array(whole.prefix(140) + other.dropFirst(140)), "an old header")
   }
 
-  /// A file with the same passphrase, put in the place of another.
-  @Test func swappedFilesAreRefused() throws {
+  @Test func `another file with the same passphrase is refused`() throws {
     let other = EncryptedFileStorage(at: folder.path("other"), key: .cheap("right"))
     try other.setPassword("another's", for: .first)
     let bytes = try folder.bytes("other")
@@ -92,14 +92,14 @@ import Testing
     #expect(try other.password(for: .first) == "another's")
   }
 
-  /// Nothing in a file can tell that there is a newer one, as the documentation says.
-  @Test func olderVersionIsAccepted() throws {
+  /// A file can't tell that there is a newer one, as the documentation says.
+  @Test func `an older version of the file is accepted`() throws {
     try storage().setPassword("newer", for: .first)
     try folder.write(whole, "secrets")
     #expect(try storage().password(for: .first) == "s3cret")
   }
 
-  @Test func fileThatAsksForTooMuchMemoryIsRefused() throws {
+  @Test func `a key that costs too much or nothing is refused`() throws {
     for cost in [(19, 8, 1), (18, 9, 1), (17, 8, 5), (64, 1, 1), (0, 8, 1), (17, 0, 1), (17, 8, 0)]
       as [(UInt8, UInt8, UInt8)]
     {

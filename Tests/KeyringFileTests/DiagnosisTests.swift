@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyringFile
 
-/// What the storage says of its file, and what the selection among storages makes of that.
+/// Diagnoses of a file, and the selections among storages that depend on them.
 @Suite struct DiagnosisTests {
   private let folder: TemporaryDirectory
   private let storage: EncryptedFileStorage
@@ -22,7 +22,7 @@ import Testing
       [.posixPermissions: mode], ofItemAtPath: folder.path(name))
   }
 
-  /// The codes of what the diagnosis finds, and of what a selection comes to that begins with the storage.
+  /// Returns the results of the diagnosis, and of a selection that begins with the storage.
   private func failures(
     _ storage: EncryptedFileStorage
   ) -> (diagnosis: SecureStorageError.Code?, selection: SecureStorageError.Code?, index: Int?) {
@@ -36,16 +36,16 @@ import Testing
     return (storage.diagnose().failure?.code, code, selection?.index)
   }
 
-  @Test func fileThatIsStillToBeMade() throws {
+  @Test func `an absent file is no failure, because the first save makes it`() throws {
     let diagnosis = storage.diagnose()
     #expect(diagnosis.failure == nil)
     #expect(diagnosis.findings.map(\.subject) == ["file", "key", "folder"])
     #expect(diagnosis.findings.allSatisfy { $0.text.hasSuffix("which the first save makes") })
-    #expect(try folder.names().isEmpty, "looking made something")
+    #expect(try folder.names().isEmpty, "the diagnosis made something")
     #expect(failures(storage).index == 0)
   }
 
-  @Test func fileThatWorks() throws {
+  @Test func `a usable file is described, and written only on request`() throws {
     try storage.setPassword("s3cret", for: .first)
     let before = try folder.bytes("deep/secrets")
     let text = "\(folder.storage("deep/secrets").diagnose())"
@@ -60,15 +60,15 @@ import Testing
     #expect(storage.cached().diagnose(writing: true).findings.count == writing.findings.count)
   }
 
-  @Test func fileThatOthersMayCopyIsANotice() throws {
+  @Test func `a file that other users may copy is a notice`() throws {
     try storage.setPassword("s3cret", for: .first)
     try chmod("deep/secrets", 0o644)
     #expect(storage.diagnose().failure == nil)
     #expect(storage.diagnose().findings.first?.state == .notice)
   }
 
-  /// Another storage would not have what is in the file.
-  @Test func wrongKeyAndDamageDecideNothing() throws {
+  /// Another storage wouldn't have the items of the file.
+  @Test func `a wrong key and damage end the selection with an error`() throws {
     try storage.setPassword("s3cret", for: .first)
     let bytes = try folder.bytes("deep/secrets")
     let path = folder.path("deep/secrets")
@@ -97,7 +97,7 @@ import Testing
     #expect(failures(folder.storage("deep/secrets")) == (.undecodable, .undecodable, nil))
   }
 
-  @Test func nobodyIsAskedForAPassphrase() throws {
+  @Test func `a diagnosis does not ask for a passphrase`() throws {
     let path = folder.path("secrets")
     try EncryptedFileStorage(at: path, key: .cheap("right")).setPassword("s3cret", for: .first)
     let asking = EncryptedFileStorage(
@@ -113,18 +113,18 @@ import Testing
     #expect("\(known.diagnose())".contains("a passphrase, which opens the file"))
   }
 
-  /// A program that is started by systemd on one machine, and by hand on another.
-  @Test func withoutItsCredentialTheStorageIsNotThere() throws {
+  /// The program may be started by systemd on one machine, and by hand on another.
+  @Test func `a storage without its credential is skipped if it has no file`() throws {
     let path = folder.path("secrets")
     let storage = EncryptedFileStorage(at: path, key: .systemdCredential("no-such-credential"))
     #expect(failures(storage) == (.noStorage, nil, 1))
-    // Once there is a file, it is not to be forgotten.
+    // Once there is a file, the selection must not skip it.
     try EncryptedFileStorage(at: path, key: .keyFile(at: folder.path("key")))
       .setPassword("s3cret", for: .first)
     #expect(failures(storage) == (.keyNotFound, .keyNotFound, nil))
   }
 
-  @Test func storageOfTheKeyIsLookedAtToo() throws {
+  @Test func `the storage of the key is diagnosed too`() throws {
     let other = FaultyStorage()
     let storage = EncryptedFileStorage(
       at: folder.path("secrets"), key: .storage(other, key: .second))
@@ -134,7 +134,7 @@ import Testing
     other.reset()
     try storage.setPassword("s3cret", for: .first)
     #expect("\(storage.diagnose())".contains("a key in a storage, which opens the file"))
-    // Once there is a file, what is in it is not elsewhere.
+    // Once there is a file, no other storage has its items.
     other.fail(.read, with: .noSessionBus)
     #expect(failures(storage) == (.keyNotFound, .keyNotFound, nil))
     #expect(storage.diagnose().failure?.message.contains("no D-Bus session bus") == true)
@@ -143,8 +143,8 @@ import Testing
     #expect(failures(storage) == (.locked, nil, 0))
   }
 
-  /// A keyring that is locked and could be unlocked is no failure, and nobody is asked to.
-  @Test func lockedKeyIsNotUnlocked() throws {
+  /// A locked keyring that can be unlocked is no failure.
+  @Test func `a diagnosis does not unlock the storage of the key`() throws {
     let keyring = InMemoryStorage()
     try keyring.setSecret(KeySource.newKey(), for: .second)
     let asking = FaultyStorage(keyring)
@@ -164,12 +164,14 @@ import Testing
     }
   }
 
-  /// The secrets are in the file, or may be: another storage would begin without them.
-  @Test func deniedFileDecidesNothing() throws {
+  /// The secrets are in the file, or may be.
+  ///
+  /// Another storage would begin without them.
+  @Test func `a file that cannot be read ends the selection with an error`() throws {
     let storage = folder.storage()
     try storage.setPassword("s3cret", for: .first)
     try folder.withoutPrivileges {
-      // A file that cannot be read, and a folder that nobody can look into.
+      // The first is a file that can't be read, the second a folder that can't be searched.
       for (name, mode) in [("secrets", 0), ("", 0)] {
         try chmod(name, mode)
         #expect(failures(storage) == (.accessDenied, .accessDenied, nil), "\(name) \(mode)")
@@ -178,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func folderThatCannotBeWrittenCanBeReadFrom() throws {
+  @Test func `a file in a folder that cannot be written can be read`() throws {
     let file = EncryptedFileStorage(
       at: folder.path("secrets"), key: .storage(InMemoryStorage(), key: .second))
     try folder.withoutPrivileges {
@@ -195,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func folderThatCannotBeWrittenHasNoStorage() throws {
+  @Test func `a storage is skipped if its folder has no file and cannot be written`() throws {
     try folder.withoutPrivileges {
       try chmod("", 0o500)
       for storage in [folder.storage(), folder.storage("deep/secrets")] {

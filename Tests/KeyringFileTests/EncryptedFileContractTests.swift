@@ -7,20 +7,21 @@ import Testing
 @Suite struct EncryptedFileContractTests {
   static let rules = StorageContract.cases(for: EncryptedFileStorage.self)
 
-  @Test(arguments: rules) func contract(rule: StorageContract) throws {
+  @Test(arguments: rules) func `the storage keeps the contract`(rule: StorageContract) throws {
     let folder = try TemporaryDirectory()
     try rule.verify(folder.storage())
   }
 
-  /// Nothing of a case may depend on what one storage remembers of its own writes.
-  @Test(arguments: rules) func contractOverTwoStorages(rule: StorageContract) throws {
+  /// No case may depend on a storage that remembers its own writes.
+  @Test(arguments: rules)
+  func `two storages of one file keep the contract`(rule: StorageContract) throws {
     let folder = try TemporaryDirectory()
     try rule.verify(AlternatingStorage(folder.storage(), folder.storage()))
     #expect(try folder.names().isSubset(of: ["secrets", "secrets.lock", "key"]))
   }
 }
 
-/// Each operation goes to one of two storages, any of them.
+/// A storage that passes each operation to one of several storages at random.
 private struct AlternatingStorage: BlockingStorage, ObservableStorage {
   let storages: [EncryptedFileStorage]
   let backendName = "EncryptedFileStorage"

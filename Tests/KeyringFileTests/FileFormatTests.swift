@@ -7,9 +7,9 @@ import CryptoExtras
 
 @testable import KeyringFile
 
-/// The file is what the article FileFormat says: read here without the package's own code.
+/// Files as the article FileFormat describes them, read without the package's own code.
 @Suite struct FileFormatTests {
-  @Test func fileIsAsDocumented() throws {
+  @Test func `the file has the documented format`() throws {
     let folder = try TemporaryDirectory()
     let storage = EncryptedFileStorage(at: folder.path("secrets"), key: .cheap("pass"))
     try storage.save(
@@ -48,7 +48,7 @@ import CryptoExtras
     #expect(fields.rest.isEmpty)
   }
 
-  @Test func keyIsMadeAsDocumented() throws {
+  @Test func `a key file leads to the data key as documented`() throws {
     let folder = try TemporaryDirectory()
     try folder.storage().setPassword("s3cret", for: .first)
     let file = Data(try folder.bytes("secrets"))
@@ -62,7 +62,7 @@ import CryptoExtras
     #expect(dataKey.count == 32)
   }
 
-  @Test func nothingIsInTheClear() throws {
+  @Test func `the file shows no secrets, labels or attributes`() throws {
     let folder = try TemporaryDirectory()
     let storage = folder.storage()
     try storage.save(
@@ -76,8 +76,8 @@ import CryptoExtras
     #expect(try folder.names() == ["secrets", "secrets.lock", "key"])
   }
 
-  /// Neither nonce nor salt nor data key is ever used twice.
-  @Test func everyWriteHasANonceOfItsOwn() throws {
+  /// No nonce, no salt, and no data key is ever used twice.
+  @Test func `every write has its own nonce, and every key its own header`() throws {
     let folder = try TemporaryDirectory()
     let storage = folder.storage()
     var nonces: Set<[UInt8]> = []
@@ -96,7 +96,7 @@ import CryptoExtras
   }
 }
 
-/// Reads fields as the article describes them.
+/// A reader of fields as the article describes them.
 private struct Fields {
   private(set) var rest: Data
 

@@ -19,7 +19,7 @@ import Testing
 
   // MARK: - Passphrases
 
-  @Test func wrongPassphraseIsAnErrorOfItsOwn() throws {
+  @Test func `a wrong passphrase has its own error and changes nothing`() throws {
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
     let whole = try folder.bytes("secrets")
     for wrong in ["wrong", "right ", "Right"] {
@@ -33,8 +33,8 @@ import Testing
     #expect(try storage(.cheap("right")).password(for: .first) == "s3cret")
   }
 
-  /// One that a person is asked for may be right the second time.
-  @Test func passphraseIsAskedForAgain() throws {
+  /// A person may give the right answer the second time.
+  @Test func `a passphrase is asked for again after a wrong answer`() throws {
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
     let answers = Mutex(["right", "wrong"])
     let storage = storage(
@@ -48,8 +48,8 @@ import Testing
     #expect(answers.withLock { $0.isEmpty })
   }
 
-  /// What is read takes time to decrypt, while other threads come.
-  @Test func threadsAskOnce() throws {
+  /// The decryption takes time, in which other threads arrive.
+  @Test func `several threads ask for the passphrase once`() throws {
     let large = Secret(bytes: [UInt8](repeating: 1, count: 1 << 20))
     for number in 1...4 {
       let key = ItemKey.password(service: "org.example.app", account: "\(number)")
@@ -69,7 +69,7 @@ import Testing
     #expect(questions.withLock { $0 } == 1)
   }
 
-  @Test func answerOutlivesAWriteOfAnotherProcess() throws {
+  @Test func `the answer stays valid when another process writes the file`() throws {
     let other = storage(.cheap("right"))
     try other.setPassword("old", for: .first)
     let questions = Mutex(0)
@@ -84,15 +84,14 @@ import Testing
     #expect(questions.withLock { $0 } == 1)
   }
 
-  /// No time is given for the answer, whoever waits for it.
-  @Test func otherThreadsWaitForTheAnswer() throws {
+  @Test func `other threads wait for the answer without a time limit`() throws {
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
     let (isAsked, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let storage = EncryptedFileStorage(
       at: folder.path("secrets"),
       key: .passphrase { () throws(SecureStorageError) in
         isAsked.signal()
-        // The other thread, whose time is over long before this.
+        // The other thread's timeout is over long before this.
         #expect(hasEnded.wait(timeout: .now() + .milliseconds(300)) == .timedOut)
         return Secret("right")
       }, timeout: .milliseconds(1))
@@ -109,8 +108,8 @@ import Testing
     #expect(found.withLock { $0 } == "s3cret")
   }
 
-  /// A writer has all its time for other writers when it has its key.
-  @Test func answerTakesNoTimeFromTheLock() throws {
+  /// A writer that has its key still has all its time for other writers.
+  @Test func `the time for the answer does not count as a wait for the lock`() throws {
     let timeout = Duration.seconds(1)
     let held = Mutex(try FileLock(taking: FileLocation(folder.path("secrets"))))
     let opened = inotify_init1(Int32(IN_CLOEXEC))
@@ -126,7 +125,7 @@ import Testing
       }, timeout: timeout)
     let queue = DispatchQueue(label: "other writer")
     queue.async {
-      // It ends when the first has tried to take the lock.
+      // The other writer ends when the first one has tried to take the lock.
       var event = pollfd(fd: opened, events: Int16(POLLIN), revents: 0)
       poll(&event, 1, 10_000)
       held.withLock { $0 = nil }
@@ -135,24 +134,24 @@ import Testing
     queue.sync {}
   }
 
-  @Test func whoIsAskedMayDecline() throws {
+  @Test func `a declined passphrase is an error, and no file is made`() throws {
     let storage = storage(
       .passphrase { () throws(SecureStorageError) in
         throw SecureStorageError(.userCanceled, operation: .unlock, backendName: "test")
       })
-    #expect(try storage.password(for: .first) == nil, "there is no file to ask for")
+    #expect(try storage.password(for: .first) == nil, "without a file, there is no question")
     #expect(try code { try storage.setPassword("lost", for: .first) } == .userCanceled)
     #expect(try folder.names().isEmpty)
   }
 
-  @Test func emptyPassphraseIsRefused() throws {
+  @Test func `an empty passphrase is refused`() throws {
     let storage = storage(.passphrase(Secret("")))
     #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
     #expect(try folder.names().isEmpty)
   }
 
-  /// The one test with the cost that users have.
-  @Test func passphraseCostsTimeOnceOnly() throws {
+  /// This is the only test with the cost that users have.
+  @Test func `a passphrase costs time only once`() throws {
     let storage = storage(.passphrase(Secret("pass")))
     try storage.setPassword("s3cret", for: .first)
     #expect(Array(try folder.bytes("secrets")[10..<14]) == [1, 17, 8, 1])
@@ -165,7 +164,7 @@ import Testing
 
   // MARK: - Changing
 
-  @Test func keyIsChanged() throws {
+  @Test func `the old key is wrong after a change of the key`() throws {
     let (mine, copy) = (storage(.cheap("old")), storage(.cheap("old")))
     try mine.setPassword("s3cret", for: .first)
     #expect(try copy.password(for: .first) == "s3cret")
@@ -173,7 +172,7 @@ import Testing
     try mine.changeKey(to: .cheap("new"))
     #expect(try mine.password(for: .first) == "s3cret")
     try mine.setPassword("second", for: .second)
-    // The other has the old key, and the old data key as well.
+    // The other storage has the old key, and the old data key as well.
     #expect(try code { _ = try copy.password(for: .first) } == .wrongKey)
     #expect(try code { try copy.setPassword("lost", for: .first) } == .wrongKey)
     let third = storage(.keyFile(at: folder.path("key")))
@@ -185,7 +184,7 @@ import Testing
     #expect(try third.password(for: .second) == "second")
   }
 
-  @Test func keyOfNoFileIsChanged() async throws {
+  @Test func `the key can be changed before there is a file`() async throws {
     let storage = storage(.cheap("old"))
     try await storage.changeKey(to: .cheap("new"))
     #expect(try folder.names().isEmpty)
@@ -195,7 +194,7 @@ import Testing
 
   // MARK: - Key files
 
-  @Test func keyFileIsMadeForTheOwnerOnly() throws {
+  @Test func `a new key file is for its owner only`() throws {
     let source = KeySource.keyFile(at: folder.path("keys/key"))
     #expect(try storage(source).password(for: .first) == nil)
     #expect(try folder.names().isEmpty)
@@ -208,7 +207,7 @@ import Testing
   }
 
   /// A process that is killed at any moment leaves no other name of the key.
-  @Test func keyFileHasNoOtherNameWhileItIsMade() throws {
+  @Test func `a key file has no other name while it is made`() throws {
     try FileManager.default.createDirectory(
       atPath: folder.path("keys"), withIntermediateDirectories: false)
     let events = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
@@ -221,8 +220,10 @@ import Testing
     #expect(names.contains("key\0") && !names.contains(".swift"), "\(names)")
   }
 
-  /// What was left where the file system cannot do that, or by versions before this.
-  @Test func secondNameOfTheKeyIsRemoved() throws {
+  /// A killed process can leave one on a file system without unnamed files.
+  ///
+  /// Earlier versions could leave one on any file system.
+  @Test func `a leftover second name of the key file is removed`() throws {
     let source = KeySource.keyFile(at: folder.path("key"))
     try storage(source).setPassword("s3cret", for: .first)
     for name in [".swift-keyring-killed", "backup"] {
@@ -231,13 +232,13 @@ import Testing
     try folder.write([7], ".swift-keyring-other")
     let kept: Set = ["key", "backup", "secrets", "secrets.lock", ".swift-keyring-other"]
     #expect(!storage(source).diagnose().findings.isEmpty)
-    #expect(try folder.names() == kept.union([".swift-keyring-killed"]), "looking changes nothing")
+    #expect(try folder.names() == kept.union([".swift-keyring-killed"]), "the diagnosis changed it")
     #expect(try storage(source).password(for: .first) == "s3cret")
     #expect(try folder.names() == kept)
   }
 
-  /// As on file systems without files that have no name.
-  @Test func keyFileIsMadeUnderAnotherNameFirst() throws {
+  /// This happens on file systems without unnamed files.
+  @Test func `a key file can be made under another name first`() throws {
     let request = FileLocation(folder.path("secrets")).keyRequest(.creation)
     let file = KeyFile(path: folder.path("key"), request: request)
     try file.makeWithSecondName(in: Directory(of: folder.path("key")))
@@ -245,12 +246,12 @@ import Testing
     #expect(key.count == 32)
     #expect(try folder.mode("key") == 0o600)
     try file.makeWithSecondName(in: Directory(of: folder.path("key")))
-    #expect(try folder.bytes("key") == key, "what another process has made stays")
+    #expect(try folder.bytes("key") == key, "the key of another process stays")
     #expect(try folder.names() == ["key"])
   }
 
   @Test(arguments: [0o640, 0o604, 0o660, 0o666, 0o610])
-  func keyFileThatOthersMayUseIsRefused(mode: Int) throws {
+  func `a key file that other users may use is refused`(mode: Int) throws {
     let source = KeySource.keyFile(at: folder.path("key"))
     try storage(source).setPassword("s3cret", for: .first)
     try FileManager.default.setAttributes(
@@ -261,8 +262,8 @@ import Testing
     #expect(try storage(source).password(for: .first) == "s3cret")
   }
 
-  /// Without its key a file is not made again, nor is the key.
-  @Test func missingKeyFileIsAnError() throws {
+  /// The file isn't made again either.
+  @Test func `a missing key file is an error, and no new key is made`() throws {
     let source = KeySource.keyFile(at: folder.path("key"))
     try storage(source).setPassword("s3cret", for: .first)
     let key = try folder.bytes("key")
@@ -278,7 +279,7 @@ import Testing
     #expect(try storage(source).password(for: .first) == "s3cret")
   }
 
-  @Test func shortKeyIsRefused() throws {
+  @Test func `a key that is too short is refused`() throws {
     try folder.write([UInt8](repeating: 7, count: 31), "key")
     chmod(folder.path("key"), 0o600)
     let storage = storage(.keyFile(at: folder.path("key")))
@@ -288,7 +289,7 @@ import Testing
 
   // MARK: - Other sources
 
-  @Test func keyIsKeptInAnotherStorage() throws {
+  @Test func `the key can be kept in another storage`() throws {
     let other = InMemoryStorage()
     let source = KeySource.storage(other, key: .second)
     #expect(try storage(source).password(for: .first) == nil)
@@ -304,10 +305,12 @@ import Testing
     #expect(try !other.exists(.second))
   }
 
-  /// The Secret Service looks for an item, and then makes one in the place of whatever there is.
+  /// A storage that checks for an item, and then replaces any item that is there.
+  ///
+  /// The Secret Service does the same.
   private final class OverwritingStorage: BlockingStorage {
     private let items = InMemoryStorage()
-    /// What another process does in between, the first time.
+    /// The action of another process between a check and a save, which happens once.
     let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
 
     func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
@@ -332,7 +335,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func keyThatTwoProcessesMakeIsNotLost(isChanged: Bool) throws {
+  func `a key that two processes make is not lost`(isChanged: Bool) throws {
     let other = OverwritingStorage()
     let source = KeySource.storage(other, key: .second)
     let before = isChanged ? KeySource.cheap("before") : source
@@ -361,9 +364,9 @@ import Testing
     #expect(try storage(source).password(for: .second) == (isChanged ? "before" : "later"))
   }
 
-  // MARK: - Sources of the app's own
+  // MARK: - The app's own sources
 
-  @Test func aSourceMayWaitForItsKey() async throws {
+  @Test func `a source may wait for its key`() async throws {
     let purposes = RequestLog()
     let source = KeySource(named: "vault") { (request) async throws(SecureStorageError) in
       purposes.add(request.purpose)
@@ -386,7 +389,7 @@ import Testing
     #expect(purposes.all == [.inspection, .creation, .opening, .opening, .opening])
   }
 
-  @Test func errorOfASourceNamesTheFile() throws {
+  @Test func `the error of a source names the file`() throws {
     let source = KeySource(named: "vault") { (request) async throws(SecureStorageError) in
       throw request.error(.keyNotFound, "The vault has no key for the \(request.subject).")
     }
@@ -399,7 +402,7 @@ import Testing
     #expect(error?.backendName == storage(source).backendName)
   }
 
-  @Test func keyOfAnotherSourceIsRefused() throws {
+  @Test func `a key of another source or length is refused`() throws {
     let key: @Sendable (Int) -> KeySource = { count in
       KeySource(named: "vault") { (_) async throws(SecureStorageError) in
         Secret(bytes: [UInt8](repeating: 7, count: count))
@@ -411,7 +414,7 @@ import Testing
     #expect(try code { _ = try storage(key(33)).password(for: .first) } == .wrongKey)
   }
 
-  @Test func noSourceShowsItsKey() throws {
+  @Test func `no source shows its key`() throws {
     let sources: [KeySource] = [
       .passphrase(Secret("hidden")), .keyFile(at: "/hidden"), .systemdCredential("hidden"),
     ]
@@ -421,7 +424,7 @@ import Testing
   }
 }
 
-/// The purposes for which a source was asked, in their order.
+/// The purposes for which a source was asked, in order.
 private final class RequestLog: Sendable {
   private let purposes = Mutex<[KeyRequest.Purpose]>([])
 
@@ -430,7 +433,9 @@ private final class RequestLog: Sendable {
   func add(_ purpose: KeyRequest.Purpose) { purposes.withLock { $0.append(purpose) } }
 }
 
-/// The variable belongs to the process; no other test has one of this name.
+/// Keys that are systemd credentials.
+///
+/// The variable belongs to the process. No other test sets it in this process.
 @Suite(.serialized) struct SystemdCredentialTests {
   private let folder: TemporaryDirectory
   private let storage: EncryptedFileStorage
@@ -440,30 +445,32 @@ private final class RequestLog: Sendable {
     storage = EncryptedFileStorage(at: folder.path("secrets"), key: .systemdCredential("file-key"))
   }
 
-  @Test func credentialIsTheKey() throws {
+  @Test func `a systemd credential is the key`() throws {
     setenv("CREDENTIALS_DIRECTORY", folder.url.path, 1)
     defer { unsetenv("CREDENTIALS_DIRECTORY") }
     #expect(try code { try storage.setPassword("lost", for: .first) } == .keyNotFound)
     #expect(try folder.names().isEmpty)
     try folder.write([UInt8](repeating: 7, count: 40), "file-key")
-    // As systemd has them for a user of its own making, who is let in by an access control list.
+    // systemd gives a credential this mode for a user that it makes itself. An access control list
+    // lets that user in.
     chmod(folder.path("file-key"), 0o440)
     try storage.setPassword("s3cret", for: .first)
     #expect(try storage.password(for: .first) == "s3cret")
     #expect(try folder.bytes("secrets")[10] == 3)
-    // The same key from elsewhere opens it as well.
+    // The same key from another source opens the file as well.
     chmod(folder.path("file-key"), 0o400)
     let other = EncryptedFileStorage(
       at: folder.path("secrets"), key: .keyFile(at: folder.path("file-key")))
     #expect(try other.password(for: .first) == "s3cret")
   }
 
-  @Test func programThatSystemdDidNotStartHasNone() throws {
+  @Test func `a program that systemd did not start has no credential`() throws {
     #expect(try code { try storage.setPassword("lost", for: .first) } == .keyNotFound)
     #expect(try folder.names().isEmpty)
   }
 
-  @Test(arguments: ["", "../key", ".", ".."]) func otherFilesAreNoCredentials(name: String) throws {
+  @Test(arguments: ["", "../key", ".", ".."])
+  func `a name that is empty or a path is not a credential`(name: String) throws {
     setenv("CREDENTIALS_DIRECTORY", folder.url.path, 1)
     defer { unsetenv("CREDENTIALS_DIRECTORY") }
     let storage = EncryptedFileStorage(

@@ -6,9 +6,9 @@ import Testing
 
 @testable import KeyringFile
 
-/// A process is killed while it rewrites a credential, and nothing is lost.
+/// Processes that are killed while they rewrite a credential.
 @Suite struct KilledWriterTests {
-  @Test func everyReaderFindsAWholePair() throws {
+  @Test func `every reader finds a whole pair, and nothing is lost`() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("secrets")
     let reader = EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
@@ -18,7 +18,7 @@ import Testing
     for _ in 0..<kills {
       let writer = try Program.worker("rewrite", path, "service")
       let found = try writer.readLine()
-      // The pair that was acknowledged last before the kill, or the one that was under way.
+      // It's the last pair acknowledged before the kill, or the one that was being written.
       let pairs = [saved, saved + 1].map { $0 == 0 ? "found none none" : "found \($0) \($0)" }
       try #require(pairs.contains(found), "\(saved) was acknowledged")
       saved = try number(in: writer.readLine())
@@ -45,7 +45,9 @@ import Testing
     try #require(Int(line.replacing("saved ", with: "")), "the writer said \"\(line)\"")
   }
 
-  /// The one wait that is for no event: the moment of the kill is to be any.
+  /// Waits for a time, so that the kill can come at any moment.
+  ///
+  /// This is the only wait that isn't for an event.
   private func wait(nanoseconds: Int) {
     var time = timespec(tv_sec: 0, tv_nsec: nanoseconds)
     nanosleep(&time, nil)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import KeyringFile
 
-/// Two storages of one file, as two processes have them, agree with one in memory.
+/// A comparison of storages of one file, as two processes have them, with one in memory.
 @Suite struct ModelTests {
-  @Test func fileAgreesWithMemory() throws {
+  @Test func `two storages of one file agree with one in memory`() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("secrets")
     var key = KeySource.cheap("the first")

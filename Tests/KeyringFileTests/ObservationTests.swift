@@ -7,7 +7,9 @@ import Testing
 
 @testable import KeyringFile
 
-/// Who observes a file hears what others do to it; the contract is about what one storage does.
+/// Observations of a file that other storages change.
+///
+/// The contract covers the changes by the observed storage itself.
 @Suite struct ObservationTests {
   private let folder: TemporaryDirectory
   private let storage: EncryptedFileStorage
@@ -17,7 +19,7 @@ import Testing
     storage = folder.storage()
   }
 
-  /// The events that an observer is told, one after the other.
+  /// Observes a storage, and returns the events as a stream.
   private func events(
     of storage: EncryptedFileStorage
   ) throws -> (stream: AsyncStream<StorageEvent>, observation: StorageSubscription) {
@@ -25,7 +27,7 @@ import Testing
     return (stream, try storage.observe(nil) { continuation.yield($0) })
   }
 
-  @Test(.timeLimit(.minutes(1))) func changesOfOthersAreReported() async throws {
+  @Test(.timeLimit(.minutes(1))) func `changes by other storages are reported`() async throws {
     let changes = try await storage.changes()
     let other = folder.storage()
     try await other.setPassword("new", for: .first)
@@ -37,7 +39,8 @@ import Testing
     #expect(await iterator.next() == .removed(.first))
   }
 
-  @Test(.timeLimit(.minutes(1))) func fileThatIsRemovedAndPutBackIsReported() async throws {
+  @Test(.timeLimit(.minutes(1)))
+  func `the removal and the return of the file are reported`() async throws {
     try await storage.setPassword("kept", for: .first)
     let changes = try await storage.changes()
     var iterator = changes.makeAsyncIterator()
@@ -49,7 +52,7 @@ import Testing
     #expect(await iterator.next() == .created(.first))
   }
 
-  @Test(.timeLimit(.minutes(1))) func folderThatIsMadeAnewIsWatched() async throws {
+  @Test(.timeLimit(.minutes(1))) func `a folder that is made again is watched`() async throws {
     let deep = folder.storage("state/deep/secrets")
     try await deep.setPassword("old", for: .first)
     let (stream, observation) = try events(of: deep)
@@ -76,7 +79,8 @@ import Testing
     observation.cancel()
   }
 
-  @Test(.timeLimit(.minutes(1))) func damageInterrupts() async throws {
+  @Test(.timeLimit(.minutes(1)))
+  func `damage interrupts the observation until the repair`() async throws {
     try await storage.setPassword("kept", for: .first)
     let (stream, observation) = try events(of: storage)
     var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
@@ -90,8 +94,9 @@ import Testing
     observation.cancel()
   }
 
-  /// What a cache needs: it is told before it could know what has changed.
-  @Test(.timeLimit(.minutes(1))) func possibleChangesComeFirst() async throws {
+  /// A cache needs to be told before it's known what has changed.
+  @Test(.timeLimit(.minutes(1)))
+  func `a possible change is reported before the change`() async throws {
     let (stream, observation) = try events(of: storage)
     var iterator = stream.makeAsyncIterator()
     try await folder.storage().setPassword("new", for: .first)
@@ -100,7 +105,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func whoCannotReadCannotObserve() throws {
+  @Test func `an observation with a wrong key is an error`() throws {
     try storage.setPassword("s3cret", for: .first)
     let wrong = EncryptedFileStorage(at: folder.path("secrets"), key: .cheap("wrong"))
     let error = #expect(throws: SecureStorageError.self) { _ = try wrong.observe(nil) { _ in } }
@@ -108,8 +113,8 @@ import Testing
     #expect(error?.operation == .observe)
   }
 
-  /// It is the next who needs the items that asks for the new key.
-  @Test(.timeLimit(.minutes(1))) func observingAsksNobody() async throws {
+  /// The next operation that needs the items asks for it.
+  @Test(.timeLimit(.minutes(1))) func `an observation does not ask for a new key`() async throws {
     let path = folder.path("secrets")
     let other = EncryptedFileStorage(at: path, key: .cheap("old"))
     try await other.setPassword("kept", for: .first)
@@ -132,7 +137,8 @@ import Testing
     observation.cancel()
   }
 
-  @Test(.timeLimit(.minutes(1))) func keyOfAnotherStorageIsNotUnlocked() async throws {
+  @Test(.timeLimit(.minutes(1)))
+  func `an observation does not unlock the storage of the key`() async throws {
     let keyring = FaultyStorage()
     let storage = EncryptedFileStorage(
       at: folder.path("secrets"), key: .storage(keyring, key: .second))
@@ -145,8 +151,8 @@ import Testing
     observation.cancel()
   }
 
-  /// The thread that watches is in the observer's closure when another one reads what has changed.
-  @Test func observerIsCalledByOneThreadAtATime() throws {
+  /// The watching thread is in the observer's closure while another one reads the change.
+  @Test func `an observer is called by one thread at a time`() throws {
     let (isCalled, isCalledTwice) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let result = Mutex(DispatchTimeoutResult.success)
     let hasReturned = DispatchSemaphore(value: 0)
@@ -167,7 +173,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test func otherFilesOfTheFolderAreNothing() throws {
+  @Test func `other files in the folder cause no events`() throws {
     let watch = try DirectoryWatch(FileLocation(folder.path("secrets")))
     for name in ["secret", "secrets.lock", "secrets2"] { try folder.write([1], name) }
     #expect(!watch.takeEvents())
@@ -176,8 +182,8 @@ import Testing
     #expect(!watch.takeEvents())
   }
 
-  /// The system has 128 watchers for each user.
-  @Test func oneWatcherIsEnoughForAStorage() throws {
+  /// The system allows 128 watchers for each user.
+  @Test func `one watcher is enough for a storage`() throws {
     func watchers() throws -> Int {
       let files = FileManager.default
       return try files.contentsOfDirectory(atPath: "/proc/self/fd").filter {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeyringFile
 
-/// What cannot be written is an error, and what was there stays there, whole.
+/// Writes that fail with an error, and leave the file whole.
 @Suite struct UnwritableTests {
   private let folder: TemporaryDirectory
   private let path: String
@@ -20,11 +20,11 @@ import Testing
     EncryptedFileStorage(at: path ?? self.path, key: .cheap("right"))
   }
 
-  @Test func missingFoldersAreMadeForTheOwnerOnly() throws {
+  @Test func `missing folders are made for their owner only`() throws {
     let deep = storage(at: folder.path("one/two/secrets"))
     #expect(try deep.password(for: .first) == nil)
     #expect(try !deep.remove(.first))
-    #expect(try folder.names().isEmpty, "looking made something")
+    #expect(try folder.names().isEmpty, "the read or the removal made something")
     try deep.setPassword("s3cret", for: .first)
     #expect(try folder.mode("one") == 0o700)
     #expect(try folder.mode("one/two") == 0o700)
@@ -32,9 +32,10 @@ import Testing
     #expect(try folder.mode("one/two/secrets.lock") == 0o600)
   }
 
-  /// A folder that is made is written into another one, which has to be on the disk as well; one that
-  /// cannot be opened cannot be waited for.
-  @Test func folderThatMayNotBeOnTheDiskIsAnError() throws {
+  /// A new folder is an entry in another one, which has to be on the disk as well.
+  ///
+  /// A write can't wait for a folder that can't be opened.
+  @Test func `a new folder that may not be on the disk is an error`() throws {
     let deep = storage(at: folder.path("outer/inner/secrets"))
     try FileManager.default.createDirectory(
       atPath: folder.path("outer"), withIntermediateDirectories: false)
@@ -47,8 +48,8 @@ import Testing
     #expect(try deep.password(for: .first) == nil)
   }
 
-  /// The folder that has the new file may be written, and cannot be waited for.
-  @Test func errorAfterTheFileWasReplacedSaysSo() throws {
+  /// The folder of the new file can be written, but not waited for.
+  @Test func `an error after the replacement says that the new file is in place`() throws {
     let storage = storage(at: folder.path("deep/secrets"))
     try storage.setPassword("old", for: .first)
     for name in ["deep/secrets", "deep/secrets.lock"] { chown(folder.path(name), 65534, getgid()) }
@@ -64,23 +65,24 @@ import Testing
     }
   }
 
-  @Test func fileInPlaceOfTheFolderIsAnError() throws {
+  @Test func `a file in the place of the folder is an error`() throws {
     try folder.write([], "file")
     let storage = storage(at: folder.path("file/secrets"))
     #expect(try code { _ = try storage.password(for: .first) } == .other)
     #expect(try code { try storage.setPassword("lost", for: .first) } == .other)
   }
 
-  @Test(arguments: ["", "secrets/", ".", ".."]) func pathWithoutANameIsRefused(path: String) throws
-  {
+  @Test(arguments: ["", "secrets/", ".", ".."])
+  func `a path without a file name is refused`(path: String) throws {
     let storage = storage(at: path)
     #expect(try code { _ = try storage.password(for: .first) } == .invalidArgument)
     #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
   }
 
-  /// A process whose files may not grow gets from write(2) what it gets on a full disk: less than it
-  /// wanted to write, and then an error.
-  @Test func writerThatRunsOutOfRoomLosesNothing() throws {
+  /// The files of the process can't grow, which has the same effect as a full disk.
+  ///
+  /// In both cases, write(2) writes less than the process wanted, and then fails.
+  @Test func `a writer that runs out of room loses nothing`() throws {
     let storage = EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
     try storage.save(
       SecureItem(key: .first, secret: Secret(bytes: [UInt8](repeating: 1, count: 1 << 17))),
@@ -103,7 +105,7 @@ import Testing
   }
 
   @Test(.enabled(if: SmallFileSystem.canBeMounted, "may not mount a file system"))
-  func fullFileSystemLosesNothing() throws {
+  func `a full or read-only file system loses nothing`() throws {
     let mounted = try SmallFileSystem(at: folder.path("small"), kibibytes: 128)
     let storage = storage(at: folder.path("small/secrets"))
     try storage.setPassword("kept", for: .first)
@@ -121,7 +123,7 @@ import Testing
     #expect(try self.storage(at: folder.path("small/secrets")).password(for: .first) == "kept")
   }
 
-  @Test func readOnlyFolderIsAnError() throws {
+  @Test func `a read-only folder allows reads and refuses writes`() throws {
     try storage().setPassword("kept", for: .first)
     let whole = try folder.bytes("secrets")
     try folder.withoutPrivileges { () throws in
@@ -134,7 +136,7 @@ import Testing
     #expect(try folder.bytes("secrets") == whole)
   }
 
-  @Test func linkIsRefused() throws {
+  @Test func `a symbolic link is refused`() throws {
     try storage().setPassword("kept", for: .first)
     let whole = try folder.bytes("secrets")
     try FileManager.default.moveItem(atPath: path, toPath: folder.path("elsewhere"))
@@ -143,7 +145,7 @@ import Testing
     #expect(try code { _ = try storage().password(for: .first) } == .other)
     #expect(try code { try storage().setPassword("lost", for: .first) } == .other)
     #expect(try folder.bytes("elsewhere") == whole)
-    // Nor does a link in the place of what is written make anybody write elsewhere.
+    // A link in the place of the unfinished file doesn't lead the write elsewhere either.
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.moveItem(atPath: folder.path("elsewhere"), toPath: path)
     try FileManager.default.createSymbolicLink(
@@ -157,9 +159,9 @@ import Testing
     #expect(try storage().password(for: .first) == "new")
   }
 
-  /// Who owns the folder may have given the lock another name, of a file that is somebody else's.
+  /// The owner of the folder may have linked another user's file in the place of the lock.
   @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
-  func lockThatIsAnotherFileIsNotGivenAway() throws {
+  func `a lock that is a link to another file is not given away`() throws {
     try storage().setPassword("kept", for: .first)
     chown(path, 65534, 54321)
     try folder.write([], "victim")
@@ -174,7 +176,7 @@ import Testing
     #expect(try storage().password(for: .first) == "kept")
   }
 
-  @Test func folderAndPipeAreRefused() throws {
+  @Test func `a folder or a pipe in the place of the file is refused`() throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     #expect(try code { _ = try storage().password(for: .first) } == .other)
     try FileManager.default.removeItem(atPath: path)
@@ -182,13 +184,13 @@ import Testing
     #expect(try code { _ = try storage().password(for: .first) } == .other)
   }
 
-  @Test func unfinishedFileOfAKilledWriterIsRemoved() throws {
+  @Test func `the unfinished file of a killed writer is removed`() throws {
     try folder.write([1, 2, 3], ".secrets.new")
     try storage().setPassword("s3cret", for: .first)
     #expect(try folder.names() == ["secrets", "secrets.lock"])
   }
 
-  @Test func removedFileIsMadeAnew() throws {
+  @Test func `a removed file is made again, without its old items`() throws {
     let storage = storage()
     try storage.setPassword("old", for: .first)
     try FileManager.default.removeItem(atPath: path)
@@ -198,9 +200,9 @@ import Testing
     #expect(try self.storage().password(for: .second) == "new")
   }
 
-  /// A user who was taken out of a group may not give it a file.
+  /// A user who is no longer in a group can't give it a file.
   @Test(.enabled(if: geteuid() == 0, "only root may give a file to any group"))
-  func groupThatMayDoNothingIsNotKept() throws {
+  func `a group without permissions is not kept`() throws {
     let (nobody, strangers): (uid_t, gid_t) = (65534, 54321)
     let storage = storage(at: folder.path("deep/secrets"))
     try storage.setPassword("old", for: .first)
@@ -211,7 +213,7 @@ import Testing
       try storage.setPassword("new", for: .first)
       #expect(try folder.mode("deep/secrets") == 0o600)
     }
-    // What the group may read it is not to lose.
+    // A group that may read the file must not lose it.
     chown(folder.path("deep/secrets"), nobody, strangers)
     chmod(folder.path("deep/secrets"), 0o640)
     try folder.withoutPrivileges { () throws in
@@ -223,7 +225,7 @@ import Testing
     #expect(group as? Int == Int(strangers))
   }
 
-  @Test func replacementOfWhatCannotBeLookedAtIsAnError() throws {
+  @Test func `the replacement of a file that cannot be examined is an error`() throws {
     let tooLong = folder.path(String(repeating: "n", count: 300))
     let error = #expect(throws: FileFailure.self) {
       _ = try FileReplacement(
@@ -234,7 +236,7 @@ import Testing
     #expect(try folder.names().isEmpty)
   }
 
-  @Test func permissionsOfTheFileStay() throws {
+  @Test func `the permissions of the file stay as they are`() throws {
     try storage().setPassword("old", for: .first)
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
     try storage().setPassword("new", for: .first)

@@ -4,7 +4,9 @@ import KeyringMigration
 import KeyringStorage
 import Testing
 
-/// A file that is replaced is open to those to whom it was open, and to nobody else.
+/// Access control lists of files that are replaced.
+///
+/// The users who could access the old file can access the new one, and no other users can.
 @Suite(.enabled(if: AccessList.isKnown, "the file system has no access control lists"))
 struct AccessControlListTests {
   private let token = ItemKey.password(service: "org.example.app", account: "token")
@@ -15,18 +17,18 @@ struct AccessControlListTests {
     #expect(try file.content == "A=1\n")
   }
 
-  @Test func fileKeepsItsList() throws {
+  @Test func `a file keeps its access control list`() throws {
     let file = try TemporaryFile("TOKEN=s3cret\nA=1\n")
     let list = AccessList(group: 0, user: 12345)
     try #require(list.set(of: file.path))
-    #expect(file.mode == 0o660, "what the mode says of the group is said of the user")
+    #expect(file.mode == 0o660, "the group bits of the mode apply to the user")
     try migrate(file)
     #expect(AccessList.bytes(of: file.path) == list.bytes)
     #expect(file.mode == 0o660)
   }
 
-  /// New files get one from such a folder.
-  @Test func fileWithoutAListGetsNone() throws {
+  /// The folder gives a list to new files.
+  @Test func `a file without a list gets none`() throws {
     let file = try TemporaryFile("TOKEN=s3cret\nA=1\n", mode: 0o640)
     try #require(AccessList(group: 0, user: 12345).set(of: file.folder, isDefault: true))
     try migrate(file)
@@ -35,11 +37,15 @@ struct AccessControlListTests {
   }
 }
 
-/// An access control list as the system takes it: each entry a kind, what is allowed, and to whom.
+/// An access control list in the system's format.
+///
+/// Each entry has a kind, the permissions, and the user or group that has them.
 private struct AccessList {
   let bytes: [UInt8]
 
-  /// The owner may read and write, the group what is said, a user read and write; others nothing.
+  /// Creates a list for the owner, the group, and another user.
+  ///
+  /// The owner and the user may read and write. Others may not. The group has the given mode.
   init(group: UInt16, user: UInt32) {
     let none = UInt32.max
     let entries: [(kind: UInt16, mode: UInt16, id: UInt32)] = [
@@ -67,7 +73,7 @@ private struct AccessList {
     return count < 0 ? nil : Array(bytes.prefix(count))
   }
 
-  /// Whether the files that tests make can have one, which was tried.
+  /// The result of an attempt to give a list to a file of the tests.
   static let isKnown =
     (try? TemporaryFile("")).map { AccessList(group: 0, user: 1).set(of: $0.path) } ?? false
 }

@@ -4,14 +4,16 @@ import KeyringTesting
 import Synchronization
 import Testing
 
-/// Moving items from one storage to another.
+/// Migrations of items from one storage to another.
 @Suite struct MigrationTests {
   private static let service = "org.example.app"
   private let old = InMemoryStorage()
   private let new = InMemoryStorage()
   private let query = ItemQuery.service(service)
 
-  /// As many as do not fit in one message, of several kinds, with all that an item can have.
+  /// Items of several kinds, with everything that an item can have.
+  ///
+  /// They don't fit in one message.
   private static let items =
     (0..<9).map { number in
       SecureItem(
@@ -57,9 +59,9 @@ import Testing
     #expect(throws: SecureStorageError.self, performing: body)
   }
 
-  // MARK: - What is moved
+  // MARK: - Moved items
 
-  @Test func movesItemsWithAllTheyHave() throws {
+  @Test func `a migration moves the items of a query with everything they have`() throws {
     try fill(old)
     let other = ItemKey.password(service: "another", account: "0")
     try old.setPassword("stays", for: other)
@@ -68,7 +70,7 @@ import Testing
     #expect(try old.items(matching: ItemQuery()).map(\.key) == [other])
   }
 
-  @Test func asynchronousTwinDoesTheSame() async throws {
+  @Test func `an asynchronous migration moves the same items`() async throws {
     try fill(old)
     let migration = Migration(of: query, from: old, to: new)
     #expect(try await migration.run() == Self.items.count)
@@ -76,7 +78,7 @@ import Testing
     #expect(try await migration.run() == 0)
   }
 
-  @Test func movesTheKeysThatAreThere() throws {
+  @Test func `a migration moves the items of keys, if they exist`() throws {
     try fill(old)
     let keys = [Self.items[2].key, .password(service: "absent", account: "0"), Self.items[2].key]
     #expect(try Migration(of: keys, from: old, to: new).run() == 1)
@@ -85,7 +87,7 @@ import Testing
     #expect(try Migration(of: keys, from: old, to: new).run() == 0)
   }
 
-  @Test func labelsThatNoStorageTakesAreMended() throws {
+  @Test func `labels that no storage accepts are corrected`() throws {
     struct Foreign: BlockingStorage {
       let base: InMemoryStorage
 
@@ -110,9 +112,9 @@ import Testing
     #expect(try new.item(for: keys[1])?.label == "https:--example.org")
   }
 
-  // MARK: - What is refused
+  // MARK: - Refused migrations
 
-  @Test func neverOverwritesAnotherValue() throws {
+  @Test func `a migration never overwrites another value`() throws {
     try fill(old)
     let key = Self.items[10].key
     try new.setSecret(Secret("other"), for: key)
@@ -124,7 +126,7 @@ import Testing
     try expectAll(in: old)
   }
 
-  @Test func anotherLoginIsAnotherValue() throws {
+  @Test func `a credential with another login is another value`() throws {
     try fill(old)
     let key = Self.items[9].key
     try new.setCredential(Credential(login: "bob", password: "pa55"), for: key)
@@ -133,7 +135,7 @@ import Testing
     try expectAll(in: old)
   }
 
-  @Test func anItemAddedMeanwhileIsNotOverwritten() throws {
+  @Test func `an item that is added during a migration is not overwritten`() throws {
     try fill(old)
     let key = Self.items[0].key
     let migration = Migration(of: query, from: old, to: new) { [new] progress in
@@ -147,7 +149,7 @@ import Testing
     try expectAll(in: old)
   }
 
-  @Test func aStorageIsNotMigratedToItself() throws {
+  @Test func `a migration of a storage to itself is refused`() throws {
     try fill(old)
     let error = failure { try Migration(of: query, from: FaultyStorage(old), to: old).run() }
     #expect(error?.code == .invalidArgument)
@@ -155,15 +157,15 @@ import Testing
     try expectAll(in: old)
   }
 
-  @Test func lockedSourceIsAnErrorAndNotEmpty() throws {
+  @Test func `a locked source is an error, and not an empty source`() throws {
     try fill(old)
     try old.lock()
     #expect(failure { try Migration(of: query, from: old, to: new).run() }?.code == .locked)
     try expectNone(in: new)
   }
 
-  @Test func whatReadsBackOtherwiseKeepsTheSource() throws {
-    /// Loses what it is told to of what it saves.
+  @Test func `the source keeps its items if one reads back differently`() throws {
+    /// A storage that loses a part of one item when it saves it.
     struct Lossy: BlockingStorage {
       let base: InMemoryStorage
       let lose: @Sendable (inout SecureItem) -> Void
@@ -193,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func changeOfTheSourceIsNoticedBeforeItIsRemoved() throws {
+  @Test func `a change of the source is noticed before items are removed`() throws {
     try fill(old)
     let key = Self.items[10].key
     let migration = Migration(of: query, from: old, to: new) { [old] progress in
@@ -205,7 +207,7 @@ import Testing
     #expect(error?.message.contains("\(key)") == true)
     #expect(try old.items(matching: query).count == Self.items.count, "nothing was removed")
     #expect(try old.secret(for: key) == Secret("newer"))
-    // Run again, it does not decide which of the two is right either.
+    // A second run doesn't decide which of the two values is right either.
     let again = failure { try Migration(of: query, from: old, to: new).run() }
     #expect(again?.code == .itemAlreadyExists)
     try new.remove(key)
@@ -213,7 +215,7 @@ import Testing
     #expect(try new.secret(for: key) == Secret("newer"))
   }
 
-  @Test func aFailureShowsNoSecret() throws {
+  @Test func `a failure shows no secret`() throws {
     try fill(old)
     try new.setPassword("another s3cret", for: Self.items[0].key)
     let error = failure { try Migration(of: query, from: old, to: new).run() }
@@ -224,9 +226,9 @@ import Testing
     #expect(!text.contains("s3cret"))
   }
 
-  // MARK: - How far it is
+  // MARK: - Progress
 
-  @Test func reportsEachItemInEachPhase() throws {
+  @Test func `a migration reports each item in each phase`() throws {
     try fill(old)
     let reports = Mutex<[Migration.Progress]>([])
     try Migration(of: query, from: old, to: new) { report in
@@ -242,7 +244,7 @@ import Testing
     }
   }
 
-  @Test func cancellingEndsItAndItGoesOnLater() async throws {
+  @Test func `a migration that was canceled can be continued later`() async throws {
     try fill(old)
     let storage = FaultyStorage(new)
     let gate = storage.suspend(.save)
@@ -260,13 +262,17 @@ import Testing
 
   // MARK: - Crashes
 
-  /// Where a run ends: with one call, which is done or not, all later ones failing as well.
+  /// The call that ends a run.
+  ///
+  /// The call itself is done or not. All later calls fail as well.
   private struct Crash {
     let call: Int
     let isDone: Bool
   }
 
-  /// Runs a migration that ends as if the program was killed; `true` if it did not get that far.
+  /// Runs a migration that ends as if the program was killed.
+  ///
+  /// - Returns: `true` if the migration was finished before the crash.
   private func run(_ old: InMemoryStorage, _ new: InMemoryStorage, _ crash: Crash) -> Bool {
     let storages = CrashingStorage.pair(old, new, callsBefore: crash.call, lastIsDone: crash.isDone)
     do {
@@ -275,13 +281,14 @@ import Testing
     } catch { return false }
   }
 
-  @Test(arguments: [false, true]) func goesOnAfterACrashAnywhere(isDone: Bool) throws {
-    // One of each kind: there are as many runs as the square of the calls.
+  @Test(arguments: [false, true])
+  func `a migration goes on after a crash at any call`(isDone: Bool) throws {
+    // One item of each kind is enough: the number of runs is the square of the number of calls.
     let items = Array(Self.items.suffix(3))
     var (call, isOver) = (0, false)
     while !isOver {
       let crash = Crash(call: call, isDone: isDone)
-      // And the run after it crashes as well, anywhere.
+      // The next run crashes as well, at any call.
       var (nextCall, nextIsOver) = (0, false)
       while !nextIsOver {
         let (old, new) = (InMemoryStorage(), InMemoryStorage())
@@ -293,7 +300,7 @@ import Testing
           #expect(try old.exists(item.key) || new.exists(item.key), comment)
         }
         try Migration(of: query, from: old, to: new).run()
-        // What a probe has left is taken away by the next that is needed.
+        // A probe may have left an item behind, which only the next probe would remove.
         try new.removeItems(matching: .service("swift-keyring migration"))
         try expectAll(items, in: new, comment)
         try expectNone(in: old, comment)
@@ -304,7 +311,7 @@ import Testing
     #expect(call > items.count * 5, "it went through all calls")
   }
 
-  @Test func removalThatFailsIsAnErrorAndIsFinishedByTheNextRun() throws {
+  @Test func `a removal that fails is an error, and the next run finishes it`() throws {
     try fill(old)
     let source = FaultyStorage(old)
     source.fail(.remove, with: .locked, onCall: 4)
@@ -317,7 +324,7 @@ import Testing
   }
 }
 
-/// A storage, one of two that share a number of calls, after which all fail.
+/// One of two storages that share a number of calls, after which all calls fail.
 private struct CrashingStorage: BlockingStorage {
   private final class Calls: Sendable {
     let left: Mutex<Int>

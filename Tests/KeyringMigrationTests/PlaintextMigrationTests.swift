@@ -13,7 +13,7 @@ import Musl
 import Darwin
 #endif
 
-/// Moving secrets out of files and dictionaries.
+/// Migrations of secrets out of files and dictionaries.
 @Suite struct PlaintextMigrationTests {
   private struct Session: Codable, Equatable { var id: Int }
 
@@ -28,7 +28,7 @@ import Darwin
 
   // MARK: - Environment files
 
-  /// What a line's value is, and what is left of the line.
+  /// Lines, their values, and the text that is left of them.
   private static let lines: [(line: String, value: String, rest: String)] = [
     ("TOKEN=s3cret\n", "s3cret", ""),
     ("TOKEN=s3cret", "s3cret", ""),
@@ -48,7 +48,7 @@ import Darwin
     ("TOKEN=\u{e9}\u{1F511}\n", "\u{e9}\u{1F511}", ""),
   ]
 
-  @Test(arguments: lines) func variablesAreReadAndCutOut(
+  @Test(arguments: lines) func `a variable is read and cut out of its file`(
     line: String, value: String, rest: String
   ) throws {
     let before = "\u{FEFF}# TOKEN=no\n\nTOKEN\nOTHER_TOKEN='a # b'\nTOKEN2: x\r\n QUOTE=\"open\n"
@@ -62,7 +62,7 @@ import Darwin
     #expect(try migration.run() == 0)
   }
 
-  @Test func commentThatIsLeftIsNoVariable() throws {
+  @Test func `a comment that is left is not a variable`() throws {
     let file = try TemporaryFile("TOKEN=a # TOKEN=b\nA=1\n")
     let plan = PlaintextMapping.password("TOKEN", as: token)
     try Migration(of: [plan], from: .environmentFile(file.path), to: storage).run()
@@ -77,7 +77,7 @@ import Darwin
     ("TOKEN=\"s3cret\"#more\n", .undecodable),
     ("TOKEN=s3cret\nexport TOKEN=s3cret\n", .ambiguous),
   ])
-  func whatCouldBeReadInSeveralWaysIsRefused(
+  func `a line that could be read in several ways is refused`(
     content: String, code: SecureStorageError.Code
   ) throws {
     let file = try TemporaryFile(content)
@@ -91,9 +91,9 @@ import Darwin
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
-  /// As Windows' editors save it when they are told to.
+  /// Editors on Windows can save files in this encoding.
   @Test(arguments: [false, true], [[0xFF, 0xFE], []] as [[UInt8]])
-  func textInUTF16IsRefused(isJSON: Bool, mark: [UInt8]) throws {
+  func `text in UTF-16 is refused`(isJSON: Bool, mark: [UInt8]) throws {
     let text = isJSON ? "{\"TOKEN\": \"s3cret\"}" : "TOKEN=s3cret\n"
     let bytes = mark + text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
     let file = try TemporaryFile(bytes: bytes)
@@ -104,7 +104,7 @@ import Darwin
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
-  @Test func textThatIsNotUTF8IsNoPassword() throws {
+  @Test func `text that is not UTF-8 is not a password`() throws {
     let file = try TemporaryFile(bytes: Array("TOKEN=".utf8) + [0xFF, 0x0A])
     let plan = PlaintextMapping.password("TOKEN", as: token)
     let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
@@ -131,7 +131,7 @@ import Darwin
     ]
   }
 
-  @Test func membersAreReadAndCutOut() throws {
+  @Test func `members are read and cut out of a JSON file`() throws {
     let file = try TemporaryFile(Self.json)
     #expect(try Migration(of: plans, from: .jsonFile(file.path), to: storage).run() == 3)
     #expect(try storage.password(for: token) == "s3cret\n")
@@ -139,7 +139,7 @@ import Darwin
       try storage.credential(for: login) == Credential(login: "ada", password: "pa\"}55"))
     #expect(try storage.value(Session.self, for: session) == Session(id: 7))
     let stored = try storage.secret(for: session)
-    #expect(stored?.text == "{\"id\": 7, \"more\": [1, {\"a\": \"]\"}]}", "as it was")
+    #expect(stored?.text == "{\"id\": 7, \"more\": [1, {\"a\": \"]\"}]}", "the text as it was")
     #expect(
       try file.content == """
         {
@@ -155,7 +155,7 @@ import Darwin
     ("{ \"t\" : \"x\" }", "{  }"), ("\u{FEFF}{\"a\":1 ,\n \"t\":\"x\"\n}", "\u{FEFF}{\"a\":1\n}"),
     ("{\"a\":1,\"t\":\"x\",}", "{\"a\":1,}"),
   ])
-  func aMemberTakesItsCommaAlong(content: String, left: String) throws {
+  func `a member takes its comma along`(content: String, left: String) throws {
     let file = try TemporaryFile(content)
     let plan = PlaintextMapping.password("t", as: token)
     try Migration(of: [plan], from: .jsonFile(file.path), to: storage).run()
@@ -182,7 +182,9 @@ import Darwin
     ),
     ("{\"accounts\": [{\"ada\": \"s3cret\"}]}", .undecodable),
   ])
-  func wrongTypesAreRefused(content: String, code: SecureStorageError.Code) throws {
+  func `invalid JSON and members of wrong types are refused`(
+    content: String, code: SecureStorageError.Code
+  ) throws {
     let file = try TemporaryFile(content)
     let error = failure { try Migration(of: plans, from: .jsonFile(file.path), to: storage).run() }
     #expect(error?.code == code)
@@ -191,7 +193,7 @@ import Darwin
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
-  @Test func valuesOfEveryKindFromText() throws {
+  @Test func `a variable can be a value of any kind`() throws {
     let file = try TemporaryFile(
       "TEXT=12\nDATA=AP8=\nSESSION={\"id\": 7}\nLOGIN='{\"login\": \"ada\", \"password\": \"p\"}'\n"
     )
@@ -212,7 +214,7 @@ import Darwin
   // MARK: - Files
 
   @Test(arguments: [0o600, 0o640] as [mode_t])
-  func fileKeepsItsPermissionsAndLinks(mode: mode_t) throws {
+  func `a file keeps its permissions and symbolic links`(mode: mode_t) throws {
     let file = try TemporaryFile("TOKEN=s3cret\nA=1\n", mode: mode)
     let alias = file.folder + "/link"
     try #require(symlink(file.path, alias) == 0)
@@ -224,11 +226,11 @@ import Darwin
     #expect(try file.neighbours == ["file", "link"], "nothing is left beside it")
   }
 
-  @Test func fileThatDoesNotExistHasNoValues() throws {
+  @Test func `a file that does not exist has no values`() throws {
     #expect(try Migration(of: plans, from: .jsonFile("/nowhere/a.json"), to: storage).run() == 0)
   }
 
-  @Test func secondNameOfAFileIsRefused() throws {
+  @Test func `a file with a second name is refused`() throws {
     let file = try TemporaryFile("TOKEN=s3cret\n")
     try #require(link(file.path, file.folder + "/other") == 0)
     let plan = PlaintextMapping.password("TOKEN", as: token)
@@ -237,14 +239,14 @@ import Darwin
     #expect(try !storage.exists(token))
   }
 
-  @Test func folderIsNoFile() throws {
+  @Test func `a folder in the place of a file is refused`() throws {
     let file = try TemporaryFile("")
     let migration = Migration(of: plans, from: .jsonFile(file.folder), to: storage)
     #expect(failure { try migration.run() }?.code == .invalidArgument)
   }
 
   @Test(.enabled(if: geteuid() != 0, "root may write everywhere"), arguments: [true, false])
-  func fileThatCannotBeChangedIsRefusedBeforeAnythingIsWritten(isFolder: Bool) throws {
+  func `a file that cannot be changed is refused before any write`(isFolder: Bool) throws {
     let file = try TemporaryFile("TOKEN=s3cret\n")
     let (path, mode): (String, mode_t) = isFolder ? (file.folder, 0o500) : (file.path, 0o400)
     try #require(chmod(path, mode) == 0)
@@ -255,8 +257,8 @@ import Darwin
     #expect(try !storage.exists(token))
   }
 
-  // In a process of its own, which may write no file any more.
-  @Test func fileThatCannotBeWrittenStaysAndIsFinishedLater() async {
+  // The test has its own process, which can no longer write files.
+  @Test func `a file that cannot be written stays, and is finished later`() async {
     await #expect(processExitsWith: .success) {
       signal(SIGXFSZ, SIG_IGN)
       let storage = InMemoryStorage()
@@ -276,7 +278,7 @@ import Darwin
     }
   }
 
-  @Test func changeOfTheFileIsNoticedAndOtherChangesAreKept() throws {
+  @Test func `a change of the value is noticed, and other changes are kept`() throws {
     let file = try TemporaryFile("TOKEN=s3cret\nA=1\n")
     let plan = PlaintextMapping.password("TOKEN", as: token)
     let content = Mutex("TOKEN=newer\n")
@@ -295,7 +297,7 @@ import Darwin
     #expect(try file.content == "B=2\n")
   }
 
-  @Test func goesOnAfterACrashAtAnyCall() throws {
+  @Test func `a migration goes on after a failure at any call`() throws {
     for operation in [SecureStorageError.Operation.read, .save] {
       for (isDone, call) in [(true, 1), (true, 2), (true, 3), (false, 1), (false, 2), (false, 3)] {
         let file = try TemporaryFile(Self.json)
@@ -318,7 +320,7 @@ import Darwin
     }
   }
 
-  @Test func oneValueDoesNotBecomeTwoItems() throws {
+  @Test func `one value does not become two items`() throws {
     let file = try TemporaryFile("TOKEN=s3cret\n")
     let other = ItemKey.password(service: "other", account: "token")
     let plans: [PlaintextMapping] = [.password("TOKEN", as: token), .password("TOKEN", as: other)]
@@ -326,7 +328,7 @@ import Darwin
     #expect(failure { try migration.run() }?.code == .ambiguous)
   }
 
-  @Test func twoValuesDoNotBecomeOneItem() throws {
+  @Test func `two values do not become one item`() throws {
     let file = try TemporaryFile("A=s3cret\nB=s3cret\n")
     let plans: [PlaintextMapping] = [.password("A", as: token), .password("B", as: token)]
     let migration = Migration(of: plans, from: .environmentFile(file.path), to: storage)
@@ -335,7 +337,7 @@ import Darwin
 
   // MARK: - Values of the app
 
-  /// What stands in for the user defaults.
+  /// A replacement for the user defaults.
   private final class Defaults: Sendable {
     let values: Mutex<[String: any Sendable]>
 
@@ -350,7 +352,7 @@ import Darwin
     }
   }
 
-  @Test func valuesOfTheAppAreReadAndRemoved() throws {
+  @Test func `values of the app are read and removed`() throws {
     let defaults = Defaults([
       "token": "s3cret", "session": ["id": 7], "other": 1,
       "login": Data("{\"login\": \"ada\", \"password\": \"pa55\"}".utf8),
@@ -370,8 +372,8 @@ import Darwin
     #expect(defaults.names == ["other"])
   }
 
-  // A dictionary has its members in another order in every process.
-  @Test func dictionaryIsTheSameValueInWhateverOrder() throws {
+  // The members of a dictionary have another order in every process.
+  @Test func `a dictionary is the same value in any order`() throws {
     let members = (0..<20).map { ("member \($0)", $0) }
     var larger = [String: Int](minimumCapacity: 1000)
     for (name, value) in members.reversed() { larger[name] = value }
@@ -389,7 +391,7 @@ import Darwin
     #expect(try storage.value([String: Int].self, for: session) == smaller)
   }
 
-  @Test func wrongTypesOfTheAppAreRefused() throws {
+  @Test func `values of the app with a wrong type are refused`() throws {
     struct Opaque {}
     for value in [1, true, ["s3cret"], Opaque()] as [any Sendable] {
       let defaults = Defaults(["token": value])
@@ -402,7 +404,7 @@ import Darwin
     }
   }
 
-  @Test func changeOfTheAppsValuesIsNoticed() throws {
+  @Test func `a change of the values of the app is noticed`() throws {
     let defaults = Defaults(["token": "s3cret"])
     let plan = PlaintextMapping.password("token", as: token)
     let migration = Migration(of: [plan], from: defaults.plaintext, to: storage) {
@@ -412,7 +414,7 @@ import Darwin
     #expect(defaults.names == ["token"])
   }
 
-  @Test func removalThatTheAppFailsIsAnErrorWithoutItsWords() throws {
+  @Test func `a removal that fails in the app is an error that shows no secret`() throws {
     struct Failure: Error { let text = "s3cret" }
     let plan = PlaintextMapping.password("token", as: token)
     let failing = PlaintextSource.values(read: { _ in "s3cret" }, remove: { _ in throw Failure() })
@@ -426,7 +428,7 @@ import Darwin
   }
 }
 
-/// A file in a folder of its own, which is deleted with it.
+/// A file in its own folder, which is deleted with the file.
 final class TemporaryFile: Sendable {
   let folder: String
   var path: String { folder + "/file" }

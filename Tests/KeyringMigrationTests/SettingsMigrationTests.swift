@@ -5,7 +5,7 @@ import KeyringTesting
 import Synchronization
 import Testing
 
-/// Moving all properties of a value at once.
+/// Migrations of all properties of a value at once.
 @Suite(.secureStorage()) struct SettingsMigrationTests {
   struct Session: Codable, Equatable { var id: Int }
 
@@ -24,7 +24,7 @@ import Testing
   private var settings: AppSettings { AppSettings(own: vault) }
   private var properties: SecureProperties { SecureProperties(of: settings) }
 
-  /// What the app has kept its secrets in so far.
+  /// The place where the app has kept its secrets so far.
   private final class Defaults: Sendable {
     let values: Mutex<[String: any Sendable]>
 
@@ -57,7 +57,7 @@ import Testing
 
   private let paths = ["me@git.example.org": ["git"]]
 
-  @Test func plaintextGoesToThePropertiesByName() throws {
+  @Test func `plaintext goes to the properties with the same names`() throws {
     #expect(try properties.migrate(from: defaults.plaintext, at: paths) == 6)
     expectAll()
     #expect(defaults.names == ["theme"])
@@ -65,7 +65,7 @@ import Testing
     #expect(try properties.migrate(from: defaults.plaintext, at: paths) == 0)
   }
 
-  @Test func asynchronousTwinsUseTheStorageInForce() async throws {
+  @Test func `asynchronous migrations use the current storage`() async throws {
     #expect(try await properties.migrate(from: defaults.plaintext, at: paths) == 6)
     expectAll()
     let other = InMemoryStorage()
@@ -74,7 +74,7 @@ import Testing
     withSecureStorage(other) { expectAll() }
   }
 
-  @Test func itemsOfAnotherStorageComeHere() throws {
+  @Test func `items of another storage move to the current one`() throws {
     let old = InMemoryStorage()
     try properties.migrate(from: defaults.plaintext, at: paths, to: old)
     #expect(settings.authToken == nil)
@@ -86,7 +86,7 @@ import Testing
     #expect(reports.withLock { $0.last }?.completed == 5)
   }
 
-  @Test func oneWrongTypeLeavesAllAsTheyAre() throws {
+  @Test func `one value of a wrong type leaves all values as they are`() throws {
     let names = defaults.names
     for (name, value) in [
       ("authToken", 1), ("account", "ada"), ("session", ["name": "x"]), ("key", "no Base64!"),
@@ -103,7 +103,7 @@ import Testing
     #expect(defaults.names == names)
   }
 
-  @Test func aValueThatIsThereAlreadyLeavesAllAsTheyAre() throws {
+  @Test func `a property that already has a value leaves all values as they are`() throws {
     settings.own = "another"
     let error = #expect(throws: SecureStorageError.self) {
       try properties.migrate(from: defaults.plaintext, at: paths)
@@ -114,7 +114,7 @@ import Testing
     #expect(defaults.names.count == 7)
   }
 
-  @Test func twoPropertiesOfOneNameDoNotShareAValue() throws {
+  @Test func `two properties with one name do not share a value`() throws {
     struct Two {
       @Password("authToken") var common: String?
       @Password("authToken", service: "other") var own: String?
@@ -132,14 +132,14 @@ import Testing
     #expect(defaults.names.count == 7)
   }
 
-  @Test func aPathForNoPropertyIsRefused() throws {
+  @Test func `a path for no property is refused`() throws {
     let error = #expect(throws: SecureStorageError.self) {
       try properties.migrate(from: defaults.plaintext, at: ["authTokn": ["authToken"]])
     }
     #expect(error?.argument == "paths")
   }
 
-  @Test func goesOnAfterAFailureAtAnyCall() throws {
+  @Test func `a migration goes on after a failure at any call`() throws {
     for operation in [SecureStorageError.Operation.read, .save] {
       for call in 1...7 {
         let defaults = Defaults(self.defaults.values.withLock(\.self))

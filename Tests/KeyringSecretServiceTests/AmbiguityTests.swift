@@ -2,7 +2,7 @@
 import Keyring
 import Testing
 
-/// Several items that all have the parts of one key.
+/// Several items that have all parts of the same key.
 @Suite(.inPrivateSession) struct AmbiguityTests {
   enum Shape: CaseIterable {
     case password
@@ -22,7 +22,7 @@ import Testing
   let name = PrivateSession.newService()
   let storage = SecretServiceStorage()
 
-  /// Makes two items of other programs, which differ in a part that is not the key's.
+  /// Stores two items of other programs, which differ in an attribute that isn't part of the key.
   private func storeTheirs(_ key: ItemKey) throws {
     for number in 1...2 {
       try SecretTool.store(
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: Shape.allCases)
-  func severalItemsOfOtherProgramsAreAmbiguous(shape: Shape) throws {
+  func `several items of other programs are ambiguous`(shape: Shape) throws {
     let key = shape.key(name)
     try storeTheirs(key)
     for operation in [
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: Shape.allCases)
-  func ourItemWinsOverThoseOfOtherPrograms(shape: Shape) throws {
+  func `our own item wins over those of other programs`(shape: Shape) throws {
     let key = shape.key(name)
     try storage.setPassword("ours", for: key)
     try storeTheirs(key)
@@ -67,10 +67,10 @@ import Testing
     #expect(try secrets(key) == ["theirs", "theirs"])
   }
 
-  @Test func listingTellsOfTheItemThatReadingFinds() throws {
+  @Test func `a listing contains the item that a read finds`() throws {
     let key = ItemKey.password(service: name, account: "token")
     try storage.setPassword("ours", for: key)
-    // The later and so the newer of the two; python's keyring makes such a one.
+    // This item is the later one, and so the newer of the two. python's keyring makes such items.
     try PythonKeyring().set("theirs", service: name, username: "token")
     #expect(try secrets(key) == ["ours", "theirs"])
     let items = try storage.items(matching: .service(name, details: .secret))
@@ -78,7 +78,7 @@ import Testing
     #expect(items.map(\.secret?.text) == ["ours"])
   }
 
-  @Test func queryTakesEachItemOfOtherProgramsByItself() throws {
+  @Test func `a query treats each item of other programs separately`() throws {
     let key = ItemKey.password(service: name, account: "token")
     try storeTheirs(key)
     let first = ItemQuery(label: "Item 1", details: .metadata)
@@ -92,7 +92,7 @@ import Testing
     #expect(try storage.service(name).removeAll() == 1)
   }
 
-  @Test func removingOursLeavesWhatIsNoTwin() throws {
+  @Test func `removing our item leaves an item with more attributes`() throws {
     let key = ItemKey.password(service: name, account: "token")
     try storage.setPassword("ours", for: key)
     try SecretTool.store(

@@ -2,9 +2,10 @@
 import Keyring
 import Testing
 
-/// Asynchronous calls, and tasks that are cancelled in the middle of them.
+/// Asynchronous calls, and tasks that are canceled in the middle of a call.
 @Suite struct AsyncTests {
-  @Test(.inPrivateSession) func twinsDoWhatTheSynchronousOnesDo() async throws {
+  @Test(.inPrivateSession)
+  func `asynchronous calls do the same as synchronous ones`() async throws {
     let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = storage.service(PrivateSession.newService())
     try await service.setPassword("s3cret", for: "account")
@@ -19,7 +20,7 @@ import Testing
     #expect(try await !storage.isLocked())
   }
 
-  @Test(.inPrivateSession) func manyCallsAtOnce() async throws {
+  @Test(.inPrivateSession) func `many concurrent calls all succeed`() async throws {
     let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = PrivateSession.newService()
     try await withThrowingTaskGroup { group in
@@ -35,7 +36,7 @@ import Testing
     #expect(try await storage.service(service).removeAll() == 100)
   }
 
-  @Test func cancellingEndsACallToASocketThatNeverAnswers() async throws {
+  @Test func `canceling ends a call to a socket that never answers`() async throws {
     var endedInTime = false
     for _ in 0..<5 where !endedInTime {
       let listener = try Listener()
@@ -48,8 +49,9 @@ import Testing
     #expect(endedInTime)
   }
 
-  // In a process of its own: other tests block the threads that tasks go on with.
-  @Test func cancellingEndsACallThatWaitsForAThread() async {
+  // This test runs in a process of its own, because other tests block the threads on which tasks
+  // continue.
+  @Test func `canceling ends a call that waits for a thread`() async {
     await #expect(processExitsWith: .success) {
       let listener = try Listener()
       let storage = SecretServiceStorage(
@@ -57,17 +59,17 @@ import Testing
       let read: @Sendable () async throws -> Void = {
         _ = try await storage.password(for: .password(service: "service", account: "account"))
       }
-      // More than Dispatch has threads for.
+      // Dispatch doesn't have threads for so many calls.
       let others = (0..<400).map { _ in Task { try await read() } }
       let start = ContinuousClock.now
       _ = try await endsWhenCanceled(after: { await Task.yield() }, read)
-      // Not only when the others' time is up, and they leave it a thread.
+      // The call doesn't wait until the others time out and free a thread.
       #expect(ContinuousClock.now - start < .seconds(15))
       for task in others { task.cancel() }
     }
   }
 
-  @Test func cancelledTaskMakesNoCall() async throws {
+  @Test func `a canceled task makes no call`() async throws {
     let storage = InMemoryStorage()
     let writing = Task {
       withUnsafeCurrentTask { $0?.cancel() }

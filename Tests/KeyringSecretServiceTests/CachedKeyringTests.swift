@@ -15,14 +15,14 @@ import Testing
 
   @Test(
     arguments: SecretServiceContractTests.unattended)
-  func contract(rule: StorageContract) throws {
+  func `each rule of the contract holds behind a cache`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage().cached()) }
   }
 
   @Test(
     .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"),
     arguments: StorageContract.allCases.filter { $0.requirement == .locking })
-  func contractOfALockedCollection(rule: StorageContract) throws {
+  func `each rule of the contract holds behind a cache when locked`(rule: StorageContract) throws {
     let collection = try PasswordCollection()
     let storage = SecretServiceStorage(
       collection: .named(collection.label), interaction: .never)
@@ -33,10 +33,10 @@ import Testing
     try outcome.get()
   }
 
-  @Test func aSecondReadSendsNothing() throws {
+  @Test func `a second read sends nothing`() throws {
     try storage.setPassword("s3cret", for: key)
     let cached = storage.cached()
-    // Its own signals are still under way.
+    // The signals of the write above are still under way.
     #expect(try cached.password(for: key) == "s3cret")
     let isQuiet = try waitUntil {
       _ = try cached.password(for: key)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: [any OtherProgram].all)
-  func anotherProgramsWritesAreSeen(program: any OtherProgram) throws {
+  func `writes of another program are seen`(program: any OtherProgram) throws {
     let cached = storage.cached()
     #expect(try cached.password(for: key) == nil)
     try program.set("first", service: service, username: "account")
@@ -60,11 +60,11 @@ import Testing
     #expect(try waitUntil { try cached.password(for: key) == nil })
   }
 
-  @Test func anotherProcessOfOursIsSeen() throws {
+  @Test func `writes of another process with this package are seen`() throws {
     let cached = storage.cached()
     #expect(try cached.password(for: key) == nil)
     let worker = try Program.worker("change", service, "300")
-    // Numbers never go back.
+    // The numbers never decrease.
     var last = 0
     while last < 300 {
       let found = try cached.password(for: key).flatMap { Int($0) } ?? 0
@@ -76,7 +76,7 @@ import Testing
     try cached.remove(key)
   }
 
-  @Test func writesOfOtherStoragesOfTheProcessAreSeenAtOnce() throws {
+  @Test func `writes of other storages in the process are seen at once`() throws {
     let cached = storage.cached()
     for number in 0..<50 {
       try SecretServiceStorage().setPassword("\(number)", for: key)
@@ -86,8 +86,8 @@ import Testing
     #expect(try cached.password(for: key) == nil)
   }
 
-  /// Each thread has keys of its own and reads back what it has written, while all share a cache.
-  @Test func threadsNeverReadWhatTheyHaveOverwritten() throws {
+  /// Gives each thread keys of its own, and all threads the same cache.
+  @Test func `threads never read a value that they have overwritten`() throws {
     let cached = storage.cached()
     let shared = ItemKey.password(service: service, account: "shared")
     DispatchQueue.concurrentPerform(iterations: 4) { thread in
@@ -105,7 +105,7 @@ import Testing
     try cached.removeItems(matching: .service(service))
   }
 
-  @Test func aLostConnectionEmptiesTheCache() throws {
+  @Test func `a lost connection empties the cache`() throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let cached = bus.storage().cached()
@@ -133,8 +133,8 @@ import Testing
     #expect(try cached.password(for: StorageUse.key) == "another")
   }
 
-  /// A provider that was restarted counts the items of the session collection from the beginning.
-  @Test func pathsOfAnEarlierProviderMeanNothing() throws {
+  /// Restarts a provider, which then counts the items of the session collection from the beginning.
+  @Test func `paths of an earlier provider mean nothing`() throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let cached = SecretServiceStorage(
@@ -148,7 +148,7 @@ import Testing
     try keyring.kill()
     try keyring.start()
     #expect(waitUntil { (try? cached.password(for: other)) == .some(nil) })
-    // Until it is kept that there is none.
+    // The cache is quiet once it has stored the item's absence.
     let isQuiet = try waitUntil {
       let monitor = try BusMonitor(on: bus)
       _ = try cached.password(for: other)
@@ -159,7 +159,7 @@ import Testing
     #expect(try waitUntil { try cached.password(for: other) == "again" })
   }
 
-  /// What shares no session with the cache, and tells it nothing but by the bus.
+  /// Returns a storage that shares no session with the cache, and informs it only through the bus.
   private func storageOfAnotherProcess(
     on bus: PrivateBus, _ collection: SecretServiceStorage.Collection = .default,
     serviceTimeout: Duration = .seconds(25)
@@ -170,8 +170,8 @@ import Testing
         busAddress: "\(bus.address);\(bus.address)"))
   }
 
-  /// gnome-keyring does what it was sent, and says nothing of it.
-  @Test func aWriteThatNobodyWaitedForIsSeen() throws {
+  /// Imitates gnome-keyring, which carries out the write and sends no signal.
+  @Test func `a write that timed out is seen`() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")
@@ -189,13 +189,13 @@ import Testing
     #expect(try waitUntil { try cached.password(for: StorageUse.key) == "new" })
   }
 
-  @Test func secretsAreForgottenWhenTheirTimeIsOver() throws {
+  @Test func `the cache forgets a secret when its time is over`() throws {
     let cached = storage.cached(for: .seconds(1))
     try storage.setSecret(Secret(bytes: [UInt8](repeating: 7, count: 1 << 20)), for: key)
     let before = try LockedMemory.kilobytes()
     #expect(try cached.secret(for: key)?.count == 1 << 20)
     #expect(try LockedMemory.kilobytes() >= before + (1 << 10))
-    // Nobody reads it again.
+    // The secret isn't read again.
     #expect(try waitUntil { try LockedMemory.kilobytes() < before + (1 << 10) })
     try storage.remove(key)
   }

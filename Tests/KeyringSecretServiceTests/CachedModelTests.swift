@@ -3,10 +3,12 @@ import Keyring
 import StorageModel
 import Testing
 
-/// Random operations of two processes on the same items, one of them behind a cache: what the cache
-/// answers is what a read of the keyring finds, as soon as the keyring has told of it.
+/// Random operations of two processes on the same items, one of them behind a cache.
+///
+/// As soon as the keyring has reported a change, the cache gives the same answer as a read of the
+/// keyring.
 @Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct CachedModelTests {
-  @Test func cacheAgreesWithTheKeyring() throws {
+  @Test func `the cache agrees with the keyring`() throws {
     print("The seed of the cached model test is \(SeededGenerator.seed).")
     let storage = SecretServiceStorage()
     let cached = storage.cached()
@@ -42,7 +44,9 @@ import Testing
     try cached.removeItems(matching: .service(service))
   }
 
-  /// The signal of another process may be later than its answer, but not much.
+  /// Waits for a password that another process has written.
+  ///
+  /// The signal of the write may arrive after the process's answer, but not much later.
   private func eventually(
     _ password: String?, _ cached: CachedStorage<SecretServiceStorage>, _ key: ItemKey
   ) throws -> Bool {

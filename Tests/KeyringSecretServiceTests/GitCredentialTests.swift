@@ -3,10 +3,12 @@ import Foundation
 import Keyring
 import Testing
 
-/// Passwords of servers, as git-credential-libsecret stores them: git 2.39.5,
-/// contrib/credential/libsecret, with the attributes that its own program was seen to write.
+/// Passwords of servers, as git-credential-libsecret stores them.
+///
+/// The program is contrib/credential/libsecret of git 2.39.5. The tests use the attributes that it
+/// was observed to write.
 @Suite(.inPrivateSession) struct GitCredentialTests {
-  /// Who writes the item in git's stead.
+  /// The program that writes the item in place of git.
   enum Writer: CaseIterable {
     case secretTool
     case pythonSecretStorage
@@ -20,7 +22,7 @@ import Testing
     }
   }
 
-  /// Which parts a URL has beside protocol, host and user.
+  /// The parts that a URL has besides protocol, host and user.
   static let urls: [(port: UInt16?, path: String?)] = [
     (nil, nil), (8443, nil), (nil, "team/repo.git"), (8443, "team/repo.git"),
   ]
@@ -52,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: Writer.allCases, urls.indices)
-  func theirsIsReadChangedInPlaceAndRemoved(writer: Writer, url: Int) throws {
+  func `a password of git is read, changed in place and removed`(writer: Writer, url: Int) throws {
     let (port, path) = Self.urls[url]
     let key = key(port, path)
     try writer.store("theirs", label: label(port, path), attributes(port, path))
@@ -72,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: Writer.allCases)
-  func theirsWithMorePartsIsAnotherPassword(writer: Writer) throws {
+  func `a URL with more parts has a password of its own`(writer: Writer) throws {
     let more = [(8443, nil), (nil, "team/repo.git")] as [(UInt16?, String?)]
     for (port, path) in more {
       try writer.store("theirs", label: label(port, path), attributes(port, path))
@@ -89,13 +91,13 @@ import Testing
   }
 
   @Test(arguments: Writer.allCases, urls.indices)
-  func oursIsFoundReplacedAndRemoved(writer: Writer, url: Int) throws {
+  func `git finds, replaces and removes a password of ours`(writer: Writer, url: Int) throws {
     let (port, path) = Self.urls[url]
     let key = key(port, path)
     try storage.setPassword("ours", for: key)
     #expect(try SecretTool.lookup(attributes(port, path)) == "ours")
 
-    // The subset trap: theirs takes the place of ours.
+    // The item of git replaces ours. This is the subset trap.
     try writer.store("theirs", label: label(port, path), attributes(port, path))
     #expect(try items().map(\.text) == ["theirs"])
     #expect(try storage.password(for: key) == "theirs")

@@ -4,17 +4,18 @@ import Glibc
 import Keyring
 import Testing
 
-/// How much memory a program has that reads the keyring again and again: no more than at first.
+/// The memory of a program that reads the keyring again and again.
 ///
-/// In processes of their own. `KEYRING_TEST_READS` says how often; `.ci/check-memory-growth` has libsecret's own
-/// function do the same.
+/// The tests run in processes of their own. `KEYRING_TEST_READS` sets the number of reads.
+/// `.ci/check-memory-growth` does the same with libsecret's own function.
 @Suite struct GrowthTests {
   private static let reads =
     ProcessInfo.processInfo.environment["KEYRING_TEST_READS"].flatMap(Int.init)
-    // There some 35 kB come once, at some time, and no more in 40,000 reads.
+    // With KeePassXC, memory grows once by some 35 kB, at some time. It doesn't grow again in
+    // 40,000 reads.
     ?? (Provider.current == .keepassxc ? 6000 : 2000)
 
-  @Test(.inPrivateSession) func readingDoesNotGrow() async {
+  @Test(.inPrivateSession) func `repeated reads take no additional memory`() async {
     let program = await #expect(
       processExitsWith: .success, observing: [\.standardOutputContent]
     ) {
@@ -32,8 +33,9 @@ import Testing
     print("read: ", String(decoding: program?.standardOutputContent ?? [], as: UTF8.self))
   }
 
-  // Each runs on a thread that Dispatch lends; what these keep takes some hundred calls to level off.
-  @Test(.inPrivateSession) func readingAsynchronouslyDoesNotGrow() async {
+  // Each read runs on a thread of Dispatch. The memory that these threads keep takes some hundred
+  // calls to level off.
+  @Test(.inPrivateSession) func `repeated asynchronous reads take no additional memory`() async {
     let program = await #expect(
       processExitsWith: .success, observing: [\.standardOutputContent]
     ) {
@@ -55,7 +57,7 @@ import Testing
     return service
   }
 
-  /// By how many bytes each read has made the process grow, once it has settled.
+  /// Returns the bytes by which each read makes the process grow, once the process has settled.
   private static func growth(
     after first: Int, of reads: Int, read: (Int) async throws -> Bool
   ) async throws -> Double {
@@ -67,7 +69,7 @@ import Testing
     return growth
   }
 
-  /// What malloc has handed out and not got back; see malloc_info(3).
+  /// Returns the bytes that malloc has handed out and not received back; see malloc_info(3).
   private static func bytesInUse() throws -> Int {
     typealias Function = @convention(c) (CInt, UnsafeMutablePointer<FILE>) -> CInt
     let function = try #require(dlsym(nil, "malloc_info"))
@@ -77,7 +79,7 @@ import Testing
     _ = unsafeBitCast(function, to: Function.self)(0, stream)
     fclose(stream)
     defer { free(text) }
-    // After all arenas come the sums, one in a line, with the size as the last number.
+    // The sums follow all arenas. Each line has one, with the size as the last number.
     let sums = String(cString: try #require(text)).split(separator: "\n").suffix(8).map { line in
       line.split(separator: "\"").dropLast().last.flatMap { Int($0) } ?? 0
     }

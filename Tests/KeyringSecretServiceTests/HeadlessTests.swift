@@ -6,13 +6,13 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// A program on machines without a desktop, each time started as there: `Examples/HeadlessService`.
+/// The program `Examples/HeadlessService`, started as on machines without a desktop.
 @Suite struct HeadlessTests {
   private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
   private let program: String
 
   init() throws {
-    // Where any user can reach it, as a program that was installed.
+    // Any user can reach the program there, like an installed program.
     program = folder + "/service"
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
@@ -21,7 +21,7 @@ import Testing
     try FileManager.default.copyItem(atPath: built.path, toPath: program)
   }
 
-  /// Starts it with nothing but these variables, by a command that may change more than that.
+  /// Starts the program with only these variables, by a command that may change more than that.
   private func run(
     _ variables: [String: String], by command: [String] = []
   ) throws -> (status: Int32, lines: [String]) {
@@ -32,7 +32,7 @@ import Testing
     return (status, String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init))
   }
 
-  @Test func noBusAtAll() throws {
+  @Test func `the failure names every reason why no storage can be used`() throws {
     let (status, lines) = try run(["HOME": "/nonexistent"])
     #expect(status == 1 && lines.count == 1)
     let line = lines.first ?? ""
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func noBusAndAVariable() throws {
+  @Test func `a variable is read if there is no bus`() throws {
     let (status, lines) = try run(["HEADLESS_SERVICE_AUTH_TOKEN": "s3cret"])
     #expect(status == 0)
     #expect(
@@ -56,15 +56,17 @@ import Testing
         CredentialsDirectoryStorage has noStorage and SecretServiceStorage has noSessionBus
         """)
     #expect(lines.contains("token: 6 characters") && lines.last == "writing: readOnly")
-    // The failure handler is told which storage it was, and why not another.
+    // The failure handler learns which storage was used, and why no other one was.
     let failure = lines.first { $0.hasPrefix("failure: EnvironmentStorage, as Cred") }
     #expect(failure?.contains("has noSessionBus: save failed (readOnly)") == true)
     #expect(!lines.joined().contains("s3cret"))
   }
 
-  /// As systemd.exec(5) has it: no session, a directory that only the service may read, "/" as the
-  /// working directory, and no home.
-  @Test func aServiceOfSystemd() throws {
+  /// Starts the program as described in systemd.exec(5).
+  ///
+  /// It has no session, a directory that only the service may read, "/" as its working directory,
+  /// and no home.
+  @Test func `a systemd service reads its credentials directory`() throws {
     let credentials = folder + "/credentials"
     try FileManager.default.createDirectory(
       atPath: credentials, withIntermediateDirectories: false,
@@ -87,10 +89,11 @@ import Testing
     #expect(lines.contains("token: 6 characters") && lines.last == "writing: readOnly")
   }
 
-  /// No home, nothing that can be written, and a secret mounted at /run/secrets, as Docker and Podman
-  /// do it.
+  /// Mounts a secret at /run/secrets, as Docker and Podman do.
+  ///
+  /// The program has no home, and can't write anywhere.
   @Test(.enabled(if: Namespaces.areAllowed, "this machine lets nobody make a mount namespace"))
-  func aContainer() throws {
+  func `a container reads a mounted secret`() throws {
     let mounts = """
       set -e
       mount --make-rprivate /
@@ -109,7 +112,7 @@ import Testing
   }
 
   #if EncryptedFile
-  /// A file in this test's folder with the token, as an earlier run of the program has left it.
+  /// Makes a file with the token in this test's folder, as an earlier run of the program leaves it.
   private func makeFile() throws -> (folder: String, keys: String) {
     let (state, keys) = (folder + "/state", folder + "/keys")
     try EncryptedFileStorage(at: state + "/secrets", key: .keyFile(at: keys + "/secrets-key"))
@@ -124,7 +127,7 @@ import Testing
       lines == ["storage: EncryptedFileStorage", "token: 6 characters", "writing: done"])
   }
 
-  @Test func aServiceOfSystemdWithAnEncryptedFile() throws {
+  @Test func `a systemd service uses its encrypted file`() throws {
     let (state, keys) = try makeFile()
     let (status, lines) = try run(
       ["STATE_DIRECTORY": state, "CREDENTIALS_DIRECTORY": keys],
@@ -132,9 +135,9 @@ import Testing
     expectTheFile(status, lines)
   }
 
-  /// A volume that can be written, in a root that cannot.
+  /// Mounts a writable volume in a read-only root.
   @Test(.enabled(if: Namespaces.areAllowed, "this machine lets nobody make a mount namespace"))
-  func aContainerWithAnEncryptedFile() throws {
+  func `a container uses its encrypted file`() throws {
     let (state, keys) = try makeFile()
     let mounts = """
       set -e
@@ -152,8 +155,10 @@ import Testing
     expectTheFile(status, lines)
   }
 
-  /// A remote login with a bus, and nothing on it: what there is of a keyring is not asked.
-  @Test func aRemoteShellWithAnEncryptedFile() throws {
+  /// Imitates a remote login with a bus that has nothing on it.
+  ///
+  /// The program doesn't ask a keyring.
+  @Test func `a remote shell uses its encrypted file`() throws {
     let (state, keys) = try makeFile()
     let (status, lines) = try run([
       "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "SSH_CONNECTION": "::1 50000 ::1 22",
@@ -162,8 +167,8 @@ import Testing
     expectTheFile(status, lines)
   }
 
-  /// The token is in the file, and what a variable has instead is not to be taken for it.
-  @Test func aFileWithAnotherKeyIsNotPassedOver() throws {
+  /// Sets a variable to another token, which doesn't replace the one in the file.
+  @Test func `a file with another key is not passed over`() throws {
     let (state, keys) = try makeFile()
     try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: keys + "/secrets-key"))
     let (status, lines) = try run([
@@ -174,9 +179,11 @@ import Testing
     #expect(lines.first?.contains("(wrongKey)") == true)
   }
 
-  /// Started by hand, as somebody else than the service: whose token is in the file cannot be seen.
+  /// Imitates a start by hand, as another user than the service.
+  ///
+  /// This user can't see whose token is in the file.
   @Test(.enabled(if: geteuid() == 0, "only root can start it as another user"))
-  func aFileOfAnotherUserIsNotPassedOver() throws {
+  func `a file of another user is not passed over`() throws {
     let (state, keys) = try makeFile()
     let (status, lines) = try run(
       [
@@ -190,13 +197,13 @@ import Testing
 
   private static let asNobody = ["setpriv", "--reuid=65534", "--clear-groups"]
 
-  /// `sudo --user`, with the bus of the user who called it.
+  /// Imitates `sudo --user`, with the bus of the user who called it.
   @Test(
     .inPrivateSession,
     .enabled(if: geteuid() == 0, "only root can start it as another user"))
-  func anotherUserWithTheBusOfTheFirst() throws {
+  func `another user cannot use the bus of the first user`() throws {
     let bus = try PrivateBus()
-    // As systemd makes /run/user/1000.
+    // systemd makes /run/user/1000 with these permissions.
     let socket = try #require(BusAddress(text: bus.address).socket)
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o700],
@@ -209,11 +216,11 @@ import Testing
     #expect(lines.first?.hasSuffix("SecretServiceStorage has noSessionBus") == true)
   }
 
-  /// A snap without the interface password-manager-service: the bus lets no message through.
+  /// Imitates a snap without the interface password-manager-service, whose bus blocks all messages.
   ///
-  /// Outside of any sandbox it is the keyring that says no, which may have the token.
+  /// Outside of a sandbox, the keyring itself denies access, and it may have the token.
   @Test(.inPrivateSession, arguments: [true, false])
-  func aKeyringThatIsDenied(isSandboxed: Bool) throws {
+  func `a denied keyring is passed over only in a sandbox`(isSandboxed: Bool) throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.fault("OpenSession", .error("org.freedesktop.DBus.Error.AccessDenied"))
@@ -231,8 +238,10 @@ import Testing
     }
   }
 
-  /// A remote login: the bus of the user's systemd, and a keyring that no login has unlocked.
-  @Test(.inPrivateSession) func aRemoteShellWithALockedKeyring() throws {
+  /// Imitates a remote login, with the bus of the user's systemd.
+  ///
+  /// No login has unlocked the keyring.
+  @Test(.inPrivateSession) func `a remote shell fails if the keyring is locked`() throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     defer { _ = keyring }
@@ -241,7 +250,7 @@ import Testing
     let variables = [
       "DBUS_SESSION_BUS_ADDRESS": bus.address, "SSH_CONNECTION": "::1 50000 ::1 22",
       "SSH_TTY": "/dev/pts/0", "TERM": "xterm", "HOME": "/tmp",
-      // Not what to fall back on while the keyring is there.
+      // The program doesn't fall back on this while the keyring is there.
       "HEADLESS_SERVICE_AUTH_TOKEN": "another",
     ]
     try bus.storage().lock()
@@ -253,8 +262,8 @@ import Testing
     #expect(lines.count == 2)
   }
 
-  /// What was stored in a keyring that is gone is not looked for elsewhere the next time.
-  @Test(.inPrivateSession) func theKeyringOfAnEarlierRunIsGone() throws {
+  /// Expects that the next run doesn't look elsewhere for a token from a keyring that is gone.
+  @Test(.inPrivateSession) func `a missing keyring of an earlier run is an error`() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try bus.storage().setPassword(
@@ -278,11 +287,11 @@ import Testing
     #expect(lines.first?.contains("remove \(selection).") == true)
   }
 
-  /// `sudo --preserve-env`, with the bus of the user who called it.
+  /// Imitates `sudo --preserve-env`, with the bus of the user who called it.
   @Test(
     .inPrivateSession,
     .enabled(if: geteuid() == 0, "only root can be root with another user's bus address"))
-  func rootWithTheBusOfAnotherUser() throws {
+  func `root cannot use the bus of another user`() throws {
     let bus = try PrivateBus(user: "nobody")
     let (status, lines) = try run([
       "DBUS_SESSION_BUS_ADDRESS": bus.address, "SUDO_USER": "nobody", "SUDO_UID": "65534",
@@ -293,13 +302,13 @@ import Testing
     #expect(diagnosis.failure?.code == .noSessionBus)
     #expect("\(diagnosis)".contains("belongs to user 65534."), "\(diagnosis)")
     #expect("\(diagnosis)".contains("instead of with sudo"))
-    // It is the other user's, and works for that one.
+    // A bus works for the user to whom it belongs.
     let other = try PrivateBus()
     #expect(other.storage().diagnose().failure?.code == .noProvider)
   }
 }
 
-/// Mount namespaces of a test's own: those of root, or of a user who is root in them.
+/// Mount namespaces for one test, made by root or by a user who is root in them.
 private enum Namespaces {
   static let command =
     ["unshare", "--mount"] + (geteuid() == 0 ? [] : ["--user", "--map-root-user"])

@@ -9,7 +9,7 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// Providers that nobody has met, each of which hides what is locked in another way.
+/// Hypothetical providers, each of which hides locked items in a different way.
 @Suite(.inPrivateSession) struct HidingProviderTests {
   typealias Hiding = FakeService.Hiding
 
@@ -24,8 +24,10 @@ import Testing
   private static let rules = StorageContract.allCases.filter { $0 != .lockedItemsAreListed }
 
   @Test(arguments: Hiding.allCases, Self.rules)
-  func contract(hiding: Hiding, rule: StorageContract) throws {
-    // What is not there is not locked either: see the tests below.
+  func `each rule of the contract holds on a hiding provider`(
+    hiding: Hiding, rule: StorageContract
+  ) throws {
+    // A missing collection isn't locked either. The tests below cover it.
     if hiding == .collection, rule.requirement == .locking { return }
     try service.quiet()
     try service.hide(hiding)
@@ -35,9 +37,9 @@ import Testing
     }
   }
 
-  /// Where items may be hidden a list of those that are not would be taken for all of them.
+  /// Expects an error, because a list of the visible items would be mistaken for all of them.
   @Test(arguments: Hiding.allCases)
-  func lockedItemsAreNotListedWhereSomeMayBeHidden(hiding: Hiding) throws {
+  func `locked items are not listed where some may be hidden`(hiding: Hiding) throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)
     try service.hide(hiding)
@@ -50,7 +52,7 @@ import Testing
   @Test(
     arguments: Hiding.allCases.filter { $0 != .collection },
     StorageUse.allCases.filter { $0 != .lock })
-  func everyUseUnlocksFirst(hiding: Hiding, use: StorageUse) throws {
+  func `every use unlocks the collection first`(hiding: Hiding, use: StorageUse) throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)
     try service.hide(hiding)
@@ -67,13 +69,14 @@ import Testing
         == (use == .add ? 2 : use == .remove ? 0 : 1))
   }
 
-  @Test(arguments: Hiding.allCases) func absentIsNotKnownWhileLocked(hiding: Hiding) throws {
+  @Test(arguments: Hiding.allCases)
+  func `an absent item is not known while the collection is locked`(hiding: Hiding) throws {
     let absent = ItemKey.password(service: "service", account: "absent")
     try StorageUse.save(bus.storage())
     try service.hide(hiding)
     try service.lock()
     let storage = bus.storage(.never)
-    // The second time its absence would be known from the first.
+    // In the second round, the storage could know the absence from the first.
     for _ in 0..<2 {
       expect(.locked) { _ = try storage.password(for: absent) }
       expect(.locked) { _ = try storage.exists(absent) }
@@ -92,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: Hiding.allCases.filter { $0 != .collection })
-  func addingToALockedCollectionReplacesNothing(hiding: Hiding) throws {
+  func `adding to a locked collection replaces nothing`(hiding: Hiding) throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)
     try service.hide(hiding)
@@ -103,9 +106,9 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
   }
 
-  /// Between the look and the creation, as while a user answers a question.
+  /// Adds a rival between the search and the creation, as while a user answers a question.
   @Test(arguments: [false, true])
-  func addingReplacesNothingThatAppearsMeanwhile(isAsked: Bool) throws {
+  func `adding replaces no item that appears during the call`(isAsked: Bool) throws {
     let storage = bus.storage()
     try service.addRival("theirs")
     if isAsked { try service.fault("CreateItem", .prompt(.accept)) }
@@ -118,7 +121,7 @@ import Testing
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
-  @Test(arguments: Hiding.allCases) func migrationOverwritesNothing(hiding: Hiding) throws {
+  @Test(arguments: Hiding.allCases) func `a migration overwrites nothing`(hiding: Hiding) throws {
     let destination = bus.storage()
     try destination.setPassword("theirs", for: StorageUse.key)
     try service.hide(hiding)
@@ -133,7 +136,7 @@ import Testing
   }
 
   #if EncryptedFile
-  @Test(arguments: Hiding.allCases) func storedKeyIsNotReplaced(hiding: Hiding) throws {
+  @Test(arguments: Hiding.allCases) func `a stored key is not replaced`(hiding: Hiding) throws {
     let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     func file(_ name: String) throws -> EncryptedFileStorage {
@@ -144,7 +147,7 @@ import Testing
     try file("first").setPassword("s3cret", for: key)
     try service.hide(hiding)
     try service.lock()
-    // It unlocks the keyring, or fails where there is nothing to unlock.
+    // The save unlocks the keyring, or fails where there is nothing to unlock.
     let isMade = (try? file("second").setPassword("other", for: key)) != nil
     #expect(isMade == (hiding != .collection))
     try service.unlock()
@@ -154,7 +157,7 @@ import Testing
 
   // MARK: - Secrets that never arrived
 
-  @Test func newItemWhoseSecretNeverArrivedIsAbsent() throws {
+  @Test func `a new item whose secret never arrived is absent`() throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key, mode: .add)
     try service.forgetLastSecret()
@@ -167,14 +170,14 @@ import Testing
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
-  @Test func loginWhoseSecretNeverArrivedReplacesNothing() throws {
-    // Which writes secrets at once, so that nothing has to stay until the next save.
+  @Test func `a login whose secret never arrived replaces nothing`() throws {
+    // gnome-keyring writes secrets at once, so no old item has to stay until the next save.
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     let key = ItemKey.credentials(service: "service", label: "label")
     let old = Credential(login: "old", password: "pa55")
     try storage.setCredential(old, for: key)
-    // Its old item is still there, as the provider has died before it was deleted.
+    // The old item is still there, as if the provider had died before the deletion.
     try service.fault("Delete", .error("org.example.Error.Odd"))
     #expect(throws: SecureStorageError.self) {
       try storage.setCredential(Credential(login: "new", password: "word"), for: key)
@@ -186,20 +189,20 @@ import Testing
       let items = try storage.items(matching: .service("service", details: .all))
       #expect(items.compactMap(\.secret?.text) == ["pa55"])
     }
-    // The next login takes the place of the old one, and not that of the one that never arrived.
+    // The next login replaces the old one, not the one that never arrived.
     let next = Credential(login: "next", password: "next")
     try storage.setCredential(next, for: key)
     #expect(try storage.credential(for: key) == next)
     #expect(try bus.search(["service": "service"]).count == 1)
     try storage.setCredential(old, for: key)
-    // What only the secret is said of keeps the login that was read.
+    // A save of only the secret keeps the login that was read.
     try storage.save(SecureItem(key: key, secret: Secret("pa55 2")), mode: .update)
     #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55 2"))
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
-  /// The item of another program, whole, is what there is while ours is not.
-  @Test func loginWhoseSecretNeverArrivedHidesNoOtherProgramsItem() throws {
+  /// Expects the complete item of another program while ours isn't complete.
+  @Test func `a login whose secret never arrived hides no item of another program`() throws {
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     let key = ItemKey.credentials(service: "service", label: "label")
@@ -217,7 +220,7 @@ import Testing
     #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55"))
   }
 
-  @Test func whatNeverArrivedIsNotUpdatedAndTakesNoPlaceInAList() throws {
+  @Test func `an item whose secret never arrived is neither updated nor listed`() throws {
     let storage = bus.storage()
     let other = ItemKey.password(service: "service", account: "other")
     try storage.setPassword("other", for: other)
@@ -228,7 +231,7 @@ import Testing
     #expect(try storage.items(matching: query).map(\.key) == [other])
   }
 
-  @Test func secretThatBecomesEmptyWithAnotherLabelIsThere() throws {
+  @Test func `a secret that becomes empty along with a new label is not absent`() throws {
     let storage = bus.storage()
     try storage.save(
       SecureItem(key: StorageUse.key, secret: Secret("s3cret"), label: "A label"),
@@ -240,7 +243,7 @@ import Testing
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
-  @Test func declinedRemovalOfWhatWasReplacedIsNoFailure() throws {
+  @Test func `a declined removal of a replaced item is no failure`() throws {
     try service.takeName("org.gnome.keyring")
     try service.takeName("org.gnome.keyring.SystemPrompter")
     let storage = bus.storage()
@@ -255,7 +258,7 @@ import Testing
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
-  @Test func emptySecretsThatAreMeantAreThere() throws {
+  @Test func `an intended empty secret is not absent`() throws {
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     for mode in [SaveMode.add, .update] {
@@ -265,7 +268,7 @@ import Testing
     }
     try storage.setPassword("", for: StorageUse.key)
     #expect(try storage.password(for: StorageUse.key) == "")
-    // A new item does not inherit that its secret may be empty.
+    // A new item doesn't inherit that its secret may be empty.
     try service.fault("Delete", .error("org.example.Error.Odd"))
     #expect(throws: SecureStorageError.self) {
       try storage.save(
@@ -276,9 +279,10 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "")
   }
 
-  /// Of two items that were made at once none is the predecessor of the other, which has to stay where
-  /// secrets are written late.
-  @Test func itemsThatWereMadeAtOnceAreOneAfterTheNextSave() throws {
+  /// Makes two items at once, so that neither is the predecessor of the other.
+  ///
+  /// A predecessor has to stay where secrets are written late.
+  @Test func `the next save leaves one of two items made at the same time`() throws {
     let storage = bus.storage()
     for secret in ["first", "second"] {
       try create(StorageUse.key.newAttributes, secret, replacing: false)
@@ -291,7 +295,7 @@ import Testing
 
   // MARK: - A default collection that moves
 
-  @Test func movedDefaultCollectionSplitsNothing() throws {
+  @Test func `a default collection that moves does not split the items`() throws {
     let storage = bus.storage()
     let second = ItemKey.password(service: "service", account: "second")
     try service.makeSecondCollection()
@@ -311,7 +315,7 @@ import Testing
     #expect(try storage.removeItems(matching: .service("service")) == 2)
   }
 
-  @Test func collectionThatIsLockedMayHaveIt() throws {
+  @Test func `a locked collection may contain the item`() throws {
     let storage = bus.storage(.never)
     try StorageUse.save(storage)
     try service.hide(.items)
@@ -325,7 +329,7 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
   }
 
-  @Test func observersStayWithTheCollection() throws {
+  @Test func `an observer stays with its collection`() throws {
     let log = EventLog()
     let storage = bus.storage()
     let observation = try storage.observe(.service("service"), log.append)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// Our items as another program sees them: label, attributes, bytes.
+/// The label, attributes and bytes of our items, as another program sees them.
 @Suite(.inPrivateSession) struct ItemFormatTests {
   typealias Item = PythonSecretStorage.Item
 
@@ -14,7 +14,7 @@ import Testing
 
   private func items() throws -> [Item] { try PythonSecretStorage.items(["service": service]) }
 
-  @Test func passwordHasTheAttributesOfTheDesign() throws {
+  @Test func `a password has the attributes of the design`() throws {
     try storage.setPassword("s3cret", for: .password(service: service, account: "token"))
     #expect(
       try items() == [
@@ -28,7 +28,7 @@ import Testing
       ])
   }
 
-  @Test func credentialHasTheAttributesOfTheDesign() throws {
+  @Test func `a credential has the attributes of the design`() throws {
     let credential = Credential(login: "ada", password: "pa55")
     try storage.setCredential(credential, for: .credentials(service: service, label: "account"))
     #expect(
@@ -43,7 +43,7 @@ import Testing
       ])
   }
 
-  @Test func credentialWhoseLoginChangesLeavesOneItem() throws {
+  @Test func `a credential whose login changes leaves one item`() throws {
     for login in ["ada", "ada.lovelace", "ada"] {
       let credential = Credential(login: login, password: "password of \(login)")
       try storage.setCredential(credential, for: .credentials(service: service, label: "account"))
@@ -62,7 +62,7 @@ import Testing
     item.attributes["swift-keyring:revision"].flatMap(Int.init) ?? 0
   }
 
-  @Test func internetPasswordHasTheAttributesOfTheDesign() throws {
+  @Test func `an internet password has the attributes of the design`() throws {
     let server = InternetServer(
       service, port: 8443, path: "team/repo.git", securityDomain: "realm", protocol: .https,
       authenticationType: .httpBasic)
@@ -79,7 +79,7 @@ import Testing
         ]
       ])
     #expect(items.map(\.text) == ["s3cret"])
-    // KWallet makes folders of it.
+    // KWallet makes folders of slashes.
     #expect(items.first?.label.contains("/") == false)
   }
 
@@ -91,7 +91,7 @@ import Testing
     var expires = 1_800_000_000
   }
 
-  @Test func bytesAreStoredAsTheyAre() throws {
+  @Test func `bytes are stored unchanged`() throws {
     let bytes = (0...255).map { UInt8($0) } + [0xFF, 0x00]
     let key = ItemKey.value(service: service, account: "bytes")
     for bytes in [bytes, [], [0]] {
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func valueIsStoredAsJSON() throws {
+  @Test func `a value is stored as JSON`() throws {
     try storage.setValue(Session(), for: .value(service: service, account: "session"))
     let json = try JSONSerialization.jsonObject(with: try #require(items().first).secret)
     let object = try #require(json as? [String: Any])
@@ -110,21 +110,21 @@ import Testing
     #expect(object["expires"] as? Int == 1_800_000_000)
   }
 
-  @Test func bytesOfAnotherProgramAreRead() throws {
+  @Test func `bytes of another program are read`() throws {
     let bytes: [UInt8] = [0xFF, 0x00, 0x80, 0x0A]
     try PythonSecretStorage.create(
       Data(bytes), type: "application/octet-stream", label: "Theirs",
       ["service": service, "username": "bytes"])
     let key = ItemKey.value(service: service, account: "bytes")
     #expect(try storage.value([UInt8].self, for: key) == bytes)
-    // As a password it is something that cannot be read, not something that is absent.
+    // As a password, the item is unreadable, not absent.
     let error = #expect(throws: SecureStorageError.self) {
       try storage.password(for: .password(service: service, account: "bytes"))
     }
     #expect(error?.code == .undecodable)
   }
 
-  @Test func jsonOfAnotherProgramIsReadAndChangedInPlace() throws {
+  @Test func `JSON of another program is read and changed in place`() throws {
     try SecretTool.store(
       #"{ "expires": 1, "token": "theirs", "scopes": [], "more": null }"#, label: "Theirs",
       ["service": service, "username": "session"])
@@ -136,9 +136,9 @@ import Testing
     #expect(try storage.value(Session.self, for: key) == Session())
   }
 
-  /// Another program changes an item of ours just after we have written it.
+  /// Changes an item of ours as another program does, just after we have written it.
   @Test(.only(on: .gnomeKeyring, "only there nobody looks before such a write"))
-  func anotherValueLeavesLabelAndAttributesAlone() throws {
+  func `a new value leaves the label and the attributes alone`() throws {
     let key = ItemKey.password(service: service, account: "account")
     try storage.setPassword("1", for: key)
     let session = try openSession()
@@ -161,7 +161,7 @@ import Testing
     #expect(found.secret == Secret("2") && found.label == "theirs")
     #expect(found.attributes == ["note": "theirs"])
     try storage.remove(key)
-    // What is gone is made again.
+    // An item that is gone is made again.
     try storage.setPassword("1", for: key)
     let again = try #require(
       session.send([search], until: deadline)[0].get().child(0).paths.first)
@@ -175,15 +175,19 @@ import Testing
     ("text", "text/plain"), ("hällo\n", "text/plain"), ("", "text/plain"),
     ("NUL\0", "application/octet-stream"), ("\u{FEFF}text", "application/octet-stream"),
   ])
-  func textIsMarkedAsText(secret: String, type: String) throws {
+  func `text is marked as text unless it has a NUL or a byte order mark`(
+    secret: String, type: String
+  ) throws {
     #expect(try contentType(of: Secret(secret)) == type)
   }
 
-  @Test func bytesAreNotMarkedAsText() throws {
+  @Test func `bytes are not marked as text`() throws {
     #expect(try contentType(of: Secret(bytes: [0x66, 0xFF])) == "application/octet-stream")
   }
 
-  /// What goes to the provider: gnome-keyring 42.1 does not keep it, and tells everybody text/plain.
+  /// Returns the content type that goes to the provider.
+  ///
+  /// gnome-keyring 42.1 doesn't keep it, and reports text/plain to every program.
   private func contentType(of secret: Secret) throws -> String {
     let session = try openSession()
     return try #require(session.encode(secret)).child(3).text

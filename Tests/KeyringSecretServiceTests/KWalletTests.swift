@@ -6,15 +6,17 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// What differs on KWallet: a collection is a wallet, and one with an empty password is unlocked
-/// without a question, but for a caller who allows questions.
+/// The differences of KWallet.
+///
+/// A collection is a wallet. A wallet with an empty password is unlocked without a question, but
+/// only for a caller that allows questions.
 @Suite(.inPrivateSession, .only(on: .kwallet, "needs Scripts/test --provider kwallet"))
 struct KWalletTests {
   /// The wallet that `Scripts/private-session` has made beside the default one.
   let second = SecretServiceStorage(collection: .named("second"))
 
   @Test(arguments: StorageContract.allCases.filter { $0.requirement != .collections })
-  func secondWallet(rule: StorageContract) throws {
+  func `each rule of the contract holds for a second wallet`(rule: StorageContract) throws {
     try second.unlock()
     let storage = SecretServiceStorage(collection: .named("second"), interaction: .never)
     try KnownLimitation.verify(rule) {
@@ -23,11 +25,11 @@ struct KWalletTests {
   }
 
   @Test(arguments: [StorageContract.collectionsAreApart])
-  func collectionsWithoutAPerson(rule: StorageContract) throws {
+  func `a collection cannot be made without a person`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
   }
 
-  @Test func walletsAreApart() throws {
+  @Test func `wallets are separate`() throws {
     let key = ItemKey.password(service: PrivateSession.newService(), account: "account")
     let first = SecretServiceStorage()
     try first.setPassword("of the first", for: key, mode: .add)
@@ -40,7 +42,7 @@ struct KWalletTests {
     #expect(try second.collections().filter(\.isDefault).map(\.label) == ["kdewallet"])
   }
 
-  @Test func threadsUnlockAtOnce() throws {
+  @Test func `several threads can unlock a wallet at once`() throws {
     let key = ItemKey.password(service: PrivateSession.newService(), account: "account")
     try second.setPassword("s3cret", for: key)
     for _ in 0..<20 {
@@ -55,8 +57,8 @@ struct KWalletTests {
     #expect(try second.remove(key))
   }
 
-  /// KWallet 5.103 can't use the keys of about one session in 256.
-  @Test func everySessionWorks() throws {
+  /// Opens 300 sessions, because KWallet 5.103 can't use the keys of about one session in 256.
+  @Test func `every session works`() throws {
     let storage = SecretServiceStorage()
     let service = PrivateSession.newService()
     let key = ItemKey.password(service: service, account: "account")

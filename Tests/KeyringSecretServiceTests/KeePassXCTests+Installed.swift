@@ -3,11 +3,13 @@ import Foundation
 import Keyring
 import Testing
 
-/// KeePassXC as people have it: with confirmations, several databases, and attributes of its own.
+/// KeePassXC as people use it, with confirmations, several databases, and attributes of its own.
 extension KeePassXCTests {
-  // MARK: - Confirmations, as it is installed
+  // MARK: - Confirmations, as in a new installation
 
-  /// Gives a database with an item of another process's, which this one may not use yet.
+  /// Calls the body with a database that has an item of another process.
+  ///
+  /// This process may not use the item yet.
   private func withItemOfAnotherProcess(
     _ body: (PrivateBus, Screen) throws -> Void
   ) throws {
@@ -27,7 +29,7 @@ extension KeePassXCTests {
       environment: bus.environment)
   }
 
-  @Test func newProcessReadsWhatTheUserAllows() throws {
+  @Test func `a new process reads an item that the user allows`() throws {
     try withItemOfAnotherProcess { bus, screen in
       let person = try Screen.Person(.allow, at: screen)
       let reader = try read("allowed", bus)
@@ -37,7 +39,7 @@ extension KeePassXCTests {
     }
   }
 
-  @Test func newProcessDoesNotReadWhatTheUserDenies() throws {
+  @Test func `a new process does not read an item that the user denies`() throws {
     try withItemOfAnotherProcess { bus, screen in
       let person = try Screen.Person(.deny, at: screen)
       let reader = try read("allowed", bus)
@@ -47,13 +49,13 @@ extension KeePassXCTests {
     }
   }
 
-  @Test func nobodyIsAskedWhenThatIsNotAllowed() throws {
+  @Test func `the user is not asked if questions are not allowed`() throws {
     try withItemOfAnotherProcess { bus, screen in
       let reader = try read("never", bus)
       #expect(try reader.readLine() == "error locked")
       #expect(try reader.finish().status == 0)
       #expect(try !screen.shows("Access Request"))
-      // What is no secret can be listed.
+      // Everything except the secret can be listed.
       var query = ItemQuery.service("service", details: .metadata)
       query.allowsUnlocking = false
       let found = try bus.storage(.never).items(matching: query)
@@ -62,7 +64,7 @@ extension KeePassXCTests {
   }
 
   @Test(arguments: [Operation.read, .readAll, .update, .save])
-  func whatTheUserAllowsIsDone(operation: Operation) throws {
+  func `an operation that the user allows is done`(operation: Operation) throws {
     try withItemOfAnotherProcess { bus, screen in
       let person = try Screen.Person(.allow, at: screen)
       #expect(try operation.outcome(bus.storage()) == operation.outcomeWhenUnlocked)
@@ -75,8 +77,8 @@ extension KeePassXCTests {
 
   // MARK: - Two databases
 
-  /// The alias of the default collection follows the database that the user looks at.
-  @Test func appKeepsItsDatabaseWhenTheUserTurnsToAnother() throws {
+  /// Moves the alias of the default collection, which follows the database that the user looks at.
+  @Test func `an app keeps its database if the user turns to another`() throws {
     let bus = try PrivateBus()
     let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
     let storage = bus.storage()
@@ -94,7 +96,7 @@ extension KeePassXCTests {
     #expect(try second.items(matching: .service("service")).isEmpty)
   }
 
-  @Test func appKeepsItsDatabaseWhenTheyAreOpenedInAnotherOrder() throws {
+  @Test func `an app keeps its database if the databases open in another order`() throws {
     let bus = try PrivateBus()
     let keyring = try KeePassXC(on: bus, databases: ["first", "second"])
     let storage = bus.storage()
@@ -108,11 +110,11 @@ extension KeePassXCTests {
     }
   }
 
-  // MARK: - Attributes that it has itself
+  // MARK: - Attributes of its own
 
-  /// Such a name is refused, or nothing of it is lost.
+  /// Expects that such a name is refused, or that nothing of the item is lost.
   @Test(arguments: ["Title", "UserName", "URL", "Notes"])
-  func attributesOfItsOwnNamesAreNotLost(name: String) throws {
+  func `an attribute with a name that KeePassXC uses is not lost`(name: String) throws {
     let bus = try PrivateBus()
     let keyring = try KeePassXC(on: bus)
     let storage = bus.storage()

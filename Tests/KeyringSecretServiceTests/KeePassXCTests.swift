@@ -6,19 +6,21 @@ import KeyringFile
 import KeyringTesting
 import Testing
 
-/// What differs on KeePassXC: a collection is a database, which shows nothing while it is locked, and
-/// each program may use only what the user has allowed it.
+/// The differences of KeePassXC.
+///
+/// A collection is a database, which shows nothing while it's locked. Each program may use only the
+/// items that the user has allowed.
 @Suite(
   .inPrivateSession, .timeLimit(.minutes(10)),
   .only(on: .keepassxc, "needs Scripts/test --provider keepassxc"))
 struct KeePassXCTests {
-  /// What an app does with the item that is there, and what that gives with the database unlocked.
+  /// An operation of an app on the stored item, and its outcome while the database is unlocked.
   enum Operation: CaseIterable, CustomTestStringConvertible {
     case read, readAll, exists, find, add, addAnother, update, save, saveLabel, remove, removeAll
 
     static let value = "of the second call"
 
-    /// Does it, and tells what came of it.
+    /// Performs the operation, and returns its outcome.
     func callAsFunction(_ storage: some SecureStorage) throws -> String {
       let key = StorageUse.key
       switch self {
@@ -40,7 +42,7 @@ struct KeePassXCTests {
       return "done"
     }
 
-    /// What it gives, or the error.
+    /// Returns the outcome of the operation, or its error.
     func outcome(_ storage: some SecureStorage) throws -> String {
       do {
         return try self(storage)
@@ -59,7 +61,7 @@ struct KeePassXCTests {
       }
     }
 
-    /// What is under the key afterwards.
+    /// The password under the key after the operation.
     var passwordAfterwards: String? {
       switch self {
       case .remove, .removeAll: nil
@@ -71,7 +73,7 @@ struct KeePassXCTests {
     var testDescription: String { "\(self)" }
   }
 
-  /// Gives a database with one item, locked.
+  /// Calls the body with a locked database that has one item.
   private func withLockedDatabase(
     _ screen: Screen? = nil, _ body: (PrivateBus, KeePassXC) throws -> Void
   ) throws {
@@ -95,7 +97,7 @@ struct KeePassXCTests {
   // MARK: - A locked database
 
   @Test(arguments: Operation.allCases)
-  func lockedIsAnErrorWhenNobodyMayBeAsked(operation: Operation) throws {
+  func `a locked database is an error if the user may not be asked`(operation: Operation) throws {
     try withLockedDatabase { bus, keyring in
       #expect(try operation.outcome(bus.storage(.never)) == "error locked")
       try keyring.unlock()
@@ -104,7 +106,7 @@ struct KeePassXCTests {
   }
 
   @Test(arguments: Operation.allCases)
-  func whoeverIsAskedUnlocks(operation: Operation) throws {
+  func `an operation goes on after the user unlocks the database`(operation: Operation) throws {
     let screen = try Screen()
     try withLockedDatabase(screen) { bus, _ in
       let person = try Screen.Person(.unlock(), at: screen)
@@ -115,7 +117,7 @@ struct KeePassXCTests {
   }
 
   @Test(arguments: Operation.allCases)
-  func whoeverDeclinesLosesNothing(operation: Operation) throws {
+  func `a user who declines loses nothing`(operation: Operation) throws {
     let screen = try Screen()
     try withLockedDatabase(screen) { bus, keyring in
       let person = try Screen.Person(.leaveLocked, at: screen)
@@ -127,7 +129,7 @@ struct KeePassXCTests {
   }
 
   @Test(arguments: [SecretServiceStorage.Interaction.never, .allowed])
-  func migrationIntoALockedDatabaseLosesNothing(
+  func `a migration into a locked database loses nothing`(
     interaction: SecretServiceStorage.Interaction
   ) throws {
     let screen = try Screen()
@@ -146,7 +148,7 @@ struct KeePassXCTests {
     }
   }
 
-  @Test func migrationOutOfALockedDatabaseIsAnError() throws {
+  @Test func `a migration out of a locked database is an error`() throws {
     try withLockedDatabase { bus, keyring in
       let destination = InMemoryStorage()
       let error = #expect(throws: SecureStorageError.self) {
@@ -154,7 +156,7 @@ struct KeePassXCTests {
       }
       #expect(error?.code == .locked)
       try keyring.unlock()
-      // It deletes an item only by a prompt, also where it asks nobody.
+      // KeePassXC deletes an item only by a prompt, even if it doesn't ask the user.
       let migration = Migration(of: .service("service"), from: bus.storage(), to: destination)
       #expect(try migration.run() == 1)
       #expect(try destination.password(for: StorageUse.key) == "s3cret")
@@ -163,7 +165,7 @@ struct KeePassXCTests {
 
   #if EncryptedFile
   @Test(arguments: [SecretServiceStorage.Interaction.never, .allowed])
-  func keyOfAFileIsNotReplacedWhileItIsLocked(
+  func `the key of a file is not replaced while its database is locked`(
     interaction: SecretServiceStorage.Interaction
   ) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
@@ -197,8 +199,8 @@ struct KeePassXCTests {
   }
   #endif
 
-  /// It locks the keyring after each use, and must read all the same.
-  @Test func confirmingStorageAsksEachTime() throws {
+  /// Expects a secret from each read, although the storage locks the keyring after each use.
+  @Test func `an AutoLockingStorage asks for each read`() throws {
     let screen = try Screen()
     let bus = try PrivateBus()
     let keyring = try KeePassXC(on: bus, databases: ["vault", "secrets"], screen: screen)
@@ -207,7 +209,7 @@ struct KeePassXCTests {
     try vault.setPassword("s3cret", for: StorageUse.key)
     let confirming = AutoLockingStorage(vault)
     for _ in 0..<2 {
-      // Unlocking it brings it to the front, and makes it the default collection for a while.
+      // The unlock brings the vault to the front, and makes it the default collection for a while.
       let person = try Screen.Person(.unlock(), at: screen)
       #expect(try confirming.password(for: StorageUse.key) == "s3cret")
       try person.finish()
@@ -219,7 +221,7 @@ struct KeePassXCTests {
   // MARK: - Collections
 
   @Test(arguments: [StorageContract.collectionsAreApart])
-  func collectionsWithoutAPerson(rule: StorageContract) throws {
+  func `a collection cannot be made without a person`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
   }
 }

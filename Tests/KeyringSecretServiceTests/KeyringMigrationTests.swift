@@ -5,12 +5,12 @@ import KeyringMigration
 import KeyringTesting
 import Testing
 
-/// Moving secrets into the keyring, and out of it.
+/// The migration of secrets into the keyring, and out of it.
 @Suite struct KeyringMigrationTests {
   private let keyring = SecretServiceStorage(collection: Provider.current.fastestCollection)
   private let service = PrivateSession.newService()
 
-  @Test(.inPrivateSession) func itemsGoThereAndBack() throws {
+  @Test(.inPrivateSession) func `items move to the keyring and back unchanged`() throws {
     let (old, new) = (InMemoryStorage(), InMemoryStorage())
     let items = (0..<20).map { number in
       SecureItem(
@@ -33,8 +33,8 @@ import Testing
     }
   }
 
-  // python's keyring changes a password of ours so; a removal by hand takes both.
-  @Test(.inPrivateSession) func whatAnotherProgramHasPutBesideStays() throws {
+  // python's keyring changes a password of ours in this way. A removal by hand takes both items.
+  @Test(.inPrivateSession) func `an item that another program has put beside ours stays`() throws {
     let keyring = SecretServiceStorage()
     let key = ItemKey.password(service: service, account: "account")
     try keyring.setPassword("ours", for: key)
@@ -47,7 +47,7 @@ import Testing
     #expect(try keyring.remove(key))
   }
 
-  @Test(.inPrivateSession) func goesOnAfterAnAnswerThatWasLost() throws {
+  @Test(.inPrivateSession) func `a migration continues after a lost answer`() throws {
     let old = InMemoryStorage()
     for number in 0..<3 {
       try old.setPassword("\(number)", for: .password(service: service, account: "\(number)"))
@@ -70,7 +70,7 @@ import Testing
     try keyring.service(service).removeAll()
   }
 
-  @Test(.inPrivateSession) func theKeyringIsNotMigratedToItself() throws {
+  @Test(.inPrivateSession) func `the keyring is not migrated to itself`() throws {
     try keyring.service(service).setPassword("s3cret", for: "account")
     let same = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let error = #expect(throws: SecureStorageError.self) {
@@ -81,7 +81,7 @@ import Testing
     #expect(try keyring.service(service).removeAll() == 1)
   }
 
-  @Test(.inPrivateSession) func settingsTakeTheirSecretsFromAFile() async throws {
+  @Test(.inPrivateSession) func `settings take their secrets from a file`() async throws {
     struct Settings {
       @Password("AUTH_TOKEN") var authToken: String?
       @SecureValue("SESSION") var session: [String: Int]?

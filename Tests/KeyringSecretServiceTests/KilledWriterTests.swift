@@ -3,12 +3,12 @@ import Foundation
 import Keyring
 import Testing
 
-/// A process is killed while it rewrites a credential, and nothing is lost.
+/// A process that is killed while it rewrites a credential.
 @Suite(.inPrivateSession) struct KilledWriterTests {
-  @Test func everyReaderFindsAWholePair() throws {
+  @Test func `every reader finds a whole pair after a kill`() throws {
     let service = PrivateSession.newService()
     let storage = SecretServiceStorage()
-    // The writers may not ask for it.
+    // The writers may not ask for an unlock.
     try storage.unlock()
     var saved = 0
     var kills = 0
@@ -18,7 +18,7 @@ import Testing
       kills += 1
       let writer = try Program.worker("rewrite", "default", service)
       let found = try writer.readLine()
-      // The pair that was acknowledged last before the kill, or the one that was under way.
+      // The worker finds the last pair acknowledged before the kill, or the one that was under way.
       let pairs = [saved, saved + 1].map { $0 == 0 ? "found none none" : "found \($0) \($0)" }
       try #require(pairs.contains(found), "\(saved) was acknowledged")
       let start = ContinuousClock.now
@@ -28,7 +28,7 @@ import Testing
       try #require(countStoredItems(["service": service]) <= most, "after the next write")
 
       try writer.writeLine("go")
-      // At any moment of the next write, or of the one after it.
+      // The kill comes at any moment of the next write, or of the one after it.
       wait(max(duration * 2, .milliseconds(20)) * Double.random(in: 0..<1))
       for line in String(decoding: try writer.end(), as: UTF8.self).split(separator: "\n") {
         saved = try number(in: String(line))
@@ -45,7 +45,9 @@ import Testing
     try #require(Int(line.replacing("saved ", with: "")), "the writer said \"\(line)\"")
   }
 
-  /// The one wait in all tests that is for no event: the moment of the kill is to be any.
+  /// Waits for a given time, so that the kill comes at an arbitrary moment.
+  ///
+  /// This is the only wait in all tests that isn't for an event.
   private func wait(_ duration: Duration) {
     usleep(UInt32(duration / .microseconds(1)))
   }

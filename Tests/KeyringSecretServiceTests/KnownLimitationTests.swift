@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct KnownLimitationTests {
-  @Test func articleShowsTheList() throws {
+  @Test func `the article shows the list of known limitations`() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
     let article = try String(
       contentsOf: root.appending(path: "Sources/Keyring/Documentation.docc/Providers.md"),

@@ -6,8 +6,9 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// What a list costs, and how far it has come: on gnome-keyring each property of each item takes time in
-/// proportion to the number of items.
+/// The cost of a list, and its progress.
+///
+/// On gnome-keyring, each property of each item takes time in proportion to the number of items.
 @Suite(.inPrivateSession) struct ListingTests {
   private let bus: PrivateBus
   private let service: FakeService
@@ -29,7 +30,7 @@ import Testing
     SecureItem(key: key(number), secret: Secret("s3cret \(number)"), label: "label \(number % 2)")
   }
 
-  /// Another program stores an item.
+  /// Stores an item as another program does.
   private func store(_ attributes: [String: String]) throws {
     let arguments = ["store", "--label", "Theirs"] + attributes.flatMap { [$0.key, $0.value] }
     let program = try Program("secret-tool", arguments, environment: bus.environment)
@@ -37,16 +38,16 @@ import Testing
     try #require(status == 0)
   }
 
-  @Test func keysCostTheAttributesOnly() throws {
+  @Test func `a list of keys reads only the attributes`() throws {
     let items = try storage.items(matching: .service("service"))
     #expect(Set(items.map(\.key)) == Set((0..<30).map(key)))
     let calls = try service.takeCalls()
     #expect(calls["GetAll"] == nil)
-    // Those of the items, and whether the collection is locked.
+    // Each item takes one call for its attributes. The collection takes one for its lock state.
     #expect(calls["Get"] == 31)
   }
 
-  @Test func secretsCostNoMetadata() throws {
+  @Test func `a list of secrets reads no metadata`() throws {
     let items = try storage.items(matching: .service("service", details: .secret))
     #expect(items.allSatisfy { $0.secret?.text == "s3cret \($0.key.attributes["username"] ?? "")" })
     #expect(items.count == 30)
@@ -54,7 +55,7 @@ import Testing
     #expect(calls["GetAll"] == nil)
   }
 
-  @Test func conditionsOnMetadataStillHold() throws {
+  @Test func `conditions on metadata still apply`() throws {
     var query = ItemQuery.service("service")
     query.label = "label 1"
     #expect(try storage.items(matching: query).count == 15)
@@ -62,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [ItemQuery.Details.secret, .all, []])
-  func ofTheNewestNoOthersAreLookedAt(details: ItemQuery.Details) throws {
+  func `a list of newest items stops at the first older one`(details: ItemQuery.Details) throws {
     try storage.save(item(7), mode: .update)
     try service.age(seconds: 10)
     try storage.save(item(3), mode: .update)
@@ -74,11 +75,11 @@ import Testing
     if details.contains(.secret) {
       #expect(items.map(\.secret) == [Secret("s3cret 3"), Secret("s3cret 7")])
     }
-    // One more than there may be shows that the rest is older.
+    // One item more than the limit shows that the rest is older.
     #expect(try service.takeCalls()["GetAll"] == 3)
   }
 
-  @Test func newestThatMatchIsLookedForFurtherBack() throws {
+  @Test func `a search for the newest match goes further back`() throws {
     for number in [2, 4, 6] {
       try storage.save(item(number), mode: .update)
       try service.age(seconds: 10)
@@ -96,15 +97,15 @@ import Testing
   }
 
   @Test(arguments: [ItemQuery.Details.secret, .all, []])
-  func withinASecondAllAreLookedAt(details: ItemQuery.Details) throws {
+  func `a limited list considers all items of the same second`(details: ItemQuery.Details) throws {
     let all = try storage.items(matching: .service("service", details: .metadata))
     var query = ItemQuery.service("service", details: details)
     query.limit = 3
     #expect(try storage.items(matching: query).map(\.key) == all.prefix(3).map(\.key))
   }
 
-  @Test func anothersNewerItemIsNotTakenForOurs() throws {
-    // As python's keyring puts its own beside ours: what is valid under the key is further back.
+  @Test func `a newer item of another program is not taken for ours`() throws {
+    // python's keyring puts its own item beside ours like this. The valid item is further back.
     let attributes = [
       "service": "service", "username": "5", "application": "Python keyring library",
     ]
@@ -118,7 +119,7 @@ import Testing
     #expect(try storage.items(matching: query).first?.key == newest.first?.key)
   }
 
-  @Test func removalLooksAtEverythingUnderItsKeys() throws {
+  @Test func `a removal looks at every item of its keys`() throws {
     try service.age(seconds: 10)
     let attributes = [
       "service": "service", "username": "5", "application": "Python keyring library",
@@ -135,7 +136,7 @@ import Testing
 // MARK: - Progress
 
 extension ListingTests {
-  @Test func progressIsToldOnTheCallersThread() throws {
+  @Test func `progress is reported on the thread of the caller`() throws {
     try service.quiet()
     for number in 30..<100 { try storage.save(item(number), mode: .add) }
     let told = Mutex<[[Int]]>([])
@@ -145,7 +146,7 @@ extension ListingTests {
     query.onProgress = { completed, total in
       told.withLock { $0.append([completed, total]) }
       #expect(pthread_equal(thread, pthread_self()) != 0)
-      // The app's code may do what it likes, even wait for the keyring.
+      // The app's code may do anything, even wait for the keyring.
       let password = Result { try storage.password(for: key) }
       #expect((try? password.get()) == "s3cret 0")
     }
@@ -153,7 +154,7 @@ extension ListingTests {
     #expect(told.withLock { $0 } == [[64, 100], [100, 100]])
   }
 
-  @Test func progressHoldsUpNothingElse() async throws {
+  @Test func `a progress handler blocks no other call`() async throws {
     let told = Mutex<[[Int]]>([])
     var query = ItemQuery.service("service", details: .all)
     let (storage, key) = (storage, self.key(0))
@@ -172,7 +173,7 @@ extension ListingTests {
     #expect(reports.allSatisfy { $0[1] == 30 })
   }
 
-  @Test func queriesAreEqualWhateverTheyTell() {
+  @Test func `a progress handler does not affect the equality of queries`() {
     var query = ItemQuery.service("service")
     query.onProgress = { _, _ in }
     #expect(query == .service("service"))

@@ -12,7 +12,7 @@ import Testing
     keyring = try GnomeKeyring(on: bus)
   }
 
-  @Test func whatIsLockedStaysSo() throws {
+  @Test func `a locked collection stays locked`() throws {
     let storage = bus.storage(.never)
     for _ in 0..<2 {
       try storage.lock()
@@ -20,8 +20,10 @@ import Testing
     }
   }
 
-  /// Until its first unlock since log-in gnome-keyring shows items without their attributes.
-  @Test func whatDoesNotShowItsAttributesIsLocked() throws {
+  /// Starts gnome-keyring without an unlock.
+  ///
+  /// Until its first unlock since log-in, it shows items without their attributes.
+  @Test func `an item without visible attributes is locked`() throws {
     try bus.storage().setPassword("s3cret", for: StorageUse.key)
     try keyring.kill()
     try keyring.start(unlocked: false)
@@ -30,13 +32,13 @@ import Testing
     for _ in 0..<2 {
       let error = #expect(throws: SecureStorageError.self) { try storage.items(matching: query) }
       #expect(error?.code == .locked)
-      // From now on it is known where the item is.
+      // From now on, the storage knows where the item is.
       #expect(try storage.exists(StorageUse.key))
     }
   }
 
-  /// gnome-keyring 42 says that it has locked the collection for the session, and has not.
-  @Test func whatIsNotLockedAfterwardsIsAnError() throws {
+  /// Locks the session collection, which gnome-keyring 42 reports as done and doesn't do.
+  @Test func `a lock that has no effect is an error`() throws {
     let storage = SecretServiceStorage(
       options: .init(collection: .session, busAddress: bus.address))
     try storage.setPassword("s3cret", for: StorageUse.key)

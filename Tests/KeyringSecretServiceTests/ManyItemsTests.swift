@@ -3,8 +3,8 @@ import Keyring
 import Testing
 
 @Suite(.inPrivateSession) struct ManyItemsTests {
-  @Test func moreBytesThanTravelInOneMessage() throws {
-    // One answer of 80 MiB would be above what a bus lets through, and end the keyring.
+  @Test func `more bytes than one message can carry are read and removed`() throws {
+    // A single answer of 80 MiB would exceed the limit of the bus, and end the keyring.
     let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = PrivateSession.newService()
     let secret = Secret(bytes: [UInt8](repeating: 0x78, count: ItemLimits.secretBytes))
@@ -17,7 +17,7 @@ import Testing
     #expect(try storage.removeItems(matching: .service(service)) == 20)
   }
 
-  @Test func moreItemsThanTravelSideBySide() throws {
+  @Test func `more items than can travel side by side are read and removed`() throws {
     let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let service = PrivateSession.newService()
     for number in 0..<150 {

@@ -5,32 +5,33 @@ import KeyringMigration
 import KeyringFile
 import Testing
 
-/// What is left of a secret in the memory of the process that has stored, read, changed and removed
-/// it: nothing but what the caller still holds.
+/// A search for a secret in the memory of a process that stored, read, changed and removed it.
 ///
-/// In processes of their own, so that nothing else is going on in them.
+/// Nothing may be left except what the caller still holds. Each test has a process of its own, so
+/// nothing else happens in it.
 @Suite struct MemoryTests {
   init() {
-    // Those processes resolve all functions when they start. The dynamic linker would else do so at the first
-    // call, and put the vector registers aside on the stack, with what memcpy has just moved.
+    // These processes resolve all functions when they start. Otherwise, the dynamic linker does so
+    // at the first call. It saves the vector registers on the stack then, with what memcpy has just
+    // moved.
     setenv("LD_BIND_NOW", "1", 1)
   }
 
-  @Test func nothingIsLeftOfASecretKeptInMemory() async {
+  @Test func `a storage in memory leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) {
       try await MemoryTrial(of: InMemoryStorage(), copiesKept: 1).everyWay()
     }
   }
 
-  /// A cache has what the storage has, and not a copy of it.
-  @Test func nothingIsLeftOfASecretKeptInACache() async {
+  /// A cache shares the secret of the wrapped storage, and doesn't copy it.
+  @Test func `a cache leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) {
       try await MemoryTrial(of: InMemoryStorage().cached(), copiesKept: 1).everyWay()
     }
   }
 
   #if EncryptedFile
-  @Test func nothingIsLeftOfASecretInAnEncryptedFile() async {
+  @Test func `an encrypted file leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) {
       let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("memory-\(UUID().uuidString)")
@@ -43,7 +44,7 @@ import Testing
   }
   #endif
 
-  @Test(.inPrivateSession) func nothingIsLeftOfASecretInTheKeyring() async {
+  @Test(.inPrivateSession) func `the keyring leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) {
       let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
       try await MemoryTrial(of: storage, copiesKept: 0).everyWay()
@@ -51,7 +52,8 @@ import Testing
   }
 
   // libsecret wipes only memory that it could lock.
-  @Test(.inPrivateSession) func nothingIsLeftWhereNothingMayBeLocked() async {
+  @Test(.inPrivateSession)
+  func `no stray copies of a secret are left if memory cannot be locked`() async {
     await #expect(processExitsWith: .success) {
       try LockedMemory.forbid()
       let storage = SecretServiceStorage(collection: Provider.current.fastestCollection)
@@ -59,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func nothingIsLeftOfASecretThatWasGiven() async {
+  @Test func `a credentials directory leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) { () async throws -> Void in
       let folder = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
       try FileManager.default.createDirectory(
@@ -70,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func encodingAsJSONLeavesACopy() async {
+  @Test func `encoding a value as JSON leaves a copy of the secret`() async {
     await #expect(processExitsWith: .success) {
       let trial = MemoryTrial(of: InMemoryStorage(), copiesKept: 1)
       await withKnownIssue("JSONEncoder writes into memory that only itself could wipe") {
@@ -83,9 +85,9 @@ import Testing
 /// The public ways to store and read a secret, one after the other.
 private struct MemoryTrial {
   private let storage: any SecureStorage
-  /// How many copies the storage itself has in this process.
+  /// The number of copies that the storage itself has in this process.
   private let copiesKept: Int
-  /// Whether who reads a secret shares the storage's copy, if it has one.
+  /// Indicates whether a reader of a secret shares the storage's copy, if the storage has one.
   private let sharesCopies: Bool
   private let service: ServiceScope
   private let server: ServerScope
@@ -114,7 +116,7 @@ private struct MemoryTrial {
     try await decoding()
   }
 
-  /// Reads JSON, which was stored as bytes.
+  /// Reads JSON that was stored as bytes.
   private func decoding() async throws {
     try await expectNothingLeft(Token.self) { token in
       try storage.setSecret(token?.json, for: value)
@@ -132,7 +134,7 @@ private struct MemoryTrial {
     }
   }
 
-  /// Reads what is written to a file behind the storage's back.
+  /// Reads secrets that are written to a file without the storage.
   func given(_ folder: String) async throws {
     let path = folder + "/account"
     for (key, end) in [
@@ -228,7 +230,7 @@ private struct MemoryTrial {
     } read: {
       try await server.password(for: "account")
     }
-    // The password of a credential as text, when there is one.
+    // The caller gets the password of the credential as text, if there is one.
     try await expectNothingLeft(String.self) { text in
       let credential = text.map { Credential(login: "ada", password: $0) }
       try service.setCredential(credential, labeled: "label")
@@ -288,7 +290,7 @@ private struct MemoryTrial {
 
   private func migrations() async throws {
     try await expectNothingLeft(Secret.self) { secret in
-      // It would not be overwritten.
+      // The migration wouldn't overwrite the item.
       _ = try storage.remove(password)
       guard let secret else { return }
       let source = InMemoryStorage()
@@ -310,7 +312,7 @@ private struct MemoryTrial {
     try FileManager.default.removeItem(atPath: path)
   }
 
-  /// Writes a file without making a copy of the secret in it.
+  /// Writes a secret to a file, between two texts, without copying the secret.
   private func writeFile(
     _ path: String, _ before: String, _ secret: [UInt8], _ after: String
   ) throws {
@@ -328,8 +330,8 @@ private struct MemoryTrial {
     _ type: Value.Type, write: (Value?) async throws -> Void, read: () async throws -> Value?,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    // What is called for the first time is looked up by the dynamic linker, which puts the vector
-    // registers aside on the stack, and with them what memcpy has just moved.
+    // The dynamic linker looks up each function at its first call. It saves the vector registers on
+    // the stack then, with what memcpy has just moved. Therefore the first run checks nothing.
     try await run(type, write, read) { _, _, _ in }
     try await run(type, write, read) { canary, copies, moment in
       let places = try canary.places()
@@ -339,7 +341,7 @@ private struct MemoryTrial {
     }
   }
 
-  /// Stores a secret, reads it, stores another in its place, reads that and removes it.
+  /// Stores a secret, reads it, stores another one in its place, reads that one and removes it.
   private func run<Value: CanaryCarrier>(
     _ type: Value.Type, _ write: (Value?) async throws -> Void, _ read: () async throws -> Value?,
     expect: (_ canary: Canary, _ copies: Int, _ moment: String) throws -> Void

@@ -6,13 +6,13 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// What the uses of a property cost in messages: the table of the article `CostOfAccess.md`.
+/// The messages that each use of a property sends: the table of the article `CostOfAccess.md`.
 @Suite(
   .inPrivateSession,
   .only(on: .gnomeKeyring, "the article gives the numbers of gnome-keyring"))
 struct MessageCountTests {
   @Test(arguments: CountedUse.allCases)
-  func documentedMessagesAreSent(use: CountedUse) throws {
+  func `each use sends the documented messages`(use: CountedUse) throws {
     try withSecureStorage(SecretServiceStorage()) {
       let settings = CountedSettings(service: PrivateSession.newService())
       try use.prepare(settings)
@@ -33,12 +33,12 @@ struct MessageCountTests {
     }
   }
 
-  @Test func everyDocumentedUseIsCounted() throws {
+  @Test func `the counted uses are the documented ones`() throws {
     let documented = try Set(Self.documentedMessages().keys)
     #expect(documented == Set(CountedUse.allCases.map(\.rawValue)))
   }
 
-  /// The rows of the article's table by their first cell.
+  /// Returns the rows of the article's table, by their first cell.
   private static func documentedMessages() throws -> [String: [String]] {
     let repository = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -49,7 +49,7 @@ struct MessageCountTests {
     return Dictionary(uniqueKeysWithValues: rows.dropFirst(2).map { ($0[0], Array($0[1...])) })
   }
 
-  /// How many waits and messages there were, and which messages.
+  /// Returns the cells of a row: the number of waits, the number of messages, and their names.
   private static func row(_ messages: [String], _ waits: String) -> [String] {
     var runs: [(name: String, count: Int)] = []
     for name in messages {
@@ -88,7 +88,7 @@ enum CountedUse: String, CaseIterable {
   case removeService = "removing the three passwords of a service by a query"
 
   func prepare(_ settings: CountedSettings) throws {
-    // Whatever else, the connection is open then.
+    // The connection of this process is open before every use.
     _ = try settings.passwords.$token.exists()
     switch self {
     case .readAtStart, .read, .exists, .replace, .remove: try settings.passwords.$token.write("old")
@@ -132,7 +132,7 @@ enum CountedUse: String, CaseIterable {
   }
 }
 
-/// Settings of one test's own service.
+/// The settings of a service that only one test uses.
 struct CountedSettings {
   let passwords: CountedPasswords
   @Credentials<Credential?> var account: Credential?

@@ -3,12 +3,12 @@ import Keyring
 import StorageModel
 import Testing
 
-/// A keyring that is locked and unlocked now and then agrees with a storage in memory.
+/// A comparison of a keyring that is locked and unlocked now and then with a storage in memory.
 @Suite(
   .inPrivateSession,
   .only(on: .gnomeKeyring, "locks and unlocks a collection as only gnome-keyring's own tools can"))
 struct ModelTests {
-  @Test func keyringAgreesWithMemory() throws {
+  @Test func `the keyring agrees with a storage in memory`() throws {
     let collection = try PasswordCollection()
     let outcome = Result { try run(collection) }
     try collection.delete()
@@ -21,7 +21,7 @@ struct ModelTests {
     var run = ModelRun()
     try run.expectAgreement { random in
       if random.oneIn(40) {
-        // What it has then is what it has read from its file.
+        // The keyring has only the content of its file then.
         try keyring.lock()
         try collection.unlock()
       }

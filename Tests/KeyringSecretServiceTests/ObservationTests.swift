@@ -6,14 +6,14 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// What is reported of a keyring, whoever changes it.
+/// Reports of changes to a keyring, regardless of the program that makes them.
 @Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct ObservationTests {
   private let storage = SecretServiceStorage()
   private let service = PrivateSession.newService()
   private var key: ItemKey { .password(service: service, account: "account") }
 
-  /// Any program may send the signals by which ours tell each other of a change.
-  @Test func signalsOfOtherItemsAreDropped() throws {
+  /// Any program may send the signals that programs with this package use to announce a change.
+  @Test func `signals of other items are dropped`() throws {
     let log = EventLog()
     let observation = try storage.observe(.service(service), log.append)
     let connection = try openSession().connection
@@ -24,13 +24,13 @@ import Testing
     }
     try storage.setPassword("s3cret", for: key)
     log.wait(for: .changed(.created(key)))
-    // Of a thousand; KeePassXC tells of its own collections many times.
+    // There were a thousand signals. KeePassXC reports its own collections many times.
     #expect(log.count < 500)
     _ = observation
     try storage.remove(key)
   }
 
-  @Test func floodOfSignalsIsBoundedAndHidesNothing() throws {
+  @Test func `a flood of signals is bounded and hides no change`() throws {
     let log = EventLog()
     let observation = try storage.observe(.service(service), log.append)
     let session = try openSession()
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [any OtherProgram].all)
-  func anotherProgramsChangesAreReported(program: any OtherProgram) async throws {
+  func `changes by another program are reported`(program: any OtherProgram) async throws {
     var changes = try await storage.changes(matching: .service(service)).makeAsyncIterator()
     try program.set("first", service: service, username: "account")
     #expect(await changes.next() == .created(key))
@@ -58,8 +58,8 @@ import Testing
     #expect(await changes.next() == .removed(key))
   }
 
-  /// What another program has stored is found under keys of several kinds.
-  @Test func aKeyIsReportedAsItWasAskedFor() async throws {
+  /// An item that another program has stored is found under keys of several kinds.
+  @Test func `a change is reported with the key that was asked for`() async throws {
     let value = ItemKey.value(service: service, account: "account")
     var changes = try await storage.changes(matching: .key(value)).makeAsyncIterator()
     try SecretTool().set("1", service: service, username: "account")
@@ -68,7 +68,7 @@ import Testing
     #expect(await changes.next() == .removed(value))
   }
 
-  @Test func quickChangesEndInTheLastValue() async throws {
+  @Test func `quick changes end in the last value`() async throws {
     var changes = try await storage.changes(matching: .key(key)).makeAsyncIterator()
     let worker = try Program.worker("change", service, "1000")
     #expect(await changes.next() == .created(key))
@@ -79,14 +79,13 @@ import Testing
     }
     #expect(try worker.finish().status == 0)
     try await storage.remove(key)
-    // However many were reported before: the last is the last.
+    // Any number of replacements may be reported first. The removal is reported last.
     var next = await changes.next()
     while next == .replaced(key) { next = await changes.next() }
     #expect(next == .removed(key))
   }
 
-  /// Whoever gives up beginning to observe leaves the others alone.
-  @Test func othersGoOnWhenOneGivesUp() throws {
+  @Test func `an observation that times out at its start leaves others alone`() throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let log = EventLog()
@@ -106,8 +105,8 @@ import Testing
     _ = (observation, later)
   }
 
-  /// A collection that has just come is found a moment later than the first signal of its items.
-  @Test func whereNoCollectionWasFoundYetAnyItemMayBeInIt() {
+  /// A new collection is found a moment after the first signal of its items.
+  @Test func `any item may be in a collection that is not found yet`() {
     let log = EventLog()
     let collection = ObservedCollection(.named("new"), nil, log.append)
     #expect(collection.take(nil, ItemSignals(), isFirst: true))
@@ -115,9 +114,9 @@ import Testing
     log.wait(for: .mayHaveChanged(nil))
   }
 
-  /// Readers find another program's item once ours is gone, and with it another value.
+  /// Once our item is gone, readers find the item of another program, which has another value.
   @Test(.only(on: .gnomeKeyring, "KWallet has one item with these attributes"))
-  func whatIsFoundInsteadIsReported() throws {
+  func `a removal that uncovers another item is reported as a replacement`() throws {
     let log = EventLog()
     try storage.setPassword("ours", for: key)
     let program = try Program(
@@ -133,7 +132,7 @@ import Testing
     try storage.remove(key)
   }
 
-  @Test func whoEndsLastEndsTheConnection() async throws {
+  @Test func `the last observer to end closes the connection`() async throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let storage = bus.storage()
@@ -159,7 +158,7 @@ import Testing
     return answer.child(0).children.count { $0.text.hasPrefix(":") }
   }
 
-  @Test func withoutABusThereIsAnError() async {
+  @Test func `observing without a bus throws an error`() async {
     let storage = SecretServiceStorage(options: .init(busAddress: "unix:path=/nonexistent"))
     let error = await #expect(throws: SecureStorageError.self) { _ = try await storage.changes() }
     #expect(error?.code == .noSessionBus)
@@ -167,14 +166,14 @@ import Testing
   }
 }
 
-/// What is reported of a collection that is locked, unlocked, made and deleted.
+/// Reports of changes to a collection that is locked, unlocked, created and deleted.
 @Suite(
   .inPrivateSession, .timeLimit(.minutes(2)),
   .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"))
 struct CollectionObservationTests {
   private let key = ItemKey.password(service: "service", account: "account")
 
-  @Test func locksAreReportedAndNothingIsUnlocked() throws {
+  @Test func `a lock is reported, and observing unlocks nothing`() throws {
     let collection = try PasswordCollection()
     defer { #expect(throws: Never.self) { try collection.delete() } }
     let storage = SecretServiceStorage(
@@ -188,7 +187,7 @@ struct CollectionObservationTests {
       try storage.lock()
       log.wait(for: .locked)
       #expect(try storage.isLocked())
-      // Observed from a locked state on.
+      // This observation starts while the collection is locked.
       let another = EventLog()
       let late = try storage.observe(.service("service"), another.append)
       #expect(try storage.isLocked())
@@ -202,7 +201,7 @@ struct CollectionObservationTests {
     #expect(log.changes == Array(repeating: .replaced(key), count: 3))
   }
 
-  @Test func collectionsComeAndGo() throws {
+  @Test func `an observation follows a collection that is deleted and recreated`() throws {
     let first = try PasswordCollection()
     let storage = SecretServiceStorage(collection: .named(first.label), interaction: .never)
     try storage.setPassword("s3cret", for: key)
@@ -219,12 +218,13 @@ struct CollectionObservationTests {
   }
 }
 
-/// The bus or the provider dies and comes back while somebody observes.
+/// Observations while the bus or the provider dies and comes back.
 @Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct ObservationRestartTests {
   private let key = ItemKey.password(service: "service", account: "account")
   private let kept = ItemKey.password(service: "service", account: "kept")
 
-  @Test(arguments: [false, true]) func restartsAreBridged(ofTheBus: Bool) throws {
+  @Test(arguments: [false, true])
+  func `an observation survives restarts of the bus or the provider`(ofTheBus: Bool) throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let storage = bus.storage()
@@ -236,11 +236,11 @@ struct CollectionObservationTests {
       log.wait(for: .interrupted)
       if ofTheBus {
         try bus.start()
-        // It has ended with its bus.
+        // The keyring has ended with its bus.
         try keyring.kill()
       }
       try keyring.start()
-      // Perhaps before the observer has found its way back.
+      // The observer may not be connected again yet.
       try storage.setPassword("s3cret", for: key)
       log.wait(for: .changed(.created(key)))
       try storage.remove(key)
@@ -250,8 +250,8 @@ struct CollectionObservationTests {
     observation.cancel()
   }
 
-  /// What was changed while nobody listened: the keyring has another file when it comes back.
-  @Test func differencesAreReported() throws {
+  /// The keyring has another file when it comes back.
+  @Test func `changes during an interruption are reported afterwards`() throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let storage = bus.storage()

@@ -3,7 +3,7 @@ import Foundation
 import Keyring
 import Testing
 
-/// Passwords that we and another program both use.
+/// Passwords that both this package and another program use.
 @Suite(.inPrivateSession) struct OtherProgramsTests {
   let service = PrivateSession.newService()
   let storage = SecretServiceStorage()
@@ -16,7 +16,7 @@ import Testing
     try PythonSecretStorage.items(["service": service])
   }
 
-  @Test func leavesAWitness() throws {
+  @Test func `a password stays in the keyring as a witness of the tests`() throws {
     let witness = try #require(PrivateSession.witness)
     let property = Password<String?>(witness, service: "swift-keyring-witness", storage: storage)
     try property.projectedValue.write("witness of \(witness)")
@@ -26,7 +26,9 @@ import Testing
   // MARK: Theirs
 
   @Test(arguments: [any OtherProgram].all)
-  func theirsIsReadChangedInPlaceAndRemoved(program: any OtherProgram) throws {
+  func `an item of another program is read, changed in place and removed`(
+    program: any OtherProgram
+  ) throws {
     try program.set("theirs", service: service, username: "token")
     #expect(try password.read() == "theirs")
     #expect(try password.exists())
@@ -47,7 +49,9 @@ import Testing
   }
 
   @Test(arguments: [any OtherProgram].all)
-  func theirsThatTheyRemoveIsGone(program: any OtherProgram) throws {
+  func `an item of another program is gone once that program removes it`(
+    program: any OtherProgram
+  ) throws {
     try program.set("theirs", service: service, username: "token")
     try password.write("ours")
     try program.remove(service: service, username: "token")
@@ -56,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [any OtherProgram].all)
-  func theirsIsInTheWayOfAnAddition(program: any OtherProgram) throws {
+  func `an item of another program prevents an addition`(program: any OtherProgram) throws {
     try program.set("theirs", service: service, username: "token")
     let key = ItemKey.password(service: service, account: "token")
     let error = #expect(throws: SecureStorageError.self) {
@@ -66,7 +70,7 @@ import Testing
     #expect(try password.read() == "theirs")
   }
 
-  @Test func theirsKeepsItsLabelAndAttributes() throws {
+  @Test func `an item of another program keeps its label and attributes`() throws {
     try SecretTool.store(
       "theirs", label: "Their label", ["service": service, "username": "token", "extra": "kept"])
     let key = ItemKey.password(service: service, account: "token")
@@ -82,7 +86,7 @@ import Testing
   // MARK: Ours
 
   @Test(arguments: [any OtherProgram].all)
-  func oursIsReadAndRemoved(program: any OtherProgram) throws {
+  func `another program reads and removes our item`(program: any OtherProgram) throws {
     for secret in ["ours", "hällo wörld 👩‍💻", "\"quotes' $and spaces  ", "two\nlines\n", ""] {
       try password.write(secret)
       #expect(try program.get(service: service, username: "token") == secret)
@@ -93,9 +97,10 @@ import Testing
   }
 
   @Test(arguments: [SecretTool(), PythonSecretStorage()] as [any OtherProgram])
-  func oursThatTheyReplaceIsStillFound(program: any OtherProgram) throws {
+  func `our item is found even if another program replaces it`(program: any OtherProgram) throws {
     try password.write("ours")
-    // The subset trap of gnome-keyring: their item takes the place of ours, with their attributes.
+    // This is the subset trap of gnome-keyring. Their item takes the place of ours, with their
+    // attributes.
     try program.set("theirs", service: service, username: "token")
     #expect(try items().map(\.text) == ["theirs"])
     #expect(try password.read() == "theirs")
@@ -105,7 +110,7 @@ import Testing
     #expect(try items().isEmpty)
   }
 
-  @Test func oursThatTheyChangeInPlaceStaysOurs() throws {
+  @Test func `our item stays ours if another program changes it in place`() throws {
     try password.write("ours")
     var expected = try items()
     try PythonSecretStorage.change(["service": service, "username": "token"], to: "theirs")
@@ -114,10 +119,11 @@ import Testing
     #expect(try password.read() == "theirs")
   }
 
-  // What keyring 23.9.3 replaces by has its attribute "application", which our item has not, so
-  // that gnome-keyring 42.1 creates a second item. keyring reads and removes the one changed last,
-  // by whole seconds; we always our own, and our next save removes theirs.
-  @Test func oursIsNotWhatPythonKeyringReplaces() throws {
+  // keyring 23.9.3 replaces an item only if it has keyring's attribute "application". Our item
+  // doesn't have it, so gnome-keyring 42.1 creates a second item. keyring reads and removes the
+  // item that was changed last, in whole seconds. We always read and remove our own item, and our
+  // next save removes theirs.
+  @Test func `PythonKeyring creates a second item instead of replacing ours`() throws {
     let keyring = PythonKeyring()
     try password.write("ours")
     let ours = try items()
@@ -133,7 +139,7 @@ import Testing
     #expect(try password.read() == "ours again")
     #expect(try keyring.get(service: service, username: "token") == "ours again")
 
-    // What was removed stays removed: theirs does not come to light in its place.
+    // A removed password stays removed. Their item doesn't appear in its place.
     try keyring.set("theirs", service: service, username: "token")
     #expect(try items().count == 2)
     #expect(try password.remove())

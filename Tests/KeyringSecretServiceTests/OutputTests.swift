@@ -3,12 +3,13 @@ import Foundation
 import Keyring
 import Testing
 
-/// A program that keeps a secret in the keyring, with everything that can be made to talk talking:
-/// what it writes, is called with, or leaves in a file never shows the secret.
+/// A program that keeps a secret in the keyring, while everything that can log does so.
+///
+/// Its output, its arguments, its environment and its files never show the secret.
 @Suite struct OutputTests {
   static let canary = "canary-never-to-be-seen-anywhere"
 
-  @Test(.inPrivateSession) func noOutputAndNoFileShowsTheSecret() async throws {
+  @Test(.inPrivateSession) func `no output and no file shows the secret`() async throws {
     let home = Self.home(ofChildOf: getpid())
     try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
     defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: home) } }
@@ -24,7 +25,7 @@ import Testing
       })
     let output = String(decoding: program.standardOutputContent, as: UTF8.self)
     let complaints = String(decoding: program.standardErrorContent, as: UTF8.self)
-    // It did talk: GDBus of each message, this package of what went wrong.
+    // The program did log. GDBus logged each message, and this package logged the errors.
     #expect(output.contains("org.freedesktop.Secret.Service.GetSecrets"))
     #expect(complaints.contains("secure property"))
     #expect(output.contains("Undecodable") || output.contains("undecodable"))
@@ -37,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func theCheckFindsASecretInAnyShape() {
+  @Test func `the check finds a secret as text, as numbers and in base64`() {
     let bytes = Data(Self.canary.utf8)
     let hexadecimal = bytes.map { String($0, radix: 16) }
     #expect(Self.shows("… \(Self.canary) …"))
@@ -56,7 +57,7 @@ import Testing
     FileManager.default.temporaryDirectory.appending(path: "swift-keyring-output-\(process)")
   }
 
-  /// Has GLib tell of all it does, and every file written that has no other place end up in a folder.
+  /// Makes GLib log everything, and directs files that have no other place to a folder.
   private static func beTalkative(at home: URL) throws {
     for name in ["HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
       setenv(name, home.path, 1)
@@ -87,7 +88,7 @@ import Testing
     dump(settings)
   }
 
-  /// Meets each error that there is something to say about, and says it.
+  /// Causes each error that has something to say, and prints it.
   private static func makeMistakes(_ service: ServiceScope, _ settings: Settings) throws {
     let key = ItemKey.value(service: service.service, account: "token")
     let secret = Secret(canary)
@@ -108,12 +109,12 @@ import Testing
       print(error as Any, error?.errorDescription ?? "", String(reflecting: error))
       dump(error)
     }
-    // Without a handler a line on standard error.
+    // Without a handler, a failure is reported in a line on standard error.
     Settings(service: service.service, storage: nowhere).password = canary
     dump(settings.token)
   }
 
-  /// Shows what the system shows of the process to others.
+  /// Prints the parts of the process that the system shows to others.
   private static func showProcess() throws {
     for file in ["cmdline", "environ"] {
       let content = try #require(FileManager.default.contents(atPath: "/proc/self/\(file)"))
@@ -142,7 +143,7 @@ import Testing
 
   // MARK: - The check
 
-  /// Whether a text has the secret in it: as it is, as numbers of its bytes, or in base64.
+  /// Returns `true` if a text contains the secret as it is, as numbers of its bytes, or in base64.
   private static func shows(_ text: String) -> Bool {
     let bytes = Data(canary.utf8)
     if text.contains(canary) { return true }
@@ -150,7 +151,7 @@ import Testing
     let digits = text.lowercased().replacingOccurrences(of: "0x", with: "").filter(\.isHexDigit)
     if digits.contains(bytes.map { String($0, radix: 16) }.joined()) { return true }
     return (0..<3).contains { offset in
-      // Of the digits only those that say nothing of the bytes before and after.
+      // Only these digits don't depend on the bytes before and after the secret.
       let encoded = (Data(count: offset) + bytes).base64EncodedString()
       return text.contains(encoded.dropFirst(4).prefix(bytes.count * 4 / 3 - 4))
     }

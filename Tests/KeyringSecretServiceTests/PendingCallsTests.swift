@@ -7,7 +7,9 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// Calls that wait for a keyring for a long time: waiting is an event, and costs no thread.
+/// Calls that wait for a keyring for a long time.
+///
+/// They wait for an event, which takes no thread.
 @Suite(.inPrivateSession) struct PendingCallsTests {
   private let bus: PrivateBus
   private let service: FakeService
@@ -37,7 +39,7 @@ import Testing
     }
   }
 
-  /// Starts reads of different keys, and waits until all of them wait.
+  /// Starts reads of different keys, and returns when all of them are waiting.
   private func pendingReads(
     of storage: some SecureStorage, _ count: Int = count
   ) throws -> [Task<SecureStorageError.Code?, Never>] {
@@ -54,7 +56,7 @@ import Testing
     return codes
   }
 
-  /// What the app does elsewhere goes on.
+  /// Checks that the app's work elsewhere goes on.
   private func useSomethingElse() async throws {
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "of the app").async { continuation.resume() }
@@ -65,10 +67,10 @@ import Testing
     #expect(elsewhere == "elsewhere")
   }
 
-  @Test func tenThousandReadsCostNoThreads() async throws {
+  @Test func `ten thousand waiting reads take no threads`() async throws {
     let storage = bus.storage(serviceTimeout: .seconds(300))
     try await storage.setPassword("s3cret", for: StorageUse.key)
-    // The threads that every asynchronous program has are there from here on.
+    // From here on, the process has the threads that every asynchronous program has.
     let first = try await storage.password(for: StorageUse.key)
     #expect(first == "s3cret")
     try service.fault("SearchItems", .mute)
@@ -87,11 +89,11 @@ import Testing
     #expect(last == "s3cret")
   }
 
-  @Test func eachOfThemEndsByItsDeadline() async throws {
+  @Test func `each of ten thousand waiting reads ends by its deadline`() async throws {
     let storage = bus.storage(serviceTimeout: .seconds(5))
     try await storage.setPassword("s3cret", for: StorageUse.key)
     try service.fault("SearchItems", .mute)
-    // On a busy machine the first are over before the last have begun.
+    // On a busy machine, the first reads end before the last ones begin.
     let ends = await codes(of: try reads(of: storage))
     #expect(ends == [.timedOut: Self.count])
     try service.reset()
@@ -99,8 +101,8 @@ import Testing
     #expect(last == "s3cret")
   }
 
-  @Test func theyShareOneQuestion() async throws {
-    // They are searched for before the question is asked.
+  @Test func `two thousand waiting reads share one prompt`() async throws {
+    // The keyring searches for all items before it shows the prompt.
     let count = 2000
     let storage = bus.storage(serviceTimeout: .seconds(5))
     try await storage.setPassword("s3cret", for: StorageUse.key)
@@ -110,7 +112,7 @@ import Testing
     let before = try threadCount()
     let reads = try pendingReads(of: storage, count)
     try #require(waitUntil { session.unlockings.withLock { $0.count } == 1 })
-    // A question may be open for longer than the keyring may take to answer.
+    // A prompt may be open for longer than the keyring may take to answer.
     let end = ContinuousClock.now + .seconds(6)
     try #require(waitUntil { ContinuousClock.now > end })
     #expect(ReadQueue.shared.reads.load(ordering: .relaxed) == count)
@@ -122,7 +124,7 @@ import Testing
     #expect(ends == [.canceled: count])
   }
 
-  @Test func theyWaitForAnAutoLockingCollection() async throws {
+  @Test func `ten thousand reads wait for their turn at an AutoLockingStorage`() async throws {
     let collection = bus.storage(serviceTimeout: .seconds(300)).collection(labeled: "Second")
     try service.makeSecondCollection()
     let vault = AutoLockingStorage(collection, patience: .seconds(300))
@@ -146,7 +148,7 @@ import Testing
     try #require(waitUntil { started.value.load(ordering: .relaxed) == Self.count })
     #expect(try threadCount() <= before + 4)
     try await useSomethingElse()
-    // Those whose patience is over end by themselves, but for the one whose turn it is.
+    // The reads whose patience is over end by themselves, except the one whose turn it is.
     try #require(waitUntil { late.value.load(ordering: .relaxed) == Self.count / 2 - 1 })
     for read in reads { read.cancel() }
     let ends = await codes(of: reads)
@@ -155,8 +157,8 @@ import Testing
 
   // MARK: - Together
 
-  /// Reads that come while two are under way wait for those, and travel in one batch.
-  @Test(arguments: [true, false]) func readsTravelTogether(equal: Bool) async throws {
+  @Test(arguments: [true, false])
+  func `reads wait for the two in progress, and travel in one batch`(equal: Bool) async throws {
     let storage = bus.storage()
     let keys = (0..<100).map { ItemKey.password(service: "service", account: "\($0)") }
     for key in keys {
@@ -177,8 +179,8 @@ import Testing
     #expect(session.waits.load(ordering: .relaxed) - start == 3)
   }
 
-  /// A read may join others only before they have set out.
-  @Test func noReadTakesAnAnswerFromBeforeItBegan() async throws {
+  /// A read may join other reads only before they are sent.
+  @Test func `a read uses no answer to a question from before it began`() async throws {
     let storage = bus.storage()
     try await storage.setPassword("old", for: StorageUse.key)
     _ = try await storage.password(for: StorageUse.key)
@@ -210,8 +212,7 @@ import Testing
     }
   }
 
-  /// What is wrong with one item is no failure of the others that were read beside it.
-  @Test func aBatchIsNotSpoiltByOneItem() async throws {
+  @Test func `an ambiguous item fails no other reads of its batch`() async throws {
     let storage = bus.storage()
     let ambiguous = ItemKey.password(service: "service", account: "ambiguous")
     try await storage.setPassword("s3cret", for: StorageUse.key)
@@ -233,8 +234,8 @@ import Testing
     }
   }
 
-  /// Nobody was asked yet when another item spoilt the batch, so each read may still unlock its own.
-  @Test func lockedItemsOfASpoiltBatchAreUnlocked() async throws {
+  /// Another item failed the batch before a person was asked, so each read may unlock its own.
+  @Test func `reads still unlock their own items after their batch fails`() async throws {
     let storage = bus.storage()
     let ambiguous = ItemKey.password(service: "service", account: "ambiguous")
     let keys = (0..<8).map { ItemKey.password(service: "service", account: "\($0)") }
@@ -243,7 +244,7 @@ import Testing
     try service.hide(.each)
     try service.lock()
     try service.fault("SearchItems", .late(0.1))
-    // The first two travel alone.
+    // The first two reads travel alone.
     let reads = keys.flatMap { [$0, ambiguous] }.map { key in
       Task { () -> Result<String?, SecureStorageError> in
         await Result { () async throws(SecureStorageError) in
@@ -259,8 +260,8 @@ import Testing
     }
   }
 
-  /// A synchronous call needs none of the threads that asynchronous ones run on, and the other way round.
-  @Test func synchronousCallsOnEveryThreadEnd() async throws {
+  /// Synchronous calls need none of the threads that asynchronous calls run on, and vice versa.
+  @Test func `synchronous calls end even if they block every thread`() async throws {
     let storage = bus.storage()
     let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
     for key in keys { try await storage.setPassword("s3cret", for: key) }
@@ -275,8 +276,8 @@ import Testing
     }
   }
 
-  /// The task whose turn it is needs no thread that the others block while they wait for theirs.
-  @Test func turnsEndThoughEveryThreadWaits() async throws {
+  /// The task whose turn it is needs none of the threads that other tasks block while they wait.
+  @Test func `turns end even if every thread waits for one`() async throws {
     try service.makeSecondCollection()
     let collection = bus.storage().collection(labeled: "Second")
     let vault = AutoLockingStorage(collection, patience: .seconds(20))

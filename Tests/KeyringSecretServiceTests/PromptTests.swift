@@ -3,7 +3,7 @@ import Keyring
 import KeyringTesting
 import Testing
 
-/// A locked collection, and a person who unlocks it or does not.
+/// A locked collection, and a person who unlocks it or doesn't.
 @Suite(
   .inPrivateSession, .serialized,
   .only(on: .gnomeKeyring, "the prompts of other keyrings need a screen and a person"))
@@ -26,7 +26,7 @@ struct PromptTests {
     try storage.password(for: .password(service: "service", account: "account"))
   }
 
-  @Test func rightAnswerUnlocks() throws {
+  @Test func `the right password unlocks the collection`() throws {
     try withLockedCollection { storage, _ in
       let prompter = try Prompter(.password(PasswordCollection.password))
       #expect(try password(storage) == "s3cret")
@@ -36,7 +36,7 @@ struct PromptTests {
     }
   }
 
-  @Test func wrongAnswerIsAskedForAgain() throws {
+  @Test func `the keyring asks again after a wrong password`() throws {
     try withLockedCollection { storage, _ in
       let prompter = try Prompter(
         .password("wrong"), .password(PasswordCollection.password))
@@ -45,7 +45,7 @@ struct PromptTests {
     }
   }
 
-  @Test func dismissedPromptIsAnErrorOfEveryOperation() throws {
+  @Test func `every operation fails if its prompt is dismissed`() throws {
     try withLockedCollection { storage, _ in
       let prompter = try Prompter(.dismiss, .dismiss, .dismiss, .dismiss)
       let operations: [() throws -> Void] = [
@@ -70,12 +70,12 @@ struct PromptTests {
     }
   }
 
-  @Test func writingAndRemovingUnlockToo() throws {
+  @Test func `writing and removing unlock the collection, too`() throws {
     try withLockedCollection { storage, _ in
       let prompter = try Prompter(
         .password(PasswordCollection.password), .password(PasswordCollection.password),
         .password(PasswordCollection.password))
-      // A new item: nothing is found that is locked, and only its creation meets the lock.
+      // The item is new, so the search finds nothing locked. Only the creation meets the lock.
       try storage.setPassword("another", for: .password(service: "service", account: "another"))
       try storage.lock()
       try storage.setPassword("other", for: .password(service: "service", account: "account"))
@@ -86,7 +86,7 @@ struct PromptTests {
     }
   }
 
-  @Test func promptThatNobodyAnswersEndsByItsOwnDeadline() throws {
+  @Test func `an unanswered prompt ends by its own deadline`() throws {
     try withLockedCollection { storage, label in
       let prompter = try Prompter(.wait, .password(PasswordCollection.password))
       let hasty = SecretServiceStorage(
@@ -96,14 +96,14 @@ struct PromptTests {
       #expect(error?.code == .timedOut)
       #expect(ContinuousClock.now - start < .seconds(10))
       _ = try prompter.finish()
-      // The provider is none the worse for it, and asks again.
+      // The provider still works, and asks again.
       let second = try Prompter(.password(PasswordCollection.password))
       #expect(try password(storage) == "s3cret")
       _ = try second.finish()
     }
   }
 
-  @Test func nobodyIsAskedWhenThatIsNotAllowed() throws {
+  @Test func `no prompt is shown if interaction is not allowed`() throws {
     try withLockedCollection { storage, label in
       let prompter = try Prompter(.password(PasswordCollection.password))
       let silent = SecretServiceStorage(collection: .named(label), interaction: .never)
@@ -115,11 +115,11 @@ struct PromptTests {
   }
 
   @Test(arguments: [StorageContract.collectionsAreApart])
-  func contractOfCollections(rule: StorageContract) throws {
+  func `collections keep the contract if the prompts are confirmed`(rule: StorageContract) throws {
     try Prompter.agreeing { try rule.verify(SecretServiceStorage()) }
   }
 
-  @Test func collectionIsNotMadeWhenThePromptIsDismissed() throws {
+  @Test func `no collection is created if the prompt is dismissed`() throws {
     let label = PrivateSession.newService()
     let prompter = try Prompter(.dismiss)
     let error = #expect(throws: SecureStorageError.self) {
@@ -135,7 +135,7 @@ struct PromptTests {
     #expect(silent?.code == .locked)
   }
 
-  @Test func confirmingStorageAsksEachTime() throws {
+  @Test func `AutoLockingStorage asks before each use`() throws {
     try withLockedCollection { storage, _ in
       let right = Prompter.Answer.password(PasswordCollection.password)
       let prompter = try Prompter(right, right, .dismiss, right)
@@ -146,14 +146,14 @@ struct PromptTests {
       #expect(try vault.password(for: key) == "s3cret")
       let error = #expect(throws: SecureStorageError.self) { try vault.password(for: key) }
       #expect(error?.code == .userCanceled)
-      // Unlocked by somebody else, the user is asked all the same.
+      // The user is asked even if somebody else has unlocked the collection.
       try vault.setPassword("other", for: key)
       #expect(try storage.isLocked())
       #expect(try prompter.finish() == 4)
     }
   }
 
-  @Test func confirmingStorageRefusesTheDefaultCollection() throws {
+  @Test func `AutoLockingStorage refuses the default and session collections`() throws {
     let storage = SecretServiceStorage()
     let label = try #require(try storage.collections().first(where: \.isDefault)?.label)
     let session = SecretServiceStorage(collection: .session)
@@ -167,7 +167,7 @@ struct PromptTests {
     #expect(try !storage.isLocked())
   }
 
-  @Test func cancellingGivesUpAPromptAndLeavesTheKeyringAlive() async throws {
+  @Test func `cancellation gives up a prompt and leaves the keyring alive`() async throws {
     let collection = try PasswordCollection()
     let storage = SecretServiceStorage(collection: .named(collection.label))
     let key = ItemKey.password(service: "service", account: "account")
@@ -186,7 +186,7 @@ struct PromptTests {
     try collection.delete()
   }
 
-  @Test func unlockAsks() throws {
+  @Test func `unlocking asks only while the collection is locked`() throws {
     try withLockedCollection { storage, _ in
       let prompter = try Prompter(.password(PasswordCollection.password))
       try storage.unlock()

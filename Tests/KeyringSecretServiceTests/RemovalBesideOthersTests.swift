@@ -2,12 +2,12 @@
 import Keyring
 import Testing
 
-/// What a removal leaves of other programs' items, and what not, as it is documented.
+/// The documented effects of a removal on the items of other programs.
 @Suite(.inPrivateSession) struct RemovalBesideOthersTests {
   let service = PrivateSession.newService()
   let storage = SecretServiceStorage()
 
-  @Test func theirsIsReadOnceOursIsRemoved() throws {
+  @Test func `an item of another program is read once ours is removed`() throws {
     let key = ItemKey.password(service: service, account: "token")
     try storage.setPassword("ours", for: key)
     try SecretTool.store(
@@ -20,7 +20,7 @@ import Testing
     #expect(try !storage.remove(key))
   }
 
-  @Test func theirsOfTheServiceAreRemoved() throws {
+  @Test func `removeAll also removes passwords and credentials of other programs`() throws {
     try storage.service(service).setPassword("ours", for: "ours")
     try SecretTool.store("password", label: "one", ["service": service, "username": "theirs"])
     try SecretTool.store("credential", label: "two", ["service": service, "label": "theirs"])

@@ -3,26 +3,26 @@ import Keyring
 import KeyringTesting
 import Testing
 
-/// The contract on a real keyring, collection by collection.
+/// The contract on a real keyring, for one collection at a time.
 @Suite(.inPrivateSession) struct SecretServiceContractTests {
   static let unattended = StorageContract.allCases.filter {
     $0.requirement != .locking && $0.requirement != .collections
   }
 
   @Test(arguments: unattended)
-  func defaultCollection(rule: StorageContract) throws {
+  func `the default collection keeps the contract`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage()) }
   }
 
   @Test(.withSessionCollection, arguments: unattended)
-  func sessionCollection(rule: StorageContract) throws {
+  func `the session collection keeps the contract`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(collection: .session)) }
   }
 
   @Test(
     .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"),
     arguments: StorageContract.allCases.filter { $0.requirement != .collections })
-  func namedCollection(rule: StorageContract) throws {
+  func `a named collection keeps the contract`(rule: StorageContract) throws {
     let collection = try PasswordCollection()
     let storage = SecretServiceStorage(
       collection: .named(collection.label), interaction: .never)

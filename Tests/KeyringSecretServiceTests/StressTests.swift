@@ -5,28 +5,29 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// Many threads and several processes on one keyring.
+/// Many threads and several processes that use one keyring.
 @Suite(.inPrivateSession) struct StressTests {
   private let service = PrivateSession.newService()
 
-  /// Starts with an unlocked keyring: the workers ask nobody.
+  /// Unlocks the keyring, because the workers don't ask a person.
   init() throws { try SecretServiceStorage().unlock() }
 
-  @Test func eightThreadsLoseNothing() throws {
-    // In memory: the default collection's file would be written some ten thousand times.
+  @Test func `eight threads lose no writes`() throws {
+    // The collection is in memory if possible. The file of the default collection would be written
+    // some ten thousand times.
     let collection = Provider.current.fastestCollection
     try expectNothingLost(
       [Program.worker("mix", "\(collection)", service, "worker", "8", "2000")],
       SecretServiceStorage(collection: collection))
   }
 
-  @Test func fourProcessesLoseNothing() throws {
+  @Test func `four processes lose no writes`() throws {
     try expectNothingLost(
       (0..<4).map { try Program.worker("mix", "default", service, "worker \($0)", "2", "500") },
       SecretServiceStorage())
   }
 
-  @Test func coldStartOpensOneSession() throws {
+  @Test func `a cold start of sixteen threads opens one session`() throws {
     let monitor = try BusMonitor()
     let (status, _) = try Program.worker("start", "16").finish()
     #expect(status == 0)
@@ -35,7 +36,7 @@ import Testing
     #expect(messages.filter { $0 == "SearchItems" }.count >= 16)
   }
 
-  /// Waits for the workers, and expects every write that they had acknowledged in the keyring.
+  /// Waits for the workers, and checks that the keyring has every write that it acknowledged.
   private func expectNothingLost(_ workers: [Program], _ storage: SecretServiceStorage) throws {
     var output = ""
     for worker in workers {
@@ -57,7 +58,7 @@ import Testing
       }
       #expect(contradictions.isEmpty, "\(key) of \(histories.count) keys")
     }
-    // Where a secret is on disk later than its attributes, the item with the former login stays until
+    // If a secret is on disk later than its attributes, the item with the former login stays until
     // the next save.
     let isLate = try openSession().provider.secretDelay != .zero
     let superseded = isLate ? items.count { $0.key.kind == .credentials } : 0

@@ -2,10 +2,10 @@
 import Keyring
 import Testing
 
-/// For every pair of keys with different parts, saving one leaves the other alone.
+/// Every pair of keys with different parts.
 ///
-/// The daemons replace by subset: an item with {service} takes the place of one with {service,
-/// username}.
+/// The daemons replace items by subset. An item with {service} takes the place of one with
+/// {service, username}.
 @Suite(.inPrivateSession) struct SubsetTrapTests {
   static let shapes: [(kind: ItemKind, parts: [String])] =
     [.password, .credentials, ItemKind(rawValue: "of somebody's own")].flatMap { kind in
@@ -16,7 +16,7 @@ import Testing
     }
 
   @Test(arguments: shapes.indices)
-  func savingOneKeyLeavesEveryOther(index: Int) throws {
+  func `saving one key leaves every other key alone`(index: Int) throws {
     let storage = SecretServiceStorage()
     let service = PrivateSession.newService()
     let keys = Self.shapes.map { shape in
@@ -32,7 +32,7 @@ import Testing
       try storage.item(for: key, details: .secret)?.secret
     }
     for other in keys.indices where other != index {
-      // Both orders: the new item must neither take the other's place nor be taken for it.
+      // In both orders, the new item must neither take the other's place nor be taken for it.
       for (first, second) in [(keys[index], keys[other]), (keys[other], keys[index])] {
         try save(first, "first")
         try save(second, "second")

@@ -4,12 +4,12 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// Items that another process has replaced by newer ones, and was killed before it deleted them.
+/// Items that another process replaced by newer ones, but didn't delete before it was killed.
 @Suite(.inPrivateSession) struct SupersededItemTests {
   private let storage = SecretServiceStorage()
   private let key = ItemKey.password(service: PrivateSession.newService(), account: "account")
 
-  /// Creates what another process creates before it deletes the item that it replaces.
+  /// Creates the item that another process creates before it deletes the item that it replaces.
   private func replaceWithNewAttributes(revision: Int, _ secret: String) throws {
     let session = try openSession()
     let attributes = key.newAttributes.merging([AttributeName.revision: "\(revision)"]) { $1 }
@@ -19,10 +19,10 @@ import Testing
     _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
   }
 
-  @Test func rewritingWritesToTheNewerOne() throws {
+  @Test func `a rewrite goes to the newer item`() throws {
     try storage.setPassword("old", for: key)
     try replaceWithNewAttributes(revision: 1, "theirs")
-    // This process knows where the item was.
+    // This process knows the place of the old item.
     try storage.setPassword("ours", for: key)
     #expect(try storage.password(for: key) == "ours")
     #expect(try SecretServiceStorage().items(matching: .key(key, details: .all)).count == 1)
@@ -31,7 +31,7 @@ import Testing
   }
 
   /// Any program may write any revision.
-  @Test func largestRevisionIsNone() throws {
+  @Test func `the largest revision counts as none`() throws {
     try replaceWithNewAttributes(revision: .max, "theirs")
     for environment in ["first", "second"] {
       try storage.save(

@@ -5,7 +5,7 @@ import Testing
 /// A collection without a password, which gnome-keyring keeps in a text file.
 @Suite(.inPrivateSession, .only(on: .gnomeKeyring, "is about the files of gnome-keyring"))
 struct TextFileTests {
-  @Test func encodedValueIsReadFromTheFile() throws {
+  @Test func `an encoded value is read back from a text file`() throws {
     let collection = try PasswordCollection(password: "")
     let storage = SecretServiceStorage(collection: .named(collection.label), interaction: .never)
     let outcome = Result {
@@ -15,7 +15,7 @@ struct TextFileTests {
         "\u{8}\u{C}\u{1}\u{7F}\u{2028}", "\\", "\\u000a", "",
       ]
       try service.setValue(value, for: "value")
-      // The second file is written with what was read from the first.
+      // The second file is written with the content that was read from the first one.
       for number in 1...2 {
         try storage.lock()
         try collection.unlock()

@@ -4,10 +4,10 @@ import Testing
 @Suite struct AutoLockingStorageTests {
   private let key = ItemKey.password(service: "service", account: "account")
 
-  @Test func isLockedBetweenUses() throws {
+  @Test func `the collection is locked between uses`() throws {
     let vault = try InMemoryStorage().createCollection(labeled: "vault")
     let confirming = AutoLockingStorage(vault)
-    // Nobody is there to confirm: what is locked stays so.
+    // There is no user to confirm the use, so the collection stays locked.
     let error = #expect(throws: SecureStorageError.self) {
       try confirming.setPassword("s3cret", for: key)
     }
@@ -15,7 +15,7 @@ import Testing
     #expect(try vault.isLocked())
   }
 
-  @Test func defaultCollectionIsRefused() throws {
+  @Test func `the default collection is refused`() throws {
     let storage = InMemoryStorage()
     let error = #expect(throws: SecureStorageError.self) {
       try AutoLockingStorage(storage).password(for: key)
@@ -24,7 +24,7 @@ import Testing
     #expect(try !storage.isLocked())
   }
 
-  @Test func isLockedAgainWhenTheTaskIsCancelledMeanwhile() async throws {
+  @Test func `the collection is locked again if the task is cancelled during a use`() async throws {
     let vault = try await InMemoryStorage().createCollection(labeled: "vault")
     let confirming = AutoLockingStorage(CancelledWhileOpen(base: vault))
     let task = Task { [key] in try await confirming.password(for: key) }
@@ -34,7 +34,7 @@ import Testing
   }
 }
 
-/// A collection whose user unlocks it, and whose caller gives up in the same moment.
+/// A collection that the user unlocks at the moment its caller cancels the call.
 private struct CancelledWhileOpen: BlockingStorage, CollectionStorage {
   let base: InMemoryStorage
 

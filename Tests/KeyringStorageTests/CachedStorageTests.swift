@@ -8,21 +8,21 @@ import Testing
   private let key = ItemKey.password(service: "service", account: "account")
 
   @Test(arguments: StorageContract.allCases)
-  func contract(rule: StorageContract) throws {
+  func `the cache keeps the contract`(rule: StorageContract) throws {
     try rule.verify(InMemoryStorage().cached())
   }
 
   @Test(arguments: StorageContract.allCases)
-  func contractWithALifetime(rule: StorageContract) throws {
+  func `a cache with a lifetime keeps the contract`(rule: StorageContract) throws {
     try rule.verify(InMemoryStorage().cached(for: .milliseconds(1)))
   }
 
-  @Test func aSecondReadAsksNobody() throws {
+  @Test func `the cache answers a second read`() throws {
     let (storage, faulty) = cached()
     try base.setPassword("s3cret", for: key)
     for _ in 0..<3 { #expect(try storage.password(for: key) == "s3cret") }
     #expect(faulty.count(of: .read) == 1)
-    // Nor whether there is an item at all.
+    // The cache also keeps that there is no item.
     let absent = ItemKey.password(service: "service", account: "absent")
     for _ in 0..<3 { #expect(try storage.password(for: absent) == nil) }
     #expect(faulty.count(of: .read) == 2)
@@ -30,7 +30,7 @@ import Testing
     #expect(both.keys.sorted { $0.description < $1.description } == [key])
     #expect(try storage.exists(key))
     #expect(faulty.count(of: .read) == 2)
-    // More than was read before is read together with that.
+    // A read of more details also reads the details that were read before.
     _ = try storage.item(for: key, details: .metadata)
     #expect(try storage.item(for: key)?.secret == Secret("s3cret"))
     #expect(faulty.count(of: .read) == 3)
@@ -39,14 +39,14 @@ import Testing
     #expect(faulty.count(of: .read) == 4)
   }
 
-  @Test func otherQueriesAskTheStorage() throws {
+  @Test func `searches and queries that may not unlock ask the storage`() throws {
     let (storage, faulty) = cached()
     for _ in 0..<2 { _ = try storage.items(matching: .service("service")) }
     for _ in 0..<2 { _ = try storage.items(matching: ItemQuery(key: key, allowsUnlocking: false)) }
     #expect(faulty.count(of: .read) == 4)
   }
 
-  @Test func everyWriteIsSeenAtOnce() throws {
+  @Test func `every write is seen at once`() throws {
     let (storage, _) = cached()
     let copy = storage
     for number in 0..<10 {
@@ -61,14 +61,14 @@ import Testing
     #expect(try storage.password(for: key) == nil)
   }
 
-  @Test func errorsAreNotKept() throws {
+  @Test func `errors are not kept`() throws {
     let (storage, faulty) = cached()
     faulty.fail(.read, with: .timedOut, onCall: 1)
     #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
     #expect(try storage.password(for: key) == nil)
   }
 
-  @Test func aLockEmptiesTheCache() throws {
+  @Test func `a lock empties the cache`() throws {
     let (storage, faulty) = cached()
     try base.setPassword("s3cret", for: key)
     #expect(try storage.password(for: key) == "s3cret")
@@ -80,7 +80,7 @@ import Testing
     #expect(faulty.count(of: .read) == 3)
   }
 
-  @Test func withoutAConnectionNothingIsKept() throws {
+  @Test func `nothing is kept while the connection is interrupted`() throws {
     let observers = ObserverList()
     let base = ReportingStorage(observers)
     let storage = base.cached()
@@ -95,21 +95,21 @@ import Testing
     observers.report(.mayHaveChanged(.password(service: "service", account: "another")))
     _ = try storage.exists(key)
     #expect(base.reads.withLock { $0 } == 4)
-    // Another program's item can be found under both.
+    // An item of another program can be found under both keys.
     observers.report(.mayHaveChanged(.value(service: "service", account: "account")))
     _ = try storage.exists(key)
     #expect(base.reads.withLock { $0 } == 5)
   }
 
-  @Test func whatCannotBeObservedIsNotKept() throws {
+  @Test func `items of a storage that cannot be observed are not kept`() throws {
     let (storage, faulty) = cached()
     faulty.fail(.observe, with: .notObservable)
     for _ in 0..<3 { #expect(try storage.password(for: key) == nil) }
     #expect(faulty.count(of: .read) == 3)
   }
 
-  /// The storage is lost while it begins to be observed, and then there again.
-  @Test func aFirstObservationThatFailsIsMadeUpFor() throws {
+  /// The storage is lost while its observation begins, and then it comes back.
+  @Test func `the cache makes up for a first observation that failed`() throws {
     let base = InterruptedStorage(code: .noProvider)
     let storage = base.cached()
     _ = try storage.password(for: key)
@@ -123,8 +123,8 @@ import Testing
     #expect(base.reads.withLock { $0 } == reads)
   }
 
-  /// The time for a read is not there twice.
-  @Test func whenTheTimeIsOverNothingIsRead() throws {
+  /// The observation has used up the time for the read.
+  @Test func `nothing is read after the observation has timed out`() throws {
     let base = InterruptedStorage(code: .timedOut)
     let error = #expect(throws: SecureStorageError.self) {
       try base.cached().password(for: key)
@@ -133,7 +133,7 @@ import Testing
     #expect(base.reads.withLock { $0 } == 0)
   }
 
-  @Test func itIsKeptForItsTime() throws {
+  @Test func `an item is read again after its lifetime`() throws {
     let faulty = FaultyStorage(base)
     let storage = faulty.cached(for: .milliseconds(20))
     let end = ContinuousClock.now + .milliseconds(20)
@@ -143,12 +143,13 @@ import Testing
     #expect(faulty.count(of: .read) == 2)
   }
 
-  /// A read is under way while the value is overwritten, and ends after that with the old one.
-  @Test(arguments: [true, false]) func aLateReadIsNotKept(ofThisCache: Bool) async throws {
+  /// The value is overwritten during the read, which then ends with the old value.
+  @Test(arguments: [true, false])
+  func `a read that a write overtakes is not kept`(ofThisCache: Bool) async throws {
     let slow = SlowStorage()
     let storage = slow.cached()
     try await slow.base.setPassword("old", for: key)
-    // So that it is observed.
+    // This read starts the observation.
     #expect(try await storage.password(for: .password(service: "other", account: "none")) == nil)
     let gate = slow.holdNextRead()
     async let late = storage.password(for: key)
@@ -163,7 +164,7 @@ import Testing
     #expect(try await storage.password(for: key) == "new")
   }
 
-  @Test func streamsOfTheCacheShowNoOldValue() async throws {
+  @Test func `a read after a change in the stream finds the new value`() async throws {
     let storage = base.cached()
     try await storage.setPassword("0", for: key)
     var changes = try await storage.changes(matching: .key(key)).makeAsyncIterator()
@@ -181,7 +182,7 @@ import Testing
   }
 }
 
-/// A storage whose reads take what is there when they begin, and may end much later.
+/// A storage whose reads take the items that exist when they begin, and may end much later.
 private struct SlowStorage: BlockingStorage, ObservableStorage {
   let base = InMemoryStorage()
   private let faulty = FaultyStorage()
@@ -224,7 +225,7 @@ private final class Flag: Sendable {
   }
 }
 
-/// A storage that has nothing, counts its reads and reports what it is told to.
+/// An empty storage that counts its reads and reports the events that a test gives it.
 private final class ReportingStorage: BlockingStorage, ObservableStorage {
   let observers: ObserverList
   let reads = Mutex(0)
@@ -245,7 +246,7 @@ private final class ReportingStorage: BlockingStorage, ObservableStorage {
   }
 }
 
-/// A storage that is lost while it begins to be observed, until it is there.
+/// A storage that is lost while each observation begins, until a test brings it back.
 private final class InterruptedStorage: BlockingStorage, ObservableStorage {
   let isThere = Mutex(false)
   let reads = Mutex(0)

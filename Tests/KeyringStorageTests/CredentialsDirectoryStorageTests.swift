@@ -2,7 +2,7 @@ import Foundation
 import KeyringStorage
 import Testing
 
-/// Secrets that are files of a directory.
+/// Secrets that are files in a directory.
 @Suite struct CredentialsDirectoryStorageTests {
   private let folder = SecretsFolder()
   private let service = "org.example.app"
@@ -15,7 +15,7 @@ import Testing
     .password(service: service, account: account)
   }
 
-  @Test func filesArePasswordsValuesAndCredentials() throws {
+  @Test func `a file can be read as a password, a value or a credential`() throws {
     try folder.write("s3cret\n", "authToken")
     try folder.write(#"{"login": "ada", "password": "pa55"}"#, "database")
     let storage = storage.service(service)
@@ -29,12 +29,12 @@ import Testing
   @Test(arguments: [
     ("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), ("a", "a"), ("", ""), ("\n", ""),
   ])
-  func oneEndOfLineIsNotPartOfAPassword(content: String, password: String) throws {
+  func `the last line break is not part of a password`(content: String, password: String) throws {
     try folder.write(content, "token")
     #expect(try storage.password(for: self.password("token")) == password)
   }
 
-  @Test func filesAreFoundBySearching() throws {
+  @Test func `a search finds the files whose names are allowed`() throws {
     try folder.write("1", "one")
     try folder.write(#"{"login": "ada", "password": "pa55"}"#, "two")
     try folder.write("not listed", ".hidden")
@@ -57,8 +57,8 @@ import Testing
     #expect(found[0].modified == old && found[0].label == password("one").defaultLabel)
   }
 
-  /// Kubernetes mounts what it gives every program beside an image's own `/run/secrets`.
-  @Test func directoryWithoutFilesIsPassedOver() throws {
+  /// Kubernetes mounts the files that it gives every program beside an image's own `/run/secrets`.
+  @Test func `a directory without files is passed over`() throws {
     try FileManager.default.createDirectory(
       atPath: folder.path + "/kubernetes.io", withIntermediateDirectories: false)
     try folder.write("s3cret", ".hidden")
@@ -69,7 +69,7 @@ import Testing
     #expect(storage.diagnose().failure == nil)
   }
 
-  @Test func keysOfOthersHaveNoFile() throws {
+  @Test func `keys of other services, groups and kinds have no file`() throws {
     try folder.write("s3cret", "token")
     for key in [
       ItemKey.password(service: "other", account: "token"),
@@ -89,7 +89,7 @@ import Testing
   @Test(arguments: [
     "a/b", "../token", "a:b", ".", ".a", "é", "a\n", String(repeating: "a", count: 256),
   ])
-  func namesThatNoCredentialHasAreRefused(name: String) throws {
+  func `a name that no credential can have is refused`(name: String) throws {
     let error = try #require(throws: SecureStorageError.self) {
       try storage.item(for: password(name))
     }
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func writingIsRefused() throws {
+  @Test func `writes and removals are refused`() throws {
     try folder.write("s3cret", "token")
     for mode in [SaveMode.add, .update, .addOrReplace] {
       let item = SecureItem(key: password("token"), secret: Secret("new"))
@@ -115,7 +115,7 @@ import Testing
     #expect(try storage.password(for: password("token")) == "s3cret")
   }
 
-  @Test func bytesThatAreNoTextAreNoPassword() throws {
+  @Test func `bytes that are not text are not a password`() throws {
     try folder.write(Data([0xFF, 0, 0x0A]), "bytes")
     let error = try #require(throws: SecureStorageError.self) {
       try storage.password(for: password("bytes"))
@@ -129,7 +129,7 @@ import Testing
     #expect(credential.code == .undecodable)
   }
 
-  @Test func filesThatAreTooLargeOrNoFilesAreErrors() throws {
+  @Test func `reading a pipe or a file that is too large is an error`() throws {
     try folder.write(Data(count: ItemLimits.secretBytes), "largest")
     try folder.write(Data(count: ItemLimits.secretBytes + 1), "larger")
     try #require(mkfifo(folder.path + "/pipe", 0o600) == 0)
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func noDirectoryIsNoMissingItem() {
+  @Test func `a missing directory is not a missing item`() {
     let missing = CredentialsDirectoryStorage(
       service: service, directory: folder.path + "/nonexistent")
     let error = #expect(throws: SecureStorageError.self) {
@@ -153,7 +153,7 @@ import Testing
     #expect(error?.code == .noStorage && error?.recoverySuggestion?.isEmpty == false)
   }
 
-  @Test func nothingOfASecretIsInAnErrorOrADescription() throws {
+  @Test func `errors and descriptions contain no secret`() throws {
     try folder.write(#"{"login": "s3cret"}"#, "token")
     let error = try #require(throws: SecureStorageError.self) {
       try storage.credential(for: .credentials(service: service, label: "token"))
@@ -162,7 +162,7 @@ import Testing
     #expect(!String(reflecting: storage).contains("s3cret"))
   }
 
-  @Test func aCanceledCallIsNotMade() async throws {
+  @Test func `a cancelled call is not made`() async throws {
     try folder.write("s3cret", "token")
     let (storage, key) = (storage, password("token"))
     let task = Task { () async throws -> SecureItem? in
@@ -175,7 +175,9 @@ import Testing
   }
 }
 
-/// A directory as a service manager hands it to a program, removed with the value.
+/// A directory like the one that a service manager hands to a program.
+///
+/// It is removed with the value.
 final class SecretsFolder: Sendable {
   let path = NSTemporaryDirectory() + "swift-keyring-\(UUID().uuidString)"
 

@@ -2,7 +2,7 @@ import Foundation
 import KeyringStorage
 import Testing
 
-/// Secrets that are environment variables, each test's of names of its own.
+/// Secrets that are environment variables.
 @Suite struct EnvironmentStorageTests {
   private let service = "org.example.app"
 
@@ -15,8 +15,8 @@ import Testing
     ("api-key.v2", "API_KEY_V2"), ("myURLSecret", "MY_URL_SECRET"), ("v2Key", "V2_KEY"),
     ("token", "TOKEN"), ("a", "A"), ("URL", "URL"), ("two words", "TWO_WORDS"), ("2fa", "2FA"),
   ])
-  func accountsAreVariables(account: String, variable: String) async {
-    // In a process of its own, as variables belong to the whole process.
+  func `an account names a variable`(account: String, variable: String) async {
+    // The test has a process of its own, because variables belong to the whole process.
     await #expect(processExitsWith: .success) {
       [account = account as String, variable = variable as String] () throws -> Void in
       setenv("EXAMPLE_" + variable, "s3cret", 1)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func variablesArePasswordsValuesAndCredentials() async {
+  @Test func `a variable can be read as a password, a value or a credential`() async {
     await #expect(processExitsWith: .success) { () throws -> Void in
       setenv("EXAMPLE_TOKEN", "s3cret\n", 1)
       setenv("EXAMPLE_DATABASE", #"{"login": "ada", "password": "pa55"}"#, 1)
@@ -37,7 +37,7 @@ import Testing
       #expect(try storage.password(for: "token") == "s3cret")
       #expect(try storage.value([UInt8].self, for: "token") == Array("s3cret\n".utf8))
       #expect(try storage.credential(labeled: "database")?.login == "ada")
-      // Empty is how a variable looks that was given no value.
+      // A variable that was given no value is empty.
       #expect(try storage.password(for: "empty") == nil)
       #expect(try storage.password(for: "absent") == nil)
       let error = #expect(throws: SecureStorageError.self) {
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func valuesThatAreNoText() async {
+  @Test func `a variable that is not text can be read only as bytes`() async {
     await #expect(processExitsWith: .success) { () throws -> Void in
       let bytes: [CChar] = [CChar(bitPattern: 0xFF), 0]
       setenv("EXAMPLE_BYTES", bytes, 1)
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func writingIsRefused() {
+  @Test func `writes and removals are refused`() {
     let storage = EnvironmentStorage(service: service, prefix: "EXAMPLE_")
     let saving = #expect(throws: SecureStorageError.self) {
       try storage.setPassword("new", for: password("token"))
@@ -71,13 +71,13 @@ import Testing
   }
 
   @Test(arguments: [("é", "EXAMPLE_"), ("2fa", ""), ("a", "A=")])
-  func namesThatNoVariableHasAreRefused(name: String, prefix: String) {
+  func `a name that no variable can have is refused`(name: String, prefix: String) {
     let storage = EnvironmentStorage(service: service, prefix: prefix)
     let error = #expect(throws: SecureStorageError.self) { try storage.item(for: password(name)) }
     #expect(error?.code == .invalidArgument && error?.argument == "account")
   }
 
-  @Test func searchesThatNameNoKeyAreRefused() {
+  @Test func `a search without a key is refused`() {
     let storage = EnvironmentStorage(service: service, prefix: "EXAMPLE_")
     let error = #expect(throws: SecureStorageError.self) {
       try storage.items(matching: .service(service))

@@ -7,11 +7,11 @@ import Testing
     ("/usr/bin/app", "app"), ("app", "app"), ("/opt/my app/run", "run"),
     ("/usr/bin/app (deleted)", "app"), ("/", "/"),
   ])
-  func nameIsTheFileName(path: String, name: String) {
+  func `the name is the file name of the path`(path: String, name: String) {
     #expect(Executable.baseName(of: path) == name)
   }
 
-  @Test func thisIsATestProcess() {
+  @Test func `this process is recognized as a test process`() {
     #expect(TestProcess.isCurrent)
     #expect(Executable.name.hasSuffix(".xctest"))
   }

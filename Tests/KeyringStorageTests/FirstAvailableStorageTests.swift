@@ -4,7 +4,7 @@ import KeyringTesting
 import Synchronization
 import Testing
 
-/// Choosing among storages, some of which are not there.
+/// A choice among storages, some of which are not available.
 @Suite struct FirstAvailableStorageTests {
   private let first = FaultyStorage()
   private let second = FaultyStorage()
@@ -13,14 +13,14 @@ import Testing
   private var storage: FirstAvailableStorage { FirstAvailableStorage([first, second]) }
 
   @Test(arguments: StorageContract.cases(for: FirstAvailableStorage.self))
-  func contract(rule: StorageContract) throws {
+  func `the chosen storage keeps the contract`(rule: StorageContract) throws {
     first.fail(.read, with: .noSessionBus)
     try rule.verify(storage)
     try rule.verify(FirstAvailableStorage([second]))
   }
 
   @Test(arguments: SkipReason.all.map(\.code))
-  func whatIsNotThereIsPassedOver(code: SecureStorageError.Code) throws {
+  func `a storage that is not available is passed over`(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)
     let storage = storage
     try storage.setPassword("s3cret", for: key)
@@ -31,7 +31,7 @@ import Testing
     #expect("\(selection)" == "InMemoryStorage, as InMemoryStorage has \(code)")
   }
 
-  @Test func isDecidedOnce() throws {
+  @Test func `the storage is chosen once`() throws {
     first.fail(.read, with: .noProvider)
     let storage = storage
     let copy = storage
@@ -44,12 +44,12 @@ import Testing
     #expect(error?.code == .noProvider && first.calls.isEmpty)
   }
 
-  @Test func nothingIsWrittenToSee() throws {
+  @Test func `choosing a storage writes nothing`() throws {
     _ = try storage.selection()
     #expect(first.count(of: .save) == 0 && second.calls.isEmpty)
   }
 
-  @Test func lockedIsThere() throws {
+  @Test func `a locked storage is available`() throws {
     let locked = InMemoryStorage()
     try locked.lock()
     let storage = FirstAvailableStorage([locked, second])
@@ -66,7 +66,7 @@ import Testing
     #expect(try locked.password(for: key) == "s3cret")
   }
 
-  @Test func dismissedIsThere() throws {
+  @Test func `a storage whose prompt was dismissed is available`() throws {
     first.fail(.read, with: .userCanceled)
     let storage = storage
     let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
@@ -79,7 +79,7 @@ import Testing
     .accessDenied, .keyNotFound, .wrongKey, .damaged, .providerFailed, .chosenStorageMissing,
     .init(rawValue: "anotherMakers"),
   ])
-  func whatLeavesItOpenDecidesNothing(code: SecureStorageError.Code) throws {
+  func `an inconclusive error leaves the choice open`(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)
     let storage = storage
     let error = #expect(throws: SecureStorageError.self) {
@@ -92,7 +92,7 @@ import Testing
     #expect(first.count(of: .save) == 1 && second.count(of: .save) == 0)
   }
 
-  @Test func noneIsAnErrorWithTheReasonOfEach() throws {
+  @Test func `the error names the reason of each storage if none is available`() throws {
     first.fail(.read, with: .noProvider)
     second.fail(.read, with: .noSessionBus)
     let storage = storage
@@ -101,7 +101,7 @@ import Testing
     #expect(error?.message.contains("provides a keyring") == true)
     #expect(error?.message.contains("no D-Bus session bus") == true)
     #expect(error?.recoverySuggestion?.contains("dbus-run-session") == true)
-    // A keyring that was started meanwhile is there.
+    // A keyring that was started since then is available.
     first.reset()
     #expect(try storage.password(for: key) == nil)
     #expect(storage.backendName == "InMemoryStorage")
@@ -111,7 +111,7 @@ import Testing
     #expect(empty?.code == .noStorage)
   }
 
-  @Test func errorsTellWhatWasChosenAndWhy() throws {
+  @Test func `an error names the chosen storage and the reason for it`() throws {
     first.fail(.read, with: .noProvider)
     let storage = storage
     #expect(storage.backendName == "FirstAvailableStorage")
@@ -124,13 +124,13 @@ import Testing
     #expect(error?.description.contains("as InMemoryStorage has noProvider") == true)
   }
 
-  @Test func threadsThatMeetChooseTheSame() throws {
+  @Test func `threads that choose at the same time choose the same storage`() throws {
     for _ in 0..<20 {
       let storage = FirstAvailableStorage([FlickeringStorage(callers: 8), second])
       let chosen = Mutex<[Int]>([])
       let group = DispatchGroup()
       for number in 0..<8 {
-        // A thread each, as all of them wait for the last.
+        // Each call has its own thread, because all of them wait for the last one.
         DispatchQueue(label: "\(number)").async(group: group) {
           let index = Result { () throws(SecureStorageError) in try storage.selection().index }
           chosen.withLock { $0.append((try? index.get()) ?? -1) }
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func aCanceledSelectionIsNone() async throws {
+  @Test func `a cancelled selection chooses nothing`() async throws {
     let gate = first.suspend(.read)
     let storage = storage
     let key = key
@@ -156,7 +156,7 @@ import Testing
     #expect(try await storage.selection().index == 0)
   }
 
-  @Test func storagesThatAreReadOnlyAreChosenWhenThereIsSomethingToRead() throws {
+  @Test func `a read-only storage is chosen if it has something to read`() throws {
     let folder = SecretsFolder()
     try folder.write("s3cret", "account")
     for directory in [folder.path, folder.path + "/nonexistent"] {
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func changesAreThoseOfTheChosenOne() async throws {
+  @Test func `the changes are those of the chosen storage`() async throws {
     let base = InMemoryStorage()
     first.fail(.read, with: .noProvider)
     var changes = try await FirstAvailableStorage([first, base]).changes().makeAsyncIterator()
@@ -189,14 +189,14 @@ import Testing
     #expect(error?.code == .notObservable)
   }
 
-  @Test func diagnosisTellsOfAll() throws {
+  @Test func `a diagnosis covers all storages`() throws {
     first.fail(.read, with: .noProvider)
     let storage = storage
     let diagnosis = storage.diagnose()
     #expect(diagnosis.failure == nil)
     #expect(diagnosis.findings.map(\.state) == [.failure, .ok, .notice])
     #expect(diagnosis.findings.last?.text.contains("as InMemoryStorage has noProvider") == true)
-    // To look is not to choose.
+    // A diagnosis doesn't choose a storage.
     first.reset()
     #expect(try storage.selection().index == 0)
     second.fail(.save, with: .locked)
@@ -210,8 +210,9 @@ import Testing
   }
 }
 
-/// A storage that is there for every other caller, as while a keyring starts; it answers when all have
-/// asked.
+/// A storage that is available to every other caller, like a keyring that is starting.
+///
+/// It answers when all callers have asked.
 private final class FlickeringStorage: BlockingStorage {
   private let callers: Int
   private let count = Mutex(0)

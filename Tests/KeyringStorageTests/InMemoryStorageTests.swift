@@ -4,18 +4,18 @@ import Testing
 
 @Suite struct InMemoryStorageTests {
   @Test(arguments: StorageContract.allCases)
-  func contract(rule: StorageContract) throws {
+  func `the storage keeps the contract`(rule: StorageContract) throws {
     try rule.verify(InMemoryStorage())
   }
 
-  @Test func newStorageIsEmpty() throws {
+  @Test func `a new storage is empty`() throws {
     try InMemoryStorage().setPassword(
       "s3cret", for: .password(service: "service", account: "account"))
     #expect(
       try InMemoryStorage().password(for: .password(service: "service", account: "account")) == nil)
   }
 
-  @Test func itemsComeNewestFirst() throws {
+  @Test func `items come newest first`() throws {
     let storage = InMemoryStorage()
     for account in ["one", "two", "three"] {
       try storage.setPassword("s3cret", for: .password(service: "service", account: account))
@@ -26,7 +26,7 @@ import Testing
     #expect(accounts == ["one", "three", "two"])
   }
 
-  @Test func collectionsComeInTheOrderInWhichTheyWereMade() throws {
+  @Test func `collections come in the order of their creation`() throws {
     let storage = InMemoryStorage()
     for label in ["one", "two"] { try storage.createCollection(labeled: label) }
     #expect(storage.deleteCollection(labeled: "one"))

@@ -2,7 +2,7 @@ import KeyringStorage
 import Testing
 
 @Suite struct InternetServerTests {
-  @Test func partsHaveTheNamesOfTheNetworkSchema() {
+  @Test func `the parts have the names of the network schema`() {
     let server = InternetServer(
       "git.example.org", port: 8443, path: "/path", securityDomain: "realm", protocol: .https,
       authenticationType: .httpBasic)
@@ -13,13 +13,13 @@ import Testing
       ])
   }
 
-  @Test func whatIsLeftOutIsNoPart() {
+  @Test func `an omitted part is not in the key`() {
     #expect(
       ItemKey.internetPassword(server: InternetServer("git.example.org")).attributes
         == ["server": "git.example.org"])
   }
 
-  @Test func anyProtocolAndAuthenticationTypeWillDo() {
+  @Test func `any protocol and any authentication type is accepted`() {
     let server = InternetServer("host", protocol: "gopher", authenticationType: "retina")
     #expect(server.protocol == InternetProtocol(rawValue: "gopher"))
     #expect(ItemKey.internetPassword(server: server).attributes["authtype"] == "retina")
@@ -33,7 +33,7 @@ import Testing
     (.value(service: "service", account: ""), "account"),
     (.password(service: "service", account: "me", accessGroup: ""), "accessGroup"),
   ])
-  func refusalNamesTheArgument(key: ItemKey, argument: String) {
+  func `the error names the refused argument`(key: ItemKey, argument: String) {
     let error = #expect(throws: SecureStorageError.self) {
       try InMemoryStorage().setPassword("s3cret", for: key)
     }

@@ -3,12 +3,12 @@ import KeyringStorage
 import Synchronization
 import Testing
 
-/// The stream of changes, over a storage that reports them at once.
+/// The stream of changes of a storage that reports them at once.
 @Suite(.timeLimit(.minutes(1))) struct ItemChangesTests {
   private let storage = InMemoryStorage()
   private let key = ItemKey.password(service: "service", account: "account")
 
-  @Test func whatHappensBeforeTheLoopIsThere() async throws {
+  @Test func `a change that happens before the loop is in the stream`() async throws {
     let changes = try await storage.changes()
     try await storage.setPassword("s3cret", for: key)
     var iterator = changes.makeAsyncIterator()
@@ -19,7 +19,7 @@ import Testing
     #expect(await iterator.next() == .removed(key))
   }
 
-  @Test func aReaderIsWokenByAChange() async throws {
+  @Test func `a change wakes a waiting reader`() async throws {
     let changes = try await storage.changes(matching: .key(key))
     let reader = Task { await changes.first { _ in true } }
     await Task.yield()
@@ -27,7 +27,7 @@ import Testing
     #expect(await reader.value == .created(key))
   }
 
-  @Test func onlyWhatTheQueryAsksForIsThere() async throws {
+  @Test func `a stream has only the changes that its query matches`() async throws {
     let value = ItemKey.value(service: "service", account: "account")
     var ofService = try await storage.changes(matching: .service("service")).makeAsyncIterator()
     var ofKind = try await storage.changes(matching: ItemQuery(kind: .value)).makeAsyncIterator()
@@ -39,7 +39,7 @@ import Testing
     #expect(await ofKind.next() == .created(value))
   }
 
-  @Test func aKeyCannotAnswerEveryQuery() async {
+  @Test func `a query that a key cannot answer is refused`() async {
     let queries = [
       ItemQuery(label: "label"), ItemQuery(key: key, limit: 1),
       ItemQuery(created: .distantPast ... .distantFuture),
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func aSlowReaderGetsOneChangeForEachItem() async throws {
+  @Test func `a slow reader gets one change for each item`() async throws {
     let other = ItemKey.password(service: "service", account: "other")
     let passing = ItemKey.password(service: "service", account: "passing")
     try await storage.setPassword("old", for: other)
@@ -73,7 +73,7 @@ import Testing
     #expect(try await storage.password(for: key) == "999")
   }
 
-  @Test func cancellingEndsTheStream() async throws {
+  @Test func `cancellation ends the stream`() async throws {
     let observers = ObserverList()
     let storage = CountingStorage(observers)
     let changes = try await storage.changes()
@@ -87,12 +87,12 @@ import Testing
     reader.cancel()
     #expect(await reader.value <= 1)
     #expect(observers.isEmpty)
-    // And stays at its end.
+    // The stream stays at its end.
     var iterator = changes.makeAsyncIterator()
     #expect(await iterator.next() == nil)
   }
 
-  @Test func nobodyIsObservedForAReleasedStream() async throws {
+  @Test func `the observation ends with the last reference to the stream`() async throws {
     let observers = ObserverList()
     var changes: ItemChanges? = try await CountingStorage(observers).changes()
     var iterator = changes?.makeAsyncIterator()
@@ -104,7 +104,7 @@ import Testing
     #expect(observers.isEmpty)
   }
 
-  @Test func anEndedObservationIsEndedOnce() {
+  @Test func `an observation that is cancelled twice ends once`() {
     let count = Mutex(0)
     let observation = StorageSubscription { count.withLock { $0 += 1 } }
     observation.cancel()
@@ -112,7 +112,7 @@ import Testing
     #expect(count.withLock { $0 } == 1)
   }
 
-  @Test func everyEventOfALockIsReported() throws {
+  @Test func `a lock and the removal of a collection are reported`() throws {
     let events = Mutex<[StorageEvent]>([])
     let observation = storage.observe(nil) { event in events.withLock { $0.append(event) } }
     try storage.setPassword("s3cret", for: key)
@@ -129,7 +129,7 @@ import Testing
   }
 }
 
-/// A storage that reports what a test tells it to.
+/// A storage that reports the events that a test gives it.
 private struct CountingStorage: BlockingStorage, ObservableStorage {
   let observers: ObserverList
 

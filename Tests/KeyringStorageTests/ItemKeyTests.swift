@@ -2,7 +2,7 @@ import KeyringStorage
 import Testing
 
 @Suite struct ItemKeyTests {
-  @Test func kindAndPartsMakeTheKey() {
+  @Test func `the kind and the parts make the key`() {
     let key = ItemKey.password(service: "service", account: "name")
     #expect(key == .password(service: "service", account: "name"))
     #expect(key.hashValue == ItemKey.password(service: "service", account: "name").hashValue)
@@ -11,14 +11,14 @@ import Testing
     #expect(key != ItemKey(kind: .password, attributes: ["service": "service"]))
   }
 
-  @Test func textThatOnlyLooksTheSameMakesAnotherKey() {
+  @Test func `text that only looks the same makes another key`() {
     let composed = ItemKey.password(service: "service", account: "\u{E9}")
     let decomposed = ItemKey.password(service: "service", account: "e\u{301}")
     #expect(composed != decomposed)
     #expect(Set([composed, decomposed]).count == 2)
   }
 
-  @Test func labelOfANewItemHasNoSlash() throws {
+  @Test func `the label of a new item has no slash`() throws {
     let storage = InMemoryStorage()
     let key = ItemKey.password(service: "org/example", account: "a/b")
     try storage.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .add)

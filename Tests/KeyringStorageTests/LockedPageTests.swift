@@ -7,23 +7,23 @@ import Testing
 import Glibc
 #endif
 
-/// Where secrets are kept.
+/// The memory pages in which secrets are kept.
 @Suite struct LockedPageTests {
   @Test(arguments: [
     0, 1, 15, 63, 64, 65, 1024, 2048, 2049, 4095, 4096, 4097, 4 << 20, (4 << 20) + 1,
   ])
-  func keepsAnySize(count: Int) {
+  func `a secret of any size is kept`(count: Int) {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let secrets = (0..<3).map { _ in Secret(bytes: bytes) }
     #expect(
       secrets.allSatisfy { $0.count == count && $0.withUnsafeBytes { $0.elementsEqual(bytes) } })
   }
 
-  @Test func neighboursLeaveEachOtherAlone() {
+  @Test func `neighboring secrets do not change each other`() {
     var secrets = (0..<1000).map {
       Secret(bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0))
     }
-    // Every other slot is taken again.
+    // Every other slot is used again.
     for index in stride(from: 0, to: secrets.count, by: 2) {
       secrets[index] = Secret(
         bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: index))
@@ -33,7 +33,7 @@ import Glibc
     }
   }
 
-  @Test func manyThreads() {
+  @Test func `many threads can keep secrets at once`() {
     DispatchQueue.concurrentPerform(iterations: 16) { thread in
       var generator = SystemRandomNumberGenerator()
       var kept: [Secret] = []
@@ -47,10 +47,10 @@ import Glibc
   }
 
   #if canImport(Glibc)
-  // In processes of their own: what other tests keep counts as locked too.
+  // These tests have processes of their own, because other tests' secrets count as locked too.
 
   @Test(.enabled(if: mayLock(byteCount: 64 << 10)))
-  func pagesAreLockedAndLeftOutOfCoreDumps() async {
+  func `pages are locked and left out of core dumps`() async {
     await #expect(processExitsWith: .success) {
       for count in [16, 3000, 10_000] {
         let secret = Secret(bytes: [UInt8](repeating: 7, count: count))
@@ -62,11 +62,11 @@ import Glibc
     }
   }
 
-  @Test func secretsAreKeptUnlockedWhereNothingMayBeLocked() async {
+  @Test func `secrets are kept in unlocked memory if none may be locked`() async {
     await #expect(processExitsWith: .success) {
       var limit = rlimit(rlim_cur: 0, rlim_max: 0)
       try #require(setrlimit(lockedMemory, &limit) == 0)
-      // No limit counts for root.
+      // Limits don't apply to root.
       if geteuid() == 0 { try #require(setuid(65534) == 0) }
       for count in [16, 3000, 10_000] {
         let secret = Secret(bytes: [UInt8](repeating: 7, count: count))
@@ -78,14 +78,14 @@ import Glibc
     }
   }
 
-  @Test func emptyPagesAreGivenBack() async {
+  @Test func `empty pages are given back`() async {
     await #expect(processExitsWith: .success) {
       var secrets = (0..<10_000).map { Secret(bytes: [UInt8](repeating: 7, count: $0 % 3000)) }
       let many = try Mapping.pagesOfSecrets()
       #expect(many > 1000)
       #expect(secrets.count == 10_000)
       secrets = []
-      // One for each of the sizes that a page is divided into.
+      // One page remains for each of the sizes that a page is divided into.
       let few = try Mapping.pagesOfSecrets()
       #expect(few <= 6)
     }
@@ -113,9 +113,11 @@ private struct Mapping {
   var permissions: Substring
   var flags: [Substring] = []
 
+  /// Reads the mappings of the process.
+  ///
   /// See proc(5), `/proc/pid/smaps`.
   static func all() throws -> [Mapping] {
-    // Piece by piece: the system tells no size, and not all at once.
+    // The file is read piece by piece. The system doesn't tell its size or return it all at once.
     let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
     let text = String(decoding: try #require(try file.readToEnd()), as: UTF8.self)
     var mappings: [Mapping] = []
@@ -133,13 +135,13 @@ private struct Mapping {
 }
 
 extension Mapping {
-  /// How many pages are left out of core dumps, which here are those of secrets.
+  /// Counts the pages that are left out of core dumps, which are those of secrets here.
   static func pagesOfSecrets() throws -> Int {
     try all().filter { $0.flags.contains("dd") && $0.permissions == "rw-p" }
       .reduce(0) { $0 + $1.addresses.count } / Int(getpagesize())
   }
 
-  /// The mapping that a secret is in.
+  /// Finds the mapping that a secret is in.
   init?(of secret: Secret) throws {
     let address = secret.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
     guard let mapping = try Mapping.all().first(where: { $0.addresses.contains(address) }) else {

@@ -2,14 +2,14 @@ import FoundationEssentials
 import KeyringStorage
 import Testing
 
-/// What a storage of another maker is given, so that it answers as every storage does.
+/// The tools with which a storage of another maker answers like every other storage.
 @Suite struct OwnStorageTests {
   private let item = SecureItem(
     key: .password(service: "service/path", account: "account"), secret: Secret("s3cret"),
     label: "label", attributes: ["environment": "test"], created: Date(timeIntervalSince1970: 10.5),
     modified: Date(timeIntervalSince1970: 20.5), isLocked: false)
 
-  @Test func itemAgreesWithEveryCondition() {
+  @Test func `an item that meets every condition matches`() {
     let time = Date(timeIntervalSince1970: 10)...Date(timeIntervalSince1970: 10)
     #expect(ItemQuery().matches(item))
     #expect(ItemQuery(key: item.key, kind: .password, created: time).matches(item))
@@ -17,17 +17,17 @@ import Testing
     #expect(ItemQuery(attributes: ["environment": "TEST"], ignoresCase: true).matches(item))
   }
 
-  @Test func itemDisagreesWithOneCondition() {
+  @Test func `an item that fails one condition does not match`() {
     let time = Date(timeIntervalSince1970: 11)...Date(timeIntervalSince1970: 12)
     #expect(!ItemQuery(key: .value(service: "service/path", account: "account")).matches(item))
     #expect(!ItemQuery(kind: .value, label: "label").matches(item))
     #expect(!ItemQuery(attributes: ["environment": "TEST"]).matches(item))
     #expect(!ItemQuery(modified: time).matches(item))
-    // What Swift takes for the same text, but a keyring does not.
+    // Swift takes these labels for the same text, but a keyring doesn't.
     #expect(!ItemQuery(label: "e\u{301}").matches(SecureItem(key: item.key, label: "\u{E9}")))
   }
 
-  @Test func itemIsLimitedToWhatIsAskedFor() {
+  @Test func `an item is limited to the requested details`() {
     #expect(item.selecting(.all) == item)
     #expect(item.selecting([]) == SecureItem(key: item.key))
     #expect(item.selecting(.secret) == SecureItem(key: item.key, secret: Secret("s3cret")))
@@ -36,7 +36,7 @@ import Testing
     #expect(item.selecting(.metadata) == metadata)
   }
 
-  @Test func defaultLabelTellsTheItemWithoutASlash() {
+  @Test func `the default label describes the item without a slash`() {
     #expect(item.key.defaultLabel == "service-path: account")
   }
 }

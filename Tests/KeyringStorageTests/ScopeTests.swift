@@ -4,7 +4,7 @@ import Testing
 @Suite struct ScopeTests {
   private let storage = InMemoryStorage()
 
-  @Test func serviceSetsGetsListsAndRemoves() throws {
+  @Test func `a service sets, gets, lists and removes items`() throws {
     let service = storage.service("service")
     for account in ["beta", "alpha"] { try service.setPassword("of \(account)", for: account) }
     try service.setCredential(Credential(login: "ada", password: "pa55"), labeled: "account")
@@ -21,7 +21,7 @@ import Testing
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
-  @Test func serviceListsAndRemovesEachKindByItself() throws {
+  @Test func `a service lists and removes each kind by itself`() throws {
     let service = storage.service("service")
     try service.setPassword("s3cret", for: "name")
     try service.setValue([1], for: "name")
@@ -34,7 +34,7 @@ import Testing
     #expect(try service.password(for: "name") == "s3cret")
   }
 
-  @Test func serviceRefusesDuplicates() throws {
+  @Test func `a service refuses to add a duplicate`() throws {
     let service = storage.service("service")
     try service.setPassword("first", for: "account", mode: .add)
     #expect(throws: SecureStorageError.self) {
@@ -43,7 +43,7 @@ import Testing
     #expect(try service.password(for: "account") == "first")
   }
 
-  @Test func serverSetsGetsListsAndRemoves() throws {
+  @Test func `a server sets, gets, lists and removes passwords`() throws {
     let server = storage.server(InternetServer("git.example.org", protocol: .https))
     let sameHost = storage.server(InternetServer("git.example.org", protocol: .ssh))
     for account in ["beta", "alpha"] { try server.setPassword("of \(account)", for: account) }

@@ -2,7 +2,7 @@ import KeyringStorage
 import Testing
 
 @Suite struct SecretTests {
-  @Test func keepsBytes() {
+  @Test func `a secret keeps its bytes`() {
     let bytes: [UInt8] = [0, 0xFF, 0x80, 0]
     let secret = Secret(bytes: bytes)
     #expect(secret.count == 4)
@@ -10,17 +10,17 @@ import Testing
   }
 
   @Test(arguments: ["", "s3cret", "hällo", "e\u{301}", "nul\0inside", "👩‍💻"])
-  func keepsText(text: String) {
+  func `a secret keeps its text`(text: String) {
     #expect(Secret(text).text.map { Array($0.utf8) } == Array(text.utf8))
     #expect(Secret(text).count == text.utf8.count)
   }
 
   @Test(arguments: [[0xFF], [0xC3, 0x28], [0xED, 0xA0, 0x80]] as [[UInt8]])
-  func isNoTextUnlessUTF8(bytes: [UInt8]) {
+  func `a secret that is not UTF-8 has no text`(bytes: [UInt8]) {
     #expect(Secret(bytes: bytes).text == nil)
   }
 
-  @Test func equalsByBytes() {
+  @Test func `secrets are equal if their bytes are equal`() {
     #expect(Secret("s3cret") == Secret(bytes: Array("s3cret".utf8)))
     #expect(Secret("s3cret") != Secret("s3creT"))
     #expect(Secret("s3cret") != Secret("s3cret "))
@@ -28,7 +28,7 @@ import Testing
     #expect(Secret("e\u{301}") != Secret("\u{E9}"))
   }
 
-  @Test func survivesItsSource() {
+  @Test func `a secret survives its source`() {
     var secret: Secret?
     do {
       var bytes = Array("s3cret".utf8)
@@ -38,7 +38,7 @@ import Testing
     #expect(secret == Secret("s3cret"))
   }
 
-  @Test func closureMayThrow() {
+  @Test func `the closure may throw its own error`() {
     struct Stop: Error {}
     #expect(throws: Stop.self) {
       try Secret("s3cret").withUnsafeBytes { _ throws(Stop) in throw Stop() }

@@ -3,7 +3,7 @@ import KeyringStorage
 import Testing
 
 @Suite struct SecureStorageErrorTests {
-  @Test func describesCauseAndNextStep() {
+  @Test func `the description names the cause and the next step`() {
     let error = SecureStorageError(
       .locked, operation: .read, backendName: "InMemoryStorage",
       underlying: .init(domain: "domain", code: 7, text: "what it said"))
@@ -14,7 +14,7 @@ import Testing
         """)
   }
 
-  @Test func isLocalized() {
+  @Test func `an error has a localized description and a suggestion`() {
     let error: any LocalizedError = SecureStorageError(
       .noProvider, operation: .save, backendName: "SecretServiceStorage")
     #expect(error.errorDescription?.contains("provides a keyring") == true)
@@ -22,7 +22,7 @@ import Testing
   }
 
   /// Other programs choose labels, and a storage names them in its errors.
-  @Test func everyTextIsOneLineThatLeavesTheTerminalAlone() {
+  @Test func `every text is one line that leaves the terminal alone`() {
     let text = "a\u{1B}]0;b\u{7}\r\nc\u{9B}2J\u{2028}d\u{202E}\u{E9}"
     let (shown, domain) = ("a ]0;b   c 2J d \u{E9}", "\u{1B}[2Jdomain")
     var error = SecureStorageError(
@@ -35,7 +35,7 @@ import Testing
       #expect(
         error.description
           == "\(shown): read failed (ambiguous). \(shown) \(shown) [ [2Jdomain 7: \(shown)]")
-      // The same when a text is changed afterwards.
+      // The same applies when a text is changed afterwards.
       (error.backendName, error.message, error.recoverySuggestion) = (text, text, text)
       error.underlying?.domain = domain
       error.underlying?.text = text
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: SecureStorageError.Code.known)
-  func everyCodeHasItsOwnMessageAndAdvice(code: SecureStorageError.Code) {
+  func `every code has its own message and advice`(code: SecureStorageError.Code) {
     let error = SecureStorageError(code, operation: .read, backendName: "test")
     let unknown = SecureStorageError(.init(rawValue: "new"), operation: .read, backendName: "test")
     #expect(error.message.hasSuffix("."))

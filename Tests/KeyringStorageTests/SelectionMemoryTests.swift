@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyringStorage
 
-/// A choice that holds from one run of a program to the next.
+/// A choice that lasts from one run of a program to the next.
 @Suite struct SelectionMemoryTests {
   private let items = InMemoryStorage()
   private let keyring: FaultyStorage
@@ -17,7 +17,7 @@ import Testing
 
   private var path: String { folder.path + "/state/app.selection" }
 
-  /// The program in another run.
+  /// Starts another run of the program.
   private func run(_ storages: [any SecureStorage]? = nil) -> FirstAvailableStorage {
     FirstAvailableStorage(
       storages ?? [keyring, file], remembering: .file(at: path),
@@ -28,7 +28,7 @@ import Testing
 
   private func isNothingRemembered() -> Bool { !FileManager.default.fileExists(atPath: path) }
 
-  @Test func aProgramStartedBeforeTheKeyringStaysWithTheFile() throws {
+  @Test func `a program started before the keyring stays with the file`() throws {
     keyring.fail(.read, with: .noProvider)
     let first = run()
     #expect(try first.password(for: key) == nil)
@@ -56,8 +56,8 @@ import Testing
     #expect(finding.recoverySuggestion?.contains(path) == true)
   }
 
-  // In a process of its own, whose standard error can be read.
-  @Test func withoutAHandlerTheKeyringIsReportedOnStandardError() async throws {
+  // The code has a process of its own, so that the test can read its standard error.
+  @Test func `the keyring is reported on standard error if there is no handler`() async throws {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) { [path = path as String] in
@@ -73,22 +73,22 @@ import Testing
     #expect(text.contains("remove \(path).") && text.split(separator: "\n").count == 1)
   }
 
-  @Test func aProgramThatOnlyReadsRemembersNothing() throws {
+  @Test func `a program that only reads remembers nothing`() throws {
     _ = try run().password(for: key)
     _ = run().diagnose(writing: true)
     _ = try run().selection()
     #expect(isNothingRemembered())
-    // The probe of a diagnosis leaves nothing behind, and so decides nothing.
+    // The probe of a diagnosis leaves nothing behind, so it decides nothing.
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
-  @Test func removingIsWriting() throws {
+  @Test func `a removal counts as a write`() throws {
     try run().remove(key)
     #expect(try remembered() == "InMemoryStorage\n")
   }
 
   @Test(arguments: SkipReason.all.map(\.code))
-  func aRememberedStorageThatIsNotThereIsAnError(code: SecureStorageError.Code) throws {
+  func `a remembered storage that is missing is an error`(code: SecureStorageError.Code) throws {
     try run().setPassword("s3cret", for: key)
     #expect(try remembered() == "InMemoryStorage\n")
     keyring.fail(.read, with: code)
@@ -109,12 +109,12 @@ import Testing
     #expect(try storage.password(for: key) == "s3cret")
   }
 
-  @Test func anotherListOfStorages() throws {
+  @Test func `the remembered storage is found by its name in another list`() throws {
     try run().setPassword("s3cret", for: key)
     let shorter = run([file])
     let error = #expect(throws: SecureStorageError.self) { try shorter.password(for: key) }
     #expect(error?.code == .chosenStorageMissing && error?.backendName == "InMemoryStorage")
-    // Another order, and others of the same name, are no matter.
+    // Another order doesn't matter, and neither do other storages of the same name.
     let reordered = run([file, keyring, InMemoryStorage()])
     #expect(try reordered.password(for: key) == "s3cret")
     #expect(try reordered.selection().appeared.map(\.storage) == ["File"])
@@ -125,7 +125,7 @@ import Testing
     #expect(try second.exists(key))
   }
 
-  @Test func aKeyringThatHangsDoesNotKeepFromWhatIsRemembered() throws {
+  @Test func `a keyring that fails does not block the remembered storage`() throws {
     keyring.fail(.read, with: .noSessionBus)
     try run().setPassword("s3cret", for: key)
     for code in [SecureStorageError.Code.timedOut, .connectionLost, .providerFailed] {
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func aStorageIsChosenForGood() throws {
+  @Test func `a storage can be chosen for good`() throws {
     keyring.fail(.read, with: .providerFailed)
     let told = Told()
     let storage = FirstAvailableStorage(
@@ -160,19 +160,19 @@ import Testing
     #expect(error?.code == .invalidArgument && error?.argument == "index")
   }
 
-  @Test func theProcessThatWritesFirstDecides() throws {
+  @Test func `the process that writes first decides`() throws {
     keyring.fail(.read, with: .noProvider)
     let early = run()
     #expect(try early.selection().index == 1)
     keyring.reset()
     try run().setPassword("s3cret", for: key)
-    // It has stored nothing yet, and finds what the other has.
+    // The early process has stored nothing yet, so it finds the choice of the other one.
     try early.setPassword("new", for: key)
     #expect(try items.password(for: key) == "new" && early.selection().index == 0)
     #expect(try !file.exists(key))
   }
 
-  @Test func processesThatMeetRememberOne() throws {
+  @Test func `processes that write at the same time remember one storage`() throws {
     for _ in 0..<50 {
       let memory = SelectionMemory.file(at: path)
       let found = Mutex<[RememberedSelection?]>([])
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func anotherStorageThatComesLaterIsDiagnosed() throws {
+  @Test func `a diagnosis reports a storage that becomes available later`() throws {
     keyring.fail(.read, with: .noProvider)
     let storage = run()
     try storage.setPassword("s3cret", for: key)
@@ -199,9 +199,9 @@ import Testing
     #expect(finding.state == .notice && finding.text.contains("InMemoryStorage could be."))
   }
 
-  // MARK: - What the program was given
+  // MARK: - Secrets that the program was given
 
-  @Test func whatWasGivenIsNotRemembered() throws {
+  @Test func `a storage that was given to the program is not remembered`() throws {
     try folder.write("given", "account")
     let given = CredentialsDirectoryStorage(service: "service", directory: folder.path)
     let nothing = CredentialsDirectoryStorage(service: "service", directory: "/nonexistent")
@@ -210,13 +210,13 @@ import Testing
     #expect(throws: SecureStorageError.self) { try first.setPassword("new", for: key) }
     #expect(throws: SecureStorageError.self) { try first.remove(key) }
     #expect(isNothingRemembered())
-    // What the program stores itself is where it was; what it is given for a run comes before that.
+    // The program's own secrets stay where they are. Those given for a run come before them.
     try run([nothing, file]).setPassword("s3cret", for: key)
     let again = run([given, file])
     #expect(try again.password(for: key) == "given")
     #expect("\(try again.selection())" == "CredentialsDirectoryStorage, though File is remembered")
     #expect(try run([nothing, file]).password(for: key) == "s3cret")
-    // Behind the one that is remembered it does not stand in for that.
+    // A given storage doesn't stand in for a remembered one that comes before it.
     let missing = FaultyStorage(NamedStorage("File"))
     missing.fail(.read, with: .noStorage)
     let error = #expect(throws: SecureStorageError.self) {
@@ -227,7 +227,7 @@ import Testing
 
   // MARK: - The file
 
-  @Test func isTheUsersOnly() throws {
+  @Test func `only the user has access to the file and its folder`() throws {
     try run().setPassword("s3cret", for: key)
     for (path, mode) in [(path, 0o600), (folder.path + "/state", 0o700)] {
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -236,7 +236,7 @@ import Testing
   }
 
   @Test(arguments: ["", "\n", "File\nnonsense\n", "File\nfor good\nmore\n", "\u{FFFE}\0"])
-  func whatIsNoSelectionIsDamaged(text: String) throws {
+  func `a file without a valid selection is an error`(text: String) throws {
     _ = try SelectionMemory.file(at: path).remember(RememberedSelection(name: "x"), .save)
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     let error = #expect(throws: SecureStorageError.self) { try run().password(for: key) }
@@ -250,9 +250,9 @@ import Testing
     #expect(try run().password(for: key) == nil)
   }
 
-  /// Nothing is stored that the next run might not find again.
-  @Test func whatCannotBeRememberedIsNotStored() throws {
-    // A file is where its folder should be; root may write anywhere else.
+  /// The next run might not find the item again.
+  @Test func `nothing is stored if the choice cannot be remembered`() throws {
+    // A file is in the place of the folder, because root may write anywhere else.
     try folder.write("", "state")
     let storage = run()
     #expect(try storage.password(for: key) == nil)
@@ -267,7 +267,7 @@ import Testing
     #expect(try remembered() == "InMemoryStorage\n")
   }
 
-  @Test func withoutAPlaceEachRunChoosesAnew() throws {
+  @Test func `each run chooses again if it has no place to remember`() throws {
     let storage = FirstAvailableStorage([keyring, file], remembering: .nowhere)
     keyring.fail(.read, with: .noProvider)
     try storage.setPassword("s3cret", for: key)
@@ -279,9 +279,9 @@ import Testing
     #expect(error?.code == .noStorage)
   }
 
-  @Test func placeInTheUsersFolders() throws {
+  @Test func `the file is in the state folder of the user`() throws {
     let here = folder.path
-    // As sudo may hand on: root's for others, and another's for root.
+    // sudo may pass on the home of another user: root's to others, and another user's to root.
     let foreign = geteuid() == 0 ? here + "/foreign" : "/usr"
     if geteuid() == 0 {
       try FileManager.default.createDirectory(
@@ -294,7 +294,7 @@ import Testing
         ["XDG_STATE_HOME": "state", "HOME": here],
         "\(here)/.local/state/swift-keyring/app.selection"
       ),
-      // Users who have no home.
+      // These users have no home.
       (["HOME": foreign], nil), ([:], nil), (["HOME": "/"], nil), (["HOME": "/nonexistent"], nil),
       (["HOME": "home"], nil),
     ] {
@@ -304,8 +304,8 @@ import Testing
       StateFolder.path(in: { _ in "/s" }, named: "../a/b") == "/s/swift-keyring/..-a-b.selection")
   }
 
-  // In a process of its own, as variables belong to the whole process.
-  @Test func whoHasNoPlaceIsToldByADiagnosis() async {
+  // The test has a process of its own, because variables belong to the whole process.
+  @Test func `a diagnosis reports that there is no place to remember`() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
       let storage = FirstAvailableStorage([InMemoryStorage()], remembering: .inStateFolder("app"))
       for name in ["HOME", "XDG_STATE_HOME"] { unsetenv(name) }
@@ -321,14 +321,14 @@ import Testing
     }
   }
 
-  @Test func testsLeaveTheHomeAlone() {
+  @Test func `tests leave the home directory alone`() {
     #expect(SelectionMemory.program().path == nil && SelectionMemory.program("app").path == nil)
     #expect(SelectionMemory.file(at: "/a/b").path == "/a/b" && SelectionMemory.nowhere.path == nil)
   }
 
   // MARK: - The table
 
-  @Test func articleShowsTheTable() throws {
+  @Test func `the article shows the table of the reasons to skip`() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
     let article = try String(
       contentsOf: root.appending(
@@ -340,7 +340,7 @@ import Testing
   }
 }
 
-/// What a handler was told.
+/// The selections that a handler was given.
 private final class Told: Sendable {
   private let selections = Mutex<[String]>([])
 

@@ -5,23 +5,25 @@ import KeyringTesting
 import Synchronization
 import Testing
 
-/// Each rule of the contract must be able to fail: a storage with just that fault breaks it.
+/// A check that each rule of the contract can fail.
+///
+/// A storage with just one fault breaks the rule.
 @Suite struct StorageContractTests {
   @Test(arguments: Fault.allCases)
-  func faultIsFound(fault: Fault) throws {
+  func `the contract finds each fault`(fault: Fault) throws {
     let error = #expect(throws: ContractViolation.self) {
       try fault.brokenRule.verify(RuleBreakingStorage(fault))
     }
     #expect(error?.rule == fault.brokenRule)
   }
 
-  @Test func everyRuleHasAFaultThatBreaksIt() {
+  @Test func `every rule has a fault that breaks it`() {
     #expect(
       Set(Fault.allCases.map(\.brokenRule))
         == Set(StorageContract.allCases.filter { $0.requirement != .collections }))
   }
 
-  @Test func lockingNeedsALockableStorage() {
+  @Test func `the rule about locking needs a lockable storage`() {
     #expect(throws: ContractViolation.self) {
       try StorageContract.lockedIsNotMissing.verify(UnlockableStorage())
     }
@@ -103,13 +105,13 @@ private struct UnlockableStorage: BlockingStorage {
   func removeItems(matching query: ItemQuery) -> Int { 0 }
 }
 
-/// A storage that is right but for one fault.
+/// A storage that is correct except for one fault.
 private struct RuleBreakingStorage: BlockingStorage, LockableStorage, ObservableStorage,
   CustomStringConvertible
 {
   let fault: Fault
   private let base = InMemoryStorage()
-  /// Every item that was ever saved, as a fault may need it.
+  /// Every item that was ever saved, which some faults need.
   private let saved = Log()
 
   init(_ fault: Fault) { self.fault = fault }
@@ -152,7 +154,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
         Secret(bytes: secret.withUnsafeBytes { Array($0.prefix { $0 != 0 }) })
       }
     case .normalizesText:
-      // As if the decomposed and the composed form were the same account.
+      // This storage takes the decomposed and the composed form for the same account.
       if item.key.attributes["username"] == "\u{E9}" {
         item.key = .password(service: item.key.attributes["service"] ?? "", account: "\u{E9}")
       }
@@ -176,7 +178,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
     case .dropsByteOrderMarks:
       item.attributes = item.attributes?.mapValues { String($0.drop { $0 == "\u{FEFF}" }) }
     case .dropsWhatIsWrittenWhileLocked:
-      // Lets another thread lock now, if one is about to.
+      // This lets another thread lock now, if one is about to.
       for _ in 0..<10_000 where try !base.isLocked() { sched_yield() }
       if try base.isLocked() { return }
     case .dropsSecretsWithLabels where item.secret == nil: item.secret = Secret("")

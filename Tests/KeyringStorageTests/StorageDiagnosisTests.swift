@@ -3,9 +3,9 @@ import KeyringStorage
 import KeyringTesting
 import Testing
 
-/// What any storage tells of itself.
+/// The diagnosis that any storage gives of itself.
 @Suite struct StorageDiagnosisTests {
-  @Test func aStorageThatWorks() throws {
+  @Test func `a storage that works has no failure`() throws {
     let storage = InMemoryStorage()
     #expect(storage.diagnose().failure == nil)
     #expect("\(storage.diagnose())" == "ok: InMemoryStorage, reading: works")
@@ -14,15 +14,18 @@ import Testing
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
-  @Test func withAwait() async throws {
+  @Test func `the asynchronous overload gives the same findings`() async throws {
     let storage: any SecureStorage = InMemoryStorage()
     #expect(try await storage.diagnose().findings.map(\.subject) == ["reading"])
     #expect(
       try await storage.diagnose(writing: true).findings.map(\.subject) == ["reading", "writing"])
   }
 
-  /// A call that does not notice that it was cancelled ends like one that does: nobody wants the result.
-  @Test(arguments: [true, false]) func cancelledIsNoDiagnosis(isNoticed: Bool) async throws {
+  /// A call that doesn't notice its cancellation ends like one that does.
+  ///
+  /// A caller that has cancelled doesn't want the result.
+  @Test(arguments: [true, false])
+  func `a cancelled diagnosis is an error`(isNoticed: Bool) async throws {
     let faulty = FaultyStorage()
     let gate = faulty.suspend(.read)
     let storage: any SecureStorage = isNoticed ? faulty : DeafStorage(base: faulty)
@@ -35,7 +38,7 @@ import Testing
     #expect(error?.backendName == storage.backendName)
   }
 
-  @Test func cancelledBeforeItIsNotMade() async throws {
+  @Test func `a diagnosis that is cancelled before it begins is not made`() async throws {
     let storage = FaultyStorage()
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -46,7 +49,7 @@ import Testing
     #expect(storage.count(of: .read) == 0 && storage.count(of: .save) == 0)
   }
 
-  @Test func aStorageThatIsLocked() throws {
+  @Test func `the diagnosis of a locked storage says how to unlock it`() throws {
     let storage = InMemoryStorage()
     try storage.lock()
     let diagnosis = storage.diagnose(writing: true)
@@ -55,20 +58,20 @@ import Testing
     #expect(AutoLockingStorage(storage.collection(labeled: "default")).diagnose() == diagnosis)
   }
 
-  @Test func aStorageWithoutItsCollection() {
+  @Test func `a missing collection is a failure`() {
     let diagnosis = InMemoryStorage().collection(labeled: "none").diagnose()
     #expect(diagnosis.failure?.code == .collectionNotFound)
   }
 
   @Test(arguments: [SecureStorageError.Operation.save, .remove])
-  func aStorageThatCannotBeWritten(operation: SecureStorageError.Operation) {
+  func `only a diagnosis that writes finds failed writes`(operation: SecureStorageError.Operation) {
     let storage = FaultyStorage()
     storage.fail(operation, with: .accessDenied)
     #expect(storage.diagnose().failure == nil)
     #expect(storage.diagnose(writing: true).failure?.code == .accessDenied)
   }
 
-  @Test func aProbeThatDoesNotReadBackIsRemovedAllTheSame() throws {
+  @Test func `a probe that cannot be read back is still removed`() throws {
     let base = InMemoryStorage()
     let storage = FaultyStorage(base)
     storage.fail(.read, with: .connectionLost, onCall: 2)
@@ -76,7 +79,7 @@ import Testing
     #expect(try base.items(matching: ItemQuery()).isEmpty)
   }
 
-  @Test func readOnlyStoragesAreNotWritten() throws {
+  @Test func `a diagnosis does not write to a read-only storage`() throws {
     let folder = SecretsFolder()
     try folder.write("s3cret", "token")
     let storage = CredentialsDirectoryStorage(service: "service", directory: folder.path)
@@ -86,7 +89,7 @@ import Testing
     #expect(missing.diagnose().failure?.code == .noStorage)
   }
 
-  @Test func environment() async {
+  @Test func `a storage that the environment does not provide is a failure`() async {
     await #expect(processExitsWith: .success) { () throws -> Void in
       let storage = EnvironmentStorage(service: "service", prefix: "EXAMPLE_")
       setenv("EXAMPLE_EMPTY", "", 1)
@@ -103,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func everyFindingIsOneLine() {
+  @Test func `every finding is one line`() {
     let finding = StorageDiagnosis.Finding(
       storage: "a\nb", subject: "c\r\nd", state: .notice, text: "e\u{1B}[31m\u{2028}f",
       recoverySuggestion: "g\u{85}h")
@@ -111,7 +114,7 @@ import Testing
   }
 }
 
-/// A storage that is not told when its call is cancelled.
+/// A storage that isn't told when its call is cancelled.
 private struct DeafStorage: BlockingStorage {
   let base: FaultyStorage
 

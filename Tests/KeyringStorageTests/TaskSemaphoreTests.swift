@@ -2,7 +2,9 @@ import Testing
 
 @testable import KeyringStorage
 
-/// What waits for its turn gets it in its order, and nobody waits for one who has given up.
+/// A semaphore that gives waiting tasks their turns in order.
+///
+/// A task doesn't wait for another one that has given up.
 @Suite(.timeLimit(.minutes(1))) struct TaskSemaphoreTests {
   private let semaphore = TaskSemaphore(2)
 
@@ -13,7 +15,7 @@ import Testing
     return task
   }
 
-  @Test func turnsComeInOrder() async {
+  @Test func `turns come in order`() async {
     #expect(await semaphore.take(2, until: nil) == .ended)
     let large = await waiting(2, after: 0)
     let small = await waiting(1, after: 1)
@@ -26,7 +28,7 @@ import Testing
     #expect(await small.value == .ended)
   }
 
-  @Test func whoGivesUpLetsTheNextOneIn() async {
+  @Test func `a task that gives up lets the next one in`() async {
     #expect(await semaphore.take(until: nil) == .ended)
     let large = await waiting(2, after: 0)
     let small = await waiting(1, after: 1)
@@ -35,14 +37,14 @@ import Testing
     #expect(await small.value == .ended)
   }
 
-  @Test func whatIsLateTakesNothing() async {
+  @Test func `a wait that times out takes nothing`() async {
     #expect(await semaphore.take(2, until: nil) == .ended)
     #expect(await semaphore.take(until: .now(plus: .milliseconds(1))) == .timedOut)
     semaphore.giveBack(2)
     #expect(await semaphore.take(2, until: .now(plus: .seconds(10))) == .ended)
   }
 
-  @Test func queuesKeepTheirOrder() {
+  @Test func `a queue keeps its order`() {
     var queue = Queue<Int>()
     var taken: [Int] = []
     for number in 0..<3_000 {

@@ -3,12 +3,12 @@ import KeyringTesting
 import Synchronization
 import Testing
 
-/// What a property remembers of its failures.
+/// The failures that a property remembers.
 @Suite struct FailureTests {
   let storage = InMemoryStorage()
   let settings = Settings()
 
-  @Test func failedWriteStaysUntilAWriteSucceeds() throws {
+  @Test func `a failed write is remembered until a write succeeds`() throws {
     try withSecureStorage(storage) {
       settings.authToken = "old"
       try storage.lock()
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func failedReadStaysUntilAReadSucceeds() throws {
+  @Test func `a failed read is remembered until a read succeeds`() throws {
     try withSecureStorage(storage) {
       settings.authToken = "s3cret"
       try storage.lock()
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func failedRemovalIsRemembered() throws {
+  @Test func `a failed removal is remembered`() throws {
     try withSecureStorage(storage) {
       try storage.lock()
       settings.authToken = nil
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func throwingWriteClearsTheFailure() throws {
+  @Test func `a throwing write that succeeds clears the failure`() throws {
     try withSecureStorage(storage) {
       try storage.lock()
       settings.authToken = "s3cret"
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func failuresBelongToTheirProperty() throws {
+  @Test func `a failure belongs to its property`() throws {
     try withSecureStorage(storage) {
       try storage.lock()
       settings.authToken = "s3cret"
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func undecodableIsAFailureAndStays() throws {
+  @Test func `an undecodable item is a failure and stays`() throws {
     try withSecureStorage(storage) {
       let bytes = Secret(bytes: [0xFF])
       try storage.save(SecureItem(key: settings.$authToken.key, secret: bytes), mode: .add)

@@ -19,11 +19,11 @@ import Testing
   }
 
   @Test(arguments: StorageContract.cases(for: FaultyStorage.self))
-  func isTheStorageBehindUntilToldOtherwise(rule: StorageContract) throws {
+  func `a storage without planned failures keeps the contract`(rule: StorageContract) throws {
     try rule.verify(FaultyStorage())
   }
 
-  @Test func everyCallOfAnOperationFails() throws {
+  @Test func `every call of an operation fails until the storage is reset`() throws {
     try save("old")
     storage.fail(.save, with: .timedOut)
     for _ in 0..<3 {
@@ -37,7 +37,7 @@ import Testing
     #expect(storage.calls.last == StorageCall.read(of: key))
   }
 
-  @Test func oneCallOfAnOperationFails() throws {
+  @Test func `only the chosen call of an operation fails`() throws {
     try save("first")
     storage.fail(.save, with: .locked, onCall: 2)
     try save("second")
@@ -47,7 +47,7 @@ import Testing
     #expect(try storage.password(for: key) == "fourth")
   }
 
-  @Test func callsFailByARule() throws {
+  @Test func `a rule decides which calls fail`() throws {
     let other = ItemKey.password(service: "service", account: "other")
     storage.fail { [key] call in
       guard call.keys == [key], call.mode != .add else { return nil }
@@ -58,14 +58,14 @@ import Testing
     #expect(code { () throws(SecureStorageError) in try save("new") } == .userCanceled)
   }
 
-  @Test func failureAfterwardsHasDoneIt() throws {
+  @Test func `a call that fails after its completion has taken effect`() throws {
     try save("old")
     storage.failAfterCompletion(.save, with: .connectionLost)
     #expect(code { () throws(SecureStorageError) in try save("new") } == .connectionLost)
     #expect(try storage.password(for: key) == "new")
   }
 
-  @Test func recordsNoSecret() throws {
+  @Test func `the recorded calls contain no secret`() throws {
     try save("s3cret")
     var text = ""
     dump(storage.calls, to: &text)
@@ -74,11 +74,11 @@ import Testing
     #expect(storage.calls.isEmpty)
   }
 
-  @Test func heldCallsWaitUntilTheyAreLetGo() async throws {
+  @Test func `a held call waits until the gate opens`() async throws {
     let gate = storage.suspend(.save)
     async let saving: Void = storage.setPassword("held", for: key)
     await gate.waitForCall()
-    // Others pass, and the held one has done nothing yet.
+    // Other calls pass, and the held one has done nothing yet.
     #expect(try await storage.password(for: key) == nil)
     gate.open()
     try await saving
@@ -86,7 +86,7 @@ import Testing
     try await storage.setPassword("open", for: key)
   }
 
-  @Test func heldCallsEndWhenTheyAreCanceledOrTheStorageIsMended() async throws {
+  @Test func `a held call ends if it is cancelled or the storage is reset`() async throws {
     let gate = storage.suspend()
     let reading = Task { [storage, key] in try await storage.password(for: key) }
     await gate.waitForCall()
@@ -98,7 +98,7 @@ import Testing
     try await saving
   }
 
-  @Test func callThatIsToFailWaitsFirst() async throws {
+  @Test func `a held call that is going to fail waits first`() async throws {
     storage.fail(.save, with: .locked)
     let gate = storage.suspend(.save)
     let saving = Task { [storage, key] in try await storage.setPassword("s3cret", for: key) }
@@ -108,7 +108,7 @@ import Testing
     #expect(error?.code == .locked)
   }
 
-  @Test func slowCallsTakeTheirTime() throws {
+  @Test func `a delayed call takes at least the delay`() throws {
     storage.delay(.read, by: .milliseconds(30))
     let start = ContinuousClock.now
     try save("s3cret")
@@ -116,7 +116,7 @@ import Testing
     #expect(ContinuousClock.now - start >= .milliseconds(30))
   }
 
-  @Test func failedWriteOfAPropertyLeavesTheOldValue() throws {
+  @Test func `a failed write of a property leaves the old value`() throws {
     let settings = Settings()
     withSecureStorage(storage) {
       settings.authToken = "old"

@@ -2,12 +2,14 @@ import Keyring
 import KeyringTesting
 import Testing
 
-/// Tests that run at the same time and use the same properties never see each other's items.
+/// The isolation of tests that run at the same time and use the same properties.
+///
+/// Such tests never see each other's items.
 @Suite struct IsolationTests {
-  /// One value of settings for all cases, as an app has it.
+  /// One value of settings for all cases, like the one in an app.
   private static let settings = Settings()
 
-  /// How many times a value was not the case's own, with the first such value.
+  /// The number of values that were not the case's own, with the first such value.
   private struct Strangers: Sendable {
     var count = 0
     var first: String?
@@ -20,23 +22,24 @@ import Testing
   }
 
   @Test(.secureStorage(), arguments: 0..<200)
-  func casesOfOneTestAreApart(number: Int) async {
+  func `the cases of one test are isolated`(number: Int) async {
     await expectOwnValues("case \(number)")
   }
 
   @Test(.secureStorage(), arguments: 0..<200)
-  func casesOfAnotherTestAreApart(number: Int) async {
+  func `the cases of another test are isolated too`(number: Int) async {
     await expectOwnValues("other \(number)")
   }
 
   @Suite(.secureStorage()) struct UnderTheTraitOfASuite {
-    @Test(arguments: 0..<50) func casesAreApart(number: Int) async {
+    @Test(arguments: 0..<50)
+    func `the cases of a suite with the trait are isolated`(number: Int) async {
       await IsolationTests().expectOwnValues("suite \(number)")
     }
   }
 
-  /// The trait must have something to keep apart: with one storage for all, cases do meet.
-  @Test func casesOnOneStorageMeet() async {
+  /// Shows that the trait has something to keep apart.
+  @Test func `cases that share one storage see each other`() async {
     let count = await withSecureStorage(InMemoryStorage()) {
       await withTaskGroup(of: Int.self) { group in
         for number in 0..<8 { group.addTask { await strangers(to: "task \(number)").count } }
@@ -51,7 +54,7 @@ import Testing
     #expect(strangers.count == 0, "found \(strangers.first ?? "nothing")")
   }
 
-  /// Writes a value, and looks in several child tasks whether it stays.
+  /// Writes a value, and checks in several child tasks whether it stays.
   private func strangers(to name: String) async -> Strangers {
     let settings = Self.settings
     var strangers = Strangers()

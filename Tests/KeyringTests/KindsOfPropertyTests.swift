@@ -3,7 +3,7 @@ import Keyring
 import KeyringTesting
 import Testing
 
-/// Properties of every kind, and what each stores.
+/// Properties of every kind, and the items that they store.
 @Suite(.secureStorage()) struct KindsOfPropertyTests {
   struct Session: Codable, Sendable, Equatable {
     var token: String
@@ -28,7 +28,7 @@ import Testing
 
   let settings = Settings()
 
-  @Test func internetPasswordsAreApart() throws {
+  @Test func `internet passwords with different parts are different items`() throws {
     settings.gitPassword = "of git"
     settings.webPassword = "of the web"
     #expect(Settings().gitPassword == "of git")
@@ -42,13 +42,13 @@ import Testing
     #expect(Settings().webPassword == "of the web")
   }
 
-  @Test func passwordsStayInLockedMemory() throws {
-    // A secret may be no text at all.
+  @Test func `a password property can keep its secret in locked memory`() throws {
+    // A secret doesn't have to be text.
     settings.signingKey = Secret(bytes: [0, 0xFF, 1])
     settings.vaultToken = Secret("s3cret")
     #expect(Settings().signingKey == Secret(bytes: [0, 0xFF, 1]))
     #expect(try Settings().$vaultToken.read() == Secret("s3cret"))
-    // The item is that of a property that is text.
+    // A text property of the same name has the same item.
     @Password("signingKey") var text: String?
     #expect(text == nil && $text.failure?.code == .undecodable)
     settings.signingKey = Secret("text")
@@ -58,7 +58,7 @@ import Testing
     #expect(type(of: settings.untyped) == String?.self)
   }
 
-  @Test func credentialsStayInLockedMemory() throws {
+  @Test func `a credential can keep its secret in locked memory`() throws {
     let storage = SecureStorageDefaults.currentStorage
     let key = ItemKey.credentials(service: "service", label: "label")
     let credential = try #require(Credential(login: "ada", secret: Secret("pa55")))
@@ -68,7 +68,7 @@ import Testing
     #expect(Credential(login: "ada", secret: Secret(bytes: [0xFF])) == nil)
   }
 
-  @Test func valuesComeBack() throws {
+  @Test func `a value comes back as it was written`() throws {
     let session = Session(token: "s3cret", scopes: ["read"])
     settings.session = session
     settings.key = [0, 0xFF, 1]
@@ -82,14 +82,14 @@ import Testing
     #expect(Settings().session == nil)
   }
 
-  @Test func valueAndPasswordOfOneNameAreTwoItems() {
+  @Test func `a value and a password of one name are two items`() {
     settings.session = Session(token: "s3cret", scopes: [])
     settings.text = "text"
     #expect(settings.session?.token == "s3cret")
     #expect(settings.text == "text")
   }
 
-  @Test func valueOfAnotherTypeIsAFailureAndStays() {
+  @Test func `a value of another type is a failure and stays`() {
     struct Old {
       @SecureValue("session") var session: [String]?
     }
@@ -99,7 +99,7 @@ import Testing
     #expect(Old().session == ["old"])
   }
 
-  @Test func valueThatCannotBeEncodedIsAFailureAndKeepsTheOldOne() {
+  @Test func `a value that cannot be encoded is a failure and leaves the old one`() {
     struct Numbers {
       @SecureValue("number") var number: Double?
     }
@@ -110,7 +110,7 @@ import Testing
     #expect(numbers.number == 1)
   }
 
-  @Test func genericCodeStoresBytesAsBytes() throws {
+  @Test func `generic code stores bytes as bytes`() throws {
     struct Box<Value: Codable & Sendable> {
       @SecureValue("box") var value: Value?
     }
@@ -119,14 +119,14 @@ import Testing
     #expect(try box.$value.storage.secret(for: box.$value.key) == Secret(bytes: [0xFF]))
   }
 
-  @Test func accessGroupIsPartOfTheKey() {
+  @Test func `the access group is part of the key`() {
     settings.shared = "shared"
     #expect(settings.own == nil)
     settings.own = "own"
     #expect(settings.shared == "shared")
   }
 
-  @Test func asynchronousTwinsUseTheStorageInForce() async throws {
+  @Test func `the asynchronous methods use the current storage`() async throws {
     try await settings.$own.write("s3cret")
     #expect(try await settings.$own.read() == "s3cret")
     #expect(settings.own == "s3cret")
@@ -139,7 +139,7 @@ import Testing
     #expect(settings.own == nil)
   }
 
-  @Test func asynchronousWriteClearsTheFailure() async throws {
+  @Test func `an asynchronous write clears the failure`() async throws {
     let storage = InMemoryStorage()
     try await withSecureStorage(storage) {
       try await storage.lock()

@@ -3,11 +3,11 @@ import KeyringTesting
 import Synchronization
 import Testing
 
-/// Which storage a property uses.
+/// The storage that a property uses.
 @Suite struct OverrideTests {
   let settings = Settings()
 
-  @Test func innerOverrideEnds() {
+  @Test func `an inner override ends with its closure`() {
     withSecureStorage(InMemoryStorage()) {
       settings.authToken = "outer"
       withSecureStorage(InMemoryStorage()) {
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func overrideCrossesAwaitAndReachesChildTasks() async {
+  @Test func `an override crosses await and reaches child tasks`() async {
     await withSecureStorage(InMemoryStorage()) {
       settings.authToken = "s3cret"
       await Task.yield()
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func parallelOverridesDoNotMeet() async {
+  @Test func `parallel overrides do not see each other`() async {
     await withTaskGroup { group in
       for number in 0..<20 {
         group.addTask { [settings] in
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func explicitStorageWins() {
+  @Test func `an explicit storage takes precedence over an override`() {
     struct Explicit {
       @Password("authToken") var authToken: String?
       init(_ storage: any SecureStorage) { _authToken = Password("authToken", storage: storage) }
@@ -64,7 +64,7 @@ import Testing
     #expect(Explicit(storage).authToken == "explicit")
   }
 
-  @Test func overrideReturnsAndThrowsWhatTheClosureDoes() async throws {
+  @Test func `an override returns and throws what its closure does`() async throws {
     struct Stop: Error {}
     #expect(withSecureStorage(InMemoryStorage()) { 7 } == 7)
     #expect(
@@ -84,13 +84,13 @@ import Testing
   }
 
   @Test(.secureStorage(), arguments: 0..<8)
-  func traitGivesEveryCaseItsOwnStorage(number: Int) {
+  func `the trait gives every case its own storage`(number: Int) {
     #expect(settings.authToken == nil)
     settings.authToken = "\(number)"
     #expect(settings.authToken == "\(number)")
   }
 
-  @Test func testProcessWithoutOverrideIsRefused() throws {
+  @Test func `a test process without an override is refused`() throws {
     let error = #expect(throws: SecureStorageError.self) { try settings.$authToken.read() }
     #expect(error?.code == .noStorage)
     #expect(error?.message.contains("\"authToken\"") == true)

@@ -3,9 +3,11 @@ import KeyringTesting
 import Synchronization
 import Testing
 
-/// What the whole process shares: each test has a process of its own.
+/// The defaults that the whole process shares.
+///
+/// Each test has a process of its own.
 @Suite struct ProcessDefaultsTests {
-  @Test func serviceIsTheExecutableUnlessSet() async {
+  @Test func `the service is the name of the executable unless it is set`() async {
     await #expect(processExitsWith: .success) {
       #expect(Settings().$authToken.key.attributes["service"]?.hasSuffix(".xctest") == true)
       SecureStorageDefaults.service = "org.example.app"
@@ -15,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func storageOfTheProcessServesWhereThereIsNoOverride() async {
+  @Test func `the storage of the process is used if there is no override`() async {
     await #expect(processExitsWith: .success) {
       SecureStorageDefaults.storage = InMemoryStorage()
       let settings = Settings()
@@ -27,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func failedAssignmentsReachTheHandlerOnce() async {
+  @Test func `a failed assignment reaches the handler once`() async {
     await #expect(processExitsWith: .success) {
       let failures = Mutex<[SecurePropertyFailure]>([])
       SecureStorageDefaults.failureHandler = { failure in failures.withLock { $0.append(failure) } }
@@ -51,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func withoutAHandlerAFailedAssignmentIsOneLineOnStandardError() async {
+  @Test func `a failed assignment without a handler is one line on standard error`() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) {

@@ -13,7 +13,8 @@ import Testing
 
   private let settings = Settings()
 
-  @Test(.secureStorage(InMemoryStorage())) func aPropertyTellsOfItsItem() async throws {
+  @Test(.secureStorage(InMemoryStorage()))
+  func `a property reports the changes of its item`() async throws {
     var changes = try await settings.$authToken.changes.makeAsyncIterator()
     settings.session = [1]
     settings.authToken = "first"
@@ -25,7 +26,7 @@ import Testing
     #expect(await changes.next() == .removed(settings.$authToken.key))
   }
 
-  @Test func theStorageIsTheOneInForceAtTheCall() async throws {
+  @Test func `the changes are those of the storage at the time of the call`() async throws {
     let (first, second) = (InMemoryStorage(), InMemoryStorage())
     let changes = try await withSecureStorage(first) { try await settings.$authToken.changes }
     try await second.setPassword("second", for: settings.$authToken.key)
@@ -34,7 +35,8 @@ import Testing
     #expect(await changes.first { _ in true } == .created(settings.$authToken.key))
   }
 
-  @Test(.secureStorage(InMemoryStorage())) func settingsTellOfAllTheirItems() async throws {
+  @Test(.secureStorage(InMemoryStorage()))
+  func `settings report the changes of all their items`() async throws {
     let changes = try await SecureProperties(of: settings).changes
     try await SecureStorageDefaults.currentStorage.setPassword(
       "s3cret", for: .password(service: "app", account: "none of them"))
@@ -51,14 +53,16 @@ import Testing
     #expect(await iterator.next() == .removed(settings.$account.key))
   }
 
-  @Test(.secureStorage(InMemoryStorage().cached())) func aCacheIsSwappedInToo() async throws {
+  @Test(.secureStorage(InMemoryStorage().cached()))
+  func `a cache can be swapped in too`() async throws {
     let changes = try await settings.$authToken.changes
     settings.authToken = "s3cret"
     #expect(await changes.first { _ in true } == .created(settings.$authToken.key))
     #expect(settings.authToken == "s3cret")
   }
 
-  @Test(.secureStorage(SilentStorage())) func aStorageThatCannotTellSaysSo() async {
+  @Test(.secureStorage(SilentStorage()))
+  func `a storage that cannot report changes throws an error`() async {
     let error = await #expect(throws: SecureStorageError.self) {
       _ = try await settings.$authToken.changes
     }

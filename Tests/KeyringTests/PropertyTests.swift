@@ -5,7 +5,7 @@ import Testing
 @Suite(.secureStorage()) struct PropertyTests {
   let settings = Settings()
 
-  @Test func assignsThroughALet() throws {
+  @Test func `a property can be assigned through a constant`() throws {
     settings.authToken = "s3cret"
     #expect(settings.authToken == "s3cret")
     settings.authToken = "another"
@@ -17,7 +17,7 @@ import Testing
     #expect(settings.$authToken.failure == nil && settings.$account.failure == nil)
   }
 
-  @Test func nilRemoves() throws {
+  @Test func `the setter removes the item when assigned nil`() throws {
     settings.authToken = "s3cret"
     settings.account = Credential(login: "ada", password: "pa55")
     #expect(try settings.$authToken.exists() && settings.$account.exists())
@@ -28,12 +28,12 @@ import Testing
     #expect(settings.$authToken.failure == nil)
   }
 
-  @Test func emptyIsNotNil() {
+  @Test func `an empty password is not nil`() {
     settings.authToken = ""
     #expect(settings.authToken == "")
   }
 
-  @Test func throwingTwinsDoTheSame() throws {
+  @Test func `the throwing methods do the same as the property`() throws {
     let token = settings.$authToken
     #expect(try token.read() == nil)
     #expect(try !token.exists())
@@ -47,7 +47,7 @@ import Testing
     #expect(try token.read() == nil)
   }
 
-  @Test func propertiesAreDifferentItems() {
+  @Test func `different properties are different items`() {
     settings.authToken = "token"
     settings.shared = "shared"
     settings.account = Credential(login: "ada", password: "pa55")
@@ -56,7 +56,7 @@ import Testing
     #expect(settings.account?.password == "pa55")
   }
 
-  @Test func itemsAreNamedByServiceAndAccount() {
+  @Test func `the service and the name of the property make the key`() {
     #expect(
       settings.$shared.key == .password(service: "another service", account: "shared"))
     #expect(
@@ -64,7 +64,7 @@ import Testing
         == .credentials(service: SecureStorageDefaults.service, label: "account"))
   }
 
-  @Test func structOfSettingsIsSendable() async {
+  @Test func `a struct of settings is Sendable`() async {
     func use(_ settings: some Sendable) {}
     use(settings)
     let settings = settings
@@ -74,7 +74,7 @@ import Testing
     #expect(settings.authToken == nil)
   }
 
-  @Test func worksInAnActorAndInAClass() async {
+  @Test func `a property works in an actor and in a class`() async {
     actor Session {
       @Password("authToken") var authToken: String?
       func signIn() { authToken = "of an actor" }

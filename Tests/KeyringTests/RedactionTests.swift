@@ -2,11 +2,11 @@ import Keyring
 import KeyringTesting
 import Testing
 
-/// No public type shows a secret, whichever way it becomes text.
+/// A check that no public type shows a secret, in all the ways in which it can become text.
 @Suite struct RedactionTests {
   static let marker = "marker-never-to-be-seen"
 
-  @Test func valuesHideTheirSecret() throws {
+  @Test func `values hide their secret`() throws {
     let item = SecureItem(
       key: .password(service: "service", account: "account"), secret: Secret(Self.marker))
     expectHidden(Secret(Self.marker))
@@ -18,7 +18,7 @@ import Testing
     expectHidden(Result<SecureItem, SecureStorageError>.success(item))
   }
 
-  @Test func storageAndPropertiesHideTheirSecrets() throws {
+  @Test func `a storage and its properties hide their secrets`() throws {
     let storage = InMemoryStorage()
     try withSecureStorage(storage) {
       let settings = Settings()
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func errorsHideTheSecret() throws {
+  @Test func `errors hide the secret`() throws {
     let storage = InMemoryStorage()
     let key = ItemKey.password(service: "service", account: "account")
     let item = SecureItem(key: key, secret: Secret(Self.marker))
@@ -48,7 +48,7 @@ import Testing
     expectHidden(SecurePropertyFailure(property: "authToken", error: try #require(error)))
   }
 
-  @Test func theCheckFindsASecretThatIsShown() {
+  @Test func `the check finds a secret that is shown`() {
     struct Careless { let text = RedactionTests.marker }
     struct CarelessBytes { let bytes = Array(RedactionTests.marker.utf8) }
     #expect(Renderings.of(Careless()).allSatisfy { shows(Self.marker, $0.text) })

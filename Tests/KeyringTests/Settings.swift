@@ -1,6 +1,6 @@
 import Keyring
 
-/// The settings of an app, as the tests of its code find them.
+/// The settings of an app, as its tests find them.
 struct Settings {
   @Credentials("account") var account: Credential?
   @Password("authToken") var authToken: String?

@@ -36,7 +36,7 @@ import Testing
     settings.gitPassword = "git"
   }
 
-  @Test func nestedAndInheritedPropertiesAreFoundOnce() {
+  @Test func `nested and inherited properties are found once`() {
     settings.owner = settings
     #expect(
       Set(properties.entries().map(\.name)) == [
@@ -48,7 +48,7 @@ import Testing
     #expect(SecureProperties(of: "nothing").count == 0)
   }
 
-  @Test func readsAllInOneGo() throws {
+  @Test func `all properties are read in one call`() throws {
     fill()
     let storage = FaultyStorage(SecureStorageDefaults.currentStorage)
     let values = try withSecureStorage(storage) { () throws(SecureStorageError) in
@@ -65,7 +65,7 @@ import Testing
     #expect(error?.code == .invalidArgument)
   }
 
-  @Test func valueOfAnotherTypeIsAnErrorOfItsOwn() throws {
+  @Test func `a value of another type is an error only for its property`() throws {
     fill()
     try SecureStorageDefaults.currentStorage.setSecret(
       Secret(bytes: [0xFF]), for: settings.account.$session.key)
@@ -75,7 +75,7 @@ import Testing
     #expect(error?.code == .undecodable)
   }
 
-  @Test func removesAllThatCanBeRemoved() throws {
+  @Test func `every item that can be removed is removed`() throws {
     fill()
     #expect(try properties.removeAll() == 5)
     #expect(properties.entries().allSatisfy { !$0.isStored && $0.failure == nil })
@@ -91,7 +91,7 @@ import Testing
     #expect(properties.entries().count(where: \.isStored) == 1)
   }
 
-  @Test func copiesToAnotherStorage() throws {
+  @Test func `the items can be copied to another storage`() throws {
     fill()
     let other = InMemoryStorage()
     #expect(try properties.copy(to: other) == 5)
@@ -105,8 +105,8 @@ import Testing
     #expect(error?.code == .itemAlreadyExists)
   }
 
-  @Test func copiesItemsOfOtherProgramsWithoutWhatOnlyTheyMayName() throws {
-    // Two properties with one key, whose item another program has labelled.
+  @Test func `items of other programs are copied without labels that are refused`() throws {
+    // Two properties have one key. Another program has labeled its item.
     let key = settings.account.$refreshToken.key
     let labels = ["https://example.org/", ""]
     for label in labels {
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func propertyWithAStorageOfItsOwnKeepsIt() throws {
+  @Test func `a property with a storage of its own keeps it`() throws {
     struct Mixed {
       @Password("common") var common: String?
       @Password("own") var own: String?
@@ -136,7 +136,7 @@ import Testing
     #expect(try own.exists(mixed.$own.key) && !own.exists(mixed.$common.key))
   }
 
-  @Test func entriesTellWhatIsStoredAndWhatIsWrong() throws {
+  @Test func `the entries tell which items are stored and which have failures`() throws {
     let storage = FaultyStorage()
     withSecureStorage(storage) {
       storage.fail(.save, with: .locked, onCall: 1)
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func asynchronousTwinsDoTheSame() async throws {
+  @Test func `the asynchronous methods do the same`() async throws {
     fill()
     let properties = properties
     let values = try await properties.readAll()
@@ -163,7 +163,7 @@ import Testing
     #expect(properties.entries().allSatisfy { !$0.isStored })
   }
 
-  @Test func defaultIsReadAndNeverStored() throws {
+  @Test func `a default is read and never stored`() throws {
     #expect(settings.proxyUser == "anonymous")
     #expect(try !settings.$proxyUser.exists())
     settings.proxyUser = "ada"
@@ -180,7 +180,7 @@ import Testing
   }
 }
 
-/// A storage that has one item, which this package has not made.
+/// A storage with one item that this package hasn't made.
 private struct ForeignStorage: BlockingStorage {
   let item: SecureItem
 

@@ -2,12 +2,12 @@
 import Glibc
 import Keyring
 
-/// Does whatever apps do, on keys of its own and on keys that it shares with everybody else.
+/// The operations of an app, on keys of its own and on keys that all workers share.
 ///
-/// Afterwards there is a line for each operation: the key, when it began and ended, whether it wrote
-/// or read, and the value that is under the key then, if there is one. Every value is written once.
+/// The program then prints a line for each operation: the key, the times of the start and the end,
+/// "write" or "read", and the value under the key, if there is one. Every value is written once.
 struct MixedOperations {
-  /// What was written or read under a key: a value, or that there is none.
+  /// The value that was written or read under a key, or `nil` if there is none.
   struct Effect {
     let isWrite: Bool
     let value: String?
@@ -37,7 +37,7 @@ struct MixedOperations {
     }
   }
 
-  /// Performs some operation; `nil` when it tells nothing about what is under the key.
+  /// Performs an operation, and returns `nil` if it shows nothing about the value under the key.
   private func perform(_ account: String, value: String) throws -> Effect? {
     switch Int.random(in: 0..<100) {
     case ..<40:
@@ -91,7 +91,7 @@ struct MixedOperations {
   }
 }
 
-/// The time on a clock that all processes share.
+/// Returns the time on a clock that all processes share.
 private func nanoseconds() -> Int {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)

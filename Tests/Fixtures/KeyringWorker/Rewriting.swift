@@ -2,10 +2,10 @@
 import Glibc
 import Keyring
 
-/// Tells which pair is there, rewrites it once, and after a line of input again and again.
+/// Prints the pair that is there, rewrites it once, and after a line of input again and again.
 ///
-/// Each pair has a number, in the login and in the password. A line is printed for what was found,
-/// and for every pair that was written, once that is acknowledged.
+/// Each pair has a number, in the login and in the password. The function prints a line for the
+/// pair that it finds, and for every pair that it writes, once the write is acknowledged.
 func rewriteForever(in storage: any SecureStorage, service: String) throws {
   let key = ItemKey.credentials(service: service, label: "account")
 
@@ -22,7 +22,7 @@ func rewriteForever(in storage: any SecureStorage, service: String) throws {
   while true { try rewrite() }
 }
 
-/// Writes a line at once: what stays in a buffer is lost when the process is killed.
+/// Writes a line at once, because a buffer is lost when the process is killed.
 func tell(_ line: String) {
   let bytes = Array((line + "\n").utf8)
   _ = write(STDOUT_FILENO, bytes, bytes.count)

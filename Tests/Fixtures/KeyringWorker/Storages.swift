@@ -3,12 +3,14 @@ import Keyring
 import KeyringFile
 
 #if SecretService && os(Linux)
-/// Nobody is asked; but KeePassXC has a prompt for every new item, also where it asks nobody.
+/// The interaction of the storage, which never asks the user.
+///
+/// KeePassXC has a prompt for every new item, even if it doesn't ask the user.
 private let interaction: SecretServiceStorage.Interaction =
   ProcessInfo.processInfo.environment["KEYRING_TEST_PROVIDER"] == "keepassxc" ? .allowed : .never
 #endif
 
-/// The storage that an argument names.
+/// Returns the storage that an argument names.
 func storage(named name: String) throws -> any SecureStorage {
   #if EncryptedFile
   if name.hasPrefix("/") { return EncryptedFileStorage(at: name, key: .keyFile(at: name + ".key")) }

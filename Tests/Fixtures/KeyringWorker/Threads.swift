@@ -3,13 +3,13 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Runs something on several threads that begin at the same moment, and waits for all of them.
+/// Runs a closure on several threads that begin at the same moment, and waits for all of them.
 func concurrently(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) throws -> Void) throws {
   let group = DispatchGroup()
   let ready = Atomic(0)
   let failure = Mutex<(any Error)?>(nil)
   for thread in 0..<count {
-    // A serial queue of its own is what Dispatch gives a thread of its own.
+    // Dispatch gives each serial queue a thread of its own.
     DispatchQueue(label: "KeyringWorker").async(group: group) {
       ready.add(1, ordering: .acquiringAndReleasing)
       while ready.load(ordering: .acquiring) < count { _ = sched_yield() }

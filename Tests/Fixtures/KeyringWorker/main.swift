@@ -1,7 +1,7 @@
 #if os(Linux)
 import Keyring
 
-// A program of its own that uses a storage, for tests that kill it or start several at once:
+// A program that uses a storage, for tests that kill it or start several of it at once:
 //
 //   KeyringWorker rewrite STORAGE SERVICE
 //   KeyringWorker mix STORAGE SERVICE NAME THREADS OPERATIONS
@@ -11,8 +11,8 @@ import Keyring
 //   KeyringWorker change SERVICE COUNT
 //   KeyringWorker serve SERVICE
 //
-// STORAGE is a collection of the Secret Service, or the path of an encrypted file. It ends with 0
-// if all went well.
+// STORAGE is a collection of the Secret Service, or the path of an encrypted file. The program ends
+// with the status 0 if all goes well.
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch (arguments.first, arguments.count) {
 case ("rewrite", 3):
@@ -23,7 +23,7 @@ case ("mix", 6):
   ).run(threads: Int(arguments[4]) ?? 0, operations: Int(arguments[5]) ?? 0)
 #if SecretService
 case ("start", 2):
-  // Nothing was sent before: every thread finds that there is no session yet.
+  // Nothing was sent before, so every thread finds that there is no session yet.
   try concurrently(Int(arguments[1]) ?? 0) { _ in
     _ = try SecretServiceStorage().password(for: .password(service: "none", account: "none"))
   }
@@ -43,7 +43,7 @@ case ("change", 3):
     "account", service: arguments[1], storage: SecretServiceStorage())
   for number in 1...(Int(arguments[2]) ?? 1) { try password.projectedValue.write("\(number)") }
 case ("serve", 2):
-  // Each line names an account and its new password; without one it is removed.
+  // Each line names an account and its new password. Without a password, the old one is removed.
   let service = SecretServiceStorage().service(arguments[1])
   while let line = readLine() {
     let words = line.split(separator: " ").map(String.init)

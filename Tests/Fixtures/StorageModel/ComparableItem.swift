@@ -1,9 +1,8 @@
 import KeyringStorage
 
-/// An item as every storage must tell of it, byte for byte.
+/// The parts of an item that every storage must report in the same way, byte for byte.
 ///
-/// Not when it was created and modified: keyrings keep whole seconds, and have ideas of their own of
-/// what a modification is.
+/// The times aren't among them. Keyrings keep whole seconds, and differ on what a modification is.
 struct ComparableItem: Hashable {
   let kind: [UInt8]
   let key: [[UInt8]: [UInt8]]
@@ -65,7 +64,7 @@ extension ItemQuery {
 }
 
 extension [UInt8] {
-  /// What is text in ASCII, as in source code, and other bytes as numbers; the beginning of it all.
+  /// The beginning of the bytes, as ASCII with escapes if they are text, and else as numbers.
   fileprivate var shown: String {
     let text = String(validating: self, as: UTF8.self).map { text in
       "\"" + text.unicodeScalars.prefix(40).map { $0.escaped(asASCII: true) }.joined() + "\""

@@ -8,7 +8,7 @@ enum ModelOperation {
   case remove(ItemQuery)
 }
 
-/// Makes operations up, from a small world, so that they often meet the same items.
+/// A source of operations with few texts and keys, so that they often concern the same items.
 struct ModelOperations {
   private var random: SeededGenerator
   private let texts: [String]
@@ -21,9 +21,9 @@ struct ModelOperations {
     self.random = random
   }
 
-  /// Makes the next operation up.
+  /// Makes up the next operation.
   ///
-  /// - Parameter items: What is stored: most operations are to meet an item.
+  /// - Parameter items: The stored items, because most operations concern one of them.
   /// - Returns: The operation.
   mutating func next(_ items: [SecureItem]) -> ModelOperation {
     switch Int.random(in: 0..<10, using: &random) {
@@ -65,7 +65,7 @@ struct ModelOperations {
   private mutating func key() -> ItemKey {
     let key = random.pick(keys)
     guard random.oneIn(20), let name = key.attributes.keys.min() else { return key }
-    // A neighbour: with a part more, less, of another value, or one that is not allowed.
+    // A neighbor has a part more, a part less, another value, or a value that isn't allowed.
     var attributes = key.attributes
     switch Int.random(in: 0..<4, using: &random) {
     case 0: attributes[name] = nil
@@ -97,7 +97,7 @@ struct ModelOperations {
     return item
   }
 
-  /// Mostly one of those that occur elsewhere too.
+  /// Returns a text, in most cases one that also occurs elsewhere.
   private mutating func text() -> String {
     switch Int.random(in: 0..<20, using: &random) {
     case 0: random.pick(EdgeCaseStrings.invalid)
@@ -125,7 +125,7 @@ struct ModelOperations {
     if random.oneIn(4) { query.label = random.oneIn(4) ? text() : item.label }
     if query.key == nil || random.oneIn(3) {
       let all = item.key.attributes.merging(item.attributes ?? [:]) { $1 }
-      // A dictionary has another order in every process, and the seed is to say it all.
+      // A dictionary has another order in every process, and only the seed may decide.
       for (name, value) in all.sorted(by: { $0.key < $1.key }) where random.oneIn(2) {
         query.attributes[name] = value
       }
@@ -143,7 +143,7 @@ struct ModelOperations {
     return query
   }
 
-  /// All of the time of the test or nothing of it: storages differ by seconds.
+  /// Returns a range with all of the test's time or none of it, because storages differ by seconds.
   private mutating func dates() -> ClosedRange<Date> {
     let now = Date()
     return random.pick([

@@ -1,13 +1,13 @@
 import Foundation
 import KeyringStorage
 
-/// What an operation came to, as far as every storage must agree on it.
+/// The result of an operation, as far as every storage must agree on it.
 enum ModelOutcome: Equatable {
   case saved
-  /// How many items were found, and what they and those beyond the limit are.
+  /// The number of items that were found, and the items themselves with those beyond the limit.
   case found(Int, of: Set<ComparableItem>)
   case removed(Int)
-  /// A storage does not even agree with itself.
+  /// A contradiction of a storage with itself.
   case contradicted(by: String, String)
   case refused(SecureStorageError.Code, SecureStorageError.Operation, argument: String?)
 
@@ -22,7 +22,7 @@ enum ModelOutcome: Equatable {
         let found = try storage.items(matching: query)
         var unlimited = query
         unlimited.limit = nil
-        // With times, without which items of the same second come in any order.
+        // This asks for times. Without them, items of the same second come in any order.
         unlimited.details.formUnion(.metadata)
         let all =
           query.limit == nil
@@ -43,7 +43,7 @@ enum ModelOutcome: Equatable {
 // MARK: - Each storage by itself
 
 extension ModelOutcome {
-  /// What contradicts itself in the items found, if anything does.
+  /// Returns a contradiction in the items that were found, if there is one.
   private static func contradiction(
     _ found: [SecureItem], _ all: [SecureItem], _ limit: Int
   ) -> String? {
@@ -73,7 +73,7 @@ extension ModelOutcome: CustomStringConvertible {
     }
   }
 
-  /// The items that only this one has.
+  /// Returns the items that only this outcome has.
   func items(notIn other: ModelOutcome) -> [ComparableItem] {
     guard case .found(_, let items) = self, case .found(_, let others) = other else { return [] }
     return Array(items.subtracting(others))

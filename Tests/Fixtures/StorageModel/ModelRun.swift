@@ -1,11 +1,11 @@
 import Foundation
 package import KeyringStorage
 
-/// The same random operations on a storage in memory and on another: both must always agree.
+/// The same random operations on a storage in memory and on another, which must always agree.
 ///
-/// A run is repeated with `KEYRING_TEST_SEED`, and is longer with `KEYRING_TEST_STEPS`.
+/// `KEYRING_TEST_SEED` repeats a run, and `KEYRING_TEST_STEPS` makes it longer.
 package struct ModelRun {
-  /// What the storages do not agree on.
+  /// A result on which the storages don't agree.
   package struct Disagreement: Error, CustomStringConvertible {
     package let description: String
   }
@@ -20,11 +20,11 @@ package struct ModelRun {
     random = SeededGenerator(seed: seed)
   }
 
-  /// Does all operations, and looks at everything stored after each.
+  /// Performs all operations, and looks at all stored items after each one.
   ///
-  /// - Parameter storage: Answers what to use next, before each use: a storage that was closed and
-  ///   opened again meanwhile, for example, or another of what is stored in the same place.
-  /// - Throws: A ``Disagreement``, and what `storage` throws.
+  /// - Parameter storage: The closure that returns the storage before each use. It may return one
+  ///   that was closed and opened again, for example, or another storage in the same place.
+  /// - Throws: A ``Disagreement``, or the error that `storage` throws.
   package mutating func expectAgreement<Storage: SecureStorage>(
     with storage: (inout SeededGenerator) throws -> Storage
   ) throws {

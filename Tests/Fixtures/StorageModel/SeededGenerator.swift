@@ -1,8 +1,8 @@
 import Foundation
 
-/// Random numbers that are the same again for the same seed: SplitMix64.
+/// A generator that makes the same random numbers from the same seed: SplitMix64.
 package struct SeededGenerator: RandomNumberGenerator {
-  /// Another in each run of the tests, unless `KEYRING_TEST_SEED` says which.
+  /// The seed, which is different in each run of the tests unless `KEYRING_TEST_SEED` sets it.
   package static let seed =
     ProcessInfo.processInfo.environment["KEYRING_TEST_SEED"].flatMap { UInt64($0) }
     ?? UInt64.random(in: 0...UInt64.max)
@@ -19,7 +19,7 @@ package struct SeededGenerator: RandomNumberGenerator {
     return bits ^ (bits >> 31)
   }
 
-  /// One in so many times.
+  /// Returns `true` in one of this many calls, on average.
   package mutating func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 
   package mutating func pick<Element>(_ elements: [Element]) -> Element {

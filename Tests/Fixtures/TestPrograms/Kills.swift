@@ -1,7 +1,7 @@
 #if os(Linux)
 internal import Foundation
 
-/// How often a test kills a program at any moment: 20 times, or as often as `Scripts/stress` says.
+/// The number of kills at any moment in a test: 20, or the number that `Scripts/stress` sets.
 package enum Kills {
   package static let count =
     ProcessInfo.processInfo.environment["KEYRING_TEST_KILLS"].flatMap(Int.init) ?? 20

@@ -1,19 +1,19 @@
 #if os(Linux)
 import Testing
 
-/// What several threads and processes have done under one key, and when.
+/// The operations of several threads and processes on one key, with their times.
 package struct LinearizabilityLog {
   package struct Event {
     package let start: Int
     package let end: Int
     package let isWrite: Bool
-    /// What was under the key then; `nil` for nothing.
+    /// The value under the key at that time, or `nil` if there was none.
     package let value: String?
   }
 
   private var events: [Event] = []
 
-  /// Reads what `KeyringWorker mix` has printed, by key.
+  /// Reads the output of `KeyringWorker mix`, by key.
   package static func read(_ output: String) throws -> [String: LinearizabilityLog] {
     var histories: [String: LinearizabilityLog] = [:]
     for line in output.split(separator: "\n") {
@@ -27,19 +27,19 @@ package struct LinearizabilityLog {
     return histories
   }
 
-  /// Finds what was read although no order of the operations explains it.
+  /// Finds the reads that no order of the operations explains.
   ///
   /// Operations that overlap may have happened in any order. A value was there if its write had
   /// begun before the read ended, and if no other write lies wholly between the two.
   ///
-  /// - Parameter last: What is under the key when all is done.
-  /// - Returns: The reads that found what was not there any more, or not yet.
+  /// - Parameter last: The value under the key after all operations.
+  /// - Returns: The reads that found a value that was no longer there, or not yet.
   package func violations(last: String?) -> [Event] {
     let nothing = Event(start: .min, end: .min, isWrite: true, value: nil)
     let end = Event(start: .max, end: .max, isWrite: false, value: last)
     let writes = [nothing] + events.filter(\.isWrite)
     let reads = events.filter { !$0.isWrite } + [end]
-    // The start of the last write that had ended, for each read.
+    // For each read, this is the start of the last write that had ended.
     return reads.filter { read in
       let overwritten = writes.filter { $0.end < read.start }.map(\.start).max() ?? .min
       return !writes.contains {

@@ -1,13 +1,13 @@
 #if os(Linux)
 package import Foundation
 
-/// A program that runs beside the tests, with its standard input and output at our end.
+/// A program that runs beside the tests, which write its input and read its output.
 package final class Program: Sendable {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
 
-  /// Starts a program, by its path or as found on `PATH`, with these variables beside our own.
+  /// Starts a program by its path or its name on `PATH`, and adds variables to its environment.
   package init(
     _ name: String, _ arguments: [String] = [], environment: [String: String] = [:],
     complaints: FileHandle = .standardError
@@ -18,8 +18,8 @@ package final class Program: Sendable {
     process.standardInput = input
     process.standardOutput = output
     process.standardError = complaints
-    // A thread of Dispatch has signals blocked, which would be handed down: a bus with SIGCHLD
-    // blocked does not notice that what it has started is gone.
+    // A thread of Dispatch blocks signals, and a program that it starts would do so too. A bus that
+    // blocks SIGCHLD doesn't notice that a program it has started is gone.
     var (none, ours) = (sigset_t(), sigset_t())
     sigemptyset(&none)
     pthread_sigmask(SIG_SETMASK, &none, &ours)
@@ -31,7 +31,7 @@ package final class Program: Sendable {
   package static let workerPath = URL(fileURLWithPath: CommandLine.arguments[0])
     .deletingLastPathComponent().appendingPathComponent("KeyringWorker").path
 
-  /// Starts it.
+  /// Starts the worker.
   package static func worker(_ arguments: String...) throws -> Program {
     try Program(workerPath, arguments)
   }
@@ -40,7 +40,7 @@ package final class Program: Sendable {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
   }
 
-  /// Waits for a line of output, and takes no more than that.
+  /// Waits for a line of output, and reads nothing after it.
   package func readLine() throws -> String {
     var line = Data()
     while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8) {
@@ -49,7 +49,7 @@ package final class Program: Sendable {
     return String(decoding: line, as: UTF8.self)
   }
 
-  /// Hands the program a line of input, and leaves its input open.
+  /// Writes a line to the program's input, and leaves the input open.
   package func writeLine(_ line: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
   }
@@ -65,7 +65,7 @@ package final class Program: Sendable {
     }
   }
 
-  /// Hands the program all of its input, and waits for its end.
+  /// Writes all of the program's input, and waits for the program to end.
   package func finish(input text: Data = Data()) throws -> (status: Int32, output: Data) {
     if !text.isEmpty { try input.fileHandleForWriting.write(contentsOf: text) }
     try closeInput()
@@ -74,12 +74,12 @@ package final class Program: Sendable {
     return (process.terminationStatus, rest)
   }
 
-  /// Stops the program where it is, or has it go on.
+  /// Stops the program where it is, or lets it go on.
   package func suspend(_ isSuspended: Bool = true) {
     kill(process.processIdentifier, isSuspended ? SIGSTOP : SIGCONT)
   }
 
-  /// Kills the program, and tells what it had still written.
+  /// Kills the program, and returns the rest of its output.
   @discardableResult
   package func end() throws -> Data {
     kill(process.processIdentifier, SIGKILL)

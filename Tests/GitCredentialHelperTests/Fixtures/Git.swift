@@ -2,16 +2,16 @@
 import Foundation
 import Testing
 
-/// The user's git, with a home of its own in which the helper is the only one configured.
+/// The user's git, with a home of its own that configures only this helper.
 final class Git {
-  /// What a process printed, and how it ended.
+  /// The output of a process, and its exit status.
   struct Outcome: Equatable {
     var status: Int32 = 0
     var output = ""
     var errors = ""
   }
 
-  /// The folder in which the helper was built, beside the tests.
+  /// The folder of the helper, which is built beside the tests.
   static let binaries = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
   static let helper = binaries.appending(path: "git-credential-keyring").path
 
@@ -37,7 +37,7 @@ final class Git {
     try #require(outcome.status == 0, "\(outcome.errors)")
   }
 
-  /// Runs `git credential`, the way that scripts use credentials and git does.
+  /// Runs `git credential`, through which scripts use credentials as git does.
   func credential(_ action: String, _ lines: [String]) throws -> Outcome {
     try run(["git", "credential", action], input: lines.map { $0 + "\n" }.joined())
   }
@@ -53,7 +53,7 @@ final class Git {
     process.standardInput = stdin
     process.standardOutput = stdout
     process.standardError = stderr
-    // A program that reads nothing may be gone when a later write would come.
+    // The write comes before the start, because a program that reads nothing may soon be gone.
     try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try process.run()
     defer { process.end() }
@@ -66,7 +66,7 @@ final class Git {
       errors: String(decoding: errors, as: UTF8.self))
   }
 
-  /// Nothing of the user's configuration, and nobody to ask for what no helper knows.
+  /// An environment without the user's configuration, in which git never asks the user.
   private var environment: [String: String] {
     var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("GIT_") }
     environment["HOME"] = home.path
@@ -82,7 +82,7 @@ final class Git {
 extension Process {
   /// Ends the process if it still runs.
   ///
-  /// Not by SIGTERM: what a thread of Dispatch starts has that blocked.
+  /// The signal isn't SIGTERM, which a thread of Dispatch blocks in the programs that it starts.
   fileprivate func end() {
     guard isRunning else { return }
     kill(processIdentifier, SIGKILL)

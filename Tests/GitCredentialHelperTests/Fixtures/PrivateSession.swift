@@ -9,7 +9,7 @@ enum PrivateSession {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Skips the test, and says why, outside the D-Bus session that `Scripts/test` starts.
+  /// Skips the test outside the D-Bus session that `Scripts/test` starts, and gives the reason.
   static var inPrivateSession: Self {
     .enabled(
       if: ProcessInfo.processInfo.environment["KEYRING_TEST_WITNESS"] != nil,

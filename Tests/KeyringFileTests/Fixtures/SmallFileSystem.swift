@@ -1,9 +1,9 @@
 #if EncryptedFile && os(Linux)
 import Foundation
 
-/// A file system in memory with little room, there until it is released.
+/// A file system in memory with little room, which is mounted until its release.
 final class SmallFileSystem: Sendable {
-  /// Whether this process may mount one, which was tried.
+  /// The result of an attempt to mount a file system in this process.
   static let canBeMounted =
     (try? SmallFileSystem(at: TemporaryDirectory().path("tried"), kibibytes: 4)) != nil
 
@@ -22,7 +22,7 @@ final class SmallFileSystem: Sendable {
   func makeReadOnly() throws {
     let flags = UInt(MS_REMOUNT | MS_RDONLY)
     let end = ContinuousClock.now + .seconds(10)
-    // A program that another test is starting has our files open until it has begun.
+    // A program that another test starts has our files open until it begins.
     while mount("none", path, "tmpfs", flags, nil) != 0 {
       guard errno == EBUSY, ContinuousClock.now < end else {
         throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM)
@@ -32,14 +32,15 @@ final class SmallFileSystem: Sendable {
   }
 }
 
-/// [setfsuid(2)](https://man7.org/linux/man-pages/man2/setfsuid.2.html), which Swift's module of the
-/// C library leaves out.
+/// Calls [setfsuid(2)](https://man7.org/linux/man-pages/man2/setfsuid.2.html).
+///
+/// Swift's module of the C library leaves this function out.
 @_silgen_name("setfsuid") private func setfsuid(_ user: uid_t) -> CInt
 
 extension TemporaryDirectory {
-  /// Runs something that may not do everything, as root may.
+  /// Runs a closure without the privileges of root.
   ///
-  /// On Linux the user that looks at files is one for each thread.
+  /// On Linux, each thread has its own user for access to files.
   func withoutPrivileges<Result>(_ body: () throws -> Result) throws -> Result {
     if geteuid() != 0 { return try body() }
     let nobody: uid_t = 65534

@@ -5,7 +5,7 @@ import KeyringStorage
 
 @testable import KeyringFile
 
-/// A folder for one test, removed with all that is in it.
+/// A folder for one test, which is removed with its content.
 final class TemporaryDirectory: Sendable {
   let url: URL
 
@@ -37,7 +37,7 @@ final class TemporaryDirectory: Sendable {
     return attributes[.posixPermissions] as? Int
   }
 
-  /// A storage on the file "secrets", with a key that takes no time.
+  /// Creates a storage of the file "secrets" or another, with a key that takes no time.
   func storage(_ name: String = "secrets", timeout: Duration = .seconds(25))
     -> EncryptedFileStorage
   {
@@ -46,7 +46,9 @@ final class TemporaryDirectory: Sendable {
 }
 
 extension KeySource {
-  /// A passphrase that takes little time; the standard cost takes seconds in a debug build.
+  /// Creates a source with a passphrase that takes little time.
+  ///
+  /// The standard cost takes seconds in a debug build.
   static func cheap(_ passphrase: String) -> KeySource {
     .passphrase(cost: ScryptCost(logarithm: 4, blockSize: 8, parallelism: 1)) {
       () throws(SecureStorageError) in Secret(passphrase)
@@ -59,7 +61,7 @@ extension ItemKey {
   static let second = ItemKey.password(service: "org.example.app", account: "second")
 }
 
-/// The code of the error that something throws.
+/// Returns the code of the error that a closure throws.
 func code(_ body: () throws -> Void) throws -> SecureStorageError.Code? {
   do {
     try body()

@@ -5,8 +5,8 @@ import Testing
 
 /// An app that uses D-Bus and libsecret itself, in the same process.
 @Suite(.inPrivateSession) struct AppsOwnConnectionTests {
-  // In a process of its own, whose session bus is one that may be killed.
-  @Test func isLeftAlone() async throws {
+  // The test has a process of its own, because it kills the session bus.
+  @Test func `the connection and the main loop of an app are left alone`() async throws {
     await #expect(processExitsWith: .success) {
       let bus = try PrivateBus()
       setenv("DBUS_SESSION_BUS_ADDRESS", bus.address, 1)
@@ -15,7 +15,7 @@ import Testing
       var error: UnsafeMutablePointer<GError>?
       let connection = try #require(g_bus_get_sync(G_BUS_TYPE_SESSION, nil, &error))
       let service = try #require(secret_service_get_sync(SECRET_SERVICE_OPEN_SESSION, nil, &error))
-      // What the app has left to be done in its main loop is not done behind its back.
+      // Only the app's main loop may run this, and it never runs here.
       let idle = g_idle_add({ _ in fatalError("somebody else ran the app's main loop") }, nil)
 
       let storage = SecretServiceStorage()
@@ -35,7 +35,7 @@ import Testing
         G_DBUS_CALL_FLAGS_NONE, -1, nil, &error)
       #expect(answer != nil)
 
-      // The bus dies: the app has said that it goes on, and so does our side of it.
+      // The bus dies. The app has chosen to go on, and the storage goes on too.
       g_dbus_connection_set_exit_on_close(connection, 0)
       try bus.kill()
       StorageUse.read.expectFailure(.noSessionBus, storage)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func aProcessThatUsesNoneOutlivesTheBus() async throws {
+  @Test func `an app that does not use D-Bus itself outlives the bus`() async throws {
     await #expect(processExitsWith: .success) {
       let bus = try PrivateBus()
       setenv("DBUS_SESSION_BUS_ADDRESS", bus.address, 1)

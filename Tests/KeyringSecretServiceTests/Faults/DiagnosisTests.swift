@@ -5,18 +5,20 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// What a diagnosis says in every state that a machine can be in; that it asks nobody, and ends.
+/// The findings of a diagnosis in every state of a machine.
+///
+/// A diagnosis always ends, and it never asks the user.
 @Suite struct DiagnosisTests {
   @Test(
     arguments: ["unix:path=/nonexistent/bus", "tcp:host=localhost,port=1", "garbage", ""])
-  func noBus(address: String) {
+  func `a diagnosis names an address that has no bus`(address: String) {
     let diagnosis = SecretServiceStorage(options: .init(busAddress: address)).diagnose()
     diagnosis.expect(["sandbox: ok", "session bus: failure"], .noSessionBus)
     #expect(diagnosis.description.contains("at \"\(address)\"."))
     #expect(diagnosis.description.contains("dbus-run-session"))
   }
 
-  @Test func noAddress() async {
+  @Test func `a diagnosis without an address finds no session bus`() async {
     await #expect(processExitsWith: .success) {
       for name in ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "XDG_RUNTIME_DIR"] { unsetenv(name) }
       SecretServiceStorage().diagnose()
@@ -24,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func aSocketThatNeverAnswers() throws {
+  @Test func `a diagnosis of a silent bus times out`() throws {
     let listener = try Listener()
     let storage = SecretServiceStorage(
       options: .init(
@@ -32,7 +34,7 @@ import Testing
     storage.diagnose().expect(["sandbox: ok", "session bus: failure"], .timedOut)
   }
 
-  @Test func sandboxes() throws {
+  @Test func `a Flatpak sandbox is named after its app or its runtime`() throws {
     let path = NSTemporaryDirectory() + UUID().uuidString
     defer { unlink(path) }
     #expect(Sandbox.current(flatpakInfo: path) == .none)
@@ -47,7 +49,7 @@ import Testing
         == true)
   }
 
-  @Test func snaps() async {
+  @Test func `a Snap sandbox is named after its snap`() async {
     await #expect(processExitsWith: .success) {
       setenv("SNAP", "/snap/example/1", 1)
       setenv("SNAP_NAME", "example", 1)
@@ -58,11 +60,11 @@ import Testing
   }
 }
 
-/// The same, on buses of the tests' own.
+/// The findings of a diagnosis on buses that belong to the tests.
 @Suite(.inPrivateSession) struct DiagnosisOnABusTests {
   private static let outside = ["sandbox: ok", "session bus: ok", "portal: ok"]
 
-  @Test func noProvider() throws {
+  @Test func `a diagnosis of a bus without a keyring advises to install one`() throws {
     let bus = try PrivateBus()
     let diagnosis = bus.storage().diagnose(writing: true)
     diagnosis.expect(Self.outside + ["provider: failure"], .noProvider)
@@ -70,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: ["/nonexistent/keyring", "/bin/false"])
-  func activationFails(command: String) throws {
+  func `a keyring that fails to start is not reported as missing`(command: String) throws {
     let bus = try PrivateBus(activation: command)
     let diagnosis = bus.storage().diagnose()
     diagnosis.expect(Self.outside + ["provider: failure"], .providerFailed)
@@ -78,7 +80,7 @@ import Testing
     #expect(!"\(diagnosis)".contains("Install"))
   }
 
-  @Test func activationNeverFinishes() throws {
+  @Test func `a diagnosis times out if the keyring never finishes its start`() throws {
     let bus = try PrivateBus(activation: "/usr/bin/env gdbus wait --session org.example.Never")
     bus.storage(serviceTimeout: .milliseconds(300)).diagnose()
       .expect(Self.outside + ["provider: failure"], .timedOut)
@@ -86,9 +88,8 @@ import Testing
 
   // MARK: - A provider that misbehaves
 
-  @Test(arguments: ["OpenSession", "ReadAlias", "Get", "SearchItems"]) func faults(method: String)
-    throws
-  {
+  @Test(arguments: ["OpenSession", "ReadAlias", "Get", "SearchItems"])
+  func `a diagnosis finds the fault of a method and names the provider`(method: String) throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     let faults: KeyValuePairs<FakeService.Fault, SecureStorageError.Code> = [
@@ -105,13 +106,13 @@ import Testing
       try service.fault(method, fault)
       let storage = bus.storage(serviceTimeout: .milliseconds(500))
       let start = ContinuousClock.now
-      // Without writing: what searches hangs for whoever reads.
+      // The diagnosis doesn't write, but it searches, because a search that hangs stops reads too.
       let diagnosis = storage.diagnose()
       #expect(ContinuousClock.now - start < .seconds(5))
       #expect(diagnosis.failure?.code == code, "\(fault): \(diagnosis)")
       #expect(diagnosis.findings.last?.state == .failure)
       #expect(diagnosis.failure?.operation == .diagnose)
-      // Who it is that does so.
+      // The finding names the program, unless that program has left the bus.
       if case .leave = fault { continue }
       let provider = diagnosis.findings.first { $0.subject == "provider" }
       #expect(provider?.text.contains("python3") == true, "\(fault): \(diagnosis)")
@@ -120,7 +121,7 @@ import Testing
     #expect(bus.storage().diagnose(writing: true).failure == nil)
   }
 
-  @Test func plainSessionsAreANotice() throws {
+  @Test func `a session without encryption is a notice`() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     let diagnosis = bus.storage().diagnose()
@@ -136,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: [FakeService.Alias.none, .stale])
-  func defaultCollectionThatIsNotThere(alias: FakeService.Alias) throws {
+  func `a missing default collection fails without prompts`(alias: FakeService.Alias) throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")
@@ -152,8 +153,8 @@ import Testing
     #expect(named.diagnose().failure?.code == .collectionNotFound)
   }
 
-  /// It may have what the program has stored, so that no other storage may take its place.
-  @Test func collectionThatMayBeClosed() throws {
+  /// It may have the program's items, so no other storage may take its place.
+  @Test func `a collection that may be closed counts as locked`() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.hide(.collection)
@@ -166,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func writingThatFails() throws {
+  @Test func `a diagnosis that writes finds a failure to write`() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.fault("CreateItem", .error("org.freedesktop.DBus.Error.AccessDenied"))
@@ -174,20 +175,19 @@ import Testing
     let diagnosis = bus.storage().diagnose(writing: true)
     #expect(diagnosis.failure?.code == .accessDenied)
     #expect(diagnosis.findings.last?.subject == "writing")
-    // A question to the user is not asked for a probe, and is no fault where it may be asked.
+    // A probe never asks the user. If prompts are allowed, the question isn't a fault.
     try service.fault("CreateItem", .prompt(.accept))
     let asking = bus.storage().diagnose(writing: true)
     #expect(asking.failure == nil && asking.findings.last?.state == .notice)
     #expect(asking.findings.last?.text.contains("asks the user before it stores") == true)
     #expect(bus.storage(.never).diagnose(writing: true).failure?.code == .locked)
-    // What it leaves behind is a fault.
+    // A probe that stays behind is a fault.
     try service.reset()
     try service.fault("Delete", .prompt(.accept))
     #expect(bus.storage().diagnose(writing: true).failure?.operation == .remove)
   }
 
-  /// Of KeePassXC it is known that it asks, before anything is stored.
-  @Test func aKeyringThatAsksAboutNewItems() throws {
+  @Test func `a diagnosis tells in advance that KeePassXC asks about new items`() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.takeName("org.keepassxc.KeePassXC.MainWindow")
@@ -200,12 +200,12 @@ import Testing
       bus.storage(.never).diagnose(writing: writing)
         .expect(states + ["new items: failure"], .locked)
     }
-    // It is so: what is refused is what was said.
+    // The storage refuses what the diagnosis has announced.
     StorageUse.add.expectFailure(.locked, bus.storage(.never))
     try bus.storage().setPassword("s3cret", for: StorageUse.key)
   }
 
-  @Test func adviceFitsTheCase() throws {
+  @Test func `the advice fits the cause of the failure`() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")
@@ -221,7 +221,7 @@ import Testing
     let never = StorageUse.save.expectFailure(
       .locked, bus.storage(.never), recoverySuggestion: "allow this program")
     #expect(never != nil)
-    // It may ask, and does not; to allow it would change nothing.
+    // Prompts are already allowed, so the advice to allow them wouldn't help.
     try service.fault("Unlock", .prompt(.type))
     let allowed = StorageUse.save.expectFailure(
       .locked, bus.storage(), recoverySuggestion: "Unlock it in your")
@@ -230,7 +230,7 @@ import Testing
 
   // MARK: - gnome-keyring
 
-  @Test func nobodyIsAskedAndWhoCouldBeIsKnown() throws {
+  @Test func `a diagnosis shows no prompt but knows if a program could show one`() throws {
     for hasCollection in [true, false] {
       let bus = try PrivateBus()
       let keyring = try GnomeKeyring(on: bus, hasCollection: hasCollection)
@@ -251,11 +251,11 @@ import Testing
     }
   }
 
-  @Test func theKeyringOfTheSession() throws {
-    // A wallet of KWallet may be closed, and opens without a question.
+  @Test func `the keyring of the private session passes its diagnosis`() throws {
+    // KWallet may have closed its wallet, which opens without a question.
     try SecretServiceStorage().unlock()
     let diagnosis = SecretServiceStorage().diagnose(writing: true)
-    // KeePassXC has a prompt for every new item, and a probe answers none.
+    // KeePassXC has a prompt for every new item, and a probe never answers a prompt.
     let writing =
       Provider.current == .keepassxc ? ["new items: notice", "writing: notice"] : ["writing: ok"]
     diagnosis.expect(
@@ -267,7 +267,7 @@ import Testing
     #expect(try SecretServiceStorage().items(matching: .service("swift-keyring diagnosis")).isEmpty)
   }
 
-  @Test func aRestartIsNoFailure() throws {
+  @Test func `a restart of the provider is not a failure`() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     #expect(bus.storage().diagnose().failure == nil)
@@ -277,7 +277,7 @@ import Testing
     #expect(diagnosis.findings.map(\.subject) == diagnosis.findings.map(\.subject).uniqued)
   }
 
-  @Test func aCanceledDiagnosisSaysSo() async throws {
+  @Test func `a canceled diagnosis throws an error with the code canceled`() async throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.fault("SearchItems", .mute)

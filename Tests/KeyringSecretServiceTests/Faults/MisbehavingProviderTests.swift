@@ -5,9 +5,9 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// A provider that fails at one method after the other, and works again afterwards.
+/// A provider that fails at one method after another, and works again afterwards.
 @Suite(.inPrivateSession) struct MisbehavingProviderTests {
-  /// A method of the Secret Service, and what an app does to call it.
+  /// A method of the Secret Service, with the uses of a storage that call it.
   enum Method: String, CaseIterable, CustomTestStringConvertible {
     case openSession = "OpenSession"
     case readAlias = "ReadAlias"
@@ -48,12 +48,14 @@ import Testing
     service = try FakeService(on: bus)
   }
 
-  /// Where the default collection may move, no alias is read.
+  /// Passes for gnome-keyring if the method is `ReadAlias`.
+  ///
+  /// The storage reads no alias if the provider's default collection may change.
   private func passForGnomeKeyring(for method: Method) throws {
     if method == .readAlias { try service.takeName("org.gnome.keyring") }
   }
 
-  /// Whether everything works as if nothing had been.
+  /// Expects that the provider works, and that the item is as before.
   private func expectHealth(password: String = "s3cret") throws {
     try service.reset()
     let storage = bus.storage()
@@ -62,14 +64,14 @@ import Testing
     #expect(try storage.items(matching: .service("service")).count == 1)
   }
 
-  /// Lets every use meet the fault of one method.
+  /// Expects that every use of one method fails because of the method's fault.
   private func expectFailures(
     _ method: Method, _ fault: FakeService.Fault, _ code: SecureStorageError.Code,
     cause: String = "", timeout: Duration = .seconds(25)
   ) throws {
     try service.reset()
     if method == .openSession {
-      // The next call opens another.
+      // The next call opens another session.
       try service.restart()
     } else {
       try bus.storage().setPassword("s3cret", for: StorageUse.key)
@@ -84,7 +86,7 @@ import Testing
     try expectHealth()
   }
 
-  @Test func plainSessionsWillDo() throws {
+  @Test func `a session without encryption is enough`() throws {
     let storage = bus.storage()
     for secret in ["s3cret", "", "\u{0}\n", String(repeating: "x", count: 100_000)] {
       try storage.setPassword(secret, for: StorageUse.key)
@@ -103,18 +105,21 @@ import Testing
     #expect(try !storage.isLocked())
   }
 
-  @Test(arguments: Method.allCases) func noAnswer(method: Method) throws {
+  @Test(arguments: Method.allCases)
+  func `a method that never answers times out`(method: Method) throws {
     try passForGnomeKeyring(for: method)
     try expectFailures(method, .mute, .timedOut, timeout: .milliseconds(200))
   }
 
-  @Test(arguments: Method.allCases) func answerOfAnotherType(method: Method) throws {
+  @Test(arguments: Method.allCases)
+  func `an answer of another type is an error`(method: Method) throws {
     try passForGnomeKeyring(for: method)
     try expectFailures(
       method, .type, .other, cause: method == .openSession ? "" : "\(method.rawValue)")
   }
 
-  @Test(arguments: Method.allCases) func error(method: Method) throws {
+  @Test(arguments: Method.allCases)
+  func `a D-Bus error is reported with the matching code`(method: Method) throws {
     try passForGnomeKeyring(for: method)
     let codes: KeyValuePairs<String, SecureStorageError.Code> = [
       "org.freedesktop.Secret.Error.IsLocked": .locked,
@@ -128,13 +133,13 @@ import Testing
       "org.example.Error.Odd": .other,
     ]
     for (name, code) in codes {
-      // Of an item or a collection this says only that it is gone.
+      // For an item or a collection, this error only means that the object is gone.
       let isAboutAnObject = ![.openSession, .readAlias, .getSecrets, .lock, .unlock]
         .contains(method)
       if name.hasSuffix("NoSuchObject"), isAboutAnObject { continue }
-      // libsecret, which opens the session, does not hand on the names of all errors.
+      // libsecret opens the session, and doesn't pass on the names of all errors.
       let isLost = method == .openSession && name.hasSuffix("NoSession")
-      // A collection that refuses to be searched because it is locked is looked at again.
+      // If a locked collection refuses a search, the storage looks at it again.
       let isLocked = method == .searchItems && code == .locked
       try expectFailures(
         method, .error(name), isLost ? .other : code,
@@ -142,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func itemsThatAreGoneWhenTheyAreLookedAtAreNoError() throws {
+  @Test func `an item that is gone before a call reaches it is not an error`() throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)
     let gone = FakeService.Fault.error("org.freedesktop.Secret.Error.NoSuchObject")
@@ -152,7 +157,7 @@ import Testing
     try service.fault("Delete", gone)
     try storage.remove(StorageUse.key)
     try service.reset()
-    // One that is always there to be found, and never to be changed, must not keep a call for ever.
+    // A call ends even if it always finds the item and can never change it.
     try service.fault("SetSecret", gone)
     StorageUse.save.expectFailure(.connectionLost, storage)
     try service.reset()
@@ -164,7 +169,7 @@ import Testing
     try expectHealth()
   }
 
-  @Test func itemsThatVanishWhenTheyAreLookedAtAreGone() throws {
+  @Test func `an item that vanishes while it is read counts as absent`() throws {
     let key = ItemKey.credentials(service: "service", label: "login")
     let storage = bus.storage()
     func saveTwice() throws {
@@ -183,19 +188,19 @@ import Testing
     #expect(try !storage.remove(key))
     try service.reset()
     try saveTwice()
-    // Where it was is known by now.
+    // By now, the storage knows the path of the item.
     #expect(try storage.credential(for: key)?.login == "john")
     try service.wither()
     #expect(try storage.item(for: key, details: .all) == nil)
   }
 
-  /// The specification has an error for that, which pass_secret_service gives.
-  @Test func itemsThatAreGoneWhenTheirSecretsAreReadAreAbsent() throws {
+  /// The specification has an error for this case, and pass_secret_service answers with it.
+  @Test func `an item that is gone when its secret is read is absent`() throws {
     try service.refuseGoneItems()
     let storage = bus.storage()
     let other = ItemKey.password(service: "service", account: "other")
     for key in [StorageUse.key, other] { try storage.setPassword("s3cret", for: key) }
-    // Where it was is known by now.
+    // By now, the storage knows the path of the item.
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
     let found = try bus.search(StorageUse.key.ownAttributes)
     let session = try openSession(at: bus.address)
@@ -204,12 +209,12 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == nil)
   }
 
-  @Test func updateOfWhatIsRemovedAtOnceAfterwardsIsNoFailure() throws {
+  @Test func `an update succeeds if the item is removed right afterwards`() throws {
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     let gone = FakeService.Fault.error("org.freedesktop.Secret.Error.NoSuchObject")
     try storage.setPassword("s3cret", for: StorageUse.key)
-    // Once the secret was written, what is missing was removed later.
+    // The secret was written, so an item that is missing was removed later.
     try service.fault("Get", gone)
     try service.fault("Set", gone)
     let item = SecureItem(key: StorageUse.key, secret: Secret("another"), label: "Another label")
@@ -229,7 +234,7 @@ import Testing
     try expectHealth(password: "another")
   }
 
-  @Test func itemsThatHaveTakenEachOthersPlaceAreToldApart() throws {
+  @Test func `items that have swapped their paths are told apart`() throws {
     let storage = bus.storage()
     let keys = (0..<3).map { ItemKey.password(service: "service", account: "\($0)") }
     for (number, key) in keys.enumerated() { try storage.setPassword("\(number)", for: key) }
@@ -241,7 +246,7 @@ import Testing
       #expect(keys.map { found[$0]?.secret?.text } == ["0", "1", "2"])
       try service.swap()
     }
-    // It was written there, and is elsewhere since.
+    // The item was written at its path, and has another path since.
     try storage.setPassword("changed", for: keys[0])
     try service.swap()
     try storage.setPassword("changed again", for: keys[0])
@@ -250,12 +255,12 @@ import Testing
     #expect(try storage.items(matching: .service("service")).count == 3)
   }
 
-  /// It owes an answer when another takes its place.
-  @Test func observersGoOnWithTheNextProvider() async throws {
+  /// The first provider still owes an answer when the next one takes its place.
+  @Test func `an observer goes on with the next provider`() async throws {
     let log = EventLog()
     let observation = try bus.storage().observe(.key(StorageUse.key), log.append)
     try service.fault("GetAll", .mute)
-    // It is given the name when the first gives it up.
+    // The bus gives it the name when the first provider gives the name up.
     let next = try FakeService(on: bus)
     try await bus.storage().setPassword("s3cret", for: StorageUse.key)
     try await service.waitForCall(of: "GetAll")
@@ -268,7 +273,7 @@ import Testing
     try next.end()
   }
 
-  @Test func atTheOpeningOnlyTheSessionsProviderIsBelieved() throws {
+  @Test func `an early answer counts only if the provider of the session sent it`() throws {
     let owner = try #require(
       try openSession(at: bus.address).owner(of: MethodCall.secrets, until: Self.deadline))
     try CallLoop.runToEnd { () async throws in
@@ -286,7 +291,7 @@ import Testing
 
   private static var deadline: Deadline { Deadline(after: .seconds(25)) }
 
-  @Test func lateAnswersAreWaitedForAndDisturbNobodyWhenTheyAreNot() throws {
+  @Test func `a late answer is awaited, and is harmless after the deadline`() throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)
     try service.fault("GetSecrets", .late(0.2))
@@ -300,8 +305,8 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "another")
   }
 
-  /// The time is up for a keyring that is silent, and not for one that has much to say.
-  @Test func manyItemsMayTakeLongerThanTheTimeout() throws {
+  /// The timeout applies to a keyring that is silent, not to one that sends many answers.
+  @Test func `a list of many items may take longer than the timeout`() throws {
     try service.quiet()
     let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
     for key in keys { try bus.storage().setPassword("s3cret", for: key) }
@@ -310,11 +315,11 @@ import Testing
     let clock = ContinuousClock()
     let start = clock.now
     #expect(try storage.items(matching: .service("service")).count == keys.count)
-    // Otherwise it has shown nothing.
+    // A shorter time would prove nothing.
     #expect(clock.now - start > .seconds(2))
     try service.fault("GetAll", .mute)
     #expect(throws: SecureStorageError.self) { try storage.items(matching: .service("service")) }
-    // What changes all the time must not keep a call for ever.
+    // A call ends even if the items change all the time.
     try service.reset()
     try service.churn()
     let error = #expect(throws: SecureStorageError.self) {
@@ -323,7 +328,7 @@ import Testing
     #expect(error?.code == .timedOut)
   }
 
-  @Test func writesWhoseAnswerIsLostAreFoundOut() throws {
+  @Test func `the result of a write is found out if its answer is lost`() throws {
     let storage = bus.storage()
     func count() throws -> Int { try storage.items(matching: .service("service")).count }
     try service.fault("CreateItem", .lost)
@@ -332,7 +337,7 @@ import Testing
     try service.fault("SetSecret", .lost)
     try storage.setPassword("second", for: StorageUse.key)
     #expect(try storage.password(for: StorageUse.key) == "second" && count() == 1)
-    // An addition that found its own item would take it for another's.
+    // An addition that finds its own item would mistake it for another program's.
     try service.fault("CreateItem", .lost)
     StorageUse.add.expectFailure(.connectionLost, storage, recoverySuggestion: "reads show")
     #expect(try count() == 2)
@@ -343,7 +348,7 @@ import Testing
     #expect(try count() == 0)
   }
 
-  @Test func unusableSessionsAreReplaced() throws {
+  @Test func `an unusable session is replaced`() throws {
     let storage = bus.storage()
     func makeUnusable(_ count: Int) throws {
       SessionCache.shared.forget(try openSession(at: bus.address), at: bus.address)
@@ -361,7 +366,7 @@ import Testing
       #expect(try storage.items(for: [key], details: .all)[key]?.secret?.text == "second")
     }
     #expect(try storage.items(matching: .service("service")).count == 4)
-    // One session after the other can't be used: that ends, too, and nothing has changed.
+    // If one session after another is unusable, the call ends and changes nothing.
     try makeUnusable(100)
     let first = ItemKey.password(service: "service", account: "1")
     let error = #expect(throws: SecureStorageError.self) { try storage.password(for: first) }
@@ -373,19 +378,19 @@ import Testing
     #expect(try storage.items(matching: .service("service")).count == 4)
   }
 
-  @Test func removalWhoseAnswerIsLostTakesNothingElse() throws {
+  @Test func `a removal whose answer is lost removes nothing else`() throws {
     let storage = bus.storage()
     let service = storage.service("service")
     for account in ["first", "second", "third"] {
       try service.setPassword("s3cret", for: account)
     }
-    // What is the next to be found was not meant.
+    // The next item that a search would find stays.
     try self.service.fault("Delete", .lost)
     #expect(
       try storage.removeItems(matching: ItemQuery(attributes: ["service": "service"], limit: 1))
         == 1)
     #expect(try service.accounts().count == 2)
-    // Neither was another program's item, which a key fits where there is none of ours any more.
+    // Another program's item stays too, although the key fits it once our own item is gone.
     let key = ItemKey.password(service: "theirs", account: "account")
     try storage.setPassword("ours", for: key)
     let theirs = ["service": "theirs", "username": "account", "theirs": "yes"]
@@ -399,8 +404,8 @@ import Testing
     #expect(try storage.password(for: key) == "theirs")
   }
 
-  @Test func staleAliasIsNoCollection() throws {
-    // Of a provider that lists all its collections: another one may only have closed it.
+  @Test func `a stale alias is not a collection`() throws {
+    // gnome-keyring lists all its collections. Another provider may only have closed this one.
     try service.takeName("org.gnome.keyring")
     for alias in [FakeService.Alias.none, .stale] {
       try service.alias(alias)
@@ -413,7 +418,7 @@ import Testing
     }
   }
 
-  @Test func collectionThatMayBeClosedIsNotMadeAnew() throws {
+  @Test func `a collection that may be closed is not created again`() throws {
     for alias in [FakeService.Alias.none, .stale] {
       try service.alias(alias)
       try service.fault("CreateItem", .error("org.freedesktop.Secret.Error.NoSuchObject"))
@@ -424,11 +429,11 @@ import Testing
     }
   }
 
-  @Test func whoWaitsForTheUserWithAnotherThreadIsInTime() throws {
+  @Test func `a thread does not time out while another thread waits for the user`() throws {
     try service.takeName("org.gnome.keyring")
     try service.alias(.none)
     try service.fault("CreateCollection", .prompt(.accept))
-    // As long as a person takes, which is longer than the keyring may.
+    // A person takes this long, which is longer than the keyring may take.
     try service.fault("Prompt", .late(1))
     let storage = bus.storage(serviceTimeout: .milliseconds(500))
     let group = DispatchGroup()
@@ -444,7 +449,8 @@ import Testing
     #expect(try storage.items(matching: .service("service")).count == 4)
   }
 
-  @Test(arguments: Method.allCases) func leavesTheBus(method: Method) throws {
+  @Test(arguments: Method.allCases)
+  func `a storage works again after the provider has left the bus`(method: Method) throws {
     try passForGnomeKeyring(for: method)
     for use in method.uses {
       if method != .openSession { try bus.storage().setPassword("s3cret", for: StorageUse.key) }

@@ -4,7 +4,7 @@ import Glibc
 import Keyring
 import Testing
 
-/// No bus: what a caller gets, and that it gets it in time.
+/// A machine without a session bus, on which every use fails in time.
 @Suite struct NoBusTests {
   private func failure(at address: String, timeout: Duration) -> SecureStorageError? {
     let storage = SecretServiceStorage(
@@ -16,15 +16,16 @@ import Testing
     arguments: [
       "unix:path=/nonexistent/bus", "tcp:host=localhost,port=1", "garbage", "unix:nonsense=1", "",
     ], StorageUse.allCases)
-  func deadAddress(address: String, use: StorageUse) {
+  func `an address without a bus is an error with advice`(address: String, use: StorageUse) {
     let error = use.expectFailure(
       .noSessionBus, SecretServiceStorage(options: .init(busAddress: address)),
       recoverySuggestion: "dbus-run-session")
     #expect(error?.underlying != nil)
   }
 
-  @Test(arguments: StorageUse.allCases) func refusedConnection(use: StorageUse) throws {
-    // A socket that nobody listens on any more.
+  @Test(arguments: StorageUse.allCases)
+  func `a refused connection is an error that names its cause`(use: StorageUse) throws {
+    // The socket no longer has a listener.
     let path = NSTemporaryDirectory() + UUID().uuidString
     let listener = try Listener(at: path)
     listener.close()
@@ -34,8 +35,11 @@ import Testing
       cause: "refused", recoverySuggestion: "dbus-run-session")
   }
 
-  /// dbus-broker does so above the limit of its connections: there is a bus, and may be a keyring.
-  @Test(arguments: [true, false]) func connectionsThatAreClosedAtOnce(afterReading: Bool) throws {
+  /// dbus-broker closes connections above its limit.
+  ///
+  /// There is a bus, and there may be a keyring.
+  @Test(arguments: [true, false])
+  func `a bus that closes connections at once is not a missing bus`(afterReading: Bool) throws {
     let listener = try Listener()
     listener.closeConnections(afterReading: afterReading)
     let storage = SecretServiceStorage(options: .init(busAddress: "unix:path=\(listener.path)"))
@@ -55,12 +59,13 @@ import Testing
     #expect(try !file.exists(StorageUse.key))
   }
 
-  // In a process of its own, as variables belong to the whole process.
-  @Test(arguments: ["unset", "empty", "dead", "garbage"]) func sessionBus(address: String) async {
+  // The test has a process of its own, because variables belong to the whole process.
+  @Test(arguments: ["unset", "empty", "dead", "garbage"])
+  func `an unusable session bus in the environment is an error`(address: String) async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
     ) { [address = address as String] in
-      // Neither may GLib find one elsewhere.
+      // GLib must not find a bus elsewhere either.
       for name in ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "XDG_RUNTIME_DIR"] { unsetenv(name) }
       let values = ["empty": "", "dead": "unix:path=/nonexistent/bus", "garbage": "garbage"]
       if let value = values[address] { setenv("DBUS_SESSION_BUS_ADDRESS", value, 1) }
@@ -69,16 +74,16 @@ import Testing
           .noSessionBus, SecretServiceStorage(), recoverySuggestion: "dbus-run-session")
       }
     }
-    // Without a failure handler a failed assignment says so, once.
+    // Without a failure handler, a failed assignment writes one line.
     let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
     #expect(text?.contains("noSessionBus") == true)
   }
 
-  // In a process of its own, which can open nothing more.
-  @Test func tooManyOpenFilesAreNotTheLackOfABus() async {
+  // The test has a process of its own, because that process can't open another file.
+  @Test func `too many open files are not mistaken for a missing bus`() async {
     await #expect(processExitsWith: .success) {
       let listener = try Listener()
-      // What GLib opens once, and ends the process without.
+      // GLib opens some files only once, and ends the process if it can't.
       let dead = SecretServiceStorage(options: .init(busAddress: "unix:path=/nonexistent/bus"))
       StorageUse.read.expectFailure(.noSessionBus, dead)
       while dup(STDIN_FILENO) >= 0 {}
@@ -89,19 +94,19 @@ import Testing
     }
   }
 
-  @Test func socketThatNeverAnswersEndsByTheDeadline() throws {
+  @Test func `a connection to a silent socket ends at the deadline`() throws {
     let listener = try Listener()
     let start = ContinuousClock.now
     let error = failure(at: "unix:path=\(listener.path)", timeout: .milliseconds(300))
     #expect(error?.code == .timedOut)
-    // Nobody has got as far as to a keyring.
+    // The call hasn't reached any keyring.
     #expect(error?.message == "The session bus didn't answer in time.")
     #expect(ContinuousClock.now - start < .seconds(10))
-    // The time was spent waiting, not refused at once.
+    // The call has waited, and wasn't refused at once.
     #expect(ContinuousClock.now - start >= .milliseconds(300))
   }
 
-  @Test func shortDeadlineOfOneCallerIsNotThatOfAnother() throws {
+  @Test func `the short deadline of one caller does not apply to another`() throws {
     let listener = try Listener()
     let path = listener.path
     let group = DispatchGroup()
@@ -114,20 +119,20 @@ import Testing
     group.wait()
   }
 
-  @Test func manyThreadsWaitTogetherForASocketThatNeverAnswers() throws {
+  @Test func `many threads wait for a silent socket at the same time`() throws {
     let listener = try Listener()
     let start = ContinuousClock.now
     let path = listener.path
     let group = DispatchGroup()
     for _ in 0..<16 {
-      // A thread each: tasks would share as many threads as there are processors.
+      // Each call has a thread. Tasks would share as many threads as there are processors.
       DispatchQueue(label: path).async(group: group) { [self] in
         let error = failure(at: "unix:path=\(path)", timeout: .milliseconds(500))
         #expect(error?.code == .timedOut)
       }
     }
     group.wait()
-    // One after the other they would take eight seconds.
+    // One after another, they would take eight seconds.
     #expect(ContinuousClock.now - start < .seconds(4))
   }
 }

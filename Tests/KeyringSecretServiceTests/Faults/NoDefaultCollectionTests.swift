@@ -4,7 +4,7 @@ import Keyring
 import Synchronization
 import Testing
 
-/// A keyring that has no default collection yet, as on an account that was never logged into.
+/// A keyring without a default collection, as on an account before its first login.
 @Suite(.inPrivateSession) struct NoDefaultCollectionTests {
   private let bus: PrivateBus
   private let keyring: GnomeKeyring
@@ -14,7 +14,7 @@ import Testing
     keyring = try GnomeKeyring(on: bus, hasCollection: false)
   }
 
-  @Test func thereIsNothingToFind() throws {
+  @Test func `a keyring without a default collection is empty`() throws {
     for storage in [bus.storage(), bus.storage(.never)] {
       #expect(try storage.password(for: StorageUse.key) == nil)
       #expect(try storage.items(matching: .service("service")).isEmpty)
@@ -23,12 +23,12 @@ import Testing
   }
 
   @Test(arguments: [StorageUse.save, .add, .propertyWrite, .lock, .unlock])
-  func withoutAskingThereIsNone(use: StorageUse) {
+  func `a use that may not ask fails without a default collection`(use: StorageUse) {
     use.expectFailure(.noDefaultCollection, bus.storage(.never), recoverySuggestion: "Create one")
   }
 
   @Test(arguments: [StorageUse.save, .add, .propertyWrite])
-  func withNobodyToAskThereIsNone(use: StorageUse) {
+  func `a save fails if no program can ask for a new collection`(use: StorageUse) {
     let error = use.expectFailure(
       .noDefaultCollection, bus.storage(), cause: "no program shows its prompt",
       recoverySuggestion: "Create one")
@@ -37,7 +37,7 @@ import Testing
     #expect(bus.storage().diagnose().failure?.code == error?.code)
   }
 
-  @Test func savingMakesItWithTheUsersAnswer() throws {
+  @Test func `a save creates the default collection if the user agrees`() throws {
     let storage = bus.storage()
     try Prompter.agreeing(on: bus) { try storage.setPassword("s3cret", for: StorageUse.key) }
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
@@ -45,7 +45,7 @@ import Testing
     try storage.setPassword("another", for: .password(service: "service", account: "another"))
   }
 
-  @Test func decliningIsAnErrorAndMakesNone() throws {
+  @Test func `a save that the user declines fails and creates no collection`() throws {
     let prompter = try Prompter(.dismiss, .dismiss, .dismiss, on: bus)
     for use in [StorageUse.save, .add, .propertyWrite] {
       use.expectFailure(.userCanceled, bus.storage())
@@ -54,7 +54,7 @@ import Testing
     #expect(try !bus.storage().collections().contains(where: \.isDefault))
   }
 
-  @Test func threadsThatMeetMakeOne() throws {
+  @Test func `threads that save at once create one collection`() throws {
     let storage = bus.storage()
     try Prompter.agreeing(on: bus) {
       let failures = Mutex<[any Error]>([])

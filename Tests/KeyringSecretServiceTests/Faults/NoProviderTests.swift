@@ -4,9 +4,9 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// A bus, and nobody on it who keeps secrets.
+/// A bus without a provider of the Secret Service.
 @Suite(.inPrivateSession) struct NoProviderTests {
-  @Test func nobodyProvidesTheService() throws {
+  @Test func `a bus without a provider is an error with advice`() throws {
     let bus = try PrivateBus()
     for use in StorageUse.allCases {
       use.expectFailure(
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: ["/nonexistent/keyring", "/bin/false", "/bin/sh -c 'kill -9 $$'"])
-  func activationFails(command: String) throws {
+  func `a keyring that fails to start is an error with advice`(command: String) throws {
     let bus = try PrivateBus(activation: command)
     for use in StorageUse.allCases {
       use.expectFailure(
@@ -31,7 +31,7 @@ import Testing
   }
 
   /// dbus-broker has the same error for both.
-  @Test func aNameThatCouldBeStartedIsNotNobodys() throws {
+  @Test func `a provider that fails to start is told apart from a missing one`() throws {
     let none = try FakeBus()
     for use in StorageUse.allCases {
       use.expectFailure(.noProvider, none.storage, recoverySuggestion: "Install")
@@ -61,8 +61,8 @@ import Testing
     #expect(try !file.exists(StorageUse.key))
   }
 
-  @Test func activationNeverFinishes() throws {
-    // It waits for what never comes, until the bus is gone.
+  @Test func `a start that never finishes times out`() throws {
+    // The command waits for a name that never appears, until the bus is gone.
     let bus = try PrivateBus(activation: "/usr/bin/env gdbus wait --session org.example.Never")
     for use in StorageUse.allCases {
       use.expectFailure(

@@ -2,15 +2,15 @@
 import Keyring
 import Testing
 
-/// Prompts that end in every way but the right one, whichever method they belong to.
+/// Prompts of every method, and all the ways in which they fail.
 @Suite(.inPrivateSession) struct PromptFaultTests {
-  /// What an app does that the provider answers with a prompt.
+  /// A use of a storage that the provider answers with a prompt.
   enum Question: String, CaseIterable, CustomTestStringConvertible {
     case createItem = "CreateItem"
     case delete = "Delete"
     case lock = "Lock"
     case unlock = "Unlock"
-    /// A read that meets a locked item.
+    /// A read that finds a locked item.
     case unlockToRead
 
     var method: String { self == .unlockToRead ? "Unlock" : rawValue }
@@ -50,7 +50,8 @@ import Testing
     #expect(try bus.storage().items(matching: .service("service")).count == 1)
   }
 
-  @Test(arguments: Question.allCases) func accepted(question: Question) throws {
+  @Test(arguments: Question.allCases)
+  func `an accepted prompt lets the use succeed`(question: Question) throws {
     try prepare(question, .accept)
     let storage = bus.storage()
     try question.use(storage)
@@ -60,23 +61,26 @@ import Testing
     #expect(try storage.items(matching: .service("service")).count == count)
   }
 
-  @Test(arguments: Question.allCases) func dismissed(question: Question) throws {
+  @Test(arguments: Question.allCases)
+  func `a dismissed prompt is an error and changes nothing`(question: Question) throws {
     try prepare(question, .dismiss)
     question.use.expectFailure(
       .userCanceled, bus.storage(), recoverySuggestion: "answer the prompt")
     try expectNothingDone(question)
   }
 
-  @Test(arguments: Question.allCases) func neverAnswered(question: Question) throws {
+  @Test(arguments: Question.allCases)
+  func `a prompt without an answer times out and changes nothing`(question: Question) throws {
     try prepare(question, .mute)
-    // Its own deadline: that for the provider's answers is far away.
+    // The prompt has its own deadline. The one for the provider's answers is far away.
     question.use.expectFailure(
       .timedOut, bus.storage(promptTimeout: .milliseconds(200)),
       cause: "prompt wasn't answered")
     try expectNothingDone(question)
   }
 
-  @Test(arguments: Question.allCases) func neverShown(question: Question) throws {
+  @Test(arguments: Question.allCases)
+  func `a prompt that is never shown is an error and changes nothing`(question: Question) throws {
     try prepare(question, .accept)
     try service.fault("Prompt", .mute)
     question.use.expectFailure(.timedOut, bus.storage(promptTimeout: .milliseconds(200)))
@@ -85,7 +89,8 @@ import Testing
     try expectNothingDone(question)
   }
 
-  @Test(arguments: Question.allCases) func notAllowed(question: Question) throws {
+  @Test(arguments: Question.allCases)
+  func `a prompt that is not allowed is an error and changes nothing`(question: Question) throws {
     try prepare(question, .accept)
     question.use.expectFailure(
       .locked, bus.storage(.never), recoverySuggestion: "allow this program to show prompts")
@@ -93,14 +98,16 @@ import Testing
   }
 
   @Test(arguments: [(Question.createItem, SecureStorageError.Code.other), (.unlock, .locked)])
-  func resultOfAnotherType(question: Question, code: SecureStorageError.Code) throws {
+  func `a result of another type is an error and changes nothing`(
+    question: Question, code: SecureStorageError.Code
+  ) throws {
     try prepare(question, .type)
     question.use.expectFailure(code, bus.storage())
     try expectNothingDone(question)
   }
 
   @Test(arguments: Question.allCases)
-  func providerDiesWhileItIsShown(question: Question) async throws {
+  func `a use fails if the provider dies during the prompt`(question: Question) async throws {
     try prepare(question, .mute)
     let storage = bus.storage()
     let use = Task.detached { question.use.expectFailure(.connectionLost, storage) }
@@ -109,7 +116,8 @@ import Testing
     _ = await use.value
   }
 
-  @Test(arguments: Question.allCases) func busDiesWhileItIsShown(question: Question) async throws {
+  @Test(arguments: Question.allCases)
+  func `a use fails if the bus dies during the prompt`(question: Question) async throws {
     try prepare(question, .mute)
     let storage = bus.storage()
     let use = Task.detached { question.use.expectFailure(.connectionLost, storage) }
@@ -120,7 +128,7 @@ import Testing
 
   // MARK: - gnome-keyring, which leaves its prompts to another program
 
-  @Test func nobodyShowsThem() throws {
+  @Test func `a use fails if no program shows the prompt`() throws {
     let (bus, keyring) = try lockedKeyring()
     for use in StorageUse.allCases where use != .lock && use != .find {
       use.expectFailure(.locked, bus.storage(), cause: "no program shows its prompt")
@@ -128,7 +136,7 @@ import Testing
     try keyring.kill()
   }
 
-  @Test func prompterDiesWhileItIsShown() async throws {
+  @Test func `a read fails if the program that shows the prompt dies`() async throws {
     let (bus, keyring) = try lockedKeyring()
     let prompter = try Prompter(.wait, on: bus)
     let storage = bus.storage()
@@ -139,7 +147,7 @@ import Testing
     try keyring.kill()
   }
 
-  @Test func keyringDiesWhileItIsShown() async throws {
+  @Test func `a read fails if the keyring dies during the prompt`() async throws {
     let (bus, keyring) = try lockedKeyring()
     let prompter = try Prompter(.wait, on: bus)
     let storage = bus.storage()

@@ -6,7 +6,9 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// The provider dies at any moment, and what was written is there before or after, whole.
+/// Writes to a provider that dies at any moment.
+///
+/// Afterwards an item is there as before or after a write, and always as a whole.
 @Suite(.inPrivateSession) struct ProviderDeathTests {
   private let bus: PrivateBus
   private let provider: any MortalProvider
@@ -16,12 +18,12 @@ import Testing
     provider = try Provider.current.startMortal(on: bus)
   }
 
-  @Test func everythingIsWholeAfterwards() throws {
+  @Test func `every item is whole after the provider has died`() throws {
     let storage = bus.storage()
     let writers: [any MortalWriter] = [
       NewPasswords(storage), ChangedPassword(storage), ChangedLogin(storage),
     ]
-    // A file that takes a while to write is more often met half written.
+    // A kill interrupts the write of a file more often if the write takes a while.
     for number in 0..<100 where Provider.current == .gnomeKeyring {
       try storage.setPassword("other", for: .password(service: "other", account: "\(number)"))
     }
@@ -31,7 +33,7 @@ import Testing
       lost += try killDuring(writers)
       try provider.start()
       try unlessItCrashes { for writer in writers { try writer.expectWhole() } }
-      // Neither is there an error that stays.
+      // No error stays.
       try unlessItCrashes { for writer in writers { try writer.write() } }
       try unlessItCrashes { for writer in writers { try writer.expectWhole() } }
     }
@@ -43,8 +45,9 @@ import Testing
     }
   }
 
-  /// Does something again where the provider has died by itself: KeePassXC 2.7.4 crashes when an item
-  /// changes while it writes its file.
+  /// Runs a closure, and runs it again if KeePassXC has crashed.
+  ///
+  /// KeePassXC 2.7.4 crashes when an item changes while it writes its file.
   private func unlessItCrashes(_ body: () throws -> Void) throws {
     for _ in 0..<10 where Provider.current == .keepassxc {
       do {
@@ -61,14 +64,14 @@ import Testing
 
   /// Kills the provider while all writers write.
   ///
-  /// - Returns: How many of them had a call under way.
+  /// - Returns: The number of writers that had a call under way.
   private func killDuring(_ writers: [any MortalWriter]) throws -> Int {
     let written = Atomic(0)
     let lost = Atomic(0)
     let group = DispatchGroup()
     for writer in writers {
       DispatchQueue(label: "writer").async(group: group) {
-        // Until the provider is dead: it may also crash by itself.
+        // A writer writes until the provider is dead. The provider may also crash by itself.
         while (try? writer.write()) != nil { written.add(1, ordering: .relaxed) }
         lost.add(1, ordering: .relaxed)
       }
@@ -83,18 +86,18 @@ import Testing
   }
 }
 
-/// Writes one thing after the other, and knows what may be there after the provider has died.
+/// A writer that knows the values that may be there after the provider has died.
 private protocol MortalWriter: Sendable {
   func write() throws
   func expectWhole() throws
 }
 
-/// Whether what was acknowledged may still be lost.
+/// Indicates whether an acknowledged write may still be lost.
 private let mayForget = KnownLimitation.of(.crashSafety) != nil
 
 private final class NewPasswords: MortalWriter {
   private let storage: SecretServiceStorage
-  /// By their numbers, whether the password was acknowledged.
+  /// A flag for each number, which is `true` if the password was acknowledged.
   private let passwords = Mutex<[Bool]>([])
 
   init(_ storage: SecretServiceStorage) { self.storage = storage }
@@ -121,11 +124,11 @@ private final class NewPasswords: MortalWriter {
       if text == nil, mayForget || !acknowledged[number] { continue }
       #expect(text == "\(number)")
     }
-    // A list shows what a read does.
+    // A list shows the same items as a read.
     let listed = try storage.items(matching: .service("service", kind: .password, details: .secret))
     #expect(Set(listed.map(\.key)).isSuperset(of: found.keys))
     #expect(listed.allSatisfy { $0.secret?.text?.isEmpty == false })
-    // The next ones have the same keys again, and find what was left of these.
+    // The next passwords have the same keys, and find the remains of these.
     for number in acknowledged.indices where number % 3 > 0 { try storage.remove(key(number)) }
     for number in acknowledged.indices where number % 3 == 0 {
       try storage.setPassword("\(number)", for: key(number))
@@ -172,7 +175,7 @@ private final class ChangedLogin: MortalWriter {
   }
 }
 
-/// How far a writer of numbers has come.
+/// The progress of a writer of numbers.
 private final class Progress: Sendable {
   private struct State {
     var tried = 0
@@ -189,17 +192,17 @@ private final class Progress: Sendable {
     state.withLock { $0.acknowledged = number }
   }
 
-  /// Expects what was acknowledged last, or something that was written after that.
+  /// Expects the number that was acknowledged last, or one that was written after it.
   func expect(_ text: String?, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let (tried, acknowledged) = state.withLock { ($0.tried, $0.acknowledged) }
-    // It was there before the first kill, or could be forgotten by the first one.
+    // The first kill may make the provider forget a value that it hasn't saved before.
     if text == nil, mayForget { return }
     let number = try #require(
       text.flatMap(Int.init), "there is \(text ?? "nothing") after \(acknowledged) of \(tried)",
       sourceLocation: sourceLocation)
     #expect(
       ((mayForget ? 1 : acknowledged)...tried).contains(number), sourceLocation: sourceLocation)
-    // From here on that is the old value.
+    // From now on, this is the old value.
     state.withLock { $0.acknowledged = number }
   }
 }

@@ -4,7 +4,7 @@ import Keyring
 import Synchronization
 import Testing
 
-/// The provider or the bus dies and comes back, and the process goes on.
+/// A process that goes on when the provider or the bus dies and comes back.
 @Suite(.inPrivateSession) struct RestartTests {
   private let bus: PrivateBus
   private let keyring: GnomeKeyring
@@ -14,9 +14,8 @@ import Testing
     keyring = try GnomeKeyring(on: bus)
   }
 
-  @Test(arguments: StorageUse.allCases) func nextCallReachesARestartedProvider(use: StorageUse)
-    throws
-  {
+  @Test(arguments: StorageUse.allCases)
+  func `the next call reaches a restarted provider`(use: StorageUse) throws {
     let storage = bus.storage()
     if use != .propertyRead { try storage.setPassword("s3cret", for: StorageUse.key) }
     for _ in 0..<2 {
@@ -29,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func withoutAProviderEveryCallSaysSo() throws {
+  @Test func `every call without a provider fails with advice`() throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)
     try keyring.kill()
@@ -41,7 +40,7 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
   }
 
-  @Test func nextCallReachesARestartedBus() throws {
+  @Test func `the next call reaches a restarted bus`() throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)
     for _ in 0..<3 {
@@ -51,14 +50,15 @@ import Testing
       }
       try bus.start()
       StorageUse.read.expectFailure(.noProvider, storage)
-      // It has ended with its bus.
+      // The keyring has ended with its bus.
       try keyring.kill()
       try keyring.start()
       #expect(try storage.password(for: StorageUse.key) == "s3cret")
     }
   }
 
-  @Test(arguments: StorageUse.allCases) func busDiesDuringACall(use: StorageUse) async throws {
+  @Test(arguments: StorageUse.allCases)
+  func `a call fails if the bus dies during it`(use: StorageUse) async throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")
@@ -72,8 +72,8 @@ import Testing
     _ = await call.value
   }
 
-  /// Threads rewrite values all the while that the provider is killed and started again.
-  @Test func whatWasAcknowledgedIsThereAfterAKill() throws {
+  /// Threads rewrite values while the provider is killed and started again.
+  @Test func `an acknowledged write is there after the provider is killed`() throws {
     let storage = bus.storage(.never)
     let writers = (0..<4).map { Writer(number: $0, storage) }
     let isOver = Atomic(false)
@@ -92,7 +92,7 @@ import Testing
       group.wait()
     }
     for _ in 0..<20 {
-      // At any moment of any of their calls.
+      // The kill comes at any moment of any call.
       let moment = written.load(ordering: .relaxed) + Int.random(in: 1...40)
       while written.load(ordering: .relaxed) < moment {}
       try keyring.kill()
@@ -101,7 +101,7 @@ import Testing
     }
     isOver.store(true, ordering: .relaxed)
     group.wait()
-    // The kills have met calls under way.
+    // The kills have interrupted calls.
     #expect(writers.contains { $0.hasLostACall })
     for writer in writers {
       try writer.expectWhole()
@@ -112,7 +112,7 @@ import Testing
   }
 }
 
-/// Rewrites one credential, login and password at once, and remembers how far it came.
+/// A writer that rewrites one credential, login and password at once, and counts its writes.
 private final class Writer: Sendable {
   let number: Int
   let storage: SecretServiceStorage
@@ -140,7 +140,7 @@ private final class Writer: Sendable {
       try storage.setCredential(Credential(login: "\(next)", password: "\(next)"), for: key)
       progress.withLock { $0.acknowledged = next }
     } catch {
-      // A keyring that has just started has no collection yet, or one that is not unlocked yet.
+      // A keyring that has just started may have no collection yet, or one that is still locked.
       let codes: [SecureStorageError.Code] = [
         .connectionLost, .noProvider, .noDefaultCollection, .locked,
       ]
@@ -149,7 +149,7 @@ private final class Writer: Sendable {
     }
   }
 
-  /// Expects a whole pair, no older than the last one that was acknowledged.
+  /// Expects a whole pair that isn't older than the last acknowledged one.
   func expectWhole() throws {
     let acknowledged = progress.withLock(\.acknowledged)
     let credential = try storage.credential(for: key)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// Sees every message on the bus that is sent to the Secret Service, through `dbus-monitor`.
+/// A `dbus-monitor` that sees every message to the Secret Service on a bus.
 final class BusMonitor {
   private let program: Program
   private let bus: PrivateBus?
@@ -12,8 +12,8 @@ final class BusMonitor {
 
   /// Starts the program, and waits until it sees messages.
   ///
-  /// - Parameter bus: The bus, if not that of the private session.
-  /// - Throws: Whatever kept it from being started.
+  /// - Parameter bus: The bus, or `nil` for that of the private session.
+  /// - Throws: An error if the program doesn't start.
   init(on bus: PrivateBus? = nil) throws {
     self.bus = bus
     program = try Program(
@@ -24,12 +24,12 @@ final class BusMonitor {
     while try !program.readLine().contains("NameLost") {}
   }
 
-  /// Ends the program, and tells the names of the methods that were called.
+  /// Ends the program, and returns the names of the methods that were called.
   ///
   /// - Returns: The names, in the order in which the messages were sent.
-  /// - Throws: What kept it from being ended.
+  /// - Throws: An error if the program doesn't end.
   func finish() throws -> [String] {
-    // Messages are seen in the order in which they are sent: after this one there are no others.
+    // The monitor sees messages in the order in which they are sent, so this is the last one.
     let session = try openSession(at: bus?.address)
     _ = try session.send([.readAlias(end)], until: Deadline(after: .seconds(25)))
     var methods: [String] = []

@@ -3,15 +3,17 @@ import Foundation
 import Glibc
 import Testing
 
-/// A secret that can be looked for in the process's own memory, as this keeps it in disguise only.
+/// A secret that a test can search for in its own memory, because this type disguises it.
 ///
-/// It repeats one word, so that a piece of a copy is found as well: what is left in freed memory
-/// often lacks its beginning.
+/// The secret repeats one word, so that a search also finds a piece of a copy. A copy in freed
+/// memory often lacks its beginning.
 struct Canary: Sendable {
   private static let mask: UInt8 = 0x80
   private static let repetitions = 5
 
-  /// Longer than what a vector register may carry into a stack frame by chance.
+  /// The disguised word.
+  ///
+  /// It's longer than the bytes that a vector register may carry into a stack frame by chance.
   private let disguisedWord = (0..<40).map { _ in
     UInt8.random(in: UInt8(ascii: "a")...UInt8(ascii: "z")) ^ mask
   }
@@ -44,9 +46,9 @@ struct Canary: Sendable {
     return byteCount
   }
 
-  /// Where in the memory of the process the secret is, or a piece of it.
+  /// Returns the addresses of the secret, and of its pieces, in the memory of the process.
   ///
-  /// Nothing is allocated while it is looked for, as that could overwrite what was left behind.
+  /// The search allocates nothing, because an allocation could overwrite the remains of a copy.
   func places() throws -> [UInt] {
     var places: [UInt] = []
     places.reserveCapacity(100)
@@ -54,7 +56,7 @@ struct Canary: Sendable {
       var rest = bytes[...]
       while let offset = firstOffset(in: UnsafeRawBufferPointer(rebasing: rest)) {
         let place = address + UInt(rest.startIndex + offset)
-        // The next word of the same copy.
+        // This may be the next word of the same copy.
         let isNext = places.last.map { place - $0 < UInt(byteCount) } ?? false
         if !isNext { places.append(place) }
         rest = rest.dropFirst(offset + disguisedWord.count)
@@ -97,7 +99,7 @@ enum OwnMemory {
     try readAll("/proc/self/maps", into: list)
     var largest = 0
     try forEachWritableRange(in: list) { largest = max(largest, $0.count) }
-    // Mapped after the parts were listed, so that no copy is taken for a part.
+    // The copy is mapped after the list is made, so that the list doesn't contain it.
     let copy = try map(byteCount: largest)
     defer { munmap(copy.baseAddress, copy.count) }
     let memory = open("/proc/self/mem", O_RDONLY)

@@ -3,14 +3,14 @@ import Foundation
 import Glibc
 import Keyring
 
-/// A value of a caller's that holds a secret.
+/// A caller's value that holds a secret.
 protocol CanaryCarrier: Sendable {
-  /// Whether it is the memory of the storage's own secret that a caller is given.
+  /// Indicates whether a caller gets the memory of the storage's own secret.
   static var isShared: Bool { get }
 
   static func make(of canary: Canary) -> Self
 
-  /// Overwrites the secret, as a caller cannot do it in an app.
+  /// Overwrites the secret, which a caller in an app can't do.
   func wipe()
 }
 
@@ -18,7 +18,7 @@ extension CanaryCarrier {
   static var isShared: Bool { false }
 }
 
-/// Overwrites bytes in place, although they are only lent for reading: copies are to go as well.
+/// Overwrites bytes in place, although they are only lent for reading, so that copies go too.
 private func wipe(_ bytes: UnsafeRawBufferPointer) {
   if let address = UnsafeMutableRawPointer(mutating: bytes.baseAddress) {
     memset(address, 0, bytes.count)
@@ -55,7 +55,7 @@ extension Secret: CanaryCarrier {
     return Secret(bytes: bytes)
   }
 
-  /// Does so itself, once it is released.
+  /// Does nothing, because a secret overwrites itself when it's released.
   func wipe() {}
 }
 
@@ -79,7 +79,7 @@ struct Token: Codable, CanaryCarrier {
 
   func wipe() { text.wipe() }
 
-  /// What is stored, made without the encoder.
+  /// The value as it's stored, made without the encoder.
   var json: Secret {
     var json = Array("{\"text\":\"".utf8)
     json.reserveCapacity(1000)

@@ -2,10 +2,10 @@
 import Keyring
 import Testing
 
-/// Cancels a task once its call is under way, and expects the call to end within 100 ms.
+/// Cancels a task once its call is under way, and checks that the call ends within 100 ms.
 ///
-/// - Returns: Whether it did. The machine may be busy, so a test asks for one in several; a call that
-///   nothing wakes looks up once a second, and is late every time.
+/// - Returns: `true` if the call ended in time. The machine may be busy, so a test requires this of
+///   only one call in several. A call that nothing wakes checks once a second, and is always late.
 func endsWhenCanceled(
   after isUnderWay: () async throws -> Void, _ body: @escaping @Sendable () async throws -> Void
 ) async throws -> Bool {

@@ -4,10 +4,10 @@ import Keyring
 import Synchronization
 import Testing
 
-/// What an observer was told.
+/// The events that an observer has received.
 final class EventLog: Sendable {
   private let events = Mutex<[StorageEvent]>([])
-  /// How many events were waited for, so that each is met once.
+  /// The number of events that a test has waited for, so that each event counts once.
   private let seen = Mutex(0)
   private let arrival = DispatchSemaphore(value: 0)
 
@@ -27,7 +27,7 @@ final class EventLog: Sendable {
     }
   }
 
-  /// Waits until there is such an event after the last one that was waited for.
+  /// Waits for an event that comes after the last one that a test has waited for.
   func wait(for event: StorageEvent, sourceLocation: SourceLocation = #_sourceLocation) {
     let end = DispatchTime.now() + 20
     while true {

@@ -3,15 +3,15 @@ import Foundation
 import Keyring
 import Testing
 
-/// A bus on which no keyring can be started, as dbus-broker says it: `Tests/Fixtures/fake-bus.py`.
+/// A bus that can't start a keyring, with dbus-broker's error: `Tests/Fixtures/fake-bus.py`.
 final class FakeBus {
   private let path = NSTemporaryDirectory() + UUID().uuidString
   private let program: Program
 
   /// Starts the bus.
   ///
-  /// - Parameter names: The names that it lists as those it could start somebody for.
-  /// - Throws: Whatever kept it from being started.
+  /// - Parameter names: The names that the bus lists as activatable.
+  /// - Throws: An error if the bus doesn't start.
   init(activatable names: String...) throws {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../Fixtures/fake-bus.py").path

@@ -2,22 +2,22 @@
 import Foundation
 import Testing
 
-/// A provider that misbehaves as it is told: `Tests/Fixtures/fake-service.py`.
+/// A provider that misbehaves as a test orders it to: `Tests/Fixtures/fake-service.py`.
 final class FakeService {
   enum Fault: CustomStringConvertible {
     /// Never answers.
     case mute
     /// Answers after that many seconds.
     case late(Double)
-    /// Answers with the error of that name.
+    /// Answers with the error that has this name.
     case error(String)
     /// Answers with a value of another type.
     case type
     /// Leaves the bus without an answer.
     case leave
-    /// Does it, once, and the bus says that the answer was lost.
+    /// Performs one call, and answers with the bus's error for a lost answer.
     case lost
-    /// Answers with a prompt, which ends like this.
+    /// Answers with a prompt that has this outcome.
     case prompt(Outcome)
 
     enum Outcome: String { case accept, dismiss, mute, type }
@@ -37,7 +37,7 @@ final class FakeService {
 
   private let bus: PrivateBus
   private var program: Program
-  /// The names it has taken, and takes again when it is restarted.
+  /// The names that the provider has taken, and takes again after a restart.
   private var names: [String] = []
 
   /// Starts the provider, and waits until it owns its name.
@@ -56,30 +56,30 @@ final class FakeService {
 
   deinit { _ = try? end() }
 
-  /// From now on the method has the fault.
+  /// Gives a method a fault from now on.
   func fault(_ method: String, _ fault: Fault) throws { try order("fault \(method) \(fault)") }
 
-  /// No method has a fault any more.
+  /// Removes the faults of all methods.
   func reset() throws { try order("reset") }
 
   func lock() throws { try order("lock") }
   func unlock() throws { try order("unlock") }
 
-  /// What the provider does with what is locked.
+  /// The behavior of the provider with locked collections and items.
   enum Hiding: String, CaseIterable {
-    /// Lists it, and refuses the rest.
+    /// Lists locked items, and refuses everything else.
     case none
-    /// Finds nothing in it, and creates an item there with a prompt that unlocks it.
+    /// Finds nothing in a locked collection, and creates an item with a prompt that unlocks it.
     case items
-    /// Lists it with empty secrets, and loses what is written.
+    /// Lists locked items with empty secrets, and loses writes.
     case secrets
-    /// Refuses to search it.
+    /// Refuses to search a locked collection.
     case search
-    /// Has no such collection.
+    /// Doesn't know a collection that is locked.
     case collection
     /// Has another default collection after every call.
     case `default`
-    /// Has locked each item by itself, until it is unlocked by its path.
+    /// Locks each item by itself, until it's unlocked by its path.
     case each
   }
 
@@ -88,37 +88,37 @@ final class FakeService {
   /// Refuses to read secrets if one of the items is gone.
   func refuseGoneItems() throws { try order("strict") }
 
-  /// Prints no more what is called, so that nobody has to read it.
+  /// Stops printing the called methods, so that a test doesn't have to read them.
   func quiet() throws { try order("quiet") }
 
   /// Makes a second collection.
   func makeSecondCollection() throws { try order("second") }
 
-  /// The default collection is the next one from now on.
+  /// Makes the next collection the default one.
   func moveDefault() throws { try order("move") }
 
-  /// Another item with the same attributes appears just before the next one is created.
+  /// Adds another item with the same attributes just before the next item is created.
   func addRival(_ secret: String) throws { try order("rival \(secret)") }
 
-  /// The secret that was written last is empty, as after a death before it was written.
+  /// Empties the secret that was written last, as if the provider had died before its write.
   func forgetLastSecret() throws { try order("forget") }
 
   /// Sends no signal for a secret that was set.
   func sendNoSignalForSecrets() throws { try order("unheard") }
 
-  /// Each item is removed when somebody asks for its properties, and the answer still has its label.
+  /// Removes each item when a client asks for its properties, and still answers with its label.
   func wither() throws { try order("wither") }
 
-  /// Each item is replaced by another when somebody asks for its properties.
+  /// Replaces each item with another when a client asks for its properties.
   func churn() throws { try order("churn") }
 
-  /// Has another key for the next sessions than their callers.
+  /// Gives the next sessions another key than their callers have.
   func makeSessionsUnusable(count: Int) throws { try order("unusable \(count)") }
 
-  /// The items have been there for some time.
+  /// Makes all items older.
   func age(seconds: Int) throws { try order("age \(seconds)") }
 
-  /// How often each method was called since this was asked the last time.
+  /// Returns the number of calls of each method since the last time.
   func takeCalls() throws -> [String: Int] {
     try order("age 0")
     defer { calls = [:] }
@@ -127,18 +127,18 @@ final class FakeService {
 
   private var calls: [String: Int] = [:]
 
-  /// Passes for a provider that is known by this name.
+  /// Takes a name on the bus, so that the provider passes for the one with that name.
   func takeName(_ name: String) throws {
     names.append(name)
     try order("name \(name)")
   }
 
-  /// The items take each other's paths.
+  /// Makes the items swap their paths.
   func swap() throws { try order("swap") }
 
   enum Alias: String { case none, stale }
 
-  /// What the alias of the default collection stands for, until one is made.
+  /// Changes the alias of the default collection, until a default collection is made.
   func alias(_ alias: Alias) throws { try order("alias \(alias.rawValue)") }
 
   private func order(_ line: String) throws {

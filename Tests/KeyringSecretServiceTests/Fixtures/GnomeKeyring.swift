@@ -3,7 +3,7 @@ import Foundation
 import Keyring
 import Testing
 
-/// A gnome-keyring of one test's own, which can be killed and started again with the same files.
+/// A gnome-keyring for one test, which can be killed and started again with the same files.
 final class GnomeKeyring {
   private static let password = "the password of a test's keyring"
   private let bus: PrivateBus
@@ -13,9 +13,9 @@ final class GnomeKeyring {
   /// Starts the keyring.
   ///
   /// - Parameters:
-  ///   - bus: The bus it is on.
-  ///   - hasCollection: Whether it has a default collection, unlocked.
-  /// - Throws: Whatever kept it from being started.
+  ///   - bus: The bus of the keyring.
+  ///   - hasCollection: `true` if the keyring has a default collection, which is unlocked.
+  /// - Throws: An error if the keyring doesn't start.
   init(on bus: PrivateBus, hasCollection: Bool = true) throws {
     self.bus = bus
     try FileManager.default.createDirectory(
@@ -43,7 +43,7 @@ final class GnomeKeyring {
     try program.closeInput()
     try bus.wait(for: "org.freedesktop.secrets")
     guard unlocked else { return }
-    // It owns its name before its login collection can be used.
+    // The keyring owns its name before its login collection can be used.
     let storage = bus.storage(.never)
     let deadline = ContinuousClock.now + .seconds(20)
     while (try? storage.isLocked()) != false {
@@ -56,13 +56,13 @@ final class GnomeKeyring {
     try FileManager.default.copyItem(atPath: home + "/keyrings", toPath: home + "/kept")
   }
 
-  /// Puts the copies in place of the files; the keyring must not be running.
+  /// Replaces the files with the copies while the keyring isn't running.
   func bringBackFiles() throws {
     try FileManager.default.removeItem(atPath: home + "/keyrings")
     try FileManager.default.moveItem(atPath: home + "/kept", toPath: home + "/keyrings")
   }
 
-  /// Has it answer nothing while something is done.
+  /// Runs a closure while the keyring answers nothing.
   func whileSuspended(_ body: () throws -> Void) rethrows {
     program?.suspend()
     defer { program?.suspend(false) }

@@ -3,9 +3,9 @@ import Foundation
 import Keyring
 import Testing
 
-/// A KWallet of one test's own, which can be killed and started again with the same files.
+/// A KWallet for one test, which can be killed and started again with the same files.
 ///
-/// Its wallet has an empty password, with which it opens without a question.
+/// Its wallet has an empty password, and so it opens without a question.
 final class KWallet: MortalProvider {
   private let bus: PrivateBus
   private let home = "/tmp/swift-keyring-\(UUID().uuidString)"
@@ -29,7 +29,7 @@ final class KWallet: MortalProvider {
     try Data(settings.utf8).write(to: URL(filePath: home + "/kwalletrc"))
     try startProgram()
     try makeWallet("kdewallet")
-    // Its Secret Service has the wallets that were there when it started.
+    // Its Secret Service only has the wallets that were there when it started.
     try kill()
     try start()
   }
@@ -65,7 +65,7 @@ final class KWallet: MortalProvider {
     try bus.wait(for: "org.freedesktop.secrets")
   }
 
-  /// Makes a wallet as pam_kwallet does it when a user logs in who may not have one yet.
+  /// Makes a wallet as pam_kwallet does at the login of a user who may not have one yet.
   private func makeWallet(_ name: String) throws {
     let hash = """
       import hashlib, os, sys

@@ -3,9 +3,9 @@ import Foundation
 import Keyring
 import Testing
 
-/// A KeePassXC of one test's own, which can be killed and started again with the same files.
+/// A KeePassXC for one test, which can be killed and started again with the same files.
 ///
-/// Each of its databases exposes its root group, and so is a collection by the name of its file.
+/// Each database exposes its root group, and so is a collection with the name of its file.
 final class KeePassXC {
   static let password = "the password of a test's database"
   private let bus: PrivateBus
@@ -17,15 +17,15 @@ final class KeePassXC {
   /// Starts the keyring.
   ///
   /// - Parameters:
-  ///   - bus: The bus it is on.
-  ///   - databases: The names of the databases; the last one is in front.
-  ///   - unlocked: Whether they are unlocked.
-  ///   - confirming: Whether it asks before a program uses an item of another's or removes one, as
-  ///     it does when it was just installed.
-  ///   - savesAtOnce: Whether it writes its file after each change, as it does when it was just
-  ///     installed; version 2.7.4 crashes when an item changes meanwhile.
-  ///   - screen: Where it shows its dialogs; without one nobody can answer them.
-  /// - Throws: Whatever kept it from being started.
+  ///   - bus: The bus of the keyring.
+  ///   - databases: The names of the databases. The last one is in front.
+  ///   - unlocked: `true` if the databases are unlocked.
+  ///   - confirming: `true` if it asks before a program uses another program's item or removes an
+  ///     item. A new installation does.
+  ///   - savesAtOnce: `true` if it writes its file after each change. A new installation does.
+  ///     Version 2.7.4 crashes when an item changes during the write.
+  ///   - screen: The screen for its dialogs. Without a screen, no dialog can be answered.
+  /// - Throws: An error if the keyring doesn't start.
   init(
     on bus: PrivateBus, databases: [String] = ["secrets"], unlocked: Bool = true,
     confirming: Bool = false, savesAtOnce: Bool = false, screen: Screen? = nil
@@ -57,7 +57,7 @@ final class KeePassXC {
     if unlocked { for _ in databases { try program.writeLine(Self.password) } }
     try program.closeInput()
     try bus.wait(for: "org.freedesktop.secrets")
-    // It owns its name before it has opened its databases.
+    // KeePassXC owns its name before it has opened its databases.
     try wait(unlocked ? [] : Set(databases), count: databases.count)
   }
 
@@ -66,9 +66,9 @@ final class KeePassXC {
     program = nil
   }
 
-  /// Locks all databases, as the user can do it.
+  /// Locks all databases, as the user can.
   func lock() throws {
-    // It does not while it saves or a dialog is open, and does not say so.
+    // KeePassXC ignores the order while it saves or a dialog is open, and reports nothing.
     let deadline = ContinuousClock.now + .seconds(20)
     while try locked() != Set(databases) {
       try #require(ContinuousClock.now < deadline, "KeePassXC has not locked its databases")
@@ -76,13 +76,13 @@ final class KeePassXC {
     }
   }
 
-  /// Unlocks a database, as the user does it with the password, and brings it to the front.
+  /// Unlocks a database with the password, as the user can, and brings it to the front.
   func unlock(_ database: String = "secrets") throws {
     try bringToFront(database)
     try #require(try !locked().contains(database), "KeePassXC has not unlocked \(database)")
   }
 
-  /// Makes a database the one that the user looks at, and so the default collection.
+  /// Brings a database to the front, which makes it the default collection.
   func bringToFront(_ database: String) throws {
     try order("openDatabase", path(of: database), Self.password)
   }
@@ -111,7 +111,7 @@ final class KeePassXC {
 
   private var environment: [String: String] {
     var environment = bus.environment
-    // In TMPDIR is the lock of the only instance.
+    // TMPDIR contains the lock that allows only one instance.
     for variable in ["HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "TMPDIR"] {
       environment[variable] = home
     }
@@ -135,7 +135,7 @@ final class KeePassXC {
       """
     let file = "\(home)/\(database).xml"
     try Data(description.utf8).write(to: URL(filePath: file))
-    // The key is derived again at each save: that must not take a second.
+    // Each save derives the key again, and that must not take a second.
     let making = try Program(
       "keepassxc-cli",
       ["import", "--quiet", "--set-password", "--decryption-time", "100"]
@@ -173,7 +173,7 @@ final class KeePassXC {
         return
       }
       try #require(
-        ContinuousClock.now < deadline, "KeePassXC has not \(locked) locked: \(collections)")
+        ContinuousClock.now < deadline, "the locked databases aren't \(locked): \(collections)")
     }
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// Counts the items in the keyring that have these attributes, those that readers pass over too.
+/// Counts the items in the keyring that have these attributes, including those that readers skip.
 func countStoredItems(_ attributes: [String: String]) throws -> Int {
   let session = try openSession()
   let search = MethodCall(

@@ -2,16 +2,16 @@
 import KeyringTesting
 import Testing
 
-/// What the package promises and a provider cannot keep.
+/// A promise of the package that a provider can't keep.
 ///
-/// The article Providers.md shows this list, and a test sees to it.
+/// The article Providers.md shows the list of them, and a test compares the two.
 struct KnownLimitation {
   enum Promise: Equatable, CustomStringConvertible {
     case rule(StorageContract)
     case sessionCollection
-    /// That an item is found at every moment while several threads or programs rewrite it.
+    /// An item that's found at every moment while several threads or programs rewrite it.
     case rewrittenItemsAreFound
-    /// A rule that nothing tests, because it takes a crash of the keyring.
+    /// A rule without a test, because a test would take a crash of the keyring.
     case crashSafety
 
     var description: String {
@@ -26,7 +26,7 @@ struct KnownLimitation {
 
   let provider: Provider
   let promise: Promise
-  /// Why, in a sentence.
+  /// The reason, as a sentence.
   let reason: String
 
   static let all = [
@@ -62,17 +62,18 @@ struct KnownLimitation {
       reason: "It has none, and says so: `.collectionNotFound`."),
   ]
 
-  /// The line of the article that tells of the limit.
+  /// The line about the limitation in the article.
   var line: String { "| \(provider.rawValue) | \(promise) | \(reason) |" }
 
-  /// What keeps the provider of the private session from keeping a promise, if anything does.
+  /// Returns the limitation of the private session's provider that concerns a promise, if any.
   static func of(_ promise: Promise) -> KnownLimitation? {
     all.first { $0.provider == .current && $0.promise == promise }
   }
 
-  /// Runs what puts a storage through a case of the contract.
+  /// Runs a closure that tests a rule of the contract.
   ///
-  /// Where the provider is known to break it, it must: the list shall not outlive a limit.
+  /// A provider that is known to break the rule must break it. Otherwise the list would outlive a
+  /// limitation.
   static func verify(_ rule: StorageContract, _ body: () throws -> Void) throws {
     guard let limit = of(.rule(rule)) else { return try body() }
     withKnownIssue(Comment(rawValue: limit.reason)) { try body() }

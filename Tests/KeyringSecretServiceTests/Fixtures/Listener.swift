@@ -23,7 +23,7 @@ final class Listener: Sendable {
     try #require(status == 0 && listen(descriptor, 16) == 0)
   }
 
-  /// Waits on a thread of its own until somebody has connected.
+  /// Waits for a connection on a thread of its own.
   func waitForConnection() async throws {
     let accepted = await withCheckedContinuation { continuation in
       DispatchQueue(label: path).async { [descriptor] in
@@ -33,10 +33,9 @@ final class Listener: Sendable {
     try #require(accepted >= 0)
   }
 
-  /// From now on each connection is closed at once, or once it has said something, as a bus does that
-  /// has enough of them.
+  /// Closes each connection at once or after its first byte, as a bus does at its limit.
   func closeConnections(afterReading: Bool) {
-    // The thread is gone when nobody listens any more.
+    // The thread ends when the socket refuses connections.
     DispatchQueue(label: path).async { [descriptor] in
       while case let connection = accept(descriptor, nil, nil), connection >= 0 {
         var byte: UInt8 = 0
@@ -52,7 +51,7 @@ final class Listener: Sendable {
     unlink(path)
   }
 
-  /// From now on the socket refuses connections; its descriptor is others' only at the end.
+  /// Makes the socket refuse connections, and keeps its descriptor until the listener is gone.
   func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }
 #endif

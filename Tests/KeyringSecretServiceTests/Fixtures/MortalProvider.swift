@@ -2,7 +2,7 @@
 import Keyring
 import Testing
 
-/// A provider of one test's own, which can be killed and started again with the same files.
+/// A provider for one test, which can be killed and started again with the same files.
 protocol MortalProvider: AnyObject {
   func start() throws
   func kill() throws
@@ -17,7 +17,7 @@ extension KeePassXC: MortalProvider {
 }
 
 extension Provider {
-  /// Starts another one of the provider that the private session has.
+  /// Starts another instance of the private session's provider.
   func startMortal(on bus: PrivateBus) throws -> any MortalProvider {
     switch self {
     case .gnomeKeyring: try GnomeKeyring(on: bus)

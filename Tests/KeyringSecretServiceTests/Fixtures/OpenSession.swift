@@ -1,8 +1,9 @@
 #if SecretService && os(Linux)
 @testable import KeyringSecretService
 
-/// The session that this process has open with the provider on a bus: that of the private session, if
-/// no other is named.
+/// Returns this process's session with the provider on a bus.
+///
+/// By default, the bus is that of the private session.
 func openSession(at address: String? = nil) throws -> SecretSession {
   try CallLoop.runToEnd { () async throws(SecretSession.OpeningFailure) in
     try await SessionCache.shared.session(
@@ -11,7 +12,7 @@ func openSession(at address: String? = nil) throws -> SecretSession {
 }
 
 extension SecretSession {
-  /// Sends messages side by side, and waits on this thread for all the answers.
+  /// Sends messages at the same time, and waits on this thread for all the answers.
   func send(
     _ messages: [MethodCall], until deadline: Deadline
   ) throws(DBusError) -> [Result<Variant, DBusError>] {
@@ -20,7 +21,7 @@ extension SecretSession {
     }
   }
 
-  /// Returns the unique name of who owns a name on the bus; `nil` when nobody does.
+  /// Returns the unique name of the program that owns a name on the bus, or `nil` if none does.
   func owner(of name: String, until deadline: Deadline) throws(DBusError) -> String? {
     try CallLoop.runToEnd { () async throws(DBusError) in
       try await self.owner(of: name, until: deadline)

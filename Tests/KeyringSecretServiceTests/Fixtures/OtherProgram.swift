@@ -1,9 +1,9 @@
 #if SecretService && os(Linux)
 import Testing
 
-/// A program, not ours, that keeps passwords by service and user name in the same keyring.
+/// Another program that stores passwords by service and user name in the same keyring.
 protocol OtherProgram: Sendable, CustomTestStringConvertible {
-  /// Stores a password as the program does it, be one there or not.
+  /// Stores a password as the program does, and replaces one that is there.
   func set(_ password: String, service: String, username: String) throws
   func get(service: String, username: String) throws -> String?
   func remove(service: String, username: String) throws

@@ -6,7 +6,7 @@ import Testing
 
 /// A collection with a password, made and unlocked without a prompt.
 ///
-/// gnome-keyring has methods for that, meant for its own tools: its prompts need a screen.
+/// The prompts of gnome-keyring need a screen. It has methods without prompts for its own tools.
 struct PasswordCollection {
   let label: String
   private let path: ObjectPath
@@ -14,7 +14,7 @@ struct PasswordCollection {
   static let password = "the password of a test's collection"
   private static let interface = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
 
-  /// Makes the collection; without a password gnome-keyring keeps it in a text file.
+  /// Makes the collection, which gnome-keyring keeps in a text file if it has no password.
   init(label: String = PrivateSession.newService(), password: String = Self.password) throws {
     self.password = password
     self.label = label

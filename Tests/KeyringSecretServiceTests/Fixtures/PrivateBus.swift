@@ -3,7 +3,7 @@ import Foundation
 import Keyring
 import Testing
 
-/// A message bus of one test's own, which can be killed and started again at the same address.
+/// A message bus for one test, which can be killed and started again at the same address.
 final class PrivateBus {
   private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
   private let user: String?
@@ -12,12 +12,13 @@ final class PrivateBus {
   var address: String { "unix:path=\(folder)/bus" }
   var environment: [String: String] { ["DBUS_SESSION_BUS_ADDRESS": address] }
 
-  /// Starts a bus on which nobody provides anything.
+  /// Starts a bus without a provider.
   ///
   /// - Parameters:
   ///   - activation: The command that the bus starts to provide the Secret Service.
-  ///   - user: Whose bus it is; by default that of who runs the tests. Only root can choose another.
-  /// - Throws: Whatever kept it from being started.
+  ///   - user: The owner of the bus, by default the user who runs the tests. Only root can choose
+  ///     another user.
+  /// - Throws: An error if the bus doesn't start.
   init(activation: String? = nil, user: String? = nil) throws {
     self.user = user
     try FileManager.default.createDirectory(
@@ -61,7 +62,7 @@ final class PrivateBus {
     program = nil
   }
 
-  /// A storage on this bus.
+  /// Returns a storage on this bus.
   func storage(
     _ interaction: SecretServiceStorage.Interaction = .allowed,
     serviceTimeout: Duration = .seconds(25), promptTimeout: Duration = .seconds(25)
@@ -72,11 +73,11 @@ final class PrivateBus {
         busAddress: address))
   }
 
-  /// Waits until somebody owns a name.
+  /// Waits until a program owns a name.
   func wait(for name: String) throws {
     let waiting = try Program(
       "gdbus", ["wait", "--session", "--timeout", "20", name], environment: environment)
-    try #require(waiting.finish().status == 0, "nobody has taken the name \(name)")
+    try #require(waiting.finish().status == 0, "no program has taken the name \(name)")
   }
 }
 #endif

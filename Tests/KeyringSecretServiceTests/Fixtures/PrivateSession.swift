@@ -5,21 +5,21 @@ import Testing
 
 /// The D-Bus session with a keyring of its own in which `Scripts/test` runs these tests.
 enum PrivateSession {
-  /// A name that the script looks for in the keyring afterwards; only that session has it.
+  /// A name that only this session has, and that the script looks for in the keyring afterwards.
   static let witness = ProcessInfo.processInfo.environment["KEYRING_TEST_WITNESS"]
 
   static let isMissing: Comment = """
     no private session: run Scripts/test, which starts one, so that your own keyring is left alone
     """
 
-  /// A service name that no other test uses.
+  /// Returns a service name that no other test uses.
   static func newService() -> String {
     "swift-keyring-test-\(String(UInt64.random(in: .min ... .max), radix: 36))"
   }
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Skips the test, and says why, outside the private session.
+  /// Skips the test outside the private session, and gives the reason.
   static var inPrivateSession: Self {
     .enabled(if: PrivateSession.witness != nil, PrivateSession.isMissing)
   }

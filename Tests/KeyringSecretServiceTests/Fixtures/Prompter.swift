@@ -7,10 +7,10 @@ import Testing
 final class Prompter {
   enum Answer {
     case password(String)
-    /// Yes, to a question.
+    /// The answer yes to a question.
     case confirm
     case dismiss
-    /// The prompt stays in front of nobody.
+    /// No answer, so that the prompt stays open.
     case wait
 
     fileprivate var argument: String {
@@ -28,32 +28,34 @@ final class Prompter {
   /// Starts the program, and waits until the keyring can reach it.
   ///
   /// - Parameters:
-  ///   - answers: What to answer, prompt by prompt.
-  ///   - bus: The bus that the keyring is on, if not that of the private session.
-  /// - Throws: Whatever kept it from being started.
+  ///   - answers: The answers, one for each prompt.
+  ///   - bus: The bus of the keyring, or `nil` for that of the private session.
+  /// - Throws: An error if the program doesn't start.
   init(_ answers: Answer..., on bus: PrivateBus? = nil) throws {
     let path = try #require(ProcessInfo.processInfo.environment["KEYRING_TEST_PROMPTER"])
     program = try Program(path, answers.map(\.argument), environment: bus?.environment ?? [:])
     try #require(program.readLine() == "ready", "the prompter did not start")
   }
 
-  /// Waits on a thread of its own until the program was shown a prompt.
+  /// Waits on a thread of its own until the program gets a prompt.
   func waitForPrompt() async throws {
     try #require(await program.nextLine() == "prompt")
   }
 
-  /// Ends the program, and tells how many prompts it was shown.
+  /// Ends the program, and returns the number of prompts that it got.
   func finish() throws -> Int {
     String(decoding: try program.end(), as: UTF8.self).split(separator: "\n").count
   }
 }
 
 extension Prompter {
-  /// Runs what makes a collection, while a user answers the two questions that this raises: for its
-  /// password, and whether one as weak as the prompter says is meant.
+  /// Runs a closure that makes a collection, while a user answers the two questions about it.
   ///
-  /// gnome-keyring 42.1 cannot always work with the key in which it gets the password, and ends the
-  /// prompt then as if the user had declined ("Cannot import an invalid key").
+  /// The first question asks for the password. The second one asks for a confirmation, because the
+  /// prompter reports the password as weak.
+  ///
+  /// gnome-keyring 42.1 can't always use the key with which it gets the password. It then ends the
+  /// prompt as if the user had declined ("Cannot import an invalid key").
   static func agreeing(
     on bus: PrivateBus? = nil, tries: Int = 3, _ body: () throws -> Void
   ) throws {

@@ -22,7 +22,7 @@ enum Provider: String {
     }
   }
 
-  /// The program that provides it, as the diagnosis names it.
+  /// The provider's program, as a diagnosis names it.
   var program: String {
     switch self {
     case .gnomeKeyring: "gnome-keyring-daemon"
@@ -31,7 +31,7 @@ enum Provider: String {
     }
   }
 
-  /// The attributes that it adds to every item.
+  /// The attributes that the provider adds to every item.
   var addedAttributes: Set<String> {
     switch self {
     case .gnomeKeyring, .kwallet: []
@@ -39,24 +39,25 @@ enum Provider: String {
     }
   }
 
-  /// Whether an item whose login was changed stays until the next save, unseen: the new one may not be on
-  /// disk yet.
+  /// Indicates whether a change of the login leaves the old item, hidden, until the next save.
+  ///
+  /// The new item may not be on disk yet.
   var keepsReplacedItems: Bool { self == .kwallet }
 
-  /// Where a test keeps what need not outlive it.
+  /// The collection for items that needn't outlive the test.
   var fastestCollection: SecretServiceStorage.Collection {
     KnownLimitation.of(.sessionCollection) == nil ? .session : .default
   }
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Skips the test, and says why, where the keyring has no collection that is forgotten at log-out.
+  /// Skips the test, and gives the reason, if no collection of the keyring is forgotten at log-out.
   static var withSessionCollection: Self {
     let limit = KnownLimitation.of(.sessionCollection)
     return .enabled(if: limit == nil, limit.map { Comment(rawValue: $0.reason) })
   }
 
-  /// Skips the test, and says why, on other providers.
+  /// Skips the test on other providers, and gives the reason.
   static func only(on provider: Provider, _ reason: Comment) -> Self {
     .enabled(if: Provider.current == provider, reason)
   }

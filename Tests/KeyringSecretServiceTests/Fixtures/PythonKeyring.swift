@@ -2,17 +2,17 @@
 import Foundation
 import Testing
 
-/// The command of the Python package keyring, as Debian has it.
+/// The command of the Python package keyring, in Debian's version.
 struct PythonKeyring: OtherProgram {
   func set(_ password: String, service: String, username: String) throws {
-    // It takes the line feed off; without one, 23.9.3 takes everything for nothing.
+    // The command removes the line feed. Without one, version 23.9.3 reads an empty password.
     let (status, _) = try run("set", service, username, input: password + "\n")
     try #require(status == 0)
   }
 
   func get(service: String, username: String) throws -> String? {
     let (status, output) = try run("get", service, username)
-    // It ends the password with a line feed.
+    // The command ends the password with a line feed.
     return status == 0 ? String(decoding: output.dropLast(), as: UTF8.self) : nil
   }
 

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// The Python package secretstorage, as Debian has it: a client that shares no code with libsecret.
+/// The Python package secretstorage, in Debian's version, which shares no code with libsecret.
 struct PythonSecretStorage: OtherProgram {
   /// One item, as this client sees it.
   struct Item: Equatable, Decodable {
@@ -16,6 +16,8 @@ struct PythonSecretStorage: OtherProgram {
 
     var text: String { String(decoding: secret, as: UTF8.self) }
 
+    /// The item without its schema.
+    ///
     /// gnome-keyring 42.1 adds a schema to an item made without one, but not always at once.
     var withoutSchema: Item {
       var item = self
@@ -24,21 +26,21 @@ struct PythonSecretStorage: OtherProgram {
     }
   }
 
-  /// What a script is to do, and with what: all of it goes there by standard input.
+  /// A task for the script, with its data, which the script reads from standard input.
   private struct Request: Encodable {
     let action: String
     let attributes: [String: String]
     var label = ""
     var secret = Data()
     var type = "text/plain"
-    // Not its alias, by which gnome-keyring 42 does not always find it.
+    // This isn't the alias, by which gnome-keyring 42 doesn't always find the collection.
     var collection = Provider.current.defaultCollection
   }
 
-  /// Makes secretstorage open its sessions without encryption, where those depend on luck.
+  /// The code that makes secretstorage open its sessions without encryption on KWallet.
   ///
-  /// KWallet 5.103 can't use the keys of about one session in 256, and secretstorage
-  /// 3.3.3 does not notice. With a method of encryption that KWallet does not know it uses none.
+  /// KWallet 5.103 can't use the keys of about one session in 256, and secretstorage 3.3.3 doesn't
+  /// notice. If KWallet doesn't know the method of encryption, secretstorage uses none.
   static let prelude =
     Provider.current == .kwallet
     ? "import secretstorage.util; secretstorage.util.ALGORITHM_DH = 'none'\n" : ""
@@ -77,12 +79,14 @@ struct PythonSecretStorage: OtherProgram {
     return items
   }
 
-  /// Finds all items with these attributes, the last changed first, without what the keyring adds.
+  /// Finds all items with these attributes, the last changed first.
+  ///
+  /// The items don't show the attributes that the keyring adds.
   static func items(_ attributes: [String: String]) throws -> [Item] {
     try perform(Request(action: "find", attributes: attributes))
   }
 
-  /// Stores an item, replacing what the keyring takes for the same one.
+  /// Stores an item, and replaces one that the keyring takes for the same item.
   static func create(
     _ secret: Data, type: String = "text/plain", label: String, _ attributes: [String: String]
   ) throws {

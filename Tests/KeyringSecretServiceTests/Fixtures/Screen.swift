@@ -2,9 +2,9 @@
 import Foundation
 import Testing
 
-/// A screen that nobody sees, for keyrings whose dialogs are windows.
+/// A virtual screen for keyrings whose dialogs are windows.
 final class Screen {
-  /// The name by which programs find it.
+  /// The name by which programs find the screen.
   let display: String
   private let program: Program
 
@@ -14,7 +14,7 @@ final class Screen {
     try #require(display != ":", "the screen did not start")
   }
 
-  /// Whether there is a window with these words in its title.
+  /// Returns `true` if there is a window with these words in its title.
   func shows(_ title: String) throws -> Bool {
     try Program("xdotool", Self.search(title), environment: ["DISPLAY": display]).finish().status
       == 0
@@ -24,16 +24,16 @@ final class Screen {
     ["search"] + options + ["--onlyvisible", "--name", title]
   }
 
-  /// Somebody in front of the screen, who answers one dialog.
+  /// A person in front of the screen, who answers one dialog.
   final class Person {
     enum Answer {
-      /// The password of a database.
+      /// The password that unlocks a database.
       case unlock(String = KeePassXC.password)
-      /// That a database stays locked.
+      /// The refusal to unlock a database.
       case leaveLocked
-      /// That a program may use the items that it asks for.
+      /// The permission for a program to use the items that it asks for.
       case allow
-      /// That it may not.
+      /// The refusal of that permission.
       case deny
 
       fileprivate var title: String {
@@ -52,13 +52,15 @@ final class Screen {
         }
       }
 
-      /// Not in the dialog found, which may be gone when the key is released, but in front.
+      /// Returns the arguments that press a key in the window in front.
+      ///
+      /// The dialog that was found may be gone when the key is released.
       private static func press(_ key: String) -> [String] { ["key", "--window", "0", key] }
     }
 
     private let program: Program
 
-    /// Answers a dialog as soon as it is there, or gives up after a while.
+    /// Answers a dialog as soon as it appears, or gives up after 10 seconds.
     init(_ answer: Answer, at screen: Screen) throws {
       program = try Program(
         "timeout",
@@ -67,7 +69,7 @@ final class Screen {
         environment: ["DISPLAY": screen.display])
     }
 
-    /// Waits until the dialog was answered.
+    /// Waits until the dialog is answered.
     func finish() throws {
       try #require(program.finish().status == 0, "the dialog did not appear")
     }

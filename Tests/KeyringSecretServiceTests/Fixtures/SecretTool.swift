@@ -2,9 +2,9 @@
 import Foundation
 import Testing
 
-/// libsecret's command-line client.
+/// The command-line client of libsecret.
 struct SecretTool: OtherProgram {
-  /// Prints the secret of the item with these attributes, byte for byte.
+  /// Returns the secret of the item with these attributes, byte for byte.
   static func lookup(_ attributes: [String: String]) throws -> String? {
     let (status, output) = try run(["lookup"], attributes)
     return status == 0 ? String(decoding: output, as: UTF8.self) : nil

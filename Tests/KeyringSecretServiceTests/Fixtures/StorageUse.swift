@@ -2,7 +2,7 @@
 import Keyring
 import Testing
 
-/// What an app does with a storage, so that a fault can be met by each of them.
+/// A use of a storage by an app, so that a test can try a fault with every use.
 enum StorageUse: CaseIterable, CustomTestStringConvertible {
   case read, find, save, add, remove, lock, unlock, propertyRead, propertyWrite
 
@@ -42,15 +42,15 @@ enum StorageUse: CaseIterable, CustomTestStringConvertible {
 
   var testDescription: String { "\(self)" }
 
-  /// Expects that this fails, in time and with an error that is of use to whoever gets it.
+  /// Expects that the use fails in time, with an error that helps its reader.
   ///
   /// - Parameters:
   ///   - code: The code of the error.
   ///   - storage: The storage.
   ///   - cause: Words of the error that name the cause.
   ///   - recoverySuggestion: Words of the error that name the next step.
-  ///   - limit: How long it may take.
-  ///   - sourceLocation: Where this is expected.
+  ///   - limit: The longest time that the use may take.
+  ///   - sourceLocation: The source location of the expectation.
   /// - Returns: The error.
   @discardableResult
   func expectFailure(

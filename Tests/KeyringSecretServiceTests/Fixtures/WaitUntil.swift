@@ -1,7 +1,7 @@
 #if SecretService && os(Linux)
 import Glibc
 
-/// Waits until something is true, for 10 seconds at most.
+/// Waits until a condition is true, for 10 seconds at most.
 func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
   let end = ContinuousClock.now + .seconds(10)
   repeat {

@@ -107,7 +107,7 @@ public final class FileStorage: BlockingStorage {
     do { return try body() } catch {
       // The text of a decoding error isn't used, because it may quote the data.
       throw self.error(
-        .other, during: operation, message: "The file \(url.path) cannot be read or written.")
+        .other, during: operation, message: "The file \(url.path) can't be read or written.")
     }
   }
 }

@@ -6,19 +6,19 @@ import Testing
 @Suite(.secureStorage(TemporaryStorage())) @MainActor struct AppTests {
   private let model = AccountModel()
 
-  @Test func logInIsKept() async {
+  @Test func `a login is kept`() async {
     await model.logIn("ada", "pa55")
     #expect(model.login == "ada")
     #expect(AccountModel().login == "ada")
   }
 
-  @Test func logOutForgetsTheAccount() async {
+  @Test func `logging out forgets the account`() async {
     await model.logIn("ada", "pa55")
     model.logOut()
     #expect(AccountModel().login == nil)
   }
 
-  @Test func failedLogInIsShown() async {
+  @Test func `a failed login is shown`() async {
     let storage = FaultyStorage(TemporaryStorage())
     storage.fail(.save, with: .locked)
     await withSecureStorage(storage) {
@@ -29,7 +29,7 @@ import Testing
     #expect(storage.calls.map(\.operation) == [.save, .read])
   }
 
-  @Test func sessionOfAnActorIsKept() async {
+  @Test func `the session of an actor is kept`() async {
     await SessionActor().start(token: "s3cret")
     #expect(await SessionActor().isRunning)
   }

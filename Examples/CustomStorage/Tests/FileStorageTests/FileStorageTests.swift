@@ -11,16 +11,16 @@ import Testing
   private let key = ItemKey.password(service: "service", account: "account")
 
   @Test(arguments: StorageContract.cases(for: FileStorage.self))
-  func contract(rule: StorageContract) throws {
+  func `the storage keeps the contract`(rule: StorageContract) throws {
     try rule.verify(storage)
   }
 
-  @Test func itemsOutliveTheStorage() throws {
+  @Test func `items outlive the storage`() throws {
     try FileStorage(at: file.url).setPassword("s3cret", for: key)
     #expect(try FileStorage(at: file.url).password(for: key) == "s3cret")
   }
 
-  @Test func damagedFileIsAnErrorAndStays() throws {
+  @Test func `a damaged file is an error, and stays as it is`() throws {
     let damaged = Data("no JSON".utf8)
     try damaged.write(to: file.url)
     let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
@@ -29,7 +29,7 @@ import Testing
     #expect(try Data(contentsOf: file.url) == damaged)
   }
 
-  @Test func fileIsItsOwnersOnly() throws {
+  @Test func `only the owner may read and write the file`() throws {
     for password in ["old", "new"] {
       try storage.setPassword(password, for: key)
       let attributes = try FileManager.default.attributesOfItem(atPath: file.url.path)

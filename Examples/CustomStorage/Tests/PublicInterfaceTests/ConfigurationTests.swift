@@ -16,7 +16,7 @@ import Testing
       "s3cret", for: .password(service: "app", account: "database.password"))
   }
 
-  @Test func valuesAreRead() async throws {
+  @Test func `values are read in every way`() async throws {
     try setPassword()
     #expect(try provider.value(forKey: key, type: .string).value?.content == .string("s3cret"))
     let fetched = try await provider.fetchValue(forKey: key, type: .string)
@@ -25,7 +25,7 @@ import Testing
     #expect(try snapshot.value(forKey: key, type: .string).value?.content == .string("s3cret"))
   }
 
-  @Test func valuesAreWatched() async throws {
+  @Test func `values and snapshots are watched`() async throws {
     try setPassword()
     let first = try await provider.watchValue(forKey: key, type: .string) { updates in
       for await update in updates { return try update.get().value?.content }
@@ -39,7 +39,7 @@ import Testing
     #expect(name == provider.providerName)
   }
 
-  @Test func providersAreDescribed() {
+  @Test func `a provider has a name and a description`() {
     #expect(provider.providerName == "SecureStorageProvider[keyring]")
     #expect(provider.description == "SecureStorageProvider[keyring](app)")
     #expect(provider.customMirror.children.count == 1)

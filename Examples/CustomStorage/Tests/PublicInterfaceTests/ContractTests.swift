@@ -5,16 +5,16 @@ import Testing
 /// The contract as the author of another storage runs it.
 @Suite struct ContractTests {
   @Test(arguments: StorageContract.allCases)
-  func forwardingStorageKeepsTheContract(rule: StorageContract) throws {
+  func `a forwarding storage keeps the contract`(rule: StorageContract) throws {
     try rule.verify(ForwardingStorage(base: InMemoryStorage()))
   }
 
-  @Test func lockedStorageIsUnlockedAsToldTo() throws {
+  @Test func `a locked storage is unlocked by the given closure`() throws {
     try StorageContract.lockedIsNotMissing.verify(
       ForwardingStorage(base: InMemoryStorage()), unlock: { try $0.unlock() })
   }
 
-  @Test func violationTellsTheRuleAndWhatWasFound() throws {
+  @Test func `a violation has its rule and its finding`() throws {
     let storage = FaultyStorage()
     storage.fail(.read, with: .timedOut)
     let violation = #expect(throws: ContractViolation.self) {
@@ -27,7 +27,8 @@ import Testing
   }
 
   /// Names all rules without a `default`, so that a new rule doesn't go unnoticed.
-  @Test(arguments: StorageContract.allCases) func everyRuleIsNamed(rule: StorageContract) {
+  @Test(arguments: StorageContract.allCases)
+  func `every rule has a name and a number`(rule: StorageContract) {
     let number =
       switch rule {
       case .missingIsEmpty, .keysAreReadAtOnce, .secretsAreReadAlone, .undecodableIsNotMissing,
@@ -55,7 +56,7 @@ import Testing
     #expect(rule.rule == number)
   }
 
-  @Test func casesOfAStorageAreWhatItCan() {
+  @Test func `the cases of a storage follow from its capabilities`() {
     let all = Set(StorageContract.allCases)
     #expect(Set(StorageContract.cases(for: InMemoryStorage.self)) == all)
     let observed = Set(StorageContract.cases(for: FaultyStorage.self))

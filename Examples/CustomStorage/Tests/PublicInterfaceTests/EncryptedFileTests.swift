@@ -13,7 +13,7 @@ import Testing
     try FileManager.default.removeItem(atPath: (path as NSString).deletingLastPathComponent)
   }
 
-  @Test func itemsAreKept() throws {
+  @Test func `items are saved, found and removed`() throws {
     let storage = EncryptedFileStorage(at: path, key: key, timeout: .seconds(5))
     #expect(storage.path == path)
     #expect(storage.description == "EncryptedFileStorage(\(path))")
@@ -28,7 +28,7 @@ import Testing
     #expect(try storage.removeItems(matching: .key(first)) == 1)
   }
 
-  @Test func keysAreChanged() async throws {
+  @Test func `the key of a file can be changed`() async throws {
     let storage = EncryptedFileStorage(at: path, key: key)
     let first = ItemKey.password(service: "service", account: "account")
     try await storage.setPassword("s3cret", for: first)
@@ -47,7 +47,7 @@ import Testing
     #expect(error?.operation == .changeKey)
   }
 
-  @Test func sourceOfTheAppsOwn() async throws {
+  @Test func `an app can have its own key source`() async throws {
     let reading: KeySource.Reading = { (request) async throws(SecureStorageError) in
       switch request.purpose {
       case .opening, .creation: Secret(bytes: [UInt8](repeating: 7, count: 32))
@@ -67,7 +67,7 @@ import Testing
     #expect(try await again.password(for: first) == "s3cret")
   }
 
-  @Test func damageIsNoWrongKey() throws {
+  @Test func `damage is another error than a wrong key`() throws {
     let storage = EncryptedFileStorage(at: path, key: key)
     let first = ItemKey.password(service: "service", account: "account")
     try storage.setPassword("s3cret", for: first)
@@ -80,7 +80,7 @@ import Testing
     #expect(error?.code == .damaged)
   }
 
-  @Test func changesAreReported() async throws {
+  @Test func `changes are reported`() async throws {
     let storage = EncryptedFileStorage(at: path, key: key)
     let first = ItemKey.password(service: "service", account: "account")
     let (events, continuation) = AsyncStream<StorageEvent>.makeStream()
@@ -92,7 +92,7 @@ import Testing
     #expect(await events.contains(.changed(.created(first))))
   }
 
-  @Test func sourcesAreDescribed() {
+  @Test func `a key source has a description`() {
     #expect(key.description == "key file")
     #expect(key.customMirror.children.isEmpty)
   }

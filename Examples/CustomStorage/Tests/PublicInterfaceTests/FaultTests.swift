@@ -7,7 +7,7 @@ import Testing
   private let storage = FaultyStorage(InMemoryStorage())
   private let key = ItemKey.password(service: "service", account: "account")
 
-  @Test func faults() throws {
+  @Test func `a faulty storage records its calls, and fails as told`() throws {
     try storage.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .add)
     #expect(try storage.items(matching: .key(key)).count == 1)
     #expect(try storage.items(for: [key], details: .secret).count == 1)
@@ -36,7 +36,7 @@ import Testing
     SecureStorageError(.userCanceled, operation: .remove, backendName: storage.backendName)
   }
 
-  @Test func callWaitsAtAGate() async throws {
+  @Test func `a call waits at a gate`() async throws {
     let gate: CallGate = storage.suspend(.save)
     async let saving: Void = storage.setPassword("s3cret", for: key)
     await gate.waitForCall()
@@ -46,7 +46,7 @@ import Testing
     #expect(try await storage.exists(key))
   }
 
-  @Test func traitIsForSuitesAndTests() async throws {
+  @Test func `the trait is for suites and tests`() async throws {
     let trait: SecureStorageTrait = .secureStorage(FaultyStorage())
     #expect(trait.isRecursive)
     let test = try #require(Test.current)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct HeadlessTests {
   private let key = ItemKey.password(service: "service", account: "account")
 
-  @Test func storagesOfWhatWasGiven() throws {
+  @Test func `storages with given secrets are read-only`() throws {
     let files = CredentialsDirectoryStorage(
       service: "service", accessGroup: nil, directory: "/nonexistent")
     let error = #expect(throws: SecureStorageError.self) { try files.items(matching: .key(key)) }
@@ -24,7 +24,7 @@ import Testing
     #expect(removing?.code == .readOnly && variables as Any is any ReadOnlyStorage)
   }
 
-  @Test func theFirstThatCanBeUsed() async throws {
+  @Test func `the first storage that can be used is selected`() async throws {
     let storage = FirstAvailableStorage([
       CredentialsDirectoryStorage(service: "service", directory: "/nonexistent"), InMemoryStorage(),
     ])
@@ -35,7 +35,7 @@ import Testing
     try chooseAndUse(storage)
   }
 
-  @Test func theChoiceIsRemembered() throws {
+  @Test func `the selection is remembered`() throws {
     #expect(
       SelectionMemory.program("org.example.app").path == nil && SelectionMemory.nowhere.path == nil)
     let folder = URL.temporaryDirectory.appending(path: UUID().uuidString)
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func findings() {
+  @Test func `a storage can make its own findings`() {
     let storage: any SecureStorage = Vault()
     let diagnosis = storage.diagnose()
     let states: [StorageDiagnosis.Finding.State] = diagnosis.findings.map(\.state)
@@ -105,13 +105,13 @@ import Testing
     #expect(StorageDiagnosis.Finding.State.allCases.map(\.rawValue) == ["ok", "notice", "failure"])
   }
 
-  @Test func findingsWithAwait() async throws {
+  @Test func `a diagnosis can be awaited`() async throws {
     let storage: any SecureStorage = InMemoryStorage()
     #expect(try await storage.diagnose().failure == nil)
     #expect(try await storage.diagnose(writing: true).findings.count == 2)
   }
 
-  @Test func oneItemOfEachStorageOfThePackage() throws {
+  @Test func `every storage of the package reads a single item`() throws {
     let memory = InMemoryStorage()
     let cache = CachedStorage(memory)
     try cache.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .add)
@@ -129,7 +129,7 @@ import Testing
     #endif
   }
 
-  @Test func findingsOfStoragesOfThePackage() {
+  @Test func `every storage of the package has a diagnosis`() {
     #expect(InMemoryStorage().diagnose(writing: true).findings.count == 2)
     #expect(InMemoryStorage().cached().diagnose(writing: true).findings.count == 2)
     #expect(AutoLockingStorage(InMemoryStorage()).diagnose(writing: true).findings.count == 1)

@@ -4,7 +4,7 @@ import Testing
 
 /// Tests of items, their keys, and queries.
 @Suite struct ItemTests {
-  @Test func keys() {
+  @Test func `keys of every kind have their parts, and differ`() {
     let keys: Set<ItemKey> = [
       .password(service: "service", account: "account"),
       .value(service: "service", account: "account"),
@@ -33,7 +33,7 @@ import Testing
     #expect(ItemKind.password != ItemKind.value && note != .credentials(service: "a", label: "b"))
   }
 
-  @Test func items() {
+  @Test func `every part of an item can be set`() {
     var item = SecureItem(
       key: .password(service: "service", account: "account"), secret: nil, label: nil,
       attributes: nil, created: nil, modified: nil, isLocked: nil)
@@ -51,7 +51,7 @@ import Testing
     #expect(item.key.defaultLabel == "service: account")
   }
 
-  @Test func queries() {
+  @Test func `every part of a query can be set`() {
     let key = ItemKey.password(service: "service", account: "account")
     let time = Date(timeIntervalSince1970: 0)...Date(timeIntervalSince1970: 1)
     var query = ItemQuery(
@@ -83,7 +83,7 @@ import Testing
     #expect([SaveMode.add, .update, .addOrReplace].count == 3)
   }
 
-  @Test func servers() {
+  @Test func `every part of an internet server can be set`() {
     var server = InternetServer(
       "git.example.org", port: nil, path: nil, securityDomain: nil, protocol: nil,
       authenticationType: nil)
@@ -108,7 +108,7 @@ import Testing
     #expect(types.count == 8)
   }
 
-  @Test func secrets() {
+  @Test func `secrets and credentials can be compared and described`() {
     let secret = Secret("s3cret")
     #expect(secret == Secret(bytes: Array("s3cret".utf8)))
     #expect(secret == secret.withUnsafeBytes { Secret(copying: $0) })
@@ -124,7 +124,7 @@ import Testing
     #expect(credential.customMirror.children.count == 1)
   }
 
-  @Test func errors() {
+  @Test func `every part of an error can be set`() {
     typealias Code = SecureStorageError.Code
     typealias Operation = SecureStorageError.Operation
     let codes: Set<Code> = [

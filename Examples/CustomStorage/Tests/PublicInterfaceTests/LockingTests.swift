@@ -3,7 +3,7 @@ import Testing
 
 /// Tests of storages that can be locked and of storages that have collections.
 @Suite struct LockingTests {
-  @Test func lockingAndUnlocking() throws {
+  @Test func `a storage is locked and unlocked`() throws {
     func relock(_ storage: some LockableStorage) throws(SecureStorageError) {
       try storage.lock()
       #expect(try storage.isLocked())
@@ -16,14 +16,14 @@ import Testing
     try storage.unlock()
   }
 
-  @Test func lockingAndUnlockingWithAwait() async throws {
+  @Test func `a storage is locked and unlocked with await`() async throws {
     let storage: any LockableStorage = InMemoryStorage()
     try await storage.lock()
     #expect(try await storage.isLocked())
     try await storage.unlock()
   }
 
-  @Test func collections() throws {
+  @Test func `collections are created, found and deleted`() throws {
     func keep(_ storage: some CollectionStorage) throws(SecureStorageError) {
       let work = try storage.createCollection(labeled: "work")
       try work.setPassword("s3cret", for: .password(service: "service", account: "account"))
@@ -42,7 +42,7 @@ import Testing
     #expect(storage.customMirror.children.isEmpty)
   }
 
-  @Test func collectionsWithAwait() async throws {
+  @Test func `collections are created, counted and deleted with await`() async throws {
     let storage: any CollectionStorage = InMemoryStorage()
     try await storage.createCollection(labeled: "work")
     #expect(try await storage.collections().count == 2)
@@ -50,7 +50,7 @@ import Testing
     #expect(try await storage.deleteCollection(labeled: "work"))
   }
 
-  @Test func collectionIsDescribed() {
+  @Test func `every part of a collection can be set`() {
     var collection = ItemCollection(label: "work", isLocked: false, isDefault: false)
     collection.label = "private"
     collection.isLocked = true
@@ -58,7 +58,7 @@ import Testing
     #expect(collection == ItemCollection(label: "private", isLocked: true, isDefault: true))
   }
 
-  @Test func everyUseIsConfirmed() throws {
+  @Test func `every use of an AutoLockingStorage needs a confirmation`() throws {
     let base = try InMemoryStorage().createCollection(labeled: "work")
     try base.unlock()
     let storage = AutoLockingStorage(base)

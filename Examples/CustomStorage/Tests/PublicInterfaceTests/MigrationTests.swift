@@ -13,7 +13,7 @@ import Testing
   private let destination = InMemoryStorage()
   private let key = ItemKey.password(service: "service", account: "token")
 
-  @Test func itemsOfAStorage() throws {
+  @Test func `a migration moves the items of a query or of keys`() throws {
     let source = InMemoryStorage()
     let phases = Mutex<Set<Migration.Phase>>([])
     for number in 1...2 {
@@ -31,7 +31,7 @@ import Testing
     #expect(phases.withLock { $0 } == [.checking, .writing, .verifying, .removing])
   }
 
-  @Test func itemsOfAStorageWithAwait() async throws {
+  @Test func `a migration can be awaited`() async throws {
     let source = InMemoryStorage()
     try await source.setPassword("s3cret", for: key)
     let migration = Migration(of: [key], from: source, to: destination)
@@ -39,7 +39,7 @@ import Testing
     #expect(try await migration.run() == 0)
   }
 
-  @Test func plaintext() throws {
+  @Test func `a migration moves values out of plaintext files`() throws {
     let path = NSTemporaryDirectory() + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: path) }
     let credentials = ItemKey.credentials(service: "service", label: "git")
@@ -59,7 +59,7 @@ import Testing
     #expect(try destination.password(for: key) == "s3cret")
   }
 
-  @Test func wholeSettings() async throws {
+  @Test func `a migration moves all properties of a value`() async throws {
     let values = Mutex(["token": "s3cret"])
     let defaults: PlaintextSource = .values(
       read: { name in values.withLock { $0[name] } },
@@ -85,7 +85,7 @@ import Testing
     try properties.migrate(from: destination, to: storage)
   }
 
-  @Test func errors() {
+  @Test func `a migration has its own errors and operation`() {
     let codes: [SecureStorageError.Code] = [.verificationFailed, .sourceChanged]
     #expect(codes.map(\.rawValue) == ["verificationFailed", "sourceChanged"])
     #expect(SecureStorageError.Operation.migrate.description == "migrate")

@@ -10,7 +10,7 @@ import Testing
 
   private let key = ItemKey.password(service: "app", account: "authToken")
 
-  @Test func streams() async throws {
+  @Test func `a stream has the changes of all items or of one`() async throws {
     let storage: any ObservableStorage = InMemoryStorage()
     var all: ItemChanges.Iterator = try await storage.changes().makeAsyncIterator()
     let ofKey = try await storage.changes(matching: .key(key))
@@ -28,7 +28,7 @@ import Testing
     #expect(ItemChanges.Failure.self == Never.self)
   }
 
-  @Test func properties() async throws {
+  @Test func `properties have streams of their changes`() async throws {
     let settings = Settings()
     let storage = InMemoryStorage()
     let ofOne = try await withSecureStorage(storage) { try await settings.$authToken.changes }
@@ -40,7 +40,7 @@ import Testing
     #expect(await ofAll.first { _ in true } == .created(key))
   }
 
-  @Test func caches() throws {
+  @Test func `a cache has the capabilities of its storage`() throws {
     func keep(_ storage: some CollectionStorage & ObservableStorage) throws {
       let cache = storage.cached(for: .seconds(60))
       let observation = try cache.observe(nil) { _ in }
@@ -66,7 +66,7 @@ import Testing
     #expect(cache.customMirror.children.isEmpty)
   }
 
-  @Test func storagesOfOnesOwn() throws {
+  @Test func `a third-party storage can report its changes`() throws {
     let observers = ObserverList()
     let storage = ObservedStorage(observers: observers)
     let events = Mutex<[StorageEvent]>([])
@@ -87,7 +87,7 @@ import Testing
     #expect(ended.withLock { $0 })
   }
 
-  @Test func errors() throws {
+  @Test func `events and changes are hashable, and errors name the operation`() throws {
     let error = SecureStorageError(.notObservable, operation: .observe, backendName: "MyStorage")
     #expect(error.operation.description == "observe")
     InMemoryStorage().observe(nil) { _ in }.cancel()

@@ -73,7 +73,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
 @Suite(.secureStorage()) struct PropertyTests {
   private let settings = Settings()
 
-  @Test func structOfSettings() {
+  @Test func `a struct can have properties of every kind`() {
     settings.authToken = "s3cret"
     settings.theme = "dark"
     settings.account = Credential(login: "ada", password: "pa55")
@@ -101,7 +101,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
     #expect(Settings().token == Token(text: "text"))
   }
 
-  @Test func sharedClass() async {
+  @Test func `several tasks can share a class with settings`() async {
     let shared = SharedSettings()
     await withTaskGroup { group in
       for _ in 0..<4 { group.addTask { shared.authToken = "s3cret" } }
@@ -109,19 +109,19 @@ struct Box<Value: Codable & Sendable>: Sendable {
     #expect(shared.authToken == "s3cret")
   }
 
-  @Test @MainActor func modelOfAView() async throws {
+  @Test @MainActor func `a model on the main actor can have properties`() async throws {
     let model = SettingsModel()
     #expect(!model.isLoggedIn)
     try await model.logIn()
     #expect(model.isLoggedIn)
   }
 
-  @Test func actorOfItsOwn() async {
+  @Test func `an actor can have properties`() async {
     #expect(await SettingsActor().increment() == 1)
     #expect(await SettingsActor().increment() == 2)
   }
 
-  @Test func genericCode() {
+  @Test func `a generic type can have properties`() {
     let storage = InMemoryStorage()
     let box = Box<[Token]>("box", in: storage)
     box.value = [Token(text: "text")]
@@ -132,7 +132,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
     #expect(Box<[Token]>("box", in: InMemoryStorage()).name == nil)
   }
 
-  @Test func wrappersWithoutTheAttribute() {
+  @Test func `property wrappers work without the attribute`() {
     let storage = InMemoryStorage()
     let password = Password<String?>("name", storage: storage)
     password.wrappedValue = "s3cret"
@@ -148,7 +148,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
     #expect(count.projectedValue.key.kind == .value)
   }
 
-  @Test func projectedValue() throws {
+  @Test func `a projected value reads, writes and removes`() throws {
     let token: SecureProperty<Token> = settings.$token
     try token.write(Token(text: "text"))
     #expect(try token.read() == Token(text: "text"))
@@ -160,7 +160,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
     #expect(token.customMirror.children.count == 1)
   }
 
-  @Test func projectedValueWithAwait() async throws {
+  @Test func `a projected value reads, writes and removes with await`() async throws {
     let token = settings.$token
     try await token.write(Token(text: "text"))
     #expect(try await token.read() == Token(text: "text"))
@@ -168,7 +168,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
     #expect(try await token.remove())
   }
 
-  @Test func allPropertiesOfAValue() throws {
+  @Test func `all properties of a value are read, copied and removed`() throws {
     settings.authToken = "s3cret"
     let properties = SecureProperties(of: settings)
     #expect(properties.count == 13)
@@ -181,7 +181,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
     #expect(try properties.removeAll() == 1)
   }
 
-  @Test func allPropertiesOfAValueWithAwait() async throws {
+  @Test func `all properties of a value are read, copied and removed with await`() async throws {
     settings.authToken = "s3cret"
     let properties = SecureProperties(of: settings)
     #expect(try await properties.readAll()[settings.$authToken] == "s3cret")
@@ -189,7 +189,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
     #expect(try await properties.removeAll() == 1)
   }
 
-  @Test func storageOfABlock() async throws {
+  @Test func `a block can have its own storage`() async throws {
     let synchronous: String? = withSecureStorage(InMemoryStorage()) {
       settings.authToken = "s3cret"
       return settings.authToken
@@ -211,7 +211,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
     let failures = Mutex<[SecurePropertyFailure]>([])
   }
 
-  @Test func failureOfAPlainAssignmentIsReported() throws {
+  @Test func `the failure of a plain assignment is reported`() throws {
     let handler = SecureStorageDefaults.failureHandler
     defer { SecureStorageDefaults.failureHandler = handler }
     let report = Report()
@@ -228,7 +228,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
     #expect(failure.description == same.description)
   }
 
-  @Test func serviceAndStorageAreThoseOfTheProcess() {
+  @Test func `the process has a default service and storage`() {
     let service = SecureStorageDefaults.service
     SecureStorageDefaults.service = service
     #expect(Settings().$theme.key == .password(service: service, account: "theme"))

@@ -4,7 +4,7 @@ import Testing
 
 /// Tests of the Secret Service that never call it.
 @Suite struct SecretServiceTests {
-  @Test func options() {
+  @Test func `every option can be set`() {
     typealias Options = SecretServiceStorage.Options
     var options = Options(
       collection: .default, interaction: .allowed, serviceTimeout: .seconds(25),
@@ -22,8 +22,8 @@ import Testing
     #expect(SecretServiceStorage().collection(labeled: "work").options.collection == .named("work"))
   }
 
-  /// No bus is at the address, so every operation is an error.
-  @Test func operationsWithoutABus() throws {
+  /// No bus is at the address.
+  @Test func `every operation without a bus is an error`() throws {
     let storage = SecretServiceStorage(
       options: SecretServiceStorage.Options(busAddress: "unix:path=/nonexistent"))
     let key = ItemKey.password(service: "service", account: "account")

@@ -13,7 +13,7 @@ import Testing
   private let credential = ItemKey.credentials(service: "service", label: "label")
   private let value = ItemKey.value(service: "service", account: "account", accessGroup: "group")
 
-  @Test func itemsInGenericCode() throws {
+  @Test func `generic code can save, read and remove items`() throws {
     func keep(_ storage: some SecureStorage) throws(SecureStorageError) {
       try storage.save(SecureItem(key: password, secret: Secret("s3cret")), mode: .add)
       let found = try storage.items(for: [password, credential], details: .all)
@@ -32,7 +32,7 @@ import Testing
     #expect(try storage.removeItems(matching: .key(password)) == 1)
   }
 
-  @Test func itemsBehindAnExistential() async throws {
+  @Test func `items can be saved, read and removed behind an existential`() async throws {
     let storage: any SecureStorage = storage
     try await storage.save(SecureItem(key: password, secret: Secret("s3cret")), mode: .addOrReplace)
     #expect(try await storage.items(matching: .key(password, details: .secret)).count == 1)
@@ -42,7 +42,7 @@ import Testing
     #expect(try await storage.removeItems(matching: .service("service")) == 0)
   }
 
-  @Test func values() throws {
+  @Test func `values of every type can be set and read`() throws {
     try storage.setSecret(Secret("s3cret"), for: password)
     #expect(try storage.secret(for: password) == Secret("s3cret"))
     try storage.setPassword("pa55", for: password, mode: .update)
@@ -53,7 +53,7 @@ import Testing
     #expect(try storage.value(Session.self, for: value) == Session(token: "s3cret"))
   }
 
-  @Test func valuesWithAwait() async throws {
+  @Test func `values of every type can be set and read with await`() async throws {
     try await storage.setSecret(Secret("s3cret"), for: password)
     #expect(try await storage.secret(for: password) == Secret("s3cret"))
     try await storage.setPassword("pa55", for: password)
@@ -64,7 +64,7 @@ import Testing
     #expect(try await storage.value(Session.self, for: value) == Session(token: "s3cret"))
   }
 
-  @Test func passwordsOfAService() throws {
+  @Test func `a service scope has values of every type`() throws {
     let service: ServiceScope = storage.service("service", accessGroup: "group")
     #expect(service.service == "service" && service.accessGroup == "group")
     #expect(service.storage.backendName == storage.backendName)
@@ -83,7 +83,7 @@ import Testing
     #expect(try service.removeAll() == 0)
   }
 
-  @Test func passwordsOfAServiceWithAwait() async throws {
+  @Test func `a service scope has values of every type with await`() async throws {
     let service = storage.service("service")
     try await service.setPassword("s3cret", for: "account")
     #expect(try await service.password(for: "account") == "s3cret")
@@ -100,7 +100,7 @@ import Testing
     #expect(try await service.removeAll() == 0)
   }
 
-  @Test func passwordsOfAServer() async throws {
+  @Test func `a server scope has passwords`() async throws {
     let server: ServerScope = storage.server(InternetServer("git.example.org"))
     #expect(server.server.host == "git.example.org")
     #expect(server.storage.backendName == storage.backendName)
@@ -120,7 +120,7 @@ import Testing
     #expect(try server.removeAll() == 0)
   }
 
-  @Test func validationIsForEveryStorage() throws {
+  @Test func `validation is for every storage`() throws {
     try storage.validate(SecureItem(key: password))
     try storage.validate(.service("service"), for: .remove)
     try storage.validate(collectionLabel: "label", for: .createCollection)

@@ -12,16 +12,16 @@ import Testing
   // MARK: Ways to write a storage
 
   @Test(arguments: StorageContract.cases(for: RemoteStorage.self))
-  func asynchronousStorageKeepsTheContract(rule: StorageContract) throws {
+  func `an asynchronous storage keeps the contract`(rule: StorageContract) throws {
     try rule.verify(RemoteStorage())
   }
 
   @Test(arguments: StorageContract.cases(for: QuickStorage.self))
-  func immediateStorageKeepsTheContract(rule: StorageContract) throws {
+  func `an immediate storage keeps the contract`(rule: StorageContract) throws {
     try rule.verify(QuickStorage())
   }
 
-  @Test func asynchronousStorage() async throws {
+  @Test func `an asynchronous storage has both forms of its operations`() async throws {
     let storage = RemoteStorage()
     try inTurn(storage)
     #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).isEmpty)
@@ -44,7 +44,7 @@ import Testing
     #expect(try await storage.removeItems(matching: .key(key)) == 1)
   }
 
-  @Test func immediateStorage() async throws {
+  @Test func `an immediate storage can be awaited and canceled`() async throws {
     let storage = QuickStorage()
     try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
@@ -58,16 +58,16 @@ import Testing
     #expect(error?.code == .canceled)
   }
 
-  /// An `await` on a storage that never waits stays on its thread.
-  @MainActor @Test func immediateStorageNeedsNoOtherThread() async throws {
-    // This is the only check there is; it ends the process if it fails.
+  @MainActor @Test
+  func `an await on a storage that never waits stays on its thread`() async throws {
+    // This is the only possible check. It ends the process if it fails.
     let storage = QuickStorage(whenRead: { MainActor.preconditionIsolated() })
     _ = try await storage.items(matching: .key(key))
     _ = try await storage.password(for: key)
     _ = try await storage.service("service").accounts()
   }
 
-  @Test func blockingStorage() async throws {
+  @Test func `a blocking storage has asynchronous operations`() async throws {
     let storage = ForwardingStorage(base: InMemoryStorage())
     try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
@@ -84,8 +84,8 @@ import Testing
     #expect(try await storage.isSharedCollectionWithoutBlocking())
   }
 
-  /// Blocked calls use the library's threads, as many as are needed.
-  @Test func blockedThreadsAreNotTheCooperativePools() async throws {
+  /// They use the library's threads, as many as are needed.
+  @Test func `blocked calls do not use the threads of the cooperative pool`() async throws {
     let gates = Gates()
     let storage = HeldStorage(gates: gates)
     let reads = (0..<32).map { _ in Task { try await storage.password(for: key) } }
@@ -95,7 +95,7 @@ import Testing
     for read in reads { #expect(try await read.value == nil) }
   }
 
-  @Test func cancellationReachesABlockingStorage() async throws {
+  @Test func `a cancellation reaches a blocking storage`() async throws {
     let gates = Gates()
     let storage = HeldStorage(gates: gates)
     let read = Task { try await storage.password(for: key) }
@@ -108,7 +108,7 @@ import Testing
 
   // MARK: The library's storages
 
-  @Test func faultyStorage() async throws {
+  @Test func `a FaultyStorage has asynchronous operations`() async throws {
     let storage = FaultyStorage()
     try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
@@ -117,7 +117,7 @@ import Testing
     #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
   }
 
-  @Test func cachedStorage() async throws {
+  @Test func `a CachedStorage has asynchronous operations`() async throws {
     let storage = InMemoryStorage().cached()
     try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
@@ -127,7 +127,7 @@ import Testing
     #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
   }
 
-  @Test func firstAvailable() async throws {
+  @Test func `a FirstAvailableStorage has asynchronous operations`() async throws {
     let place = NSTemporaryDirectory() + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: place) }
     let storage = FirstAvailableStorage([InMemoryStorage()], remembering: .file(at: place))
@@ -139,7 +139,7 @@ import Testing
     #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
   }
 
-  @Test func confirmingStorage() async throws {
+  @Test func `an AutoLockingStorage has asynchronous operations`() async throws {
     let collection = try await InMemoryStorage().createCollection(labeled: "vault")
     let storage = AutoLockingStorage(collection, patience: .seconds(10))
     let (key, item) = (key, item)
@@ -157,8 +157,8 @@ import Testing
   }
 
   #if os(Linux)
-  /// No bus is at the address, so every operation is an error.
-  @Test func secretServiceWithoutABus() async throws {
+  /// No bus is at the address.
+  @Test func `every operation of SecretServiceStorage without a bus is an error`() async throws {
     let storage = SecretServiceStorage(
       options: SecretServiceStorage.Options(busAddress: "unix:path=/nonexistent"))
     let (key, item) = (key, item)
