@@ -11,7 +11,7 @@ imports = ["Foundation", "Keyring", "KeyringFile", "KeyringMigration", "KeyringT
 
 
 def samples(path):
-    """The samples of a file: the number of the first line, the comment in front, the lines."""
+    """Yields the number of the first line, the comment in front, and the lines of each sample in a file."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
     start, comment = None, ""
@@ -26,7 +26,7 @@ def samples(path):
 
 
 def source(path, first, lines):
-    """The sample as a file that can be compiled, its lines numbered as in the article."""
+    """Returns the sample as a file to compile. Its lines have the same numbers as in the article."""
     head = [f"import {name}" for name in imports] + ["@testable import SampleDeclarations"]
     head += [line for line in lines if re.match(r"(@\w+ )?import ", line)]
     body = ["" if re.match(r"(@\w+ )?import ", line) else line for line in lines]
@@ -35,19 +35,19 @@ def source(path, first, lines):
         r"^(@Test|@Suite|@main|@Observable|extension |protocol |final class \w+: XCTestCase)", "\n".join(body), re.M
     ):
         return head + location + body
-    # Swift takes a function for asynchronous where its own statements are, not those of its types.
+    # A function is asynchronous if its own statements are. The statements in its types don't count.
     effects = "async throws" if any(re.match(r"\S.*\bawait\b", line) for line in body) else "throws"
     return head + [f"func sample() {effects} {{"] + location + body + ["}"]
 
 
 def problem(path, first, comment, lines):
-    """What is wrong with a sample, or None."""
+    """Returns a description of the problem with a sample, or None."""
     place = os.path.join(folder, f"{os.path.basename(path)}-{first}")
     os.mkdir(place)
     name = os.path.join(place, "main.swift" if "// main.swift" in lines else "Sample.swift")
     with open(name, "w", encoding="utf-8") as file:
         file.write("\n".join(source(path, first, lines)) + "\n")
-    # What is sent between isolation domains is only checked once there is code.
+    # Swift checks values that are sent between isolation domains only when it generates code.
     library = [] if name.endswith("main.swift") else ["-parse-as-library"]
     result = subprocess.run(
         compiler + library + ["-module-name", "Sample", "-emit-sil", "-o", os.devnull, name],
@@ -56,9 +56,9 @@ def problem(path, first, comment, lines):
     if refused is None:
         return result.stdout if result.returncode else None
     if result.returncode == 0:
-        return f"{path}:{first}: Swift does not refuse this sample any more."
+        return f"{path}:{first}: Swift no longer refuses this sample."
     if not re.search(f"error: .*{re.escape(refused[1])}", result.stdout):
-        return f"{path}:{first}: Swift does not say “{refused[1]}”:\n{result.stdout}"
+        return f"{path}:{first}: Swift's error doesn't contain “{refused[1]}”:\n{result.stdout}"
     return None
 
 
@@ -69,5 +69,5 @@ with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
 for text in problems:
     print(text, file=sys.stderr)
 print(f"{len(compiled)} samples compiled, {len(found) - len(compiled)} left out,"
-      f" {len(problems)} not as they should be")
+      f" {len(problems)} with problems")
 sys.exit(1 if problems or not compiled else 0)

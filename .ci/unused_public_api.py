@@ -1,4 +1,4 @@
-"""Names the public declarations that no source of a package uses.
+"""Prints the public declarations that no source file of a package uses.
 
   unused_public_api.py SYMBOL_GRAPHS INDEX_STORE PACKAGE
 """
@@ -10,8 +10,8 @@ import sys
 
 graphs, index, package = map(pathlib.Path, sys.argv[1:])
 
-# A unit stands for a source file as it was last compiled, and names the record of what it refers
-# to; the record holds the compiler's identifier of each declaration as plain text.
+# A unit describes the last compilation of a source file, and names a record. The record contains the
+# compiler's identifier of each declaration that the file refers to, as plain text.
 used = b""
 for source in package.rglob("*.swift"):
     for unit in (index / "units").glob(f"{source.name}.o-*"):

@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, so that the library gets no target and no dependency for being measured.
+// This is a separate package, so that the benchmarks add no target and no dependency to the library.
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],

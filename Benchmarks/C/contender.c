@@ -1,9 +1,9 @@
-// libsecret as a contender: the calls that a C programmer would write.
+// Runs libsecret as a contender, with the calls that a C programmer would write.
 //
 //   contender WORK [COUNT]
 //
-// Every line of input is a number of operations to perform. They are answered with a line: the
-// nanoseconds that each of them took.
+// Each line of input is a number of operations to perform. The answer is a line with the nanoseconds
+// that each operation took.
 
 #include <libsecret/secret.h>
 #include <stdio.h>
@@ -20,14 +20,16 @@ static const SecretSchema schema = {
      {"username", SECRET_SCHEMA_ATTRIBUTE_STRING},
      {"swift-keyring-key", SECRET_SCHEMA_ATTRIBUTE_STRING}}};
 
-// What a work does: `prepare` and `check` are not timed. An operation that did not do what it was
-// to do is an error, and not a time.
+// A work, whose `prepare` and `check` aren't timed. If an operation doesn't do what it should, the
+// program ends with an error instead of a time.
 typedef struct {
   const char *name;
   void (*prepare)(void);
   void (*perform)(void);
   void (*check)(void);
-  int uses;  // of libsecret in one operation; 0 for COUNT of them. The time is that of one.
+  // The number of uses of libsecret in one operation, or 0 for COUNT times READS_PER_THREAD. The time
+  // is that of one use.
+  int uses;
 } Work;
 
 static int count = 1;
@@ -36,7 +38,7 @@ static GHashTable *attributes;
 
 static void must(gboolean done, GError *error, const char *what) {
   if (done) return;
-  g_printerr("contender: %s: %s\n", what, error ? error->message : "not as it should be");
+  g_printerr("contender: %s: %s\n", what, error ? error->message : "not as expected");
   exit(1);
 }
 
@@ -52,7 +54,8 @@ static GHashTable *attributes_of_number(int number) {
   return attributes_of(account);
 }
 
-// With as many attributes as the library gives an item: gnome-keyring's time to write grows with them.
+// Returns as many attributes as the library gives an item, because the time that gnome-keyring takes to
+// write grows with them.
 static GHashTable *attributes_to_write(const char *account) {
   GHashTable *table = attributes_of(account);
   g_hash_table_insert(table, "swift-keyring-key", g_strdup("password service username"));
@@ -88,7 +91,7 @@ static void check_value(void) {
   secret_value_unref(value);
 }
 
-// Writing and removing, of an item that is there
+// Writing and removing an existing item
 
 static const char *own_account;
 static char fresh[32];
@@ -142,7 +145,7 @@ static void read_absent_with_service(void) {
 
 static void check_absent(void) { must(password == NULL && value == NULL, NULL, "no password"); }
 
-// Each of many passwords in turn.
+// Prepares to write each of many passwords in turn.
 static void prepare_write_in_turn(void) {
   static gchar **accounts;
   static int number;
@@ -216,12 +219,12 @@ static void search(void) {
 }
 
 static void check_items(void) {
-  must((int)g_list_length(items) == count, NULL, "as many items as expected");
+  must((int)g_list_length(items) == count, NULL, "the number of items");
   for (GList *link = items; link; link = link->next) {
     GHashTable *found = secret_item_get_attributes(link->data);
     g_autofree gchar *label = secret_item_get_label(link->data);
     SecretValue *secret = secret_item_get_secret(link->data);
-    must(secret != NULL && *label, NULL, "secret and label of an item");
+    must(secret != NULL && *label, NULL, "the secret and the label of an item");
     const char *account = g_hash_table_lookup(found, "username");
     check_secret(atoi(account + strlen("account-")), secret_value_get_text(secret));
     secret_value_unref(secret);
@@ -304,7 +307,7 @@ static void set_up(const Work *work) {
   } else {
     attributes = work->perform == search ? attributes_of(NULL) : attributes_of_number(0);
   }
-  must(count <= (int)G_N_ELEMENTS(tables), NULL, "room for so many");
+  must(count <= (int)G_N_ELEMENTS(tables), NULL, "room for so many items");
   for (int i = 0; i < count; i++) tables[i] = attributes_of_number(i);
 }
 

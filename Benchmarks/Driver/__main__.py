@@ -1,11 +1,12 @@
-"""The driver of Scripts/benchmark, which says what it is for.
+"""The driver of Scripts/benchmark. That script describes the benchmarks.
 
-  Driver works                             the names of all works
-  Driver collection WORK [--quick]         writes the collection that a work begins with, if it has
-                                           one, into a file, and prints the file's path
-  Driver measure WORK FILE [--quick]       in a private session: one work, its times into a file
-  Driver report FOLDER WORK ... [--quick]  the tables of works that were measured
-  Driver write FOLDER LOAD                 those of all, into the report and its chart
+  Driver works                             prints the names of all works
+  Driver collection WORK [--quick]         writes the collection that a work begins with to a file, if
+                                           it has one, and prints the file's path
+  Driver measure WORK FILE [--quick]       measures one work in a private session, and writes its times
+                                           to a file
+  Driver report FOLDER WORK ... [--quick]  prints the tables of works that were measured
+  Driver write FOLDER LOAD                 writes the tables of all works to the report, and the chart
 """
 
 import json
@@ -51,7 +52,7 @@ def results(folder, names):
 def show(folder, *names):
     quick = "--quick" in names
     measured = results(folder, [name for name in names if name != "--quick"])
-    # After a round or two a figure is none to judge by.
+    # One or two rounds aren't enough to judge whether a target is reached.
     lines = [] if quick else report.of_targets(measured)
     print("\n".join(lines + report.tables(measured)))
 

@@ -1,4 +1,4 @@
-"""The ratios as a picture: what is faster than C goes to the left, what is slower to the right."""
+"""Draws the ratios. Bars go to the left if they're faster than C, and to the right if they're slower."""
 
 import math
 from xml.sax.saxutils import escape
@@ -65,8 +65,8 @@ def chart(results):
         grid.append(line(x(ratio), 50, x(ratio), top, TEXT if ratio == 1 else "#dee2e6"))
         grid.append(text(x(ratio), 44, f"{ratio:g}", "middle"))
     width, height = LABELS + BARS + 60 + MARGIN, top + MARGIN
-    title = ("Time of an operation as a multiple of C's, on a logarithmic scale: left is faster. "
-             "Orange: this library; blue: its target")
+    title = ("Time of an operation relative to C, on a logarithmic scale. Left is faster. "
+             "Orange: this library. Blue: its target.")
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="12" fill="{TEXT}">',

@@ -1,4 +1,4 @@
-"""What is measured: processes that get their orders by a pipe, and programs that run and exit."""
+"""The contenders: processes that get their orders from a pipe, and programs that run and exit."""
 
 import os
 import subprocess
@@ -10,19 +10,19 @@ class Failure(Exception):
 
 
 class Worker:
-    """A process that performs as many operations as it is told to, and answers with their times.
+    """A process that performs a number of operations, and answers with their times.
 
-    The clock is its own, so that no pipe and no driver is in the times.
+    The process measures the times itself, so they don't include the pipe or the driver.
     """
 
     def __init__(self, name, command, most=1_000):
         self.name = name
         self.command = command
-        self.most = most  # operations in a round, where fewer must do
+        self.most = most  # the maximum number of operations in a round
         self.process = None
 
     def measure(self, operations):
-        """The nanoseconds that each operation took."""
+        """Returns the nanoseconds that each operation took."""
         operations = min(operations, self.most)
         if self.process is None:
             self.process = subprocess.Popen(
@@ -34,11 +34,11 @@ class Worker:
         except BrokenPipeError:
             times = []
         if len(times) != operations:
-            raise Failure(f"{self.name} gave no figure")
+            raise Failure(f"{self.name} didn't return all times")
         return times
 
     def most_memory(self):
-        """The most bytes that the process has had in memory at a time."""
+        """Returns the peak memory of the process in bytes."""
         with open(f"/proc/{self.process.pid}/status") as status:
             lines = dict(line.split(":", 1) for line in status)
         return int(lines["VmHWM"].split()[0]) * 1024
@@ -48,11 +48,11 @@ class Worker:
             return
         self.process.stdin.close()
         if self.process.wait() != 0:
-            raise Failure(f"{self.name} ended with {self.process.returncode}")
+            raise Failure(f"{self.name} ended with status {self.process.returncode}")
 
 
 class Program:
-    """A program that reads one password and exits; timed from its start until it has exited."""
+    """A program that reads one password and exits. Its time is from its start until it has exited."""
 
     def __init__(self, name, command, expected, given=""):
         self.name = name
@@ -61,7 +61,7 @@ class Program:
         self.given = given
 
     def measure(self, operations):
-        """The nanoseconds that each run took."""
+        """Returns the nanoseconds that each run took."""
         return [self._run() for _ in range(operations)]
 
     def _run(self):
@@ -81,7 +81,7 @@ class Program:
         os.close(given)
         os.close(reader)
         if status != 0 or answer.decode().strip() != self.expected:
-            raise Failure(f"{self.name} did not read the password (status {status})")
+            raise Failure(f"{self.name} didn't read the password (status {status})")
         return end - start
 
     def close(self):

@@ -1,4 +1,4 @@
-"""From times to figures: a median with its quartiles."""
+"""Computes figures from times. A figure is a median with its quartiles."""
 
 import dataclasses
 import statistics
@@ -18,22 +18,22 @@ class Figure:
         return cls(lower, median, upper)
 
     def inverse(self, dividend):
-        """Times as rates, and the other way round: the upper quartile becomes the lower."""
+        """Converts times to rates, or rates to times. The upper quartile becomes the lower one."""
         return Figure(dividend / self.upper, dividend / self.median, dividend / self.lower)
 
 
 def time(case, name):
-    """The nanoseconds of one operation, over all rounds."""
+    """Returns the nanoseconds of one operation, over all rounds."""
     return Figure.of([time for times in case["times"][name] for time in times])
 
 
 def difference(case, name, reference):
-    """How many nanoseconds longer than the reference's, in the same round, one operation takes."""
+    """Returns an operation's time minus the reference's time in the same round, in nanoseconds."""
     pairs = zip(case["times"][name], case["times"][reference])
     return Figure.of([statistics.median(own) - statistics.median(other) for own, other in pairs])
 
 
 def ratio(case, name, reference):
-    """How many times as long as the reference's, in the same round, one operation takes."""
+    """Returns an operation's time divided by the reference's time in the same round."""
     pairs = zip(case["times"][name], case["times"][reference])
     return Figure.of([statistics.median(own) / statistics.median(other) for own, other in pairs])

@@ -1,6 +1,7 @@
-"""How many instructions one read takes, and in whose code: counted by callgrind.
+"""Counts the instructions of one read with callgrind, by the owner of the code.
 
-A run with twice as many reads takes the reads more, and nothing else: the difference is theirs.
+Each contender runs once, and again with twice as many reads. The runs differ only in the additional reads, so
+the difference is the cost of those reads.
 """
 
 import collections
@@ -11,11 +12,11 @@ import subprocess
 from contenders import Failure
 from works import C, LOOKUP, PROPERTY, REPOSITORY, SERVICE_LOOKUP, STORAGE, SWIFT, fill
 
-# The profiles stay there, for callgrind_annotate and kcachegrind.
+# The profiles stay in this folder, for callgrind_annotate and kcachegrind.
 PROFILES = REPOSITORY / ".build/benchmarks/profiles"
 
-# Whose code is in which file of a process; what fits none is the C library's. What Swift's compiler
-# puts into a program, and the library measured here, are both in the program.
+# The owners of the files in a process. A file that matches no pattern belongs to the C library. The program
+# itself also contains the measured library, and the code that Swift's compiler puts into a program.
 OWNERS = [
     ("contender (own code)", r"/contender$"),
     ("Swift runtime", r"/lib(swift|_?Foundation|dispatch|BlocksRuntime)[^/]*$"),
@@ -35,7 +36,7 @@ CONTENDERS = {
 
 
 def counted(quick):
-    """For each contender, by owner: instructions of one read, and its calls to allocate memory."""
+    """Returns the instructions of one read, and its calls to allocate memory, by contender and owner."""
     fill(0, 1)
     PROFILES.mkdir(exist_ok=True)
     reads = 10 if quick else 200
@@ -53,7 +54,7 @@ def profile(name, command, reads):
     file = PROFILES / f"{command[0].parent.name}-{command[1]}-{reads}"
     valgrind = ["valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={file}"]
     command = [without_debug_information(command[0]), *command[1:]]
-    # Else tables of Swift's are in another order in each process.
+    # Without this, the order of Swift's tables is different in each process.
     environment = {**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1"}
     run = subprocess.run(
         [*valgrind, *command], input=f"{reads}\n", text=True, capture_output=True, env=environment)
@@ -64,7 +65,10 @@ def profile(name, command, reads):
 
 
 def without_debug_information(program):
-    """A copy of the program: valgrind 3.19 cannot read what clang writes about C of other packages."""
+    """Returns a copy of the program without debug information.
+
+    valgrind 3.19 can't read the debug information that clang writes about the C code of other packages.
+    """
     copy = PROFILES / program.parent.name / program.name
     copy.parent.mkdir(exist_ok=True)
     subprocess.run(["strip", "--strip-debug", "-o", copy, program], check=True)
@@ -72,8 +76,11 @@ def without_debug_information(program):
 
 
 def by_owner(lines):
-    """Instructions and allocations in a profile: callgrind's format, of valgrind's manual."""
-    names = {}  # a name is written once, and from then on its number only
+    """Returns the instructions and allocations in a profile, by owner.
+
+    The manual of valgrind describes the format of callgrind's profiles.
+    """
+    names = {}  # the profile has a name once, and then only its number
 
     def name(text, kind):
         number, _, given = text.partition(" ")
@@ -94,7 +101,7 @@ def by_owner(lines):
         elif key == "cfn":
             called = name(text, "fn")
         elif key == "calls":
-            # The next line is what the function called has cost, which is counted there.
+            # The next line has the cost of the called function. It's counted in that function.
             is_inclusive = True
             if called.partition("'")[0] in ALLOCATORS:
                 totals[owner][1] += int(text.split()[0])

@@ -1,4 +1,4 @@
-"""On what a report was made: the machine, the versions, the date."""
+"""Describes the machine, the versions and the date of a report."""
 
 import datetime
 import os
@@ -15,7 +15,7 @@ PACKAGES = [
 
 
 def description(load):
-    """What and which; the load is that before the first work."""
+    """Yields pairs of a name and a value. The load is the one before the first work."""
     yield "date", f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC"
     yield "swift-keyring", revision()
     yield "processor", f"{processor()}, {os.cpu_count()} cores"
@@ -32,7 +32,7 @@ def revision():
     commit = output("git", "-C", REPOSITORY, "rev-parse", "--short", "HEAD")
     changes = output(
         "git", "-C", REPOSITORY, "status", "--porcelain", "--", "Sources", "Benchmarks/Sources")
-    return f"commit {commit}{', with changes not committed' if changes else ''}"
+    return f"commit {commit}{', with uncommitted changes' if changes else ''}"
 
 
 def processor():

@@ -1,4 +1,4 @@
-"""Rounds in which the contenders take turns."""
+"""Measures rounds in which the contenders take turns."""
 
 import pathlib
 import random
@@ -9,10 +9,10 @@ QUICK_ROUNDS = 2
 
 
 def measured(work, quick):
-    """All rounds of all cases of a work.
+    """Returns the times of all rounds of all cases of a work.
 
-    What else the machine does slows down all contenders of a round alike, and their order changes
-    from round to round.
+    Other load on the machine slows down all contenders of a round in the same way. Their order changes from
+    round to round.
     """
     cases = []
     for case in work.cases(quick):
@@ -22,7 +22,8 @@ def measured(work, quick):
         times = {contender.name: [] for contender in case.contenders}
         if rounds > 1:
             for contender in case.contenders:
-                contender.measure(1 if quick else max(case.operations, 3))  # what is done only once
+                # This takes care of everything that a contender does only once.
+                contender.measure(1 if quick else max(case.operations, 3))
         for _ in range(rounds):
             for contender in random.sample(case.contenders, len(case.contenders)):
                 times[contender.name].append(contender.measure(operations))

@@ -1,4 +1,4 @@
-"""What reads cost that wait for a keyring that never answers."""
+"""Measures the cost of reads that wait for a keyring that never answers."""
 
 import os
 import signal
@@ -7,18 +7,18 @@ import subprocess
 from contenders import Failure
 from works import SWIFT, fill
 
-# Each with the most that it may be, and with the size of its unit.
+# The title of each figure, its maximum, and the size and the name of its unit.
 FIGURES = [
-    ("threads more than before", 4, 1, ""),
-    ("memory more than before", 64, 1 << 10, " MiB"),
+    ("additional threads", 4, 1, ""),
+    ("additional memory", 64, 1 << 10, " MiB"),
     ("longest delay of a queue of the app and of another storage", 50, 1e6, " ms"),
-    ("last end after the cancellation of all", 50, 1e6, " ms"),
-    ("last end after the deadline of all", 50, 1e6, " ms"),
+    ("time from the cancellation of all reads to the end of the last one", 50, 1e6, " ms"),
+    ("time from the deadline of all reads to the end of the last one", 50, 1e6, " ms"),
 ]
 
 
 def counted(quick):
-    """The figures of several runs, and how many reads were waiting in each."""
+    """Returns the figures of several runs, and the number of reads that were waiting in each run."""
     count = 100 if quick else 10_000
     fill(0, 1)
     return {"count": count, "runs": [run(count) for _ in range(1 if quick else 5)]}
@@ -31,19 +31,19 @@ def run(count):
         text=True)
     try:
         if process.stdout.readline() != "ready\n":
-            raise Failure("the reads were not begun")
+            raise Failure("the reads didn't start")
         os.kill(keyring, signal.SIGSTOP)
         answer, _ = process.communicate("stopped\n")
     finally:
         os.kill(keyring, signal.SIGCONT)
     numbers = [int(word) for word in answer.split()]
     if process.returncode != 0 or len(numbers) != len(FIGURES):
-        raise Failure("the pending reads gave no figures")
+        raise Failure("the pending reads returned no figures")
     return numbers
 
 
 def keyring_process():
-    """The process of the keyring of this session, which is nobody else's."""
+    """Returns the process of this session's keyring, which nobody else uses."""
     call = ["gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
             "/org/freedesktop/DBus", "--method", "org.freedesktop.DBus.GetConnectionUnixProcessID",
             "org.freedesktop.secrets"]

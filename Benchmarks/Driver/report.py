@@ -1,4 +1,4 @@
-"""The tables, as Markdown that can be read in a terminal too."""
+"""Writes the tables as Markdown that you can also read in a terminal."""
 
 import statistics
 
@@ -9,7 +9,7 @@ from works import WORKS
 
 
 def amount(nanoseconds):
-    """Three digits, in the unit that fits."""
+    """Returns a time with three digits, in the unit that fits."""
     for unit, size in [("ns", 1), ("µs", 1e3), ("ms", 1e6)]:
         if abs(nanoseconds) < 999.5 * size or unit == "ms":
             return f"{digits(nanoseconds / size)} {unit}"
@@ -26,7 +26,7 @@ def spread(figure, shown=digits):
 
 
 def table(rows):
-    """Rows of Markdown, the first one being the head."""
+    """Returns the lines of a table in Markdown. The first row is the head."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |"
@@ -61,8 +61,8 @@ def of_work(name, cases):
 
 def of_instructions(counted):
     lines = ["## Instructions of one read", "", (
-        "Counted by callgrind, by whose code they are in; allocations by who asks the C library for "
-        "memory."), ""]
+        "Callgrind counts the instructions by the owner of the code that they're in. It counts "
+        "allocations by the owner of the code that asks the C library for memory."), ""]
     for kind, title in enumerate(["instructions", "allocations"]):
         rows = [[title, *counted]]
         for owner in next(iter(counted.values())):
@@ -75,9 +75,9 @@ def of_instructions(counted):
 
 
 def of_pending(counted):
-    lines = [f"## {counted['count']:,} reads that wait for a keyring that has stopped", "", (
-        "The keyring's process is stopped by a signal. Each figure is the median of "
-        f"{len(counted['runs'])} runs, and the worst of them."), ""]
+    lines = [f"## {counted['count']:,} reads that wait for a stopped keyring", "", (
+        "A signal stops the keyring's process. For each figure, the table has the median and the worst "
+        f"of {len(counted['runs'])} runs."), ""]
     rows = [["figure", "median", "worst", "at most"]]
     for (title, most, size, unit), numbers in zip(pending.FIGURES, zip(*counted["runs"])):
         median, worst = (f"{number / size:,.0f}{unit}" for number in
@@ -87,11 +87,11 @@ def of_pending(counted):
 
 
 def of_targets(results):
-    rows = [["what", "contender", "against", "at most", "measured", "reached"]]
-    missed = {}  # by what bounds them
+    rows = [["operation", "contender", "compared to", "at most", "measured", "reached"]]
+    missed = {}  # by the reason
     for target in TARGETS:
         if target.work not in results and len(results) < len(WORKS):
-            continue  # it was not asked for
+            continue  # it wasn't requested
         figure = target.reached(results)
         shown = digits if target.reference else amount
         if figure is None:
@@ -100,7 +100,7 @@ def of_targets(results):
             verdict = "yes"
         else:
             verdict = "**no**"
-            bound = target.bound or "not explained yet."
+            bound = target.bound or "There is no explanation yet."
             missed.setdefault(bound, []).append(f"{target.title}, {against(target)}")
         rows.append([
             target.title, target.contender, compared(target) or "–", shown(target.most),
@@ -108,19 +108,19 @@ def of_targets(results):
         ])
     if len(rows) == 1:
         return []
-    lines = ["## What was to be reached", "", *table(rows)]
+    lines = ["## Targets", "", *table(rows)]
     if missed:
         explanations = [f"- {'; '.join(titles)}: {bound}" for bound, titles in missed.items()]
-        lines += ["What bounds the figures that were not reached:", "", *explanations, ""]
+        lines += ["Reasons why targets aren't reached:", "", *explanations, ""]
     return lines
 
 
 def compared(target):
-    return f"time beyond {target.beyond}" if target.beyond else target.reference
+    return f"{target.beyond}, as a difference" if target.beyond else target.reference
 
 
 def against(target):
-    return f"against {compared(target)}" if compared(target) else amount(target.most)
+    return f"compared to {compared(target)}" if compared(target) else amount(target.most)
 
 
 def tables(results):
@@ -134,14 +134,14 @@ def tables(results):
 def report(results, machine):
     head = f"""# Benchmarks
 
-Made by `Scripts/benchmark`, not by hand. The keyring is a gnome-keyring in a session of its own. In
-each round every contender takes its turn, in an order that changes; each checks that what it read
-or wrote is right. A figure is the median over all rounds, with the quartiles in brackets; a ratio is
-taken within each round, so that what else the machine did meanwhile falls on both sides of it.
-Times tell something about this machine only. How many messages each use sends is in the article
-[Performance](../Sources/Keyring/Documentation.docc/CostOfAccess.md), and counted by tests.
+`Scripts/benchmark` writes this report. Don't edit it by hand. The keyring is a gnome-keyring in a private
+session. In each round, every contender takes its turn, in an order that changes. Each contender checks that
+it read or wrote the right value. A figure is the median over all rounds, with the quartiles in brackets. A
+ratio is taken within each round, so other load on the machine affects both of its sides. Times apply only
+to this machine. The article [Performance](../Sources/Keyring/Documentation.docc/CostOfAccess.md) lists the
+messages that each use sends. Tests count these messages.
 
 ![The ratios as a chart](REPORT.svg)
 """
-    rows = [["on", ""], *([what, which or "unknown"] for what, which in machine)]
+    rows = [["name", "value"], *([what, which or "unknown"] for what, which in machine)]
     return "\n".join([head, *of_targets(results), *tables(results), "## Machine and versions", "", *table(rows)])

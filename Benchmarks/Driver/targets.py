@@ -1,4 +1,4 @@
-"""What is to be reached, and what bounds it where it is not."""
+"""Lists the targets, and the reasons why some of them aren't reached."""
 
 import dataclasses
 
@@ -16,14 +16,14 @@ class Target:
     contender: str
     most: float
     reference: str = ""  # without one, `most` is in nanoseconds
-    # Does what has to be done in any case: its time in the same round is taken off.
+    # A contender that does only the work that can't be avoided. Its time in the same round is subtracted.
     beyond: str = ""
     case: str = ""
-    # Where the time goes and what bounds it, for the report of a figure that was not reached.
+    # A description of where the time goes and what limits it. The report shows it if the target isn't reached.
     bound: str = ""
 
     def reached(self, results):
-        """What was measured, a ratio or nanoseconds; nothing if it was not measured."""
+        """Returns the measured ratio or nanoseconds, or None if nothing was measured."""
         for case in results.get(self.work, []):
             if case["title"] == self.case and self.contender in case["times"]:
                 if self.reference:
@@ -35,31 +35,34 @@ class Target:
 
 
 QUERY_BOUND = (
-    "of a query's 10.6 ms gnome-keyring is busy for 6.8 ms on the one thread that answers (its time "
-    "over 200 queries): each item's properties are a request of their own. All of gnome-keyring, the "
-    "bus and this program take 16.6 ms of the machine's two processors, and so 8.3 ms at the least, "
-    "which would be 0.21. What is missing is the two waits: for the search, and for the last answers.")
+    "A query takes 10.6 ms. For 6.8 ms of this time, gnome-keyring is busy on the one thread that answers "
+    "(its time over 200 queries), because the properties of each item are a separate request. All of "
+    "gnome-keyring, the bus and this program take 16.6 ms of the machine's two processors, and therefore at "
+    "least 8.3 ms, which would be a ratio of 0.21. The rest is two waits: one for the search, and one for "
+    "the last answers.")
 MEMORY_BOUND = (
-    "of perf's samples 25 % are in swift_retain and swift_release (the storage in force, the key and "
-    "the secret are each held while they are used), 27 % in the three functions that take a lock (on "
-    "the process's storage, the property's key and the items; the dictionary takes one), 15 % in "
-    "making and freeing the String, which the dictionary only hands out, and 11 % in the hash.")
+    "Of perf's samples, 25 % are in swift_retain and swift_release, because the current storage, the key and "
+    "the secret are each held while they're used. 27 % are in the three functions that take a lock: on the "
+    "process's storage, the property's key and the items. The dictionary takes one lock. 15 % are in creating "
+    "and freeing the String, which the dictionary only hands out. 11 % are in the hash.")
 CREATE_BOUND = (
-    "before it creates an item the library looks whether there is one, ours or another program's, and "
-    "whether the collection may hide it. C's call doesn't look. That look is a wait of its own, and takes "
-    "as long as a read of an absent value.")
+    "Before the library creates an item, it checks whether there already is one, its own or another "
+    "program's, and whether the collection may hide it. C's call doesn't check. The check is a separate wait, "
+    "and takes as long as a read of an absent value.")
 REMOVE_BOUND = (
-    "the item's properties are fetched side by side with the search, so that a removal that is repeated "
-    "after a lost connection takes nothing else. C's call fetches none, and waits as often.")
+    "The library fetches the item's properties at the same time as it searches. A removal that is repeated "
+    "after a lost connection therefore removes nothing else. C's call fetches no properties, and waits as "
+    "often.")
 AT_ONCE_BOUND = (
-    "gnome-keyring is busy for 96 % of the time: each key is a search of its own, whoever asks for it. "
-    "What travels together saves the waits, and those are all that can be saved.")
+    "gnome-keyring is busy for 96 % of the time. Each key is a separate search, regardless of the client. "
+    "Sending the reads together saves the waits, and nothing else can be saved.")
 START_BOUND = (
-    "both programs spend the same on the key exchange, a fifth of ours. Of what the static program "
-    "takes more of the processor (perf, 60 runs of each), 44 % is the kernel's, for a larger image: "
-    "613 page faults against 323, 787 system calls against 649. 23 % is the loader's, for 48,800 "
-    "relocations against 9,000; and 23 % is the Swift runtime's, which makes the metadata of generic "
-    "types when they are first used. The dynamic program has 737 page faults and 947 system calls.")
+    "Both programs spend the same time on the key exchange, which is a fifth of the Swift program's time. "
+    "The static program takes more processor time than the C program (perf, 60 runs of each). 44 % of the "
+    "difference is in the kernel, because the image is larger: 613 page faults compared to 323, and 787 "
+    "system calls compared to 649. 23 % is in the loader, which has 48,800 relocations compared to 9,000. "
+    "23 % is in the Swift runtime, which creates the metadata of generic types when they're first used. The "
+    "dynamic program has 737 page faults and 947 system calls.")
 
 TARGETS = [
     Target("warm read", "read", PROPERTY, 0.75, LOOKUP),

@@ -1,7 +1,7 @@
-"""The catalogue: which works there are, and who contends in each.
+"""The catalog of the works and their contenders.
 
-A work runs in a private session of its own. It has one or more cases; the contenders of a case take
-turns, round by round, and one of them is what the others are compared to.
+Each work runs in its own private session. It has one or more cases. The contenders of a case take turns in
+each round. One of them is the reference that the others are compared to.
 """
 
 import dataclasses
@@ -16,13 +16,13 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 SWIFT = REPOSITORY / ".build/benchmarks/release"
 STATIC = REPOSITORY / ".build/benchmarks-static/release"
 C = REPOSITORY / ".build/benchmarks/C"
-PYTHON = "/usr/bin/python3"  # the system's own, which has Debian's modules
+PYTHON = "/usr/bin/python3"  # the system's own Python, which has Debian's modules
 
 SERVICE = "swift-keyring-benchmark"
 PASSWORD = "the secret of account-0"
 
-# So many calls in a round by python3-keyring, which opens a connection for each: gnome-keyring 42.1
-# aborted 3 times in some 10,000 of them, while items were stored and removed.
+# The number of calls of python3-keyring in a round. It opens a connection for each call. gnome-keyring 42.1
+# aborted 3 times in about 10,000 of them, while items were stored and removed.
 FEW = 2
 
 # Names that the targets refer to.
@@ -51,7 +51,7 @@ CACHED = "storage.cached()"
 ENCRYPTED_FILE = "EncryptedFileStorage"
 BARE_FILE = "bare file"
 
-# On the disk of the repository: a folder for temporary files may be one in memory.
+# The files are on the disk of the repository, because a folder for temporary files may be in memory.
 FILES = REPOSITORY / ".build/benchmarks/files"
 
 
@@ -61,19 +61,19 @@ class Case:
     contenders: list
     reference: str
     operations: int  # by each contender in each round
-    # Stores what the contenders look for, once, before any of them starts.
+    # Stores the items that the contenders look for. It runs once, before any of them starts.
     prepare: object = lambda: None
-    rounds: int = 0  # other than the work's
+    rounds: int = 0  # the number of rounds, if it differs from the work's
     shows_memory: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
 class Work:
     title: str
-    cases: object  # a function: is this a quick run? -> the cases
+    cases: object  # a function that takes whether this is a quick run, and returns the cases
     rounds: int = 40
     shows: str = "time"  # or "rate": operations per second
-    collection: int = 0  # the number of items in the default collection, to begin with
+    collection: int = 0  # the number of items in the default collection at the start
     note: str = ""
 
 
@@ -91,7 +91,7 @@ def python(name, *arguments, most=1_000):
 
 
 def fill(start, end, collection="default", service=SERVICE):
-    """Stores the passwords of the accounts from one number to before the other."""
+    """Stores the passwords of the accounts from `start` up to but not including `end`."""
     subprocess.run(
         [SWIFT / "contender", "fill", service, str(start), str(end), collection], check=True)
 
@@ -192,7 +192,7 @@ def settings(quick):
 
 
 def many(size):
-    """What depends on the number of items in the default collection."""
+    """Returns the cases that depend on the number of items in the default collection."""
     def cases(quick):
         count = 10 if quick else size
         yield Case("read", [swift(STORAGE, "read-storage"), c(LOOKUP, "read-password")], LOOKUP, 10)
@@ -207,7 +207,7 @@ def many(size):
         # A list of 10,000 items takes minutes.
         rounds = {10: 20, 1_000: 3, 10_000: 1}[size]
         yield Case("all items", contenders, SEARCH, 1, rounds=rounds, shows_memory=True)
-        # At the end: it adds an item.
+        # This case is the last one, because it adds an item.
         contenders = [swift(STORAGE, "write-storage"), c(SERVICE_STORE, "write-service")]
         yield Case("write", contenders, SERVICE_STORE, 3)
     return cases
@@ -221,13 +221,13 @@ def memory(quick):
 
 
 def cached(quick):
-    """A value that was read before and has not changed since."""
+    """Yields reads of a value that was read before and hasn't changed since."""
     contenders = [swift(CACHED, "cached-read"), swift(DICTIONARY, "dictionary-read")]
     yield Case("", contenders, DICTIONARY, 20, lambda: fill(0, 1))
 
 
 def file(quick):
-    """An encrypted file; with a key file it is opened without the cost of a passphrase."""
+    """Yields uses of an encrypted file. With a key file, opening it doesn't have the cost of a passphrase."""
     with_key, with_passphrase = [FILES / "key", "key"], [FILES / "passphrase", "passphrase"]
 
     def prepare():
@@ -285,29 +285,29 @@ def threads(quick):
 
 WORKS = {
     "read": Work("Read, warm", read, note=(
-        "python3-secretstorage opens a session, with a new key, for each item that it has found.")),
+        "python3-secretstorage opens a session with a new key for each item that it finds.")),
     "absent": Work("Read where there is no value, warm", absent),
     "write": Work("Write in place of another value, warm", write, note=(
-        "C's items have as many attributes as the library's: gnome-keyring's time to write grows with "
-        "them. Python's have fewer.")),
+        "C's items have as many attributes as the library's, because the time that gnome-keyring takes to write "
+        "grows with the number of attributes. Python's items have fewer.")),
     "create": Work("Write where there was no value, warm", create),
     "remove": Work("Remove, warm", remove),
     "items": Work("50 items of one service, all secrets", items, note=(
-        "With metadata, but for the reads one by one, which fetch the secrets only.")),
+        "All contenders read the metadata too, except for the reads one by one. Those fetch only the secrets.")),
     "awaits": Work("1,000 passwords, awaited", awaits, rounds=20),
     "settings": Work("Whole settings of 20 properties", settings),
     "items-10": Work("A collection of 10 items", many(10), rounds=20, collection=10),
     "items-1000": Work("A collection of 1,000 items", many(1_000), rounds=20, collection=1_000),
     "items-10000": Work("A collection of 10,000 items", many(10_000), rounds=5, collection=10_000, note=(
-        "gnome-keyring's time for each property of each item grows with the number of items. All items "
-        "are listed once, with their secrets and metadata but for the keys alone.")),
+        "The time that gnome-keyring takes for each property of each item grows with the number of items. All "
+        "items are listed once, with their secrets and metadata, except where only the keys are listed.")),
     "memory": Work("In memory", memory),
     "cached": Work("Read again through the cache", cached),
     "file": Work("Encrypted file of 1,000 passwords of 1 KiB", file, rounds=20, note=(
-        "To open is the first read of a new storage, whose key is in a file or made of a passphrase. "
-        "A write replaces one password. The bare file has as many bytes; it is read, or replaced as "
-        "safely: new file, fsync, rename, fsync of the folder.")),
+        "Opening is the first read of a new storage. Its key is in a file, or is derived from a passphrase. A "
+        "write replaces one password. The bare file has as many bytes. It's read, or replaced in the same safe "
+        "way: new file, fsync, rename, fsync of the folder.")),
     "cold-start": Work("Cold start: a process that reads one password and exits", cold_start),
     "threads": Work("Threads reading at the same time", threads, rounds=20, shows="rate", note=(
-        "Here more is better, and a ratio is one of rates.")),
+        "More is better here. A ratio is a ratio of rates.")),
 }

@@ -1,10 +1,9 @@
-"""Python's two libraries as contenders.
+"""Runs Python's two libraries as contenders.
 
   contender.py WORK
 
-Every line of input is a number of operations to perform. They are answered with a line: the
-nanoseconds that each of them took. An operation that did not do what it was to do is an error, and
-not a time.
+Each line of input is a number of operations to perform. The answer is a line with the nanoseconds that each
+operation took. If an operation doesn't do what it should, the program ends with an error instead.
 """
 
 import sys
@@ -26,7 +25,7 @@ def check(is_right, what):
 
 
 class SecretStorage:
-    """A connection and a collection that are kept, as a long-lived program would keep them."""
+    """A client that keeps its connection and its collection, as a long-lived program would."""
 
     def __init__(self, account):
         self.attributes = attributes(account)
@@ -47,7 +46,7 @@ class SecretStorage:
 
 
 class Keyring:
-    """The functions of the package keyring, which open a connection for each call."""
+    """A client that uses the package keyring, whose functions open a connection for each call."""
 
     def __init__(self, account):
         self.account = account
@@ -83,14 +82,14 @@ def write(client):
         client.write("the first")
     number += 1
     taken, _ = timed(client.write, f"the secret {number}")
-    check(client.read() == f"the secret {number}", "the password was not written")
+    check(client.read() == f"the secret {number}", "the password wasn't written")
     return taken
 
 
 def remove(client):
     client.write("to be removed")
     taken, _ = timed(client.remove)
-    check(client.read() is None, "the password was not removed")
+    check(client.read() is None, "the password wasn't removed")
     return taken
 
 
@@ -105,7 +104,7 @@ def search(client):
     taken, items = timed(load)
     secrets = {attributes["username"]: secret for label, attributes, secret in items if label}
     accounts = [f"account-{index}" for index in range(int(sys.argv[2]))]
-    check(secrets == {account: f"the secret of {account}" for account in accounts}, "other items")
+    check(secrets == {account: f"the secret of {account}" for account in accounts}, "other items were found")
     return taken
 
 

@@ -2,11 +2,11 @@ import Dispatch
 import Keyring
 import Synchronization
 
-/// Reads that are awaited: all of them asked for at once, or one after the other.
+/// Awaits reads that are requested all at once, or one after another.
 struct AwaitedReads: Work {
   enum Order {
     case atOnce
-    /// All of the same password.
+    /// All at once, and all of the same password.
     case atOnceEqual
     case inTurn
   }
@@ -43,7 +43,7 @@ struct AwaitedReads: Work {
   }
 }
 
-/// Runs something asynchronous, and waits for it.
+/// Runs an asynchronous closure, and waits for its result.
 func finished<Value: Sendable>(
   _ body: @escaping @Sendable () async throws -> Value
 ) throws -> Value {
@@ -59,7 +59,7 @@ func finished<Value: Sendable>(
     end.signal()
   }
   end.wait()
-  guard let value = outcome.state.withLock({ $0 }) else { throw Failure("it did not end") }
+  guard let value = outcome.state.withLock({ $0 }) else { throw Failure("it didn't end") }
   return try value.get()
 }
 

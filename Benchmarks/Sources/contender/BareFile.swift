@@ -1,6 +1,6 @@
 import Glibc
 
-/// What opening any file comes down to: all its bytes are read.
+/// Reads all bytes of a file, which is the least that opening a file takes.
 struct BareFileRead: Work {
   let path: String
   private var bytes: [UInt8] = []
@@ -8,17 +8,19 @@ struct BareFileRead: Work {
   init(path: String) { self.path = path }
 
   mutating func perform() throws { bytes = try contents(of: path) }
-  func check() throws { if bytes.isEmpty { throw Failure("not read") } }
+  func check() throws { if bytes.isEmpty { throw Failure("the file wasn't read") } }
 }
 
-/// What replacing any file safely comes down to: a new one is written to the disk and takes the place
-/// of the old, and that is on the disk too.
+/// Replaces a file safely, with the fewest steps that this takes.
+///
+/// It writes a new file to the disk, which then replaces the old file. The replacement is written to the
+/// disk too.
 struct BareFileWrite: Work {
   private let bytes: [UInt8]
   private let path: String
   private let folder: String
 
-  /// Writes the bytes of one file to another beside it.
+  /// Creates a work that writes the bytes of a file to another file beside it.
   init(path: String) throws {
     bytes = try contents(of: path)
     self.path = path + ".bare"
@@ -31,7 +33,7 @@ struct BareFileWrite: Work {
     let file = try must(open(path + ".new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600), "open")
     defer { close(file) }
     let count = try must(bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }, "write")
-    guard count == bytes.count else { throw Failure("not all was written") }
+    guard count == bytes.count else { throw Failure("not all bytes were written") }
     try must(fsync(file), "fsync")
     try must(rename(path + ".new", path), "rename")
     let folder = try must(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open")
@@ -40,7 +42,7 @@ struct BareFileWrite: Work {
   }
 
   func check() throws {
-    guard try contents(of: path) == bytes else { throw Failure("not written") }
+    guard try contents(of: path) == bytes else { throw Failure("the file wasn't written") }
   }
 }
 

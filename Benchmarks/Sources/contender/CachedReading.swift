@@ -1,6 +1,6 @@
 import Keyring
 
-/// Reads of a value in the keyring that the cache holds.
+/// Reads a value of the keyring that is in the cache.
 struct CachedRead: Work {
   private let storage: CachedStorage<SecretServiceStorage>
   private let key = Sample.key(0)
@@ -8,7 +8,7 @@ struct CachedRead: Work {
 
   init() throws {
     storage = Sample.storage().cached()
-    // The first read has the keyring observed, and is the one that is kept.
+    // The first read starts the observation of the keyring, and its value is kept in the cache.
     _ = try storage.password(for: key)
   }
 

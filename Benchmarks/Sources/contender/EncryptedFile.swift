@@ -1,7 +1,9 @@
 import Keyring
 import KeyringFile
 
-/// The encrypted file that is measured, of 1,000 passwords of 1 KiB: PATH KIND-OF-KEY.
+/// The measured encrypted file of 1,000 passwords of 1 KiB.
+///
+/// Its arguments are PATH KIND-OF-KEY.
 struct SampleFile {
   static let count = 1_000
   static let passwordBytes = 1_024
@@ -17,7 +19,7 @@ struct SampleFile {
     key = kind == "passphrase" ? .passphrase(Secret("benchmark")) : .keyFile(at: path + ".key")
   }
 
-  /// A storage that has yet to open the file.
+  /// Returns a storage that hasn't opened the file yet.
   func storage() -> EncryptedFileStorage { EncryptedFileStorage(at: path, key: key) }
 
   static func password(_ text: String) -> String {
@@ -34,7 +36,7 @@ struct SampleFile {
   }
 }
 
-/// The first read of a storage, which opens the file.
+/// Opens the file, with the first read of a storage.
 struct FileOpening: Work {
   let file: SampleFile
   private var found: String?
@@ -48,7 +50,7 @@ struct FileOpening: Work {
   }
 }
 
-/// Reads of all passwords, one after the other, from a file that was read before.
+/// Reads all passwords one after another, from a file that was read before.
 struct FileRead: Work {
   private let storage: EncryptedFileStorage
   private let keys = (0..<SampleFile.count).map(Sample.key)
@@ -61,12 +63,12 @@ struct FileRead: Work {
 
   func check() throws {
     guard found == (0..<keys.count).map(SampleFile.password) else {
-      throw Failure("other passwords were read than were stored")
+      throw Failure("the passwords that were read aren't the stored ones")
     }
   }
 }
 
-/// A password is stored in place of another one; then it is on the disk.
+/// Stores a password on the disk in place of another one.
 struct FileWrite: Work {
   let file: SampleFile
   private let storage: EncryptedFileStorage
@@ -87,6 +89,8 @@ struct FileWrite: Work {
   func perform() throws { try storage.setPassword(password, for: key) }
 
   func check() throws {
-    guard try file.storage().password(for: key) == password else { throw Failure("not written") }
+    guard try file.storage().password(for: key) == password else {
+      throw Failure("the password wasn't written")
+    }
   }
 }

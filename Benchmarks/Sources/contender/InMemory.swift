@@ -1,10 +1,10 @@
 import Keyring
 import Synchronization
 
-// Uses of a few hundred nanoseconds are timed a thousand at a time.
+// A use takes a few hundred nanoseconds, so a thousand uses are timed together.
 private let uses = 1_000
 
-/// Reads through a property whose storage is in memory.
+/// Reads a property whose storage is in memory.
 struct PropertyInMemoryRead: Work {
   @Password("account-0") private var password: String?
   private var found: String?
@@ -22,7 +22,7 @@ struct PropertyInMemoryRead: Work {
   func check() throws { try Sample.check([found], count: 1) }
 }
 
-/// Assignments to a property whose storage is in memory.
+/// Assigns to a property whose storage is in memory.
 struct PropertyInMemoryWrite: Work {
   @Password("account-0") private var password: String?
   private let values = ["the secret in one place", "the secret in the other"]
@@ -40,11 +40,11 @@ struct PropertyInMemoryWrite: Work {
   }
 
   func check() throws {
-    guard password == values[number & 1] else { throw Failure("not written") }
+    guard password == values[number & 1] else { throw Failure("the password wasn't written") }
   }
 }
 
-/// What any storage in memory comes down to: reads of a dictionary that threads share.
+/// Reads a dictionary that threads share, which is the least that a storage in memory does.
 final class DictionaryRead: Work {
   private let passwords = Mutex(
     Dictionary(uniqueKeysWithValues: (0..<20).map { (Sample.account($0), Sample.password($0)) }))
@@ -56,7 +56,7 @@ final class DictionaryRead: Work {
   func check() throws { try Sample.check([found], count: 1) }
 }
 
-/// What any storage in memory comes down to: writes to a dictionary that threads share.
+/// Writes to a dictionary that threads share, which is the least that a storage in memory does.
 final class DictionaryWrite: Work {
   private let passwords = Mutex<[String: String]>([:])
   private let account = Sample.account(0)
@@ -74,7 +74,7 @@ final class DictionaryWrite: Work {
 
   func check() throws {
     guard passwords.withLock({ $0[account] }) == values[number & 1] else {
-      throw Failure("not written")
+      throw Failure("the password wasn't written")
     }
   }
 }

@@ -1,6 +1,6 @@
 import Keyring
 
-/// All items of the service with one query, with their metadata.
+/// Reads all items of the service and their metadata with one query.
 struct Query: Work {
   let count: Int
   private let storage = Sample.storage()
@@ -17,7 +17,7 @@ struct Query: Work {
   }
 }
 
-/// The keys of all items of the service, or the newest items, whose number is that of their account.
+/// Reads the keys of all items of the service, or the newest items, whose secrets name their accounts.
 struct QueryOfLess: Work {
   enum Wish { case keys, newest }
 
@@ -37,16 +37,16 @@ struct QueryOfLess: Work {
   func check() throws {
     let accounts = items.compactMap { $0.key.attributes["username"] }
     guard items.count == count, Set(accounts).count == count else {
-      throw Failure("\(items.count) items, and not the \(count) expected")
+      throw Failure("\(items.count) items instead of \(count)")
     }
     if wish == .keys { return }
     guard items.map({ $0.secret?.text }) == accounts.map({ "the secret of \($0)" }) else {
-      throw Failure("other passwords were read than were stored")
+      throw Failure("the passwords that were read aren't the stored ones")
     }
   }
 }
 
-/// The items of many keys in one go, with their metadata.
+/// Reads the items of many keys and their metadata at once.
 struct ReadsByKeys: Work {
   let count: Int
   private let storage = Sample.storage()
@@ -64,12 +64,12 @@ struct ReadsByKeys: Work {
 
 private func checkAll(_ items: [ItemKey: SecureItem], count: Int) throws {
   guard items.count == count, items.values.allSatisfy({ $0.label?.isEmpty == false }) else {
-    throw Failure("\(items.count) items with labels, and not the \(count) expected")
+    throw Failure("\(items.count) items instead of \(count) with labels")
   }
   try Sample.check((0..<count).map { items[Sample.key($0)]?.secret?.text }, count: count)
 }
 
-/// The passwords of many keys, one read after the other.
+/// Reads the passwords of many keys one after another.
 struct SingleReads: Work {
   let count: Int
   private let storage = Sample.storage()

@@ -3,21 +3,22 @@ import Glibc
 import Keyring
 import Synchronization
 
-/// What so many reads cost that wait for a keyring that has stopped.
+/// Measures the cost of many reads that wait for a stopped keyring.
 ///
-/// It writes the number of threads and of KiB that the process has more than before, and in nanoseconds the
-/// longest time that a queue of the app and another storage were delayed, that a read has lasted after it was
-/// cancelled, and that one has lasted beyond its deadline.
+/// It prints the number of additional threads, and the additional memory in KiB. Then it prints three times
+/// in nanoseconds: the longest delay of a queue of the app and of another storage, the time from the
+/// cancellation of all reads to the end of the last one, and the time from the deadline of all reads to the
+/// end of the last one.
 func pending(_ arguments: ArraySlice<String>) throws {
   guard let count = arguments.first.flatMap(Int.init) else { throw Failure("COUNT") }
-  // The keyring stops when it is told so.
+  // When the driver reads "ready", it stops the keyring.
   let key = Sample.key(0)
   let memory = InMemoryStorage()
   try memory.setPassword("elsewhere", for: key)
   _ = try finished { try await Sample.storage().password(for: key) }
   print("ready")
   fflush(nil)
-  guard readLine() == "stopped" else { throw Failure("the keyring was not stopped") }
+  guard readLine() == "stopped" else { throw Failure("the keyring wasn't stopped") }
 
   let before = try Usage()
   let reads = started(count, timeout: .seconds(300))
@@ -51,7 +52,7 @@ func pending(_ arguments: ArraySlice<String>) throws {
     nanoseconds(latest - (allStarted + timeout)))
 }
 
-/// Starts reads, each of which tells when it has ended.
+/// Starts reads, each of which returns the time of its end.
 private func started(_ count: Int, timeout: Duration) -> [Task<ContinuousClock.Instant, Never>] {
   var options = Sample.storage().options
   options.serviceTimeout = timeout
@@ -68,7 +69,7 @@ private func started(_ count: Int, timeout: Duration) -> [Task<ContinuousClock.I
   return reads
 }
 
-/// Waits until the process takes no more memory than a moment before.
+/// Waits until the memory of the process stops changing.
 private func settle() {
   var last = -1
   while let usage = try? Usage(), usage.kilobytes != last {
@@ -85,13 +86,13 @@ private final class Begun: Sendable {
   let count = Atomic(0)
 }
 
-/// What the process takes of the machine.
+/// The resources that the process uses.
 private struct Usage {
   let threads: Int
   let kilobytes: Int
 
   init() throws {
-    guard let file = fopen("/proc/self/status", "r") else { throw Failure("no /proc") }
+    guard let file = fopen("/proc/self/status", "r") else { throw Failure("/proc isn't available") }
     defer { fclose(file) }
     var numbers: [String: Int] = [:]
     var line = [CChar](repeating: 0, count: 256)
@@ -100,7 +101,7 @@ private struct Usage {
       if words.count > 1 { numbers[String(words[0])] = Int(words[1]) }
     }
     guard let threads = numbers["Threads:"], let kilobytes = numbers["VmRSS:"] else {
-      throw Failure("/proc says nothing of the process")
+      throw Failure("/proc doesn't describe the process")
     }
     (self.threads, self.kilobytes) = (threads, kilobytes)
   }

@@ -1,6 +1,6 @@
 import Keyring
 
-/// A read through a property.
+/// Reads a property.
 struct PropertyRead: Work {
   @Password("account-0") private var password: String?
   private var found: String?
@@ -13,7 +13,7 @@ struct PropertyRead: Work {
   }
 }
 
-/// A read from the storage itself.
+/// Reads an item from the storage itself.
 struct StorageRead: Work {
   let storage: SecretServiceStorage
   private let key = Sample.key(0)
@@ -25,7 +25,7 @@ struct StorageRead: Work {
   func check() throws { try Sample.check([found], count: 1) }
 }
 
-/// A read through a property that has no value.
+/// Reads a property that has no value.
 struct PropertyAbsentRead: Work {
   @Password("absent-property") private var password: String?
   private var found: String?
@@ -38,7 +38,7 @@ struct PropertyAbsentRead: Work {
   }
 }
 
-/// A read of an absent item from the storage itself.
+/// Reads an absent item from the storage itself.
 struct StorageAbsentRead: Work {
   private let storage = Sample.storage()
   private let key = ItemKey.password(service: Sample.service, account: "absent-storage")

@@ -1,6 +1,6 @@
 import Keyring
 
-/// A property is assigned nil; it has a value each time.
+/// Assigns `nil` to a property, which has a value each time.
 struct PropertyRemoval: Work {
   @Password("remove-property") private var password: String?
 
@@ -9,11 +9,11 @@ struct PropertyRemoval: Work {
 
   func check() throws {
     if let failure = $password.failure { throw failure }
-    if try $password.exists() { throw Failure("not removed") }
+    if try $password.exists() { throw Failure("the password wasn't removed") }
   }
 }
 
-/// An item that is there is removed from the storage.
+/// Removes an existing item from the storage.
 struct StorageRemoval: Work {
   private let storage = Sample.storage()
   private let key = ItemKey.password(service: Sample.service, account: "remove-storage")
@@ -23,6 +23,8 @@ struct StorageRemoval: Work {
   mutating func perform() throws { wasThere = try storage.remove(key) }
 
   func check() throws {
-    if try !wasThere || storage.password(for: key) != nil { throw Failure("not removed") }
+    if try !wasThere || storage.password(for: key) != nil {
+      throw Failure("the password wasn't removed")
+    }
   }
 }

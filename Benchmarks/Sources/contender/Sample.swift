@@ -1,6 +1,8 @@
 import Keyring
 
-/// The passwords that all contenders read; the C and Python contenders have the same rule.
+/// The passwords that all contenders read.
+///
+/// The C and Python contenders have the same rule.
 enum Sample {
   static let service = "swift-keyring-benchmark"
 
@@ -15,15 +17,17 @@ enum Sample {
     SecretServiceStorage(collection: name == "session" ? .session : .default, interaction: .never)
   }
 
-  /// Throws unless these are the passwords of the accounts from 0 on, in their order.
+  /// Throws an error unless these are the passwords of the accounts from 0 on, in their order.
   static func check(_ passwords: [String?], count: Int) throws {
     guard passwords == (0..<count).map(password) else {
-      throw Failure("other passwords were read than were stored")
+      throw Failure("the passwords that were read aren't the stored ones")
     }
   }
 }
 
-/// Stores the passwords of some accounts, as an app would: SERVICE FROM TO COLLECTION.
+/// Stores the passwords of some accounts, as an app would.
+///
+/// The arguments are SERVICE FROM TO COLLECTION.
 func fill(_ arguments: ArraySlice<String>) throws {
   let arguments = Array(arguments)
   guard arguments.count == 4, let from = Int(arguments[1]), let end = Int(arguments[2]) else {

@@ -33,7 +33,7 @@ struct Settings {
   }
 }
 
-/// All properties of the settings in one go.
+/// Reads all properties of the settings at once.
 struct WholeSettings: Work {
   private let settings = Settings()
   private var found: [String?] = []
@@ -46,7 +46,7 @@ struct WholeSettings: Work {
   func check() throws { try Sample.check(found, count: 20) }
 }
 
-/// All properties of the settings, one read after the other.
+/// Reads all properties of the settings one after another.
 struct PropertyByProperty: Work {
   private let settings = Settings()
   private var found: [String?] = []

@@ -2,7 +2,9 @@ import Dispatch
 import Keyring
 import Synchronization
 
-/// Several threads that read at the same time, each a password of its own.
+/// Reads in several threads at the same time.
+///
+/// Each thread reads its own password.
 struct ThreadsReading: Work {
   let threads: Int
   private let readsPerThread = 25
@@ -16,7 +18,7 @@ struct ThreadsReading: Work {
   func perform() {
     let group = DispatchGroup()
     for number in 0..<threads {
-      // A serial queue of its own is what Dispatch gives a thread of its own.
+      // Dispatch gives each serial queue its own thread.
       DispatchQueue(label: "contender").async(group: group) {
         do { try read(number) } catch { failure.report(error) }
       }
@@ -31,7 +33,9 @@ struct ThreadsReading: Work {
   private func read(_ number: Int) throws {
     let (key, password) = (Sample.key(number), Sample.password(number))
     for _ in 0..<readsPerThread {
-      guard try storage.password(for: key) == password else { throw Failure("another password") }
+      guard try storage.password(for: key) == password else {
+        throw Failure("another password was read")
+      }
     }
   }
 }

@@ -1,17 +1,17 @@
 import Glibc
 
-/// What a contender does again and again.
+/// An operation that a contender repeats.
 protocol Work {
-  /// How many uses of the library one operation is made of; the time is that of one use.
+  /// The number of uses of the library in one operation. The time is that of one use.
   var usesPerOperation: Int { get }
 
-  /// Does what has to be done before each operation, not timed.
+  /// Prepares each operation. This isn't timed.
   mutating func prepare() throws
 
-  /// The operation, timed.
+  /// Performs the operation. This is timed.
   mutating func perform() throws
 
-  /// Throws when the operation did not do what it was to do: that is an error, and not a time.
+  /// Throws an error if the operation didn't do what it should. The contender then ends without a time.
   mutating func check() throws
 }
 
@@ -22,7 +22,7 @@ extension Work {
 
 /// Performs a work several times.
 ///
-/// - Returns: How many nanoseconds each took.
+/// - Returns: The nanoseconds that each operation took.
 func measure(_ work: inout any Work, times: Int) throws -> [Double] {
   try (0..<times).map { _ in
     try work.prepare()
@@ -34,7 +34,7 @@ func measure(_ work: inout any Work, times: Int) throws -> [Double] {
   }
 }
 
-/// Writes the answer at once: a buffer would keep it from the driver.
+/// Writes the answer immediately, because a buffer would keep it from the driver.
 func answer(_ times: [Double]) {
   print(times.map { "\($0)" }.joined(separator: " "))
   fflush(nil)

@@ -1,4 +1,4 @@
-/// The work with a name, as the driver's catalogue has it.
+/// Returns the work with a name of the driver's catalog.
 func work(named name: String, _ arguments: ArraySlice<String>) throws -> any Work {
   let count = arguments.first.flatMap(Int.init) ?? 1
   return switch name {

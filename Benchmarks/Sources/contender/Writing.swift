@@ -1,6 +1,6 @@
 import Keyring
 
-/// A password is assigned in place of another one.
+/// Assigns a password in place of another one.
 struct PropertyWrite: Work {
   @Password("write-property") private var password: String?
   private var number = 0
@@ -14,11 +14,13 @@ struct PropertyWrite: Work {
 
   func check() throws {
     if let failure = $password.failure { throw failure }
-    guard try $password.read() == "the secret \(number)" else { throw Failure("not written") }
+    guard try $password.read() == "the secret \(number)" else {
+      throw Failure("the password wasn't written")
+    }
   }
 }
 
-/// A password is stored in place of another one.
+/// Stores a password in place of another one.
 struct StorageWrite: Work {
   private let storage = Sample.storage()
   private let key = ItemKey.password(service: Sample.service, account: "write-storage")
@@ -33,12 +35,12 @@ struct StorageWrite: Work {
 
   func check() throws {
     guard try storage.password(for: key) == "the secret \(number)" else {
-      throw Failure("not written")
+      throw Failure("the password wasn't written")
     }
   }
 }
 
-/// A property without a value is assigned one.
+/// Assigns a value to a property that has none.
 struct PropertyCreation: Work {
   @Password("create-property") private var password: String?
   private var number = 0
@@ -52,11 +54,13 @@ struct PropertyCreation: Work {
 
   func check() throws {
     if let failure = $password.failure { throw failure }
-    guard try $password.read() == "the secret \(number)" else { throw Failure("not written") }
+    guard try $password.read() == "the secret \(number)" else {
+      throw Failure("the password wasn't written")
+    }
   }
 }
 
-/// A new password is stored.
+/// Stores a new password.
 struct StorageCreation: Work {
   private let storage = Sample.storage()
   private let key = ItemKey.password(service: Sample.service, account: "create-storage")
@@ -71,12 +75,12 @@ struct StorageCreation: Work {
 
   func check() throws {
     guard try storage.password(for: key) == "the secret \(number)" else {
-      throw Failure("not written")
+      throw Failure("the password wasn't written")
     }
   }
 }
 
-/// Each of many passwords is replaced in turn.
+/// Replaces each of many passwords in turn.
 struct WritesInTurn: Work {
   private let storage = Sample.storage()
   private let keys: [ItemKey]
@@ -97,7 +101,7 @@ struct WritesInTurn: Work {
 
   func check() throws {
     guard try storage.password(for: key) == "the secret \(number)" else {
-      throw Failure("not written")
+      throw Failure("the password wasn't written")
     }
   }
 }

@@ -1,16 +1,15 @@
 import Glibc
 import Keyring
 
-// This library as a contender:
+// Runs this library as a contender:
 //
 //   contender WORK [ARGUMENT ...]
 //   contender fill SERVICE FROM TO COLLECTION
 //   contender fill-file PATH KIND-OF-KEY
 //   contender pending COUNT
 //
-// Every line of input is a number of operations to perform. They are answered with a line: the
-// nanoseconds that each of them took. `fill` and `fill-file` store passwords for the others to read,
-// and end.
+// Each line of input is a number of operations to perform. The answer is a line with the nanoseconds that
+// each operation took. `fill` and `fill-file` store passwords for the others to read, and end.
 SecureStorageDefaults.service = Sample.service
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
@@ -21,7 +20,7 @@ do {
   default:
     var work = try work(named: arguments.first ?? "", arguments.dropFirst())
     while let line = readLine() {
-      guard let count = Int(line) else { throw Failure("\"\(line)\" is no number of operations") }
+      guard let count = Int(line) else { throw Failure("\"\(line)\" isn't a number of operations") }
       answer(try measure(&work, times: count))
     }
   }
