@@ -1,0 +1,112 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+
+/// The signals that a subscription receives.
+struct BusSignal {
+  /// The name of the sender, or `nil` for any sender.
+  var sender: String?
+  let interface: String
+  /// The name of the signals, or `nil` for all signals of the interface.
+  var member: String?
+  var object: ObjectPath?
+  var firstArgument: String?
+
+  /// A signal that has arrived.
+  struct Arrival {
+    let object: ObjectPath
+    let member: String
+    let arguments: Variant
+  }
+}
+
+extension BusConnection {
+  /// Calls a closure for each signal that arrives in this thread's default main context.
+  ///
+  /// - Returns: A closure that ends the subscription.
+  func subscribe(
+    to signal: BusSignal, _ handler: @escaping (BusSignal.Arrival) -> Void
+  ) -> () -> Void {
+    let data = Unmanaged.passRetained(SignalHandler(handler)).toOpaque()
+    let id = g_dbus_connection_signal_subscribe(
+      reference.pointer, signal.sender, signal.interface, signal.member, signal.object?.text,
+      signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE, SignalHandler.callback, data,
+      SignalHandler.release)
+    return { [reference] in g_dbus_connection_signal_unsubscribe(reference.pointer, id) }
+  }
+
+  /// Calls a closure when the bus closes the connection.
+  ///
+  /// The closure runs in the main context in which the connection was opened.
+  ///
+  /// - Returns: A closure that ends the subscription.
+  func whenClosed(_ handler: @escaping () -> Void) -> () -> Void {
+    let data = Unmanaged.passRetained(ClosingHandler(handler)).toOpaque()
+    let id = g_signal_connect_data(
+      gpointer(reference.pointer), "closed",
+      unsafeBitCast(ClosingHandler.callback, to: GCallback.self), data, ClosingHandler.release,
+      GConnectFlags(0))
+    return { [reference] in g_signal_handler_disconnect(gpointer(reference.pointer), id) }
+  }
+
+  /// Sends a signal without arguments to all its subscribers.
+  ///
+  /// A signal has no answer.
+  func broadcast(_ member: String, of interface: String, from object: ObjectPath) {
+    g_dbus_connection_emit_signal(
+      reference.pointer, nil, object.text, interface, member, nil, nil)
+  }
+}
+
+extension BusConnection {
+  /// Waits until all sent messages have left the process, for one second at most.
+  ///
+  /// A failure isn't reported, because the write that the message announces has already taken place.
+  func flush() async {
+    _ = try? await CallLoop.results(
+      of: [
+        { [reference] cancellable, callback, data in
+          g_dbus_connection_flush(reference.pointer, cancellable, callback, data)
+        }
+      ], until: Deadline(after: .seconds(1)))
+  }
+}
+
+private final class SignalHandler {
+  let handler: (BusSignal.Arrival) -> Void
+
+  init(_ handler: @escaping (BusSignal.Arrival) -> Void) { self.handler = handler }
+
+  static let callback: GDBusSignalCallback = { _, _, object, _, member, arguments, data in
+    guard let object, let member, let arguments, let data else { return }
+    g_variant_ref(arguments)
+    Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
+      .handler(
+        BusSignal.Arrival(
+          object: ObjectPath(String(cString: object)), member: String(cString: member),
+          arguments: Variant(adopting: arguments)))
+  }
+
+  static let release: GDestroyNotify = { data in
+    if let data { Unmanaged<SignalHandler>.fromOpaque(data).release() }
+  }
+}
+
+private final class ClosingHandler {
+  let handler: () -> Void
+
+  init(_ handler: @escaping () -> Void) { self.handler = handler }
+
+  typealias Callback =
+    @convention(c) (
+      OpaquePointer?, gboolean, UnsafeMutablePointer<GError>?, UnsafeMutableRawPointer?
+    ) -> Void
+
+  static let callback: Callback = { _, _, _, data in
+    if let data { Unmanaged<ClosingHandler>.fromOpaque(data).takeUnretainedValue().handler() }
+  }
+
+  static let release: GClosureNotify = { data, _ in
+    if let data { Unmanaged<ClosingHandler>.fromOpaque(data).release() }
+  }
+}
+#endif
