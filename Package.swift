@@ -39,11 +39,11 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CLinuxFiles"),
-    .target(name: "Libc"),
+    .target(name: "KeyringLibc"),
     .target(
       name: "KeyringStorage",
       dependencies: [
-        "Libc", .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
+        "KeyringLibc", .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
       ]),
     .systemLibrary(
       name: "CLibSecret",
@@ -52,7 +52,7 @@ let package = Package(
     .target(
       name: "KeyringSecretService",
       dependencies: [
-        "KeyringStorage", "Libc",
+        "KeyringStorage", "KeyringLibc",
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
@@ -62,7 +62,7 @@ let package = Package(
     .target(
       name: "KeyringSealing",
       dependencies: [
-        "KeyringStorage", "Libc",
+        "KeyringStorage", "KeyringLibc",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
         // For scrypt.
@@ -73,7 +73,7 @@ let package = Package(
     .target(
       name: "KeyringFile",
       dependencies: [
-        "KeyringSealing", "KeyringStorage", "Libc",
+        "KeyringSealing", "KeyringStorage", "KeyringLibc",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
       ]),
@@ -85,8 +85,8 @@ let package = Package(
           name: "Configuration", package: "swift-configuration",
           condition: .when(traits: ["Configuration"])),
       ]),
-    .target(name: "KeyringMigration", dependencies: ["KeyringStorage", "Keyring", "Libc"]),
-    .target(name: "KeyringTesting", dependencies: ["KeyringStorage", "Keyring", "Libc"]),
+    .target(name: "KeyringMigration", dependencies: ["KeyringStorage", "Keyring", "KeyringLibc"]),
+    .target(name: "KeyringTesting", dependencies: ["KeyringStorage", "Keyring", "KeyringLibc"]),
 
     .executableTarget(
       name: "SecureSettings", dependencies: ["Keyring", "KeyringFile"],

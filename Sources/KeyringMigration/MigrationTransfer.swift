@@ -30,11 +30,13 @@ struct MigrationTransfer: Sendable {
   }
 
   mutating func check(_ done: () -> Void) throws(SecureStorageError) {
+    var isAnyFound = false
     for batch in items.batches {
       let found = try destination.items(for: batch.map(\.key), details: .all)
       for item in batch {
         if let other = found[item.key] {
-          if other.hasValue(of: item) {
+          isAnyFound = true
+          if other.hasValue(of: item), !isReplacing || other.hasLabel(of: item) {
             alreadyPresent.insert(item.key)
           } else if !isReplacing {
             throw alreadyExists(item.key)
@@ -43,10 +45,9 @@ struct MigrationTransfer: Sendable {
         done()
       }
     }
-    // If the destination lacks an item of the source, they're different storages. If it lacks none, an
-    // earlier run may have written them, or both are the same storage. In that case, removing an item from
-    // one would remove it from both.
-    if let storage = source.storage, !items.isEmpty, alreadyPresent.count == items.count,
+    // If the destination has an item of the source, both may be the same storage. In that case, removing an
+    // item from one would remove it from both. Another program may just have changed or removed the others.
+    if isAnyFound, let storage = source.storage,
       try StorageProbe(destination).isFound(in: storage)
     {
       throw SecureStorageError(

@@ -12,7 +12,7 @@ public struct KeyRequest: Sendable {
     /// To find out whether the key is available.
     ///
     /// The source must neither ask anyone nor unlock or create anything. It throws `.locked` if the key
-    /// isn't available without that.
+    /// isn't available without that, and `.keyNotFound` if there is no key and it can't create one.
     case inspection
   }
 

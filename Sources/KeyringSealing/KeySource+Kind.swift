@@ -23,6 +23,6 @@ extension KeySource {
   /// Indicates whether two processes may create different keys at the same time, of which one is lost.
   ///
   /// Such a key is created under the lock that keeps other processes away until it's in use.
-  package var mayLoseNewKey: Bool { kind == .storage || kind == .other }
+  package var mayLoseNewKey: Bool { kind == .storage }
 }
 #endif

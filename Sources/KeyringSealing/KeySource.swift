@@ -32,9 +32,11 @@ public struct KeySource: Sendable {
 
   /// Creates a source from a closure.
   ///
-  /// The storage calls the closure for one operation at a time. A synchronous operation blocks its thread
-  /// until the closure returns, so the closure must not need that thread: on the main thread, it must not
-  /// wait for the main actor.
+  /// Several operations may call the closure at the same time. If it creates a key, it must return the same
+  /// key to each of them, and to other processes.
+  ///
+  /// A synchronous operation blocks its thread until the closure returns. If the closure waits for the main
+  /// actor, for example to show a dialog, use the storage only with `await`.
   ///
   /// - Parameters:
   ///   - name: The name of the source, which error messages and diagnoses show.

@@ -1,4 +1,6 @@
 #if !EncryptedFile
+// These declarations give a helpful message to programs that use the module without its trait.
+
 /// Unavailable: swift-keyring was built without the trait EncryptedFile.
 @available(
   *, unavailable,
@@ -6,10 +8,26 @@
 )
 public struct KeySource {
   /// Creates a source; unavailable without the trait.
+  public init(named name: String, _ read: Any) {}
+
+  private init() {}
+
+  /// Creates a source; unavailable without the trait.
   public static func passphrase(_ passphrase: Any) -> KeySource { KeySource() }
+  /// Creates a source; unavailable without the trait.
+  public static func passphrase(asking ask: Any) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
   public static func keyFile(at path: String) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
   public static func systemdCredential(_ name: String) -> KeySource { KeySource() }
+  /// Creates a source; unavailable without the trait.
+  public static func storage(_ storage: Any, key: Any) -> KeySource { KeySource() }
 }
+
+/// Unavailable: swift-keyring was built without the trait EncryptedFile.
+@available(
+  *, unavailable,
+  message: "Turn on swift-keyring's trait in Package.swift: traits: [.defaults, \"EncryptedFile\"]"
+)
+public struct KeyRequest {}
 #endif

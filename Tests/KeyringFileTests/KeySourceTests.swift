@@ -414,6 +414,20 @@ import Testing
     #expect(try code { _ = try storage(key(33)).password(for: .first) } == .wrongKey)
   }
 
+  @Test func `a source without a key is a missing storage`() throws {
+    let source = KeySource(named: "vault") { (request) async throws(SecureStorageError) in
+      throw request.error(.keyNotFound)
+    }
+    #expect(storage(source).diagnose().failure?.code == .noStorage)
+    #expect(storage(.keyFile(at: folder.path("key"))).diagnose().failure == nil)
+  }
+
+  @Test func `a key file below a file is an error of its own`() throws {
+    try folder.write([1], "file")
+    let source = KeySource.keyFile(at: folder.path("file/key"))
+    #expect(storage(source).diagnose().failure?.code == .other)
+  }
+
   @Test func `no source shows its key`() throws {
     let sources: [KeySource] = [
       .passphrase(Secret("hidden")), .keyFile(at: "/hidden"), .systemdCredential("hidden"),

@@ -35,6 +35,26 @@ import Testing
     #expect(try source.password(for: key) == "s3cret")
   }
 
+  @Test func `an old view of the destination is not migrated to it`() throws {
+    let other = ItemKey.password(service: "service", account: "other")
+    try destination.setPassword("new", for: key)
+    try destination.setPassword("other", for: other)
+    let view = OldView(base: destination, key: key)
+    let migration = Migration(of: [key, other], from: view, to: destination, replacing: true)
+    let error = #expect(throws: SecureStorageError.self) { try migration.run() }
+    #expect(error?.code == .invalidArgument)
+    #expect(try destination.password(for: key) == "new")
+    #expect(try destination.password(for: other) == "other")
+  }
+
+  @Test func `another label is replaced, too`() throws {
+    for (storage, label) in [(source, "ours"), (destination, "theirs")] {
+      try storage.save(SecureItem(key: key, secret: Secret("same"), label: label), mode: .add)
+    }
+    #expect(try migration(replacing: true).run() == 1)
+    #expect(try destination.item(for: key)?.label == "ours")
+  }
+
   @Test func `plaintext replaces a value, too`() async throws {
     try await destination.setPassword("old", for: key)
     let defaults = Defaults()
@@ -51,4 +71,26 @@ import Testing
 /// The settings of an app.
 private final class Defaults: Sendable {
   let password = Mutex<String?>("new")
+}
+
+/// A storage that shows an old value of one of its items.
+private struct OldView: BlockingStorage {
+  let base: InMemoryStorage
+  let key: ItemKey
+
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode: mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try base.items(matching: query).map { item in
+      var item = item
+      if item.key == key { item.secret = Secret("old") }
+      return item
+    }
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try base.removeItems(matching: query)
+  }
 }

@@ -1,7 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-internal import Libc
+internal import KeyringLibc
 
 /// The limit of how long an operation waits for others: until a deadline or until it's cancelled.
 struct FileDeadline {

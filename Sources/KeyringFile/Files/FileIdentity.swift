@@ -1,7 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-internal import Libc
+internal import KeyringLibc
 
 /// The identity of a file, which differs from that of any other file and changes with the file.
 ///

@@ -1,7 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-internal import Libc
+internal import KeyringLibc
 
 /// The location of the encrypted file, of its lock, and of the new file while it's being written.
 struct FileLocation: Sendable {

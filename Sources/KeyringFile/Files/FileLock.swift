@@ -1,7 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-internal import Libc
+internal import KeyringLibc
 
 /// The lock that keeps the writers of a file apart, threads as well as processes.
 ///

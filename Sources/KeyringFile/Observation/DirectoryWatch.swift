@@ -1,7 +1,7 @@
 #if EncryptedFile && os(Linux)
 internal import KeyringStorage
 
-internal import Libc
+internal import KeyringLibc
 
 /// A watch for events of a file, which doesn't have to exist.
 ///

@@ -2,7 +2,7 @@
 internal import KeyringSealing
 internal import KeyringStorage
 
-internal import Libc
+internal import KeyringLibc
 
 extension EncryptedFile {
   /// Checks the file, its key, and its folder, and stops at the first problem.
@@ -82,7 +82,7 @@ extension EncryptedFile {
       diagnosis.add(subject, "a \(source), which is there")
     } catch {
       guard error.code == .keyNotFound else { throw error }
-      guard source.kind == .systemdCredential else {
+      guard source.kind == .systemdCredential || source.kind == .other else {
         return diagnosis.add(subject, "a \(source), which the first save makes")
       }
       throw noStorage(error)

@@ -2,7 +2,7 @@
 internal import KeyringSealing
 internal import KeyringStorage
 
-internal import Libc
+internal import KeyringLibc
 
 extension FileLocation {
   /// Returns a request for the key of the file.

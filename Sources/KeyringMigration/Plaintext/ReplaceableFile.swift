@@ -1,5 +1,5 @@
+internal import KeyringLibc
 internal import KeyringStorage
-internal import Libc
 
 /// A file that is never changed in place, so that it always has either its old or its new content.
 struct ReplaceableFile: Sendable {
@@ -12,9 +12,10 @@ struct ReplaceableFile: Sendable {
   func read() throws(SecureStorageError) -> Secret? {
     try attempt(.read) { () throws(FileFailure) in
       guard let file = try OpenFile.reading(path) else { return nil }
-      guard try file.status().st_nlink == 1 else {
+      guard try file.regularStatus(atMost: Self.largest).st_nlink == 1 else {
         // The secrets would remain under the other name.
-        throw FileFailure("has several names (hard links)", number: EINVAL)
+        throw FileFailure(
+          "has several names (hard links)", number: EMLINK, kind: .unsuitable)
       }
       return try file.secret(atMost: Self.largest)
     }
@@ -81,7 +82,12 @@ struct ReplaceableFile: Sendable {
   private func failure(
     _ operation: SecureStorageError.Operation, _ cause: FileFailure
   ) -> SecureStorageError {
-    let code = cause.hasGrown ? .sourceChanged : cause.isUnsuitable ? .invalidArgument : cause.code
+    let code: SecureStorageError.Code =
+      switch cause.kind {
+      case .system: cause.code
+      case .unsuitable: .invalidArgument
+      case .grown: .sourceChanged
+      }
     return failure(operation, cause.problem, code, cause.underlying)
   }
 

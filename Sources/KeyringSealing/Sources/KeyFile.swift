@@ -1,7 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-internal import Libc
+internal import KeyringLibc
 
 extension KeySource {
   /// Creates a source from a file that contains nothing but the key.

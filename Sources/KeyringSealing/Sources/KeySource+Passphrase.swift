@@ -15,9 +15,13 @@ extension KeySource {
 
   /// Creates a source that asks for a passphrase when it's needed.
   ///
+  /// If several operations need the passphrase of an existing file at the same time, one of them asks, and
+  /// the others use the answer. After a wrong passphrase, the next operation asks again.
+  ///
+  /// A synchronous operation blocks its thread until the closure returns. If the closure waits for the main
+  /// actor, for example to show a dialog, use the storage only with `await`.
+  ///
   /// - Parameter ask: The closure that returns the passphrase or throws an error, such as `.userCanceled`.
-  ///   It's called for one operation at a time. After a wrong passphrase, the next operation calls it
-  ///   again.
   /// - Returns: The source.
   public static func passphrase(
     asking ask: @escaping @Sendable () async throws(SecureStorageError) -> Secret

@@ -1,7 +1,7 @@
 #if EncryptedFile
 internal import KeyringStorage
 
-internal import Libc
+internal import KeyringLibc
 
 extension KeySource {
   /// Creates a source from a credential that systemd passes to the service.
@@ -48,12 +48,20 @@ private struct SystemdCredential {
   }
 
   private func read(_ folder: String) throws(SecureStorageError) -> Secret? {
+    let directory: SecretsDirectory
     do throws(FileFailure) {
-      return try SecretsDirectory(folder).read(name)?.content
+      directory = try SecretsDirectory(folder)
     } catch {
       throw request.error(
-        error.isMissing ? .keyNotFound : error.code,
-        "The credential “\(name)” in \(folder) \(error.problem).", underlying: error.underlying)
+        error.isMissing || error.hasNoDirectory ? .keyNotFound : error.code,
+        "The directory \(folder) \(error.problem).", underlying: error.underlying)
+    }
+    do throws(FileFailure) {
+      return try directory.read(name)?.content
+    } catch {
+      throw request.error(
+        error.code, "The credential “\(name)” in \(folder) \(error.problem).",
+        underlying: error.underlying)
     }
   }
 }

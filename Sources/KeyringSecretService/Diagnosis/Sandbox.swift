@@ -1,5 +1,5 @@
 #if SecretService && os(Linux)
-internal import Libc
+internal import KeyringLibc
 
 /// The sandbox that separates the program from the rest of the user's session, if there is one.
 enum Sandbox: Equatable {

@@ -15,7 +15,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   private var isReusable = true
 
   private init() {
-    g_source_set_callback(timer, CallLoop.disarm, nil, nil)
+    g_source_set_callback(timer, { _ in 1 }, nil, nil)
     g_source_attach(timer, context)
   }
 
@@ -33,16 +33,12 @@ final class CallLoop: EventSource, @unchecked Sendable {
   /// Waits until there is an event, a moment has come, or the thread is woken.
   ///
   /// Setting the timer wakes the thread once more. A timer that is due earlier therefore stays as it is,
-  /// and only ends a wait too early.
+  /// and only ends a wait too early. After that, GLib sets it to a time in 49 days.
   func wait(until moment: Int64?) {
-    let due = g_source_get_ready_time(timer)
-    if let moment, due < 0 || moment < due { g_source_set_ready_time(timer, gint64(moment)) }
+    if let moment, moment < g_source_get_ready_time(timer) {
+      g_source_set_ready_time(timer, gint64(moment))
+    }
     g_main_context_iteration(context, 1)
-  }
-
-  private static let disarm: GSourceFunc = { _ in
-    g_source_set_ready_time(g_main_current_source(), -1)
-    return 1
   }
 
   func wake() { g_main_context_wakeup(context) }

@@ -8,13 +8,13 @@
 ///
 /// ## Behavior without a flag
 ///
-/// Every operation allows for the following behavior, whichever provider it meets:
+/// Operations allow for the following behavior, whichever provider they meet:
 ///
 /// - Lock: KWallet 5.103 can't lock a collection that is already locked. gnome-keyring 42.1 reports success
 ///   for its session collection, which stays unlocked.
 /// - Prompts: if another prompt is answered, KWallet 5.103 ends a prompt without showing it or unlocking
 ///   anything. Without a wallet, it ends the prompt with a value of another type. Dismissing a prompt aborts
-///   gnome-keyring 42. KeePassXC 2.7.4 asks the user about every replacement.
+///   gnome-keyring 42. KeePassXC 2.7.4 asks the user before it replaces an item of another program.
 /// - Locked items: KWallet 5.103 answers with an empty secret, and deletes the item without asking for the
 ///   password.
 /// - Attributes: before the first unlock since login, gnome-keyring 42.1 shows neither labels nor
@@ -23,12 +23,15 @@
 ///   label is set while other programs replace and remove the item.
 /// - Secrets: KWallet 5.103 refuses a whole group if one of its items is gone. gnome-keyring 42 ends with
 ///   its connection, which an answer above 64 MiB ends. KWallet and KeePassXC corrupt bytes that are
-///   declared as text if they aren't text or contain a NUL. KWallet 5.103 also removes a byte order mark.
-/// - Sessions: KWallet 5.103 refuses a key that begins with a zero byte, or computes another one. It then
-///   reports an item as missing that is there, or creates an item without its secret. Opening several
-///   sessions at the same time aborts some versions of gnome-keyring.
+///   declared as text if they aren't text. KWallet 5.103 also cuts them at a NUL, and removes a byte order
+///   mark.
+/// - Sessions: a session's key begins with a zero byte in 1 of 256 cases. KWallet 5.103 refuses to open some
+///   of these sessions. In the others it computes another key: it then reports an item as missing that is
+///   there, or creates an item without its secret. Opening several sessions at the same time aborts some
+///   versions of gnome-keyring.
 /// - Collections: gnome-keyring 42.1 still names the default collection after it was deleted. Of these
 ///   providers, it alone has a session collection.
+/// - Diagnosis: of these Qt programs, only KWallet answers a request for its version.
 /// - Signals: KWallet 5.103 sends up to four signals for one change, one right after the other.
 /// - Buses: dbus-broker accepts a connection above its limit, and closes it at once. It reports the same
 ///   error for a name that no program provides and for a name whose program it couldn't start.

@@ -60,7 +60,8 @@ final class ReadQueue: Sendable {
         uniqueKeysWithValues: keys.compactMap { key in items[key].map { (key, $0) } })
     case .failure(let failure):
       guard batch.isShared, failure.code.mayBeAnItems else { throw failure }
-      return try await retry(keys, details, in: storage, after: batch.hasAsked ? failure : nil)
+      let isRefusal = batch.hasAsked && [.locked, .userCanceled].contains(failure.code)
+      return try await retry(keys, details, in: storage, after: isRefusal ? failure : nil)
     }
   }
 
@@ -146,8 +147,8 @@ final class ReadQueue: Sendable {
 
   /// Finds items separately after their batch failed, perhaps because of another read's item.
   ///
-  /// The refusal is the batch's error if a person was asked. The person isn't asked again then, and a read
-  /// whose item is still locked throws the same error.
+  /// The refusal is the batch's error if a person has declined to unlock something. The person isn't asked
+  /// again then, and a read whose item is still locked throws the same error.
   ///
   /// The method isn't inlined. Otherwise each waiting read would take memory for it.
   @inline(never)
@@ -167,7 +168,10 @@ final class ReadQueue: Sendable {
     options.serviceTimeout = .milliseconds(Int(deadline.milliseconds))
     do throws(SecureStorageError) {
       return try await CallLoop.run { () async throws(SecureStorageError) in
-        try await SecretServiceStorage(options: options).find(keys, details)
+        try await SecretServiceStorage(options: options).find(keys, details) { isAsking in
+          // A retry that waits for a person makes room for another one.
+          self.retries.giveBack(isAsking ? 1 : -1)
+        }
       }
     } catch {
       if error.code == .locked, let refusal { throw refusal }

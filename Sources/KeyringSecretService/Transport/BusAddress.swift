@@ -1,5 +1,5 @@
 #if SecretService && os(Linux)
-internal import Libc
+internal import KeyringLibc
 
 /// The address of a bus, with the details for messages to people: the socket and its owner.
 struct BusAddress {

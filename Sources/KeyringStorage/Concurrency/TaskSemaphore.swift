@@ -41,7 +41,7 @@ package final class TaskSemaphore: Sendable {
     return outcome
   }
 
-  /// Gives back an amount that was taken.
+  /// Gives back an amount that was taken, or takes a negative amount without waiting for it to be free.
   package func giveBack(_ count: Int = 1) {
     state.withLock { state in
       state.free += count

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Libc
+internal import KeyringLibc
 internal import Synchronization
 
 #if os(Linux)

@@ -1,4 +1,4 @@
-internal import Libc
+internal import KeyringLibc
 
 /// The current program.
 package enum Executable {

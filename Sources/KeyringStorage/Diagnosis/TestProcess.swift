@@ -1,4 +1,4 @@
-internal import Libc
+internal import KeyringLibc
 
 /// A check for a process that runs tests.
 package enum TestProcess {

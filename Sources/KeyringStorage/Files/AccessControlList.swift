@@ -1,7 +1,7 @@
 #if os(Linux)
 internal import CLinuxFiles
 
-internal import Libc
+internal import KeyringLibc
 
 /// The access control list of a file.
 ///

@@ -1,4 +1,4 @@
-internal import Libc
+internal import KeyringLibc
 
 /// A folder whose files are replaced.
 package struct Directory: Sendable {

@@ -1,4 +1,4 @@
-internal import Libc
+internal import KeyringLibc
 
 /// An error that the system reported about a file.
 package struct FileFailure: Error {
@@ -6,24 +6,34 @@ package struct FileFailure: Error {
   package let problem: String
   /// The number of the error, as listed in errno(3).
   package let number: Int32
+  /// The kind of the failure.
+  package let kind: Kind
+
+  /// The kind of a failure.
+  package enum Kind: Sendable {
+    /// The system has reported an error.
+    case system
+    /// The file isn't a regular file, or is too large.
+    case unsuitable
+    /// The file grew while it was read.
+    case grown
+  }
 
   /// Creates a failure.
   ///
   /// - Parameters:
   ///   - problem: The description of the problem.
   ///   - number: The number of the error. The default is that of the last call.
-  package init(_ problem: String, number: Int32 = errno) {
-    (self.problem, self.number) = (problem, number)
+  ///   - kind: The kind of the failure.
+  package init(_ problem: String, number: Int32 = errno, kind: Kind = .system) {
+    (self.problem, self.number, self.kind) = (problem, number, kind)
   }
 
   /// Indicates whether the file doesn't exist.
-  package var isMissing: Bool { [ENOENT, ENOTDIR].contains(number) }
+  package var isMissing: Bool { number == ENOENT }
 
-  /// Indicates whether the file grew while it was read.
-  package var hasGrown: Bool { number == ESTALE }
-
-  /// Indicates whether the file isn't a regular file, or is too large.
-  package var isUnsuitable: Bool { [EINVAL, EFBIG].contains(number) }
+  /// Indicates whether the path leads through something that isn't a directory.
+  package var hasNoDirectory: Bool { number == ENOTDIR }
 
   /// The code `.accessDenied` if the caller lacks a permission, and `.other` otherwise.
   package var code: SecureStorageError.Code {

@@ -1,4 +1,4 @@
-internal import Libc
+internal import KeyringLibc
 
 /// A new file that atomically replaces another.
 ///

@@ -1,4 +1,4 @@
-package import Libc
+package import KeyringLibc
 
 /// An open file or folder, which is closed when the object is released.
 package final class OpenFile: Sendable {
@@ -62,10 +62,10 @@ package final class OpenFile: Sendable {
   package func regularStatus(atMost largest: Int) throws(FileFailure) -> stat {
     let status = try status()
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw FileFailure("isn't a regular file", number: EINVAL)
+      throw FileFailure("isn't a regular file", number: EINVAL, kind: .unsuitable)
     }
     guard status.st_size <= largest else {
-      throw FileFailure("is larger than \(largest) bytes", number: EFBIG)
+      throw FileFailure("is larger than \(largest) bytes", number: EFBIG, kind: .unsuitable)
     }
     return status
   }
@@ -83,7 +83,7 @@ package final class OpenFile: Sendable {
       try read(into: room)
     }
     guard content.count <= size else {
-      throw FileFailure("has grown while it was read", number: ESTALE)
+      throw FileFailure("has grown while it was read", number: EAGAIN, kind: .grown)
     }
     return content
   }

@@ -1,4 +1,4 @@
-internal import Libc
+internal import KeyringLibc
 
 // Swift treats "e" with a combining accent and the single character for both as equal strings. Keyrings
 // treat them as different, so every storage must do the same. Text isn't normalized.

@@ -1,4 +1,4 @@
-internal import Libc
+internal import KeyringLibc
 internal import Synchronization
 
 /// Memory that holds only secrets.

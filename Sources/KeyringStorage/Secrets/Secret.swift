@@ -1,4 +1,4 @@
-internal import Libc
+internal import KeyringLibc
 
 /// Bytes that are overwritten in memory on release, and that never appear in output.
 ///

@@ -1,4 +1,4 @@
-internal import Libc
+internal import KeyringLibc
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials

@@ -1,6 +1,6 @@
 internal import Dispatch
+internal import KeyringLibc
 internal import KeyringStorage
-internal import Libc
 internal import Synchronization
 
 // Rule 9: any number of threads.

@@ -1,4 +1,4 @@
-internal import Libc
+internal import KeyringLibc
 
 /// The file in which a selection is remembered.
 ///
@@ -19,8 +19,8 @@ struct SelectionFile {
       guard let file = try OpenFile.reading(path) else { return nil }
       return try file.secret(atMost: Self.largest).text ?? ""
     } catch {
-      if error.isMissing { return nil }
-      if error.isUnsuitable || error.hasGrown { return "" }
+      if error.isMissing || error.hasNoDirectory { return nil }
+      if error.kind != .system { return "" }
       throw error
     }
   }

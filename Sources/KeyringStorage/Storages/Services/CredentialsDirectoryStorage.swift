@@ -125,8 +125,16 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
         recoverySuggestion:
           "Set LoadCredentialEncrypted= or SetCredentialEncrypted= in its unit.")
     }
-    return try attempt("The directory \(path)") { () throws(FileFailure) in
-      try SecretsDirectory(path)
+    do throws(FileFailure) {
+      return try SecretsDirectory(path)
+    } catch {
+      guard error.isMissing || error.hasNoDirectory else {
+        throw failure("The directory \(path)", error)
+      }
+      throw self.error(
+        .noStorage, during: .read, message: "The directory \(path) doesn't exist.",
+        recoverySuggestion: "Pass the secrets to the service, or correct the path.",
+        underlying: error.underlying)
     }
   }
 
@@ -160,17 +168,15 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
     do throws(FileFailure) {
       return try body()
     } catch {
-      // A file that doesn't exist isn't an error.
-      let code = error.isMissing ? .noStorage : error.code
-      let recoverySuggestion =
-        switch code {
-        case .noStorage: "Pass the secrets to the service, or correct the path."
-        case .accessDenied: "Run the program as the user that owns it."
-        default: "Correct the file."
-        }
-      throw self.error(
-        code, during: .read, message: "\(subject) \(error.problem).",
-        recoverySuggestion: recoverySuggestion, underlying: error.underlying)
+      throw failure(subject, error)
     }
+  }
+
+  private func failure(_ subject: String, _ cause: FileFailure) -> SecureStorageError {
+    error(
+      cause.code, during: .read, message: "\(subject) \(cause.problem).",
+      recoverySuggestion: cause.code == .accessDenied
+        ? "Run the program as the user that owns it." : "Correct the file.",
+      underlying: cause.underlying)
   }
 }

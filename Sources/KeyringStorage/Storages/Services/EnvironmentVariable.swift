@@ -1,5 +1,5 @@
 // `environ` is a variable in C, so the import needs `@preconcurrency`.
-@preconcurrency internal import Libc
+@preconcurrency internal import KeyringLibc
 
 /// A variable of the process's environment.
 ///
