@@ -45,9 +45,16 @@ extension Operation {
       flight.unknown.isEmpty
       ? try await self.search(flight.attributeSets, with: flight.request.messages)
       : try await searchEverything(flight.attributeSets, with: flight.request.messages)
-    let confirmed = flight.confirmed(by: result)
+    let found = flight.found(in: result)
+    let confirmed = flight.confirmed(by: found)
     let contents = try await contents(of: Set(confirmed.values), flight.request, result.answers)
-    search.record(result, contents, of: confirmed, in: flight)
+    for (key, path) in confirmed {
+      search.record(contents.item(key, at: path, search.details), of: key)
+    }
+    search.record(found)
+    var others = result
+    others.found.removeFirst(flight.likely.count)
+    search.record(others, of: flight.unknown)
   }
 }
 
@@ -94,14 +101,13 @@ private struct KeySearch {
     }
 
     /// Returns the paths of the items that were fetched and that belong to their keys.
-    func confirmed(by result: SearchResult) -> [ItemKey: ObjectPath] {
-      let found = found(in: result)
-      return guesses.compactMapValues(\.self).filter { found[$0] == [$1] }
+    func confirmed(by found: [ItemKey: [ObjectPath]]) -> [ItemKey: ObjectPath] {
+      guesses.compactMapValues(\.self).filter { found[$0] == [$1] }
         .merging(known) { $1 }
     }
   }
 
-  private let details: ItemQuery.Details
+  let details: ItemQuery.Details
   private let isGuessing: Bool
   var items: [ItemKey: SecureItem] = [:]
   /// The paths of this package's own items.
@@ -148,26 +154,14 @@ private struct KeySearch {
       request: ItemFetch(Array(paths), details, in: session))
   }
 
-  /// Records the answers to a flight.
-  mutating func record(
-    _ result: SearchResult, _ contents: FetchedItems,
-    of confirmed: [ItemKey: ObjectPath], in flight: Flight
-  ) {
-    for (key, path) in confirmed { record(contents.item(key, at: path, details), of: key) }
-    record(flight.found(in: result))
-    var rest = result
-    rest.found.removeFirst(flight.likely.count)
-    record(rest, of: flight.unknown)
-  }
-
   /// Records a fetched item, or `nil` if the item needs a closer look.
-  private mutating func record(_ item: SecureItem?, of key: ItemKey) {
+  mutating func record(_ item: SecureItem?, of key: ItemKey) {
     items[key] = item
     if case .known = steps[key] { steps[key] = nil }
   }
 
   /// Records the result of a search for items regardless of owner.
-  private mutating func record(_ result: SearchResult, of keys: [ItemKey]) {
+  mutating func record(_ result: SearchResult, of keys: [ItemKey]) {
     for (key, found) in zip(keys, result.found) {
       if found.isEmpty {
         // A locked collection may hide an item.
@@ -189,7 +183,7 @@ private struct KeySearch {
   }
 
   /// Records the result of a search for this package's own items.
-  private mutating func record(_ found: [ItemKey: [ObjectPath]]) {
+  mutating func record(_ found: [ItemKey: [ObjectPath]]) {
     for (key, paths) in found {
       if paths.isEmpty {
         steps[key] = present.contains(key) ? nil : .anybodys
