@@ -105,7 +105,7 @@ import Testing
     try cached.removeItems(matching: .service(service))
   }
 
-  @Test func `a lost connection empties the cache`() throws {
+  @Test(.withOwnKeyring) func `a lost connection empties the cache`() throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let cached = bus.storage().cached()
@@ -134,7 +134,7 @@ import Testing
   }
 
   /// Restarts a provider, which then counts the items of the session collection from the beginning.
-  @Test func `paths of an earlier provider mean nothing`() throws {
+  @Test(.withOwnKeyring) func `paths of an earlier provider mean nothing`() throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let cached = SecretServiceStorage(
@@ -171,7 +171,7 @@ import Testing
   }
 
   /// Imitates gnome-keyring, which carries out the write and sends no signal.
-  @Test func `a write that timed out is seen`() throws {
+  @Test(.withOwnKeyring) func `a write that timed out is seen`() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")

@@ -199,7 +199,7 @@ import Testing
 
   /// Imitates `sudo --user`, with the bus of the user who called it.
   @Test(
-    .inPrivateSession,
+    .withOwnKeyring,
     .enabled(if: geteuid() == 0, "only root can start it as another user"))
   func `another user cannot use the bus of the first user`() throws {
     let bus = try PrivateBus()
@@ -219,7 +219,7 @@ import Testing
   /// Imitates a snap without the interface password-manager-service, whose bus blocks all messages.
   ///
   /// Outside of a sandbox, the keyring itself denies access, and it may have the token.
-  @Test(.inPrivateSession, arguments: [true, false])
+  @Test(.withOwnKeyring, arguments: [true, false])
   func `a denied keyring is passed over only in a sandbox`(isSandboxed: Bool) throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
@@ -241,7 +241,7 @@ import Testing
   /// Imitates a remote login, with the bus of the user's systemd.
   ///
   /// No login has unlocked the keyring.
-  @Test(.inPrivateSession) func `a remote shell fails if the keyring is locked`() throws {
+  @Test(.withOwnKeyring) func `a remote shell fails if the keyring is locked`() throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     defer { _ = keyring }
@@ -263,7 +263,7 @@ import Testing
   }
 
   /// Expects that the next run doesn't look elsewhere for a token from a keyring that is gone.
-  @Test(.inPrivateSession) func `a missing keyring of an earlier run is an error`() throws {
+  @Test(.withOwnKeyring) func `a missing keyring of an earlier run is an error`() throws {
     let bus = try PrivateBus()
     let service = try FakeService(on: bus)
     try bus.storage().setPassword(
@@ -289,7 +289,7 @@ import Testing
 
   /// Imitates `sudo --preserve-env`, with the bus of the user who called it.
   @Test(
-    .inPrivateSession,
+    .withOwnKeyring,
     .enabled(if: geteuid() == 0, "only root can be root with another user's bus address"))
   func `root cannot use the bus of another user`() throws {
     let bus = try PrivateBus(user: "nobody")

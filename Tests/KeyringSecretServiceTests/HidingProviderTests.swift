@@ -10,7 +10,7 @@ import Testing
 @testable import KeyringSecretService
 
 /// Hypothetical providers, each of which hides locked items in a different way.
-@Suite(.inPrivateSession) struct HidingProviderTests {
+@Suite(.withOwnKeyring) struct HidingProviderTests {
   typealias Hiding = FakeService.Hiding
 
   private let bus: PrivateBus

@@ -9,7 +9,7 @@ import Testing
 /// The cost of a list, and its progress.
 ///
 /// On gnome-keyring, each property of each item takes time in proportion to the number of items.
-@Suite(.inPrivateSession) struct ListingTests {
+@Suite(.withOwnKeyring) struct ListingTests {
   private let bus: PrivateBus
   private let service: FakeService
   private let storage: SecretServiceStorage

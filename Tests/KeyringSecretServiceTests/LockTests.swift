@@ -3,7 +3,7 @@ import Keyring
 import Testing
 
 /// Locking a collection of gnome-keyring.
-@Suite(.inPrivateSession) struct LockTests {
+@Suite(.withOwnKeyring) struct LockTests {
   private let bus: PrivateBus
   private let keyring: GnomeKeyring
 

@@ -85,7 +85,9 @@ import Testing
     #expect(next == .removed(key))
   }
 
-  @Test func `an observation that times out at its start leaves others alone`() throws {
+  @Test(.withOwnKeyring) func `an observation that times out at its start leaves others alone`()
+    throws
+  {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let log = EventLog()
@@ -132,7 +134,7 @@ import Testing
     try storage.remove(key)
   }
 
-  @Test func `the last observer to end closes the connection`() async throws {
+  @Test(.withOwnKeyring) func `the last observer to end closes the connection`() async throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     let storage = bus.storage()
@@ -219,7 +221,7 @@ struct CollectionObservationTests {
 }
 
 /// Observations while the bus or the provider dies and comes back.
-@Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct ObservationRestartTests {
+@Suite(.withOwnKeyring, .timeLimit(.minutes(2))) struct ObservationRestartTests {
   private let key = ItemKey.password(service: "service", account: "account")
   private let kept = ItemKey.password(service: "service", account: "kept")
 

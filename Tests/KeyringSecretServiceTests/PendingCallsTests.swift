@@ -10,7 +10,7 @@ import Testing
 /// Calls that wait for a keyring for a long time.
 ///
 /// They wait for an event, which takes no thread.
-@Suite(.inPrivateSession) struct PendingCallsTests {
+@Suite(.withOwnKeyring) struct PendingCallsTests {
   private let bus: PrivateBus
   private let service: FakeService
 
@@ -104,7 +104,7 @@ import Testing
   @Test func `two thousand waiting reads share one prompt`() async throws {
     // The keyring searches for all items before it shows the prompt.
     let count = 2000
-    let storage = bus.storage(serviceTimeout: .seconds(5))
+    let storage = bus.storage(serviceTimeout: .seconds(7))
     try await storage.setPassword("s3cret", for: StorageUse.key)
     try service.lock()
     try service.fault("Unlock", .prompt(.mute))
@@ -113,7 +113,7 @@ import Testing
     let reads = try pendingReads(of: storage, count)
     try #require(waitUntil { session.unlockings.withLock { $0.count } == 1 })
     // A prompt may be open for longer than the keyring may take to answer.
-    let end = ContinuousClock.now + .seconds(6)
+    let end = ContinuousClock.now + .seconds(8)
     try #require(waitUntil { ContinuousClock.now > end })
     #expect(ReadQueue.shared.reads.load(ordering: .relaxed) == count)
     #expect(session.unlockings.withLock { $0.count } == 1)

@@ -4,7 +4,7 @@ import Keyring
 import Testing
 
 /// An app that uses D-Bus and libsecret itself, in the same process.
-@Suite(.inPrivateSession) struct AppsOwnConnectionTests {
+@Suite(.withOwnKeyring) struct AppsOwnConnectionTests {
   // The test has a process of its own, because it kills the session bus.
   @Test func `the connection and the main loop of an app are left alone`() async throws {
     await #expect(processExitsWith: .success) {

@@ -6,7 +6,7 @@ import Testing
 @testable import KeyringSecretService
 
 /// A provider that fails at one method after another, and works again afterwards.
-@Suite(.inPrivateSession) struct MisbehavingProviderTests {
+@Suite(.withOwnKeyring) struct MisbehavingProviderTests {
   /// A method of the Secret Service, with the uses of a storage that call it.
   enum Method: String, CaseIterable, CustomTestStringConvertible {
     case openSession = "OpenSession"
@@ -434,8 +434,8 @@ import Testing
     try service.alias(.none)
     try service.fault("CreateCollection", .prompt(.accept))
     // A person takes this long, which is longer than the keyring may take.
-    try service.fault("Prompt", .late(1))
-    let storage = bus.storage(serviceTimeout: .milliseconds(500))
+    try service.fault("Prompt", .late(3))
+    let storage = bus.storage(serviceTimeout: .seconds(2))
     let group = DispatchGroup()
     for number in 0..<4 {
       DispatchQueue(label: "\(number)").async(group: group) {

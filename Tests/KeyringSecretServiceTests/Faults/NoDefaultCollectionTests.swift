@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A keyring without a default collection, as on an account before its first login.
-@Suite(.inPrivateSession) struct NoDefaultCollectionTests {
+@Suite(.withOwnKeyring) struct NoDefaultCollectionTests {
   private let bus: PrivateBus
   private let keyring: GnomeKeyring
 

@@ -5,7 +5,7 @@ import Testing
 @testable import KeyringSecretService
 
 /// A bus without a provider of the Secret Service.
-@Suite(.inPrivateSession) struct NoProviderTests {
+@Suite(.withOwnKeyring) struct NoProviderTests {
   @Test func `a bus without a provider is an error with advice`() throws {
     let bus = try PrivateBus()
     for use in StorageUse.allCases {

@@ -3,7 +3,7 @@ import Keyring
 import Testing
 
 /// Prompts of every method, and all the ways in which they fail.
-@Suite(.inPrivateSession) struct PromptFaultTests {
+@Suite(.withOwnKeyring) struct PromptFaultTests {
   /// A use of a storage that the provider answers with a prompt.
   enum Question: String, CaseIterable, CustomTestStringConvertible {
     case createItem = "CreateItem"

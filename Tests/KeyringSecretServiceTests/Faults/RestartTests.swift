@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A process that goes on when the provider or the bus dies and comes back.
-@Suite(.inPrivateSession) struct RestartTests {
+@Suite(.withOwnKeyring) struct RestartTests {
   private let bus: PrivateBus
   private let keyring: GnomeKeyring
 

@@ -23,5 +23,16 @@ extension Trait where Self == ConditionTrait {
   static var inPrivateSession: Self {
     .enabled(if: PrivateSession.witness != nil, PrivateSession.isMissing)
   }
+
+  /// Skips the test outside the private session of gnome-keyring, and gives the reason.
+  ///
+  /// The test starts a bus and a keyring of its own, so other private sessions would only repeat it.
+  static var withOwnKeyring: Self {
+    .enabled(
+      if: PrivateSession.witness != nil && Provider.current == .gnomeKeyring,
+      PrivateSession.witness == nil
+        ? PrivateSession.isMissing : "has a keyring of its own, and runs in gnome-keyring's session"
+    )
+  }
 }
 #endif
