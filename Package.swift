@@ -40,10 +40,12 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLinuxFiles"),
     .target(name: "KeyringLibc"),
+    .target(name: "KeyringCore", dependencies: ["KeyringLibc"]),
     .target(
       name: "KeyringStorage",
       dependencies: [
-        "KeyringLibc", .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
+        "KeyringCore", "KeyringLibc",
+        .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
       ]),
     .systemLibrary(
       name: "CLibSecret",
@@ -57,7 +59,9 @@ let package = Package(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
       ]),
-    .target(name: "Keyring", dependencies: ["KeyringStorage", "KeyringSecretService"]),
+    .target(
+      name: "Keyring",
+      dependencies: ["KeyringCore", "KeyringStorage", "KeyringSecretService", "KeyringLibc"]),
     // What every storage shares that encrypts its items by itself.
     .target(
       name: "KeyringSealing",
@@ -89,40 +93,48 @@ let package = Package(
     .target(name: "KeyringTesting", dependencies: ["KeyringStorage", "Keyring", "KeyringLibc"]),
 
     .executableTarget(
-      name: "SecureSettings", dependencies: ["Keyring", "KeyringFile"],
+      name: "SecureSettings", dependencies: ["Keyring", "KeyringFile", "KeyringStorage"],
       path: "Examples/SecureSettings"),
     .executableTarget(
-      name: "GitCredentialHelper", dependencies: ["Keyring"], path: "Examples/GitCredentialHelper"),
+      name: "GitCredentialHelper", dependencies: ["Keyring", "KeyringStorage"],
+      path: "Examples/GitCredentialHelper"),
 
     .executableTarget(
-      name: "HeadlessService", dependencies: ["Keyring", "KeyringFile"],
+      name: "HeadlessService", dependencies: ["Keyring", "KeyringFile", "KeyringStorage"],
       path: "Examples/HeadlessService"),
 
     // Tests start several of it at once, and kill it.
     .executableTarget(
-      name: "KeyringWorker", dependencies: ["Keyring", "KeyringFile"],
+      name: "KeyringWorker", dependencies: ["Keyring", "KeyringFile", "KeyringStorage"],
       path: "Tests/Fixtures/KeyringWorker"),
     .target(name: "TestPrograms", path: "Tests/Fixtures/TestPrograms"),
     .target(
-      name: "StorageModel", dependencies: ["KeyringStorage"], path: "Tests/Fixtures/StorageModel"),
+      name: "StorageModel", dependencies: ["Keyring", "KeyringStorage"],
+      path: "Tests/Fixtures/StorageModel"),
+    .testTarget(name: "KeyringCoreTests", dependencies: ["KeyringCore"]),
     .testTarget(
       name: "KeyringStorageTests",
       dependencies: [
-        "KeyringStorage", "KeyringTesting",
+        "Keyring", "KeyringStorage", "KeyringTesting",
         .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
       ]),
-    .testTarget(name: "KeyringTests", dependencies: ["Keyring", "KeyringTesting"]),
+    .testTarget(
+      name: "KeyringTests",
+      dependencies: [
+        "Keyring", "KeyringStorage", "KeyringTesting",
+        .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
+      ]),
     .testTarget(
       name: "KeyringMigrationTests",
       dependencies: [
-        "Keyring", "KeyringMigration", "KeyringTesting",
+        "Keyring", "KeyringMigration", "KeyringStorage", "KeyringTesting",
         .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
       ]),
     .testTarget(
       name: "KeyringFileTests",
       dependencies: [
-        "KeyringFile", "KeyringSealing", "KeyringTesting", "KeyringWorker", "StorageModel",
-        "TestPrograms",
+        "Keyring", "KeyringFile", "KeyringSealing", "KeyringStorage", "KeyringTesting",
+        "KeyringWorker", "StorageModel", "TestPrograms",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
         .product(
@@ -132,9 +144,8 @@ let package = Package(
     .testTarget(
       name: "KeyringSecretServiceTests",
       dependencies: [
-        "Keyring", "KeyringFile", "KeyringMigration", "KeyringSecretService", "KeyringTesting",
-        "KeyringWorker",
-        "HeadlessService", "StorageModel", "TestPrograms",
+        "Keyring", "KeyringFile", "KeyringMigration", "KeyringSecretService", "KeyringStorage",
+        "KeyringTesting", "KeyringWorker", "HeadlessService", "StorageModel", "TestPrograms",
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
@@ -142,7 +153,7 @@ let package = Package(
     .testTarget(
       name: "KeyringConfigurationTests",
       dependencies: [
-        "KeyringConfiguration", "KeyringStorage", "KeyringTesting",
+        "Keyring", "KeyringConfiguration", "KeyringStorage", "KeyringTesting",
         .product(
           name: "Configuration", package: "swift-configuration",
           condition: .when(traits: ["Configuration"])),
@@ -152,7 +163,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "GitCredentialHelperTests",
-      dependencies: ["GitCredentialHelper", "Keyring", "KeyringTesting"]),
+      dependencies: ["GitCredentialHelper", "Keyring", "KeyringStorage", "KeyringTesting"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -15,9 +15,14 @@ let package = Package(
       dependencies: [
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringFile", package: "swift-keyring"),
+        .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
     .executableTarget(
-      name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
+      name: "cold-start",
+      dependencies: [
+        .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringStorage", package: "swift-keyring"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

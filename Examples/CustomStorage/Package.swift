@@ -32,6 +32,7 @@ let package = Package(
         .product(name: "KeyringConfiguration", package: "swift-keyring"),
         .product(name: "KeyringFile", package: "swift-keyring"),
         .product(name: "KeyringMigration", package: "swift-keyring"),
+        .product(name: "KeyringStorage", package: "swift-keyring"),
         .product(name: "KeyringTesting", package: "swift-keyring"),
       ]),
   ],

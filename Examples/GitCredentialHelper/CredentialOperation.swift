@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 
 /// An operation that git asks its helpers to perform, with git's name for it.
 enum CredentialOperation: String {

@@ -1,5 +1,6 @@
 import Keyring
 import KeyringFile
+import KeyringStorage
 
 #if canImport(Darwin)
 import Darwin

@@ -16,6 +16,7 @@ let package = Package(
       dependencies: [
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringMigration", package: "swift-keyring"),
+        .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
     .executableTarget(
       name: "keyring-tool",
@@ -23,12 +24,14 @@ let package = Package(
         "KeyringToolCommands",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
     .testTarget(
       name: "KeyringToolTests",
       dependencies: [
         "KeyringToolCommands", "keyring-tool",
         .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,3 +1,3 @@
-// With `import Keyring`, an app gets everything: the properties and the storages they use.
+// With `import Keyring`, an app gets everything that it needs: properties, secrets, errors, and storages.
+@_exported public import KeyringCore
 @_exported public import KeyringSecretService
-@_exported public import KeyringStorage

@@ -1,3 +1,5 @@
+public import KeyringCore
+
 // Asynchronous overloads of the storage's operations. You call them by the same names, with `await`.
 
 extension SecureStorage {

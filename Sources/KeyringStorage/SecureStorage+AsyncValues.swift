@@ -1,3 +1,5 @@
+public import KeyringCore
+
 // Asynchronous overloads of the methods that read and store single items.
 
 extension SecureStorage {

@@ -1,3 +1,5 @@
+package import KeyringCore
+
 extension ItemCoding {
   /// Reads the value stored under a key.
   ///

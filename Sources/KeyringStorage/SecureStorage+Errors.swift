@@ -1,3 +1,5 @@
+public import KeyringCore
+
 extension SecureStorage {
   /// Returns an error of this storage.
   ///

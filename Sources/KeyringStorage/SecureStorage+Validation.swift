@@ -1,3 +1,5 @@
+public import KeyringCore
+
 extension SecureStorage {
   /// Checks that every storage can keep an item.
   ///
@@ -58,7 +60,7 @@ extension SecureStorage {
   ///   - key: The key.
   ///   - operation: The operation that uses the key.
   /// - Throws: `.invalidArgument`, with the name of the argument.
-  func validate(
+  package func validate(
     _ key: ItemKey, for operation: SecureStorageError.Operation
   ) throws(SecureStorageError) {
     if key.isValidated { return }
@@ -106,8 +108,8 @@ extension SecureItem {
 /// The checks of one call.
 ///
 /// All of them throw the same error, except for the argument that it names.
-private struct ArgumentCheck<Storage: SecureStorage> {
-  let storage: Storage
+private struct ArgumentCheck {
+  let storage: any SecureStorage
   let operation: SecureStorageError.Operation
 
   func key(_ key: ItemKey) throws(SecureStorageError) {

@@ -1,3 +1,5 @@
+public import KeyringCore
+
 // Methods that read and store single items as typed values. Setting `nil` removes the item.
 
 extension SecureStorage {
@@ -11,7 +13,11 @@ extension SecureStorage {
   }
 
   /// Finds the item stored under a key, and returns its secret.
-  func secretOfItem(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The secret, or `nil` if there is no item.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  package func secretOfItem(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     guard let item = try item(for: key, details: .secret) else { return nil }
     return try ItemCoding.secret.value(of: item, from: backendName)
   }

@@ -1,4 +1,5 @@
 public import Keyring
+public import KeyringStorage
 public import Testing
 
 /// A trait that gives a test, or each test of a suite, its own storage.

@@ -3,6 +3,7 @@
 
 import Foundation
 import Keyring
+import KeyringStorage
 
 struct SecureSettings {
   @Credentials("account") var account: Credential?

@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringStorage
 import Testing
 
 /// The helper as git runs it, on a real keyring.

@@ -2,6 +2,7 @@
 import Configuration
 import ConfigurationTesting
 import Foundation
+import Keyring
 import KeyringConfiguration
 import KeyringStorage
 import KeyringTesting

@@ -1,5 +1,6 @@
 #if EncryptedFile && os(Linux)
 import Foundation
+import Keyring
 import KeyringStorage
 import KeyringTesting
 import Synchronization

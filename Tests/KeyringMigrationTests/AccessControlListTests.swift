@@ -1,5 +1,6 @@
 #if os(Linux)
 import CLinuxFiles
+import Keyring
 import KeyringMigration
 import KeyringStorage
 import Testing

@@ -1,3 +1,4 @@
+import Keyring
 import KeyringMigration
 import KeyringStorage
 import KeyringTesting

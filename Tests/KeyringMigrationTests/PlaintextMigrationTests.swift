@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Keyring
 import KeyringMigration
 import KeyringStorage
 import KeyringTesting

@@ -1,5 +1,6 @@
 import Keyring
 import KeyringMigration
+import KeyringStorage
 import Synchronization
 import Testing
 

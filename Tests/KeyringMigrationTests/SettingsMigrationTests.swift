@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Keyring
 import KeyringMigration
+import KeyringStorage
 import KeyringTesting
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 #if SecretService && os(Linux)
 import Keyring
+import KeyringStorage
 import Testing
 
 /// Asynchronous calls, and tasks that are canceled in the middle of a call.

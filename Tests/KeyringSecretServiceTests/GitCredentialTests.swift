@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringStorage
 import Testing
 
 /// Passwords of servers, as git-credential-libsecret stores them.

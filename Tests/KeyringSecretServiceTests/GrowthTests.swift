@@ -2,6 +2,7 @@
 import FoundationEssentials
 import Glibc
 import Keyring
+import KeyringStorage
 import Testing
 
 /// The memory of a program that reads the keyring again and again.

@@ -2,6 +2,7 @@
 import Foundation
 import Keyring
 import KeyringFile
+import KeyringStorage
 import Testing
 
 @testable import KeyringSecretService

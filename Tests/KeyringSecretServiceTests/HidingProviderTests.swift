@@ -1,8 +1,9 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
-import KeyringMigration
 import KeyringFile
+import KeyringMigration
+import KeyringStorage
 import KeyringTesting
 import Synchronization
 import Testing

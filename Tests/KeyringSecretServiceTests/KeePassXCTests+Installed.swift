@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringStorage
 import Testing
 
 /// KeePassXC as people use it, with confirmations, several databases, and attributes of its own.

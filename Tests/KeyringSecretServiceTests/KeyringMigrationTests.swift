@@ -2,6 +2,7 @@
 import FoundationEssentials
 import Keyring
 import KeyringMigration
+import KeyringStorage
 import KeyringTesting
 import Testing
 

@@ -1,5 +1,6 @@
 #if SecretService && os(Linux)
 import Keyring
+import KeyringStorage
 import Testing
 
 @Suite(.inPrivateSession) struct ManyItemsTests {

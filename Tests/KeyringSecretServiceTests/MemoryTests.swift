@@ -1,8 +1,9 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
-import KeyringMigration
 import KeyringFile
+import KeyringMigration
+import KeyringStorage
 import Testing
 
 /// A search for a secret in the memory of a process that stored, read, changed and removed it.

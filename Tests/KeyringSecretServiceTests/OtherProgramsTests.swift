@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringStorage
 import Testing
 
 /// Passwords that both this package and another program use.

@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringStorage
 import Testing
 
 /// A program that keeps a secret in the keyring, while everything that can log does so.

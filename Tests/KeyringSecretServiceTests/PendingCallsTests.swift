@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import Keyring
+import KeyringStorage
 import Synchronization
 import Testing
 

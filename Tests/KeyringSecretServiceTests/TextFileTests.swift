@@ -1,5 +1,6 @@
 #if SecretService && os(Linux)
 import Keyring
+import KeyringStorage
 import Testing
 
 /// A collection without a password, which gnome-keyring keeps in a text file.

@@ -1,3 +1,4 @@
+import Keyring
 import KeyringStorage
 import Testing
 

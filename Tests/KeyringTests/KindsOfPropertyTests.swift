@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Keyring
+import KeyringStorage
 import KeyringTesting
 import Testing
 

@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 import KeyringTesting
 import Testing
 
@@ -18,12 +19,12 @@ import Testing
     var changes = try await settings.$authToken.changes.makeAsyncIterator()
     settings.session = [1]
     settings.authToken = "first"
-    #expect(await changes.next() == .created(settings.$authToken.key))
+    #expect(await changes.next(isolation: nil) == .created(settings.$authToken.key))
     #expect(settings.authToken == "first")
     settings.authToken = "second"
-    #expect(await changes.next() == .replaced(settings.$authToken.key))
+    #expect(await changes.next(isolation: nil) == .replaced(settings.$authToken.key))
     settings.authToken = nil
-    #expect(await changes.next() == .removed(settings.$authToken.key))
+    #expect(await changes.next(isolation: nil) == .removed(settings.$authToken.key))
   }
 
   @Test func `the changes are those of the storage at the time of the call`() async throws {
@@ -45,12 +46,12 @@ import Testing
     settings.session = [1]
     settings.again = "s3cret"
     var iterator = changes.makeAsyncIterator()
-    #expect(await iterator.next() == .created(settings.$account.key))
-    #expect(await iterator.next() == .created(settings.$server.key))
-    #expect(await iterator.next() == .created(settings.$session.key))
-    #expect(await iterator.next() == .created(settings.$again.key))
+    #expect(await iterator.next(isolation: nil) == .created(settings.$account.key))
+    #expect(await iterator.next(isolation: nil) == .created(settings.$server.key))
+    #expect(await iterator.next(isolation: nil) == .created(settings.$session.key))
+    #expect(await iterator.next(isolation: nil) == .created(settings.$again.key))
     try await SecureProperties(of: settings).removeAll()
-    #expect(await iterator.next() == .removed(settings.$account.key))
+    #expect(await iterator.next(isolation: nil) == .removed(settings.$account.key))
   }
 
   @Test(.secureStorage(InMemoryStorage().cached()))

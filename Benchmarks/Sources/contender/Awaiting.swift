@@ -1,5 +1,6 @@
 import Dispatch
 import Keyring
+import KeyringStorage
 import Synchronization
 
 /// Awaits reads that are requested all at once, or one after another.

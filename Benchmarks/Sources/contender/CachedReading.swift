@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 
 /// Reads a value of the keyring that is in the cache.
 struct CachedRead: Work {

@@ -1,5 +1,6 @@
 import Keyring
 import KeyringFile
+import KeyringStorage
 
 /// The measured encrypted file of 1,000 passwords of 1 KiB.
 ///

@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 import Synchronization
 
 // A use takes a few hundred nanoseconds, so a thousand uses are timed together.

@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 
 /// Reads all items of the service and their metadata with one query.
 struct Query: Work {

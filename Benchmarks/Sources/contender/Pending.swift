@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import Keyring
+import KeyringStorage
 import Synchronization
 
 /// Measures the cost of many reads that wait for a stopped keyring.

@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 
 /// Reads a property.
 struct PropertyRead: Work {

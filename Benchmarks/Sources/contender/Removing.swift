@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 
 /// Assigns `nil` to a property, which has a value each time.
 struct PropertyRemoval: Work {

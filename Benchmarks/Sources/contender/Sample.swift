@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 
 /// The passwords that all contenders read.
 ///

@@ -1,5 +1,6 @@
 import Dispatch
 import Keyring
+import KeyringStorage
 import Synchronization
 
 /// Reads in several threads at the same time.

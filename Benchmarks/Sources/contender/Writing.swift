@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 
 /// Assigns a password in place of another one.
 struct PropertyWrite: Work {

@@ -1,3 +1,4 @@
+internal import KeyringCore
 internal import KeyringSecretService
 internal import KeyringStorage
 

@@ -1,3 +1,4 @@
+public import KeyringCore
 public import KeyringStorage
 internal import Synchronization
 

@@ -1,3 +1,4 @@
+public import KeyringCore
 public import KeyringStorage
 
 /// A property that keeps a login and its password as one item in the user's keyring.

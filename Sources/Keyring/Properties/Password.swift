@@ -1,3 +1,4 @@
+internal import KeyringCore
 public import KeyringStorage
 
 /// A property that keeps a password in the user's keyring.

@@ -1,3 +1,4 @@
+internal import KeyringCore
 public import KeyringStorage
 
 extension SecureProperty {
@@ -16,7 +17,7 @@ extension SecureProperty {
   ///
   /// - Throws: `.notObservable` if the storage doesn't report changes, `.canceled` if the task is
   ///   cancelled, or another `SecureStorageError` if the storage can't be observed.
-  public var changes: ItemChanges {
+  public var changes: some AsyncSequence<ItemChange, Never> & Sendable {
     get async throws(SecureStorageError) {
       try await ItemChanges(of: [(try storage.observable(), .key(key))])
     }

@@ -1,3 +1,4 @@
+package import KeyringCore
 package import KeyringStorage
 
 /// A secure property with its value type erased.

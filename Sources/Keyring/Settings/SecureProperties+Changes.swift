@@ -1,3 +1,4 @@
+internal import KeyringCore
 public import KeyringStorage
 
 extension SecureProperties {
@@ -14,7 +15,7 @@ extension SecureProperties {
   ///
   /// - Throws: `.notObservable` if a storage doesn't report changes, `.canceled` if the task is cancelled,
   ///   or another `SecureStorageError` if a storage can't be observed.
-  public var changes: ItemChanges {
+  public var changes: some AsyncSequence<ItemChange, Never> & Sendable {
     get async throws(SecureStorageError) {
       var sources: [(storage: any ObservableStorage, query: ItemQuery)] = []
       for part in parts {

@@ -1,3 +1,4 @@
+public import KeyringCore
 public import KeyringStorage
 
 /// The secure properties of a value, such as a struct or class of settings, including nested settings.

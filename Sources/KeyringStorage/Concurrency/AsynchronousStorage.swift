@@ -1,3 +1,5 @@
+public import KeyringCore
+
 /// A storage that is written with `async` and `await`.
 ///
 /// You write the four operations whose names end in `WithoutBlocking`. A synchronous operation runs the

@@ -1,3 +1,4 @@
+package import KeyringCore
 internal import Synchronization
 
 /// The library's thread pool for operations that block.

@@ -214,14 +214,18 @@ extension ThreadExecutor {
   ///
   /// They can't rely on the cooperative thread pool. Synchronous operations that wait for their turn may
   /// block all its threads.
-  static let ofTurns: ThreadExecutor = {
+  package static let ofTurns: ThreadExecutor = {
     let executor = ThreadExecutor(Wakening())
     executor.start(named: "swift-keyring l")
     return executor
   }()
 
   /// Runs code on the executor's thread, or on this thread if it runs a synchronous operation.
-  func run<Result, Failure: Error>(
+  ///
+  /// - Parameter body: The code.
+  /// - Returns: The result of the code.
+  /// - Throws: The error of the code.
+  package func run<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     if Self.current?.isSynchronous == true { return try await body() }
@@ -230,7 +234,10 @@ extension ThreadExecutor {
 }
 
 /// Runs code to its end even if the task is cancelled.
-func withoutCancellation<Result: Sendable>(
+///
+/// - Parameter body: The code.
+/// - Returns: The result of the code.
+package func withoutCancellation<Result: Sendable>(
   _ body: @escaping @Sendable () async -> Result
 ) async -> Result {
   await CancellationSignal.$current.withValue(nil) {

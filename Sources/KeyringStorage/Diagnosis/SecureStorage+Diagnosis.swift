@@ -1,3 +1,5 @@
+public import KeyringCore
+
 extension SecureStorage {
   /// Finds out whether the storage works here, without changing anything and without a prompt.
   ///

@@ -1,3 +1,4 @@
+package import KeyringCore
 internal import KeyringLibc
 
 /// An error that the system reported about a file.

@@ -1,3 +1,4 @@
+package import KeyringCore
 package import KeyringLibc
 
 /// An open file or folder, which is closed when the object is released.

@@ -1,3 +1,5 @@
+package import KeyringCore
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else

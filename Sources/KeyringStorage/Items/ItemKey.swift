@@ -1,3 +1,4 @@
+public import KeyringCore
 internal import Synchronization
 
 /// The unique identifier of an item, which consists of its kind and its identifying attributes.
@@ -5,7 +6,8 @@ internal import Synchronization
 /// Two keys are equal only if their kinds and all of their parts are equal. Keys of different kinds never
 /// collide.
 public struct ItemKey: Hashable, Sendable {
-  private let name: ItemName
+  @usableFromInline
+  let name: ItemName
 
   /// The kind of item.
   public var kind: ItemKind { name.kind }
@@ -110,16 +112,16 @@ extension ItemKey {
 }
 
 extension ItemKey {
+  // Inlined, because a storage in memory or a cache compares keys in each read.
+
   /// Returns whether two keys have the same kind and the same parts, byte for byte.
+  @inlinable
   public static func == (lhs: ItemKey, rhs: ItemKey) -> Bool {
-    lhs.name === rhs.name
-      || lhs.name.hash == rhs.name.hash
-        && lhs.name.bytes.withUnsafeBytes { left in
-          rhs.name.bytes.withUnsafeBytes { left.hasSameBytes($0) }
-        }
+    lhs.name === rhs.name || lhs.name.hash == rhs.name.hash && lhs.name.hasSameBytes(rhs.name)
   }
 
   /// Hashes the kind and the parts.
+  @inlinable
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name.hash)
   }
@@ -134,13 +136,15 @@ extension ItemKey {
 /// The kind and the parts of a key, with cached values that are derived from them.
 ///
 /// Computing these values takes longer than finding the item.
-private final class ItemName: Sendable {
+@usableFromInline
+final class ItemName: Sendable {
   let kind: ItemKind
   let attributes: [String: String]
   /// The kind and all parts as one array.
   ///
   /// Each text is preceded by its length, so that different keys have different bytes.
   let bytes: [UInt8]
+  @usableFromInline
   let hash: Int
   let isValidated = Atomic(false)
 
@@ -159,6 +163,12 @@ private final class ItemName: Sendable {
     }
     self.bytes = bytes
     hash = bytes.hashValue
+  }
+
+  /// Returns whether two names have the same kind and the same parts.
+  @usableFromInline
+  func hasSameBytes(_ other: ItemName) -> Bool {
+    bytes.withUnsafeBytes { left in other.bytes.withUnsafeBytes { left.hasSameBytes($0) } }
   }
 }
 

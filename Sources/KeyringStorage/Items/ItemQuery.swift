@@ -1,3 +1,5 @@
+internal import KeyringCore
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else

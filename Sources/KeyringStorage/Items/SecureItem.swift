@@ -1,3 +1,5 @@
+public import KeyringCore
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else

@@ -1,3 +1,4 @@
+package import KeyringCore
 internal import Synchronization
 
 /// The changes of a storage's items, as they happen.

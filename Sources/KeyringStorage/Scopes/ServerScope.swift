@@ -1,3 +1,5 @@
+public import KeyringCore
+
 /// The passwords of one server, identified only by their accounts.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+public import KeyringCore
+
 // Asynchronous overloads of the scope's operations.
 
 extension ServiceScope {

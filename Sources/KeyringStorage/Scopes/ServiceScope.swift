@@ -1,3 +1,5 @@
+public import KeyringCore
+
 /// The items of one service, identified only by their accounts or labels.
 ///
 /// ```swift

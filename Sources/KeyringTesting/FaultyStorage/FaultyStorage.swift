@@ -1,3 +1,4 @@
+public import Keyring
 public import KeyringStorage
 internal import Synchronization
 

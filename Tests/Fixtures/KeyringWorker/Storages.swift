@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Keyring
 import KeyringFile
+import KeyringStorage
 
 #if SecretService && os(Linux)
 /// The interaction of the storage, which never asks the user.

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Keyring
+import KeyringStorage
 
 // A program that uses a storage, for tests that kill it or start several of it at once:
 //

@@ -1,4 +1,5 @@
 import Foundation
+import Keyring
 package import KeyringStorage
 
 /// The same random operations on a storage in memory and on another, which must always agree.

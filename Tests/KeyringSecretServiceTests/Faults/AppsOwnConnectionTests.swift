@@ -1,6 +1,7 @@
 #if SecretService && os(Linux)
 import CLibSecret
 import Keyring
+import KeyringStorage
 import Testing
 
 /// An app that uses D-Bus and libsecret itself, in the same process.

@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import Keyring
+import KeyringStorage
 import Testing
 
 /// A machine without a session bus, on which every use fails in time.

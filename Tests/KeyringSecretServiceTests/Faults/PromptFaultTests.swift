@@ -1,5 +1,6 @@
 #if SecretService && os(Linux)
 import Keyring
+import KeyringStorage
 import Testing
 
 /// Prompts of every method, and all the ways in which they fail.

@@ -1,5 +1,6 @@
 #if SecretService && os(Linux)
 import Keyring
+import KeyringStorage
 import Testing
 
 /// A use of a storage by an app, so that a test can try a fault with every use.

@@ -1,6 +1,7 @@
 import FileStorage
 import FoundationEssentials
 import Keyring
+import KeyringStorage
 import KeyringTesting
 import Testing
 

@@ -1,6 +1,7 @@
 import Configuration
 import Keyring
 import KeyringConfiguration
+import KeyringStorage
 import Testing
 
 /// Tests of configuration values that are secrets.

@@ -1,6 +1,7 @@
 import Foundation
 import Keyring
 import KeyringFile
+import KeyringStorage
 import Testing
 
 @Suite struct EncryptedFileTests {

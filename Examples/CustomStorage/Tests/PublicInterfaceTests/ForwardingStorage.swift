@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 
 /// A third-party storage with all capabilities, which passes on each call.
 struct ForwardingStorage<Base: CollectionStorage & ObservableStorage>: BlockingStorage,

@@ -1,5 +1,6 @@
 import Foundation
 import Keyring
+import KeyringStorage
 import Testing
 
 /// Tests of storages with given secrets, of the selection among several storages, and of diagnoses.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Keyring
+import KeyringStorage
 import Testing
 
 /// Tests of items, their keys, and queries.

@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 import Testing
 
 /// Tests of storages that can be locked and of storages that have collections.

@@ -1,6 +1,7 @@
 import Foundation
 import Keyring
 import KeyringMigration
+import KeyringStorage
 import Synchronization
 import Testing
 

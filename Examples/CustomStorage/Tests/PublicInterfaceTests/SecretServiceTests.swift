@@ -1,5 +1,6 @@
 #if os(Linux)
 import Keyring
+import KeyringStorage
 import Testing
 
 /// Tests of the Secret Service that never call it.

@@ -1,5 +1,6 @@
 import Dispatch
 import Keyring
+import KeyringStorage
 import Testing
 
 /// Tests of reading and writing, in generic code and with `any`.

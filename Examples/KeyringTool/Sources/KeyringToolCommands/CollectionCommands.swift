@@ -1,4 +1,4 @@
-public import Keyring
+public import KeyringStorage
 
 /// The commands for the collections of a keyring.
 public struct CollectionCommands: Sendable {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-public import Keyring
+public import KeyringStorage
 
 /// A report on the diagnosis of a storage, for a person or a script.
 public struct DoctorReport: Sendable {

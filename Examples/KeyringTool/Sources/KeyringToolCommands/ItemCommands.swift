@@ -1,5 +1,6 @@
 public import Keyring
 internal import KeyringMigration
+public import KeyringStorage
 
 /// The commands for the items of a storage.
 public struct ItemCommands: Sendable {

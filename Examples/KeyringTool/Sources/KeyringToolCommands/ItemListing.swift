@@ -1,5 +1,5 @@
 import FoundationEssentials
-public import Keyring
+public import KeyringStorage
 
 /// A listing of items as text, which identifies them to a person and never contains a secret.
 public struct ItemListing: Sendable {

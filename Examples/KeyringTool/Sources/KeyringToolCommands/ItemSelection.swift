@@ -1,4 +1,5 @@
 public import Keyring
+public import KeyringStorage
 
 /// A selection of one or more items, as named on a command line.
 public struct ItemSelection: Sendable {

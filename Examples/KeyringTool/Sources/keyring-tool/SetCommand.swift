@@ -1,5 +1,6 @@
 import ArgumentParser
 import Keyring
+import KeyringStorage
 import KeyringToolCommands
 
 struct SetCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import Foundation
 import Keyring
+import KeyringStorage
 import KeyringToolCommands
 import Testing
 

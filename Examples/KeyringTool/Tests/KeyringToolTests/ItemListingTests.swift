@@ -1,4 +1,5 @@
 import Keyring
+import KeyringStorage
 import KeyringToolCommands
 import Testing
 

@@ -1,0 +1,224 @@
+public import KeyringCore
+public import KeyringStorage
+internal import Synchronization
+
+/// A storage that caches the results of reads by key from another storage.
+///
+/// It also caches that there is no item. A cached read costs next to nothing.
+///
+/// A cached item is never older than the last change that the wrapped storage reported. A read that begins
+/// after a write in this process returns the new item. A write in another process takes effect when the
+/// wrapped storage learns of it. Locking the storage or losing its connection empties the cache. Until the
+/// connection is back, every read goes to the wrapped storage. Errors aren't cached. Queries by anything
+/// other than the key also go to the wrapped storage.
+///
+/// Copies share the same cache, so create one storage and share it:
+///
+/// ```swift
+/// SecureStorageDefaults.storage = SecretServiceStorage().cached()
+/// ```
+///
+/// Cached secrets are kept as ``/KeyringCore/Secret``, and stay in memory as long as they're cached.
+public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, ObservableStorage {
+  private let base: Base
+  private let lifetime: Duration?
+  private let cache: ItemCache
+
+  /// Creates a storage with an empty cache.
+  ///
+  /// - Parameters:
+  ///   - base: The wrapped storage. It's observed from the first read by key on.
+  ///   - lifetime: The time for which an item is cached, or `nil` to cache it for as long as it's valid.
+  public init(_ base: Base, for lifetime: Duration? = nil) {
+    (self.base, self.lifetime) = (base, lifetime)
+    cache = ItemCache(lifetime)
+  }
+
+  /// The name of the wrapped storage.
+  public var backendName: String { base.backendName }
+
+  /// Removes everything from the cache.
+  public func removeAll() { cache.forget(nil) }
+
+  /// Stores an item under its key in the wrapped storage.
+  public func saveWithoutBlocking(
+    _ item: SecureItem, mode: SaveMode
+  ) async throws(SecureStorageError) {
+    try await cache.whileWriting(item.key) { () async throws(SecureStorageError) in
+      try await base.save(item, mode: mode)
+    }
+  }
+
+  /// Returns the items that match a query.
+  ///
+  /// A query by key alone is answered from the cache if the item was read before. All other queries go to
+  /// the wrapped storage.
+  public func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    guard let key = query.key, query.asksForKeyOnly, query.allowsUnlocking, query.limit == nil
+    else {
+      return try await base.items(matching: query)
+    }
+    return try await itemsWithoutBlocking(for: [key], details: query.details).map(\.value)
+  }
+
+  /// Returns the item stored under a key.
+  ///
+  /// It comes from the cache if it was read before, and from the wrapped storage otherwise.
+  public func item(
+    for key: ItemKey, details: ItemQuery.Details
+  ) throws(SecureStorageError) -> SecureItem? {
+    if !isCanceled, let known = cache.find(key, details) { return known }
+    return try items(for: [key], details: details)[key]
+  }
+
+  /// Returns the secret stored under a key.
+  ///
+  /// It comes from the cache if it was read before, and from the wrapped storage otherwise.
+  public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+    if !isCanceled, let known = cache.findSecret(key) { return known }
+    return try secretOfItem(for: key)
+  }
+
+  /// Returns the items stored under keys.
+  ///
+  /// Items that were read before come from the cache. A single call to the wrapped storage fetches the
+  /// others.
+  public func itemsWithoutBlocking(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try checkCancellation(.read)
+    var items: [ItemKey: SecureItem] = [:]
+    var missing: [ItemKey] = []
+    for key in keys {
+      if let known = cache.find(key, details) { items[key] = known } else { missing.append(key) }
+    }
+    if missing.isEmpty { return items }
+    try await cache.observe(base)
+    let wanted = cache.detailsToFetch(missing, details)
+    let found = try await cache.fetch(missing, wanted) { () async throws(SecureStorageError) in
+      try await base.items(for: missing, details: wanted)
+    }
+    return items.merging(found.mapValues { $0.selecting(details) }) { $1 }
+  }
+
+  /// Removes the items that match a query from the wrapped storage.
+  public func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int {
+    try await cache.whileWriting(query.key) { () async throws(SecureStorageError) in
+      try await base.removeItems(matching: query)
+    }
+  }
+
+  /// Finds out whether the wrapped storage works here, without using the cache.
+  public func diagnose(writing: Bool) -> StorageDiagnosis { base.diagnose(writing: writing) }
+
+  /// Finds out whether the wrapped storage works here, without using the cache.
+  public func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    try await base.diagnose(writing: writing)
+  }
+
+  /// Observes the wrapped storage.
+  ///
+  /// When the observer is called with a change, the old item is no longer in the cache.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    try base.observe(query, forgetting(observer))
+  }
+
+  /// Observes the wrapped storage.
+  ///
+  /// When the observer is called with a change, the old item is no longer in the cache.
+  public func observeWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageSubscription {
+    try await base.observeWithoutBlocking(query, forgetting(observer))
+  }
+
+  private func forgetting(
+    _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> @Sendable (StorageEvent) -> Void {
+    { [weak cache] event in
+      // This observer may be called before the cache's own one.
+      cache?.forget(event)
+      observer(event)
+    }
+  }
+
+  /// Indicates whether the call was cancelled.
+  ///
+  /// The read then isn't answered from the cache at once. The asynchronous operation throws the error.
+  private var isCanceled: Bool { CancellationSignal.isCurrentCancelled }
+}
+
+extension CachedStorage: LockableStorage where Base: LockableStorage {
+  /// Locks the wrapped storage and empties the cache.
+  public func lock() throws(SecureStorageError) {
+    try cache.whileWriting(nil) { () throws(SecureStorageError) in try base.lock() }
+  }
+
+  /// Unlocks the wrapped storage.
+  public func unlock() throws(SecureStorageError) { try base.unlock() }
+
+  /// Returns a Boolean value that indicates whether the wrapped storage is locked.
+  public func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
+}
+
+extension CachedStorage: CollectionStorage where Base: CollectionStorage {
+  /// Returns the collections of the wrapped storage.
+  public func collections() throws(SecureStorageError) -> [ItemCollection] {
+    try base.collections()
+  }
+
+  /// Returns the storage for a collection, with a cache of its own.
+  public func collection(labeled label: String) -> CachedStorage {
+    CachedStorage(base.collection(labeled: label), for: lifetime)
+  }
+
+  /// Creates a collection, for which the keyring asks the user for a password.
+  @discardableResult
+  public func createCollection(labeled label: String) throws(SecureStorageError) -> CachedStorage {
+    let new = try cache.whileWriting(nil) { () throws(SecureStorageError) in
+      try base.createCollection(labeled: label)
+    }
+    return CachedStorage(new, for: lifetime)
+  }
+
+  /// Deletes a collection and all its items for good.
+  @discardableResult
+  public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
+    try cache.whileWriting(nil) { () throws(SecureStorageError) in
+      try base.deleteCollection(labeled: label)
+    }
+  }
+
+  /// Returns a Boolean value that indicates whether every program uses this collection.
+  ///
+  /// The default collection and the session collection are such collections.
+  public func isSharedCollection() throws(SecureStorageError) -> Bool {
+    try base.isSharedCollection()
+  }
+}
+
+extension CachedStorage: CustomStringConvertible, CustomReflectable {
+  /// The name of the wrapped storage, without any cached item.
+  public var description: String { "CachedStorage(\(backendName))" }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension ObservableStorage {
+  /// Returns this storage with a cache for reads by key.
+  ///
+  /// - Parameter lifetime: The time for which an item is cached, or `nil` to cache it for as long as it's
+  ///   valid.
+  /// - Returns: The cached storage. Create one and share it.
+  public func cached(for lifetime: Duration? = nil) -> CachedStorage<Self> {
+    CachedStorage(self, for: lifetime)
+  }
+}

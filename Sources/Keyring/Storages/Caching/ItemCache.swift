@@ -1,0 +1,253 @@
+internal import KeyringCore
+internal import KeyringStorage
+internal import Synchronization
+
+/// The cache of a ``CachedStorage``, with items by key and keys that are known to have no item.
+///
+/// A fetched item is cached only if nothing may have changed it since the fetch began. Each fetch keeps a
+/// set of its keys until it ends. A key whose item may have changed is removed from that set.
+final class ItemCache: Sendable {
+  private struct Entry: Sendable {
+    /// The item, or `nil` if there is none.
+    var item: SecureItem?
+    var details: ItemQuery.Details
+    var end: ContinuousClock.Instant?
+  }
+
+  private enum Observation: Sendable {
+    case none(retry: ContinuousClock.Instant?)
+    case starting
+    case active(StorageSubscription)
+  }
+
+  private struct State: Sendable {
+    var entries: [ItemKey: Entry] = [:]
+    /// The current fetches, with the keys whose items may be cached.
+    var fetches: [Int: Set<ItemKey>] = [:]
+    var nextFetch = 0
+    /// The keys of the current writes, once for each write; `nil` stands for any key.
+    var writes: [ItemKey?] = []
+    var observation = Observation.none(retry: nil)
+    var isConnected = true
+    /// Indicates whether a task waits for an entry to expire.
+    var isExpiring = false
+
+    var isObserved: Bool {
+      if case .active = observation { isConnected } else { false }
+    }
+
+    mutating func forget(_ key: ItemKey?) {
+      guard let key else {
+        entries = [:]
+        fetches = [:]
+        return
+      }
+      for other in entries.keys where key.mayShareItem(with: other) { entries[other] = nil }
+      for (fetch, keys) in fetches {
+        fetches[fetch] = keys.filter { !key.mayShareItem(with: $0) }
+      }
+    }
+
+    mutating func forget(_ event: StorageEvent) {
+      switch event {
+      case .changed(let change): forget(change.key)
+      case .mayHaveChanged(let key): forget(key)
+      case .locked, .interrupted, .resumed: forget(nil)
+      }
+    }
+
+    func isWritten(_ key: ItemKey) -> Bool {
+      writes.contains { $0.map(key.mayShareItem) ?? true }
+    }
+  }
+
+  /// The maximum number of entries.
+  ///
+  /// It's more than any app reads again. When it's reached, all entries are removed.
+  private static let mostEntries = 1000
+
+  private let state = Mutex(State())
+  private let lifetime: Duration?
+
+  init(_ lifetime: Duration?) { self.lifetime = lifetime }
+
+  // MARK: - Reading
+
+  /// Returns the cached item of a key.
+  ///
+  /// - Returns: The item, `.some(nil)` if there is none, or `nil` if it isn't known.
+  func find(_ key: ItemKey, _ details: ItemQuery.Details) -> SecureItem?? {
+    find(key, details) { entry in
+      details == entry.details ? entry.item : entry.item?.selecting(details)
+    }
+  }
+
+  /// Returns the cached secret of an item, or `nil` if it isn't known or there is none.
+  func findSecret(_ key: ItemKey) -> Secret? { find(key, .secret) { $0.item?.secret } ?? nil }
+
+  private func find<Part: Sendable>(
+    _ key: ItemKey, _ details: ItemQuery.Details, _ part: (inout Entry) -> Part?
+  ) -> Part?? {
+    state.withLock { state in
+      if lifetime != nil, let end = state.entries[key]?.end, end <= .now {
+        state.entries[key] = nil
+      }
+      return state.entries.withValue(for: key) { entry -> Part?? in
+        if case .some = entry.item, !details.isSubset(of: entry.details) { return nil }
+        return .some(part(&entry))
+      } ?? nil
+    }
+  }
+
+  /// Returns the details to fetch of items.
+  ///
+  /// They include the cached details, so that all details of an item are from the same moment.
+  func detailsToFetch(
+    _ keys: [ItemKey], _ details: ItemQuery.Details
+  ) -> ItemQuery.Details {
+    state.withLock { state in
+      keys.reduce(into: details) { $0.formUnion(state.entries[$1]?.details ?? []) }
+    }
+  }
+
+  /// Fetches items from the storage, and caches those that may be cached.
+  func fetch(
+    _ keys: [ItemKey], _ details: ItemQuery.Details,
+    _ body: () async throws(SecureStorageError) -> [ItemKey: SecureItem]
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    let fetch = state.withLock { state -> Int? in
+      guard state.isObserved else { return nil }
+      state.nextFetch += 1
+      state.fetches[state.nextFetch] = Set(keys.filter { !state.isWritten($0) })
+      return state.nextFetch
+    }
+    guard let fetch else { return try await body() }
+    do throws(SecureStorageError) {
+      let found = try await body()
+      end(fetch, details, found)
+      return found
+    } catch {
+      state.withLock { $0.fetches[fetch] = nil }
+      throw error
+    }
+  }
+
+  private func end(_ fetch: Int, _ details: ItemQuery.Details, _ found: [ItemKey: SecureItem]) {
+    let end = lifetime.map { ContinuousClock.now + $0 }
+    let mustExpire = state.withLock { state in
+      for key in state.fetches.removeValue(forKey: fetch) ?? [] {
+        if state.entries.count >= Self.mostEntries { state.entries = [:] }
+        state.entries[key] = Entry(item: found[key], details: details, end: end)
+      }
+      defer { state.isExpiring = state.isExpiring || end != nil }
+      return end != nil && !state.isExpiring
+    }
+    if mustExpire { expire() }
+  }
+
+  /// Removes each entry when it expires, as long as there are such entries.
+  private func expire() {
+    // Nothing holds the task, so its sleep is never cancelled.
+    Task.detached { [weak self] in
+      while let end = self?.nextEnd() { try? await Task.sleep(until: end) }
+    }
+  }
+
+  /// Removes the expired entries, and returns the time at which the next one expires.
+  private func nextEnd() -> ContinuousClock.Instant? {
+    state.withLock { state in
+      state.entries = state.entries.filter { $1.end.map { $0 > .now } ?? true }
+      let next = state.entries.values.compactMap(\.end).min()
+      state.isExpiring = next != nil
+      return next
+    }
+  }
+
+  // MARK: - Writing
+
+  /// Runs a write, and keeps items that are fetched at the same time out of the cache.
+  func whileWriting<Result>(
+    _ key: ItemKey?, _ body: () async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    begin(key)
+    defer { end(key) }
+    return try await body()
+  }
+
+  /// Runs a write, and keeps items that are fetched at the same time out of the cache.
+  func whileWriting<Result>(
+    _ key: ItemKey?, _ body: () throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    begin(key)
+    defer { end(key) }
+    return try body()
+  }
+
+  private func begin(_ key: ItemKey?) {
+    state.withLock { state in
+      state.writes.append(key)
+      state.forget(key)
+    }
+  }
+
+  private func end(_ key: ItemKey?) {
+    state.withLock { state in
+      if let index = state.writes.firstIndex(of: key) { state.writes.remove(at: index) }
+      state.forget(key)
+    }
+  }
+
+  // MARK: - Observing
+
+  /// Applies an event of the storage.
+  private func receive(_ event: StorageEvent) {
+    state.withLock { state in
+      if event == .interrupted || event == .resumed { state.isConnected = event == .resumed }
+      state.forget(event)
+    }
+  }
+
+  /// Removes the items that an event may have changed.
+  func forget(_ event: StorageEvent) { state.withLock { $0.forget(event) } }
+
+  /// Removes the item with a key, or all items if the key is `nil`.
+  func forget(_ key: ItemKey?) { state.withLock { $0.forget(key) } }
+
+  /// Observes the storage, unless it's already observed or the last attempt has just failed.
+  ///
+  /// Without an observation, nothing is cached.
+  ///
+  /// - Throws: `.timedOut` if the attempt used up the storage's time, so that none is left for a read.
+  func observe(_ storage: some ObservableStorage) async throws(SecureStorageError) {
+    let mustStart = state.withLock { state in
+      guard case .none(let retry) = state.observation, retry.map({ $0 <= .now }) ?? true else {
+        return false
+      }
+      state.observation = .starting
+      state.isConnected = true
+      return true
+    }
+    guard mustStart else { return }
+    do throws(SecureStorageError) {
+      let observation = try await storage.observeWithoutBlocking(nil) { [weak self] event in
+        self?.receive(event)
+      }
+      state.withLock { $0.observation = .active(observation) }
+    } catch {
+      state.withLock { $0.observation = .none(retry: .now + .seconds(1)) }
+      guard error.code == .timedOut else { return }
+      var error = error
+      error.operation = .read
+      throw error
+    }
+  }
+}
+
+extension ItemKey {
+  /// Returns whether one item may be found under both keys.
+  ///
+  /// An item of another program is found under a key if it has all parts of that key.
+  fileprivate func mayShareItem(with other: ItemKey) -> Bool {
+    attributes.allSatisfy { name, value in other.attributes[name]?.hasSameBytes(value) ?? true }
+  }
+}

@@ -1,0 +1,98 @@
+public import KeyringCore
+public import KeyringStorage
+internal import Synchronization
+
+extension FirstAvailableStorage {
+  /// Finds out whether each of the storages works here, and which of them is chosen.
+  ///
+  /// If no storage is chosen yet, this doesn't make the choice.
+  ///
+  /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
+  ///   chosen storage.
+  /// - Returns: The findings of all storages, and the failure of the chosen one.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    do throws(SecureStorageError) {
+      return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+        try await diagnoseWithoutBlocking(writing: writing)
+      }
+    } catch {
+      var diagnosis = StorageDiagnosis(of: "FirstAvailableStorage")
+      diagnosis.add("selection", error)
+      return diagnosis
+    }
+  }
+
+  /// Finds out whether each of the storages works here, and which of them is chosen.
+  ///
+  /// If no storage is chosen yet, this doesn't make the choice.
+  ///
+  /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
+  ///   chosen storage.
+  /// - Returns: The findings of all storages, and the failure of the chosen one.
+  /// - Throws: `.canceled` if the task is cancelled.
+  public func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    var diagnosis = StorageDiagnosis(of: "FirstAvailableStorage")
+    let made = decision.state.withLock { $0 }
+    var examined: [StorageDiagnosis] = []
+    for storage in storages { examined.append(try await storage.diagnose()) }
+    do throws(SecureStorageError) {
+      var selection: Selection
+      if let made = made.selection {
+        selection = made
+      } else {
+        selection = try await select(memory.read(.diagnose), .diagnose) { [examined] in examined[$0]
+        }
+      }
+      if writing {
+        examined[selection.index] = try await storages[selection.index].diagnose(writing: true)
+      }
+      for member in examined { diagnosis.add(member) }
+      if made.selection != nil, !selection.isForGood {
+        // A storage may have become available since the selection was made.
+        selection.appeared = appeared(before: selection.index, of: examined)
+      }
+      add(selection, to: &diagnosis)
+      diagnosis.failure = examined[selection.index].failure
+      if memory.lacksPlace {
+        diagnosis.add(
+          "memory",
+          "The selection isn't remembered, because there is neither XDG_STATE_HOME nor a home directory.",
+          recoverySuggestion: "Set XDG_STATE_HOME. Otherwise each run selects a storage again.")
+      }
+      if diagnosis.failure == nil, !(selection.storage is any ReadOnlyStorage), !made.isRemembered,
+        selection.remembered == nil, let obstacle = memory.obstacle()
+      {
+        diagnosis.add("memory", obstacle)
+      }
+    } catch {
+      if error.code == .canceled { throw error }
+      for member in examined { diagnosis.add(member) }
+      diagnosis.add("selection", error)
+    }
+    return diagnosis
+  }
+
+  /// Returns the diagnoses of the storages before an index that are available now.
+  private func appeared(
+    before index: Int, of examined: [StorageDiagnosis]
+  ) -> [StorageDiagnosis] {
+    zip(storages, examined).prefix(index)
+      .filter { !($0.0 is any ReadOnlyStorage) && $0.1.isThere }.map(\.1)
+  }
+
+  private func add(_ selection: Selection, to diagnosis: inout StorageDiagnosis) {
+    if !selection.appeared.isEmpty {
+      let others = selection.appeared.map(\.storage).joined(separator: " and ")
+      return diagnosis.add(
+        "selection", "\(selection.storage.backendName) is in use, and \(others) could be.",
+        recoverySuggestion: howToUseAnother)
+    }
+    let isSettled = selection.remembered == selection.name || selection.skipped.isEmpty
+    diagnosis.add(
+      "selection", "\(selection).",
+      recoverySuggestion: isSettled ? nil : "To use another storage, fix the problem listed above."
+    )
+  }
+}

@@ -1,0 +1,152 @@
+internal import KeyringCore
+internal import KeyringStorage
+internal import Synchronization
+
+extension FirstAvailableStorage {
+  /// Returns the current selection, and makes it if there is none yet.
+  func selection(
+    for operation: SecureStorageError.Operation
+  ) async throws(SecureStorageError) -> Selection {
+    if let selection = decision.state.withLock({ $0.selection }) { return selection }
+    let found = try await select(memory.read(operation), operation) {
+      (index) async throws(SecureStorageError) in
+      do throws(SecureStorageError) {
+        return try await storages[index].diagnose()
+      } catch {
+        var error = error
+        (error.operation, error.backendName) = (operation, backendName)
+        throw error
+      }
+    }
+    // If several threads ask at the same time, the first one decides for all.
+    let (selection, mustTell) = decision.state.withLock { state in
+      let selection = state.selection ?? found
+      defer { state.isTold = true }
+      state.selection = selection
+      state.isRemembered = selection.remembered == selection.name
+      return (selection, !selection.appeared.isEmpty && !state.isTold)
+    }
+    if mustTell { tell(selection) }
+    return selection
+  }
+
+  /// Returns the current selection after it's remembered, so that stored items are found again.
+  func choiceToWrite(
+    for operation: SecureStorageError.Operation
+  ) async throws(SecureStorageError) -> Selection {
+    let selection = try await selection(for: operation)
+    // A read-only storage isn't remembered, because nothing is stored in it.
+    if selection.storage is any ReadOnlyStorage || decision.state.withLock({ $0.isRemembered }) {
+      return selection
+    }
+    let remembered = try memory.remember(RememberedSelection(name: selection.name), operation)
+    if remembered.name == selection.name {
+      decision.state.withLock { $0.isRemembered = true }
+      return selection
+    }
+    // Another process has remembered another storage first. This process has written nothing yet, so it
+    // uses that storage too.
+    decision.state.withLock { $0 = .init() }
+    return try await self.selection(for: operation)
+  }
+
+  /// Selects a storage.
+  ///
+  /// - Parameters:
+  ///   - remembered: The selection of an earlier run.
+  ///   - operation: The operation that needs the storage.
+  ///   - diagnose: A closure that returns the diagnosis of the storage at an index.
+  /// - Returns: The selection.
+  /// - Throws: `SecureStorageError` if no storage can be chosen.
+  func select(
+    _ remembered: RememberedSelection?, _ operation: SecureStorageError.Operation,
+    _ diagnose: (Int) async throws(SecureStorageError) -> StorageDiagnosis
+  ) async throws(SecureStorageError) -> Selection {
+    let bound = try remembered.map { (selection) throws(SecureStorageError) in
+      try index(of: selection, operation)
+    }
+    var skipped: [StorageDiagnosis] = []
+    var appeared: [StorageDiagnosis] = []
+    for index in storages.indices {
+      let isBefore = index < bound ?? 0 && !(storages[index] is any ReadOnlyStorage)
+      if isBefore, remembered?.isForGood == true { continue }
+      let diagnosis = try await diagnose(index)
+      if isBefore {
+        if diagnosis.isThere { appeared.append(diagnosis) } else { skipped.append(diagnosis) }
+      } else if diagnosis.isThere {
+        return Selection(
+          storage: storages[index], index: index, skipped: skipped, appeared: appeared,
+          remembered: remembered?.name, name: names[index],
+          isForGood: remembered?.isForGood ?? false)
+      } else if diagnosis.isUnavailable {
+        if index == bound { throw missing(diagnosis, operation) }
+        skipped.append(diagnosis)
+      } else {
+        var failure = diagnosis.failure ?? noStorage([diagnosis], operation)
+        failure.operation = operation
+        throw failure
+      }
+    }
+    throw noStorage(skipped, operation)
+  }
+
+  private func index(
+    of remembered: RememberedSelection, _ operation: SecureStorageError.Operation
+  ) throws(SecureStorageError) -> Int {
+    if let index = names.firstIndex(of: remembered.name) { return index }
+    throw SecureStorageError(
+      .chosenStorageMissing, operation: operation, backendName: remembered.name,
+      message: """
+        This program keeps its secrets in \(remembered.name), which isn't in its list of storages.
+        """, recoverySuggestion: "Use the version of the program that has it. \(howToChooseAnew)")
+  }
+
+  private func missing(
+    _ diagnosis: StorageDiagnosis, _ operation: SecureStorageError.Operation
+  ) -> SecureStorageError {
+    SecureStorageError(
+      .chosenStorageMissing, operation: operation, backendName: diagnosis.storage,
+      message: """
+        This program keeps its secrets in \(diagnosis.storage), which isn't available. \
+        \(diagnosis.failure?.message ?? "")
+        """,
+      recoverySuggestion: "\(diagnosis.failure?.recoverySuggestion ?? "") \(howToChooseAnew)",
+      underlying: diagnosis.failure?.underlying)
+  }
+
+  private var howToChooseAnew: String {
+    "Where it is to begin with another, and without these secrets, "
+      + (memory.path.map { "remove \($0.inOneLine)." } ?? "forget the selection.")
+  }
+
+  private func noStorage(
+    _ diagnoses: [StorageDiagnosis], _ operation: SecureStorageError.Operation
+  ) -> SecureStorageError {
+    let failures = diagnoses.compactMap { diagnosis in
+      diagnosis.failure.map { (name: diagnosis.storage, failure: $0) }
+    }
+    let reasons = failures.map { "\($0.name): \($0.failure.message)" }
+    let suggestions = failures.map { "\($0.name): \($0.failure.recoverySuggestion ?? "")" }
+    return SecureStorageError(
+      .noStorage, operation: operation, backendName: "FirstAvailableStorage",
+      message: (["No storage can be used here."] + reasons).joined(separator: " "),
+      recoverySuggestion: suggestions.isEmpty
+        ? "Pass at least one storage." : suggestions.joined(separator: " "))
+  }
+
+  // MARK: - Another available storage
+
+  private func tell(_ selection: Selection) {
+    if let handler { return handler(selection) }
+    StandardError.write("Secrets are in \(selection). \(howToUseAnother)".inOneLine + "\n")
+  }
+
+  /// The advice for using another storage that is available.
+  var howToUseAnother: String {
+    guard let path = memory.path else { return "Restart the program to select again." }
+    return """
+      To use another, move the secrets there, and remove \(path.inOneLine). To stop this message, add \
+      the line "for good" to that file.
+      """
+  }
+}

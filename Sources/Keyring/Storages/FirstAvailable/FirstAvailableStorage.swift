@@ -1,0 +1,178 @@
+public import KeyringCore
+public import KeyringStorage
+internal import Synchronization
+
+/// A storage that uses the first available of several storages, and then always the same one.
+///
+/// ```swift
+/// SecureStorageDefaults.storage = FirstAvailableStorage([SecretServiceStorage(), myStorage])
+/// ```
+///
+/// The first operation goes through the storages in order. For each of them it checks with
+/// ``/KeyringStorage/SecureStorage/diagnose(writing:)`` whether something prevents saving an item. This changes nothing and
+/// doesn't prompt the user. The first available storage is chosen. It stays chosen for as long as this
+/// value and its copies exist:
+///
+/// - A storage is skipped if it can't have any of the secrets. The article "Servers and containers" has a
+///   table of the cases in which that is certain.
+/// - A locked storage is available. It's chosen, and its operations fail with `.locked` or ask the user. If
+///   the user declines, no other storage asks.
+/// - Any other failure chooses nothing: a file that is damaged or belongs to another user, or a keyring
+///   that is installed but doesn't start or doesn't answer in time. The operation throws the error, and the
+///   next operation checks again. The program must not start to use another storage while its secrets are
+///   in this one.
+/// - A ``/KeyringStorage/ReadOnlyStorage`` is chosen if there is something to read. A file that can be read but not written
+///   is chosen, too. Saving then fails.
+///
+/// Before the program saves or removes something for the first time, the selection is remembered in a
+/// ``SelectionMemory``. It then applies to all later runs:
+///
+/// - While the remembered storage isn't available, operations fail with `.chosenStorageMissing`. No
+///   operation uses another storage.
+/// - A storage before it in the list may become available later, such as a keyring that was started late.
+///   This changes nothing, but it's reported by `selection()`, by `diagnose()`, in each error, and once by
+///   a handler or on standard error.
+/// - ``select(_:)`` chooses another storage for good. After ``forgetSelection()`` the next operation
+///   chooses again.
+/// - A ``/KeyringStorage/ReadOnlyStorage`` has the secrets that the program was given for this run. It isn't remembered. If
+///   it comes before the remembered storage in the list, it's used first. Nothing is stored in it, so the
+///   secrets aren't split between two storages.
+///
+/// `selection()` returns the chosen storage and the reasons for not choosing those before it. The name of
+/// the storage in every error, which a failure handler also receives, says the same. Only put storages in
+/// the list that are safe to use, because the machine determines which one is chosen.
+public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
+  /// The state that all copies share.
+  final class Decision: Sendable {
+    struct State {
+      var selection: Selection?
+      /// Indicates whether the selection is remembered, so that stored items are found again.
+      var isRemembered = false
+      /// Indicates whether it was reported that another storage is available.
+      var isTold = false
+    }
+
+    let state = Mutex(State())
+  }
+
+  let storages: [any SecureStorage]
+  /// The names under which the storages are remembered.
+  let names: [String]
+  let memory: SelectionMemory
+  let handler: (@Sendable (Selection) -> Void)?
+  let decision = Decision()
+
+  /// Creates a storage that chooses one of several storages at its first operation.
+  ///
+  /// - Parameters:
+  ///   - storages: The storages to choose from, in order of preference.
+  ///   - memory: The memory for the selection. By default it's a file in the user's home, under the name of
+  ///     the executable.
+  ///   - handler: A closure that is called once if a storage before the current one becomes available. The
+  ///     thread or task of the operation that notices this calls it. It must not use this storage. By
+  ///     default, a line is written to standard error.
+  public init(
+    _ storages: [any SecureStorage], remembering memory: SelectionMemory = .program(),
+    whenAnotherAppears handler: (@Sendable (Selection) -> Void)? = nil
+  ) {
+    self.storages = storages
+    self.memory = memory
+    self.handler = handler
+    var names: [String] = []
+    var counts: [String: Int] = [:]
+    for storage in storages {
+      let name = storage.backendName.inOneLine
+      let count = counts[name, default: 0] + 1
+      counts[name] = count
+      names.append(count == 1 ? name : "\(name) \(count)")
+    }
+    self.names = names
+  }
+
+  /// The chosen storage and the reasons for the choice; "FirstAvailableStorage" before there is a choice.
+  public var backendName: String {
+    decision.state.withLock { $0.selection }?.description ?? "FirstAvailableStorage"
+  }
+
+  // MARK: - The storage
+
+  /// Stores an item in the chosen storage.
+  public func saveWithoutBlocking(
+    _ item: SecureItem, mode: SaveMode
+  ) async throws(SecureStorageError) {
+    try await perform(.save, writing: true) { (storage) async throws(SecureStorageError) in
+      try await storage.save(item, mode: mode)
+    }
+  }
+
+  /// Returns the items of the chosen storage that match a query.
+  public func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    try await perform(.read) { (storage) async throws(SecureStorageError) in
+      try await storage.items(matching: query)
+    }
+  }
+
+  /// Returns the items stored under keys in the chosen storage.
+  public func itemsWithoutBlocking(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try await perform(.read) { (storage) async throws(SecureStorageError) in
+      try await storage.items(for: keys, details: details)
+    }
+  }
+
+  /// Removes the items that match a query from the chosen storage.
+  public func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int {
+    try await perform(.remove, writing: true) { (storage) async throws(SecureStorageError) in
+      try await storage.removeItems(matching: query)
+    }
+  }
+
+  /// Calls a closure with every event of the chosen storage.
+  ///
+  /// - Parameters:
+  ///   - query: The items whose changes are reported by key.
+  ///   - observer: The closure, which may be called on any thread. It must return at once and not use the
+  ///     storage.
+  /// - Returns: The subscription, which ends when it's released, if not before.
+  /// - Throws: `.notObservable` if the chosen storage can't report changes, the errors of the chosen
+  ///   storage, or an error if no storage can be chosen.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await observeWithoutBlocking(query, observer)
+    }
+  }
+
+  /// Calls a closure with every event of the chosen storage.
+  public func observeWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageSubscription {
+    try await perform(.observe) { (storage) async throws(SecureStorageError) in
+      guard let storage = storage as? any ObservableStorage else {
+        throw SecureStorageError(
+          .notObservable, operation: .observe, backendName: storage.backendName)
+      }
+      return try await storage.observeWithoutBlocking(query, observer)
+    }
+  }
+
+  private func perform<Result>(
+    _ operation: SecureStorageError.Operation, writing: Bool = false,
+    _ body: (any SecureStorage) async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    let selection = try await writing ? choiceToWrite(for: operation) : selection(for: operation)
+    do throws(SecureStorageError) {
+      return try await body(selection.storage)
+    } catch {
+      var error = error
+      error.backendName = selection.description
+      throw error
+    }
+  }
+}

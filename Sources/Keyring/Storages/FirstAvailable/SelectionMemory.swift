@@ -1,0 +1,167 @@
+internal import KeyringCore
+internal import KeyringStorage
+
+/// A memory that keeps the selection of a ``FirstAvailableStorage`` from one run of a program to the next.
+///
+/// The memory is a file with one line, the name of the storage. If two storages in the list have the same
+/// name, the name of the second has " 2" at its end. A second line `for good` says that the user wants this
+/// storage. No other storage is checked then. You may write the file by hand, and remove it.
+public struct SelectionMemory: Sendable {
+  private enum Place: Sendable {
+    case nowhere
+    case file(String)
+    case state(String)
+  }
+
+  private let place: Place
+
+  /// A memory that remembers nothing.
+  ///
+  /// Each run chooses again, and may not find items that another run stored elsewhere.
+  public static let nowhere = SelectionMemory(place: .nowhere)
+
+  /// Remembers the selection in a file, for example next to the secrets of a service.
+  ///
+  /// - Parameter path: The absolute path of the file. The file and the folders that it's in are created.
+  /// - Returns: The memory.
+  public static func file(at path: String) -> SelectionMemory {
+    SelectionMemory(place: .file(path))
+  }
+
+  /// Remembers the selection of a program in the user's state folder.
+  ///
+  /// The folder is `$XDG_STATE_HOME/swift-keyring`, by default `~/.local/state/swift-keyring`.
+  ///
+  /// If a user has neither that variable nor a home (a service, a container, `sudo`), nothing is
+  /// remembered, and ``FirstAvailableStorage/diagnose(writing:)`` says so. A process that runs tests
+  /// remembers nothing either, because tests must not change the developer's home.
+  ///
+  /// See the
+  /// [XDG Base Directory Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
+  ///
+  /// - Parameter name: The name of the program. The default is the name of the executable.
+  /// - Returns: The memory.
+  public static func program(_ name: String? = nil) -> SelectionMemory {
+    TestProcess.isCurrent ? .nowhere : .inStateFolder(name ?? Executable.name)
+  }
+
+  /// Returns the memory in the user's state folder, even in a process that runs tests.
+  static func inStateFolder(_ name: String) -> SelectionMemory {
+    SelectionMemory(place: .state(name))
+  }
+
+  /// The path of the file, or `nil` if nothing is remembered.
+  public var path: String? {
+    switch place {
+    case .nowhere: nil
+    case .file(let path): path
+    case .state(let name): StateFolder.path(in: EnvironmentVariable.text, named: name)
+    }
+  }
+
+  /// Indicates whether the selection belongs in the user's state folder, and the user has none.
+  var lacksPlace: Bool { if case .state = place { path == nil } else { false } }
+
+  // MARK: - Remembering
+
+  /// Reads the remembered selection.
+  func read(
+    _ operation: SecureStorageError.Operation
+  ) throws(SecureStorageError) -> RememberedSelection? {
+    guard let path else { return nil }
+    let text: String?
+    do throws(FileFailure) {
+      text = try SelectionFile(path: path).text()
+    } catch {
+      throw failure(path, error, operation)
+    }
+    guard let text else { return nil }
+    if let selection = RememberedSelection(text) { return selection }
+    throw SecureStorageError(
+      .damaged, operation: operation, backendName: "FirstAvailableStorage",
+      message: "The file \(path.inOneLine) doesn't contain the name of the selected storage.",
+      recoverySuggestion:
+        "Write the name into it, or remove it to select the first available storage.")
+  }
+
+  /// Remembers a selection, unless one is already remembered.
+  ///
+  /// - Returns: The remembered selection, which may be that of another process.
+  func remember(
+    _ selection: RememberedSelection, _ operation: SecureStorageError.Operation
+  ) throws(SecureStorageError) -> RememberedSelection {
+    guard let path else { return selection }
+    do throws(FileFailure) {
+      if try SelectionFile(path: path).write(selection.text, replacing: false) { return selection }
+    } catch {
+      throw failure(path, error, operation)
+    }
+    return try read(operation) ?? selection
+  }
+
+  /// Replaces the remembered selection, or forgets it.
+  func replace(with selection: RememberedSelection?) throws(SecureStorageError) {
+    guard let path else {
+      if selection == nil { return }
+      throw SecureStorageError(
+        .noStorage, operation: .save, backendName: "FirstAvailableStorage",
+        message:
+          "A selection can't be remembered, because there is neither XDG_STATE_HOME nor a home directory.",
+        recoverySuggestion: "Set XDG_STATE_HOME, or use that storage without a selection.")
+    }
+    do throws(FileFailure) {
+      let file = SelectionFile(path: path)
+      if let selection {
+        _ = try file.write(selection.text, replacing: true)
+      } else {
+        try file.remove()
+      }
+    } catch {
+      throw failure(path, error, .save)
+    }
+  }
+
+  /// Returns the reason why a selection can't be remembered, if it's known without trying.
+  func obstacle() -> SecureStorageError? {
+    guard let path, let error = SelectionFile(path: path).obstacle() else { return nil }
+    return failure(path, error, .diagnose)
+  }
+
+  private func failure(
+    _ path: String, _ cause: FileFailure, _ operation: SecureStorageError.Operation
+  ) -> SecureStorageError {
+    let isState = if case .state = place { true } else { false }
+    return SecureStorageError(
+      cause.code, operation: operation, backendName: "FirstAvailableStorage",
+      message: """
+        The file \(path.inOneLine), which names the storage of this program's secrets, \(cause.problem).
+        """,
+      recoverySuggestion: "Let this user read and write it"
+        + (isState ? ", or name another folder in XDG_STATE_HOME." : "."),
+      underlying: cause.underlying)
+  }
+}
+
+/// A selection as it's remembered.
+struct RememberedSelection: Equatable, Sendable {
+  /// The name that distinguishes the storage from the others in the list, regardless of their order.
+  let name: String
+  /// Indicates whether the user has chosen the storage and doesn't want reports about others.
+  var isForGood = false
+
+  private static let mark = "for good"
+
+  var text: String { name + "\n" + (isForGood ? Self.mark + "\n" : "") }
+
+  init(name: String, isForGood: Bool = false) {
+    (self.name, self.isForGood) = (name, isForGood)
+  }
+
+  /// Reads the text of a file, or returns `nil` if it isn't a selection.
+  init?(_ text: String) {
+    let lines = text.split(whereSeparator: \.isNewline)
+    guard let name = lines.first, lines.count == 1 || lines.count == 2 && lines[1] == Self.mark
+    else { return nil }
+    self.init(name: String(name), isForGood: lines.count == 2)
+  }
+}

@@ -1,0 +1,330 @@
+public import KeyringCore
+public import KeyringStorage
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+/// A storage in memory for tests, previews and dry runs, which loses its items when it's released.
+///
+/// It follows the same rules as a real keyring. You can lock it to see how an app reacts. Copies are the
+/// same storage.
+///
+/// ```swift
+/// try withSecureStorage(InMemoryStorage()) {
+///   settings.authToken = "s3cret"
+/// }
+/// ```
+public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableStorage {
+  private struct Entry {
+    var secret: Secret
+    var label: String
+    var attributes: [String: String]
+    var created: Date
+    var modified: Date
+    /// The number of the write, because two writes may have the same time.
+    var revision: UInt64
+
+    func item(_ key: ItemKey, isLocked: Bool) -> SecureItem {
+      SecureItem(
+        key: key, secret: isLocked ? nil : secret, label: label, attributes: attributes,
+        created: created, modified: modified, isLocked: isLocked)
+    }
+  }
+
+  private struct Items {
+    /// Indicates whether the collection exists.
+    var isMade = false
+    var entries: [ItemKey: Entry] = [:]
+    var revision: UInt64 = 0
+    var isLocked = false
+
+    func items(matching query: ItemQuery) -> [SecureItem] {
+      if let key = query.key {
+        guard let item = entries[key]?.item(key, isLocked: isLocked), query.matches(item) else {
+          return []
+        }
+        return [item]
+      }
+      return
+        entries
+        .map { (item: $1.item($0, isLocked: isLocked), revision: $1.revision) }
+        .filter { query.matches($0.item) }
+        .sorted { $0.revision > $1.revision }
+        .prefix(query.limit ?? .max)
+        .map(\.item)
+    }
+  }
+
+  /// A collection, or just the observers of one that doesn't exist.
+  private final class Collection: Sendable {
+    let label: String
+    let items = Mutex(Items())
+    let observers = ObserverList()
+
+    init(_ label: String) { self.label = label }
+  }
+
+  /// The collections that several storages share.
+  ///
+  /// Each label that was ever used has an entry. The existing collections are in the order of their
+  /// creation.
+  private final class Collections: Sendable {
+    let all = Mutex<[Collection]>([])
+
+    func collection(labeled label: String) -> Collection {
+      all.withLock { all in
+        if let known = all.first(where: { $0.label.hasSameBytes(label) }) { return known }
+        let new = Collection(label)
+        all.append(new)
+        return new
+      }
+    }
+
+    /// Creates the collection, or returns `false` if it already exists.
+    func create(_ collection: Collection) -> Bool {
+      all.withLock { all in
+        let isNew = collection.items.withLock { items in
+          defer { items.isMade = true }
+          return !items.isMade
+        }
+        if isNew {
+          all.removeAll { $0 === collection }
+          all.append(collection)
+        }
+        return isNew
+      }
+    }
+  }
+
+  /// One of the shared collections.
+  ///
+  /// It's an object, so that copying the storage is cheap.
+  private final class Place: Sendable {
+    let collections: Collections
+    let collection: Collection
+
+    init(_ collections: Collections, _ label: String) {
+      self.collections = collections
+      collection = collections.collection(labeled: label)
+    }
+  }
+
+  private static let defaultLabel = "default"
+
+  private let place: Place
+  private var collection: Collection { place.collection }
+
+  /// Creates an empty storage that has only a default collection.
+  public init() {
+    self.init(Collections(), label: Self.defaultLabel)
+    _ = place.collections.create(collection)
+  }
+
+  private init(_ shared: Collections, label: String) {
+    place = Place(shared, label)
+  }
+
+  /// Stores an item under its key.
+  ///
+  /// - Parameters:
+  ///   - item: The item to store.
+  ///   - mode: The save mode.
+  /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, `.invalidArgument`, `.collectionNotFound` or
+  ///   `.locked`.
+  public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try validate(item)
+    let isSaved: Void? = try withUnlockedItems(.save) {
+      (stored: inout Items) throws(SecureStorageError) in
+      let old = stored.entries[item.key]
+      if mode == .add, old != nil { throw error(.itemAlreadyExists, during: .save) }
+      if mode == .update, old == nil { throw error(.itemNotFound, during: .save) }
+      let secret =
+        if let secret = item.secret ?? old?.secret { secret } else { try requireSecret(item) }
+      let now = Date()
+      stored.revision += 1
+      stored.entries[item.key] = Entry(
+        secret: secret,
+        label: item.label ?? old?.label ?? item.key.defaultLabel,
+        attributes: (old?.attributes ?? [:]).merging(item.attributes ?? [:]) { $1 },
+        created: old?.created ?? now,
+        modified: now,
+        revision: stored.revision)
+      collection.observers.report(.changed(old == nil ? .created(item.key) : .replaced(item.key)))
+    }
+    if isSaved == nil { throw error(.collectionNotFound, during: .save) }
+  }
+
+  /// Returns the items that match a query, newest first.
+  ///
+  /// - Parameter query: The items to find, and the details to return.
+  /// - Returns: The matching items.
+  /// - Throws: `.invalidArgument` or `.locked`.
+  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try validate(query, for: .read)
+    return try withItems(.read) { (items: inout Items) throws(SecureStorageError) in
+      if items.isLocked, query.allowsUnlocking { throw error(.locked, during: .read) }
+      return items.items(matching: query).map { $0.selecting(query.details) }
+    } ?? []
+  }
+
+  /// Returns the secret stored under a key.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The secret, or `nil` if there is no item.
+  /// - Throws: `.invalidArgument` or `.locked`.
+  public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+    try validate(key, for: .read)
+    return try withUnlockedItems(.read) { items in
+      items.entries.withValue(for: key) { $0.secret }
+    } ?? nil
+  }
+
+  /// Removes the items that match a query.
+  ///
+  /// - Parameter query: The items to remove.
+  /// - Returns: The number of removed items.
+  /// - Throws: `.invalidArgument` or `.locked`.
+  @discardableResult
+  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try validate(query, for: .remove)
+    return try withUnlockedItems(.remove) { stored in
+      let items = stored.items(matching: query)
+      for item in items {
+        stored.entries[item.key] = nil
+        collection.observers.report(.changed(.removed(item.key)))
+      }
+      return items.count
+    } ?? 0
+  }
+
+  // MARK: - Locking
+
+  /// Locks the collection, so that operations throw `.locked` until it's unlocked.
+  ///
+  /// - Throws: `.collectionNotFound` if there is no such collection.
+  public func lock() throws(SecureStorageError) {
+    try withExistingItems(.lock) { items in
+      items.isLocked = true
+      collection.observers.report(.locked)
+    }
+  }
+
+  /// Unlocks the collection without a prompt.
+  ///
+  /// - Throws: `.collectionNotFound` if there is no such collection.
+  public func unlock() throws(SecureStorageError) {
+    try withExistingItems(.unlock) { $0.isLocked = false }
+  }
+
+  /// Returns a Boolean value that indicates whether the collection is locked.
+  ///
+  /// - Returns: `true` if the collection is locked.
+  /// - Throws: `.collectionNotFound` if there is no such collection.
+  public func isLocked() throws(SecureStorageError) -> Bool {
+    try withExistingItems(.read) { $0.isLocked }
+  }
+
+  // MARK: - Collections
+
+  /// Returns the collections, in the order of their creation.
+  public func collections() -> [ItemCollection] {
+    place.collections.all.withLock { all in
+      all.compactMap { collection in
+        collection.items.withLock { items in
+          guard items.isMade else { return nil }
+          return ItemCollection(
+            label: collection.label, isLocked: items.isLocked,
+            isDefault: collection.label == Self.defaultLabel)
+        }
+      }
+    }
+  }
+
+  /// Returns the storage for a collection, which doesn't need to exist.
+  public func collection(labeled label: String) -> InMemoryStorage {
+    InMemoryStorage(place.collections, label: label)
+  }
+
+  /// Creates an empty, unlocked collection.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for the collection.
+  /// - Throws: `.collectionAlreadyExists` or `.invalidArgument`.
+  @discardableResult
+  public func createCollection(
+    labeled label: String
+  ) throws(SecureStorageError) -> InMemoryStorage {
+    try validate(collectionLabel: label, for: .createCollection)
+    let storage = collection(labeled: label)
+    if place.collections.create(storage.collection) { return storage }
+    throw error(.collectionAlreadyExists, during: .createCollection)
+  }
+
+  /// Deletes a collection and all its items for good.
+  @discardableResult
+  public func deleteCollection(labeled label: String) -> Bool {
+    let collection = place.collections.collection(labeled: label)
+    return collection.items.withLock { items in
+      for key in items.entries.keys { collection.observers.report(.changed(.removed(key))) }
+      defer { items = Items() }
+      return items.isMade
+    }
+  }
+
+  /// Returns a Boolean value that indicates whether this is the default collection.
+  public func isSharedCollection() -> Bool { collection.label == Self.defaultLabel }
+
+  // MARK: - Observation
+
+  /// Calls a closure with every change of the collection, before the call that makes the change returns.
+  ///
+  /// - Parameters:
+  ///   - query: Has no effect. Every change is reported with its key.
+  ///   - observer: The closure to call.
+  /// - Returns: The subscription.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageSubscription {
+    collection.observers.add(observer)
+  }
+
+  // MARK: - State
+
+  private func withUnlockedItems<Result>(
+    _ operation: SecureStorageError.Operation,
+    _ body: (inout Items) throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result? {
+    try withItems(operation) { (items: inout Items) throws(SecureStorageError) -> Result in
+      if items.isLocked { throw error(.locked, during: operation) }
+      return try body(&items)
+    }
+  }
+
+  private func withExistingItems<Result>(
+    _ operation: SecureStorageError.Operation, _ body: (inout Items) -> Result
+  ) throws(SecureStorageError) -> Result {
+    if let result = try withItems(operation, body) { return result }
+    throw error(.collectionNotFound, during: operation)
+  }
+
+  /// Runs a closure on the collection, or returns `nil` if the collection doesn't exist.
+  private func withItems<Result>(
+    _ operation: SecureStorageError.Operation,
+    _ body: (inout Items) throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result? {
+    if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: operation) }
+    return try collection.items.withLock { items throws(SecureStorageError) -> Result? in
+      items.isMade ? try body(&items) : nil
+    }
+  }
+}
+
+extension InMemoryStorage: CustomStringConvertible, CustomReflectable {
+  /// The name of the type, without any stored item.
+  public var description: String { backendName }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,185 @@
+public import KeyringCore
+public import KeyringStorage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A read-only storage of the secrets that a service receives as files in a directory.
+///
+/// systemd, Docker, Podman and Kubernetes provide secrets in this way.
+///
+/// ```swift
+/// SecureStorageDefaults.storage = CredentialsDirectoryStorage(service: SecureStorageDefaults.service)
+/// ```
+///
+/// The name of a file is the account of a password or a value, or the label of a credential. For example,
+/// `@Password("authToken")` reads the credential that the unit declares as
+/// `LoadCredentialEncrypted=authToken:…`.
+///
+/// | key | the file |
+/// |---|---|
+/// | password | Text. One line break at its end isn't part of the password. |
+/// | value | The bytes, or the JSON, unchanged. |
+/// | credentials | JSON with the members `login` and `password`. |
+///
+/// A search without a kind treats each file as a password. A key of another service, another access group
+/// or another kind has no file, and so no item. An account or label that isn't a valid name of a secret
+/// fails with `.invalidArgument`, because it can only be a mistake. An invalid name is empty, longer than
+/// 255 bytes or not printable ASCII, contains "/" or ":", or begins with a dot. A file that is larger than
+/// ``/KeyringStorage/ItemLimits/secretBytes``, or that isn't a regular file, is an error too. A file that isn't UTF-8 is
+/// valid as a value. If you read it as the text of a password, it's `.undecodable`. An empty file is an
+/// empty secret.
+///
+/// The storage reads the files each time, so it sees files that are replaced while the program runs.
+///
+/// See
+/// [systemd.exec](https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#Credentials)
+/// and [systemd-creds](https://www.freedesktop.org/software/systemd/man/latest/systemd-creds.html).
+public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
+  private let given: ServiceKeyMapping
+  private let directory: String?
+
+  /// Creates a storage without reading anything yet.
+  ///
+  /// - Parameters:
+  ///   - service: The service of the keys that the files stand for.
+  ///   - accessGroup: The access group of these keys.
+  ///   - directory: The absolute path of the directory, such as `/run/secrets`. The default is the value of
+  ///     the variable `CREDENTIALS_DIRECTORY`, which systemd sets, at the time when the storage is used.
+  public init(service: String, accessGroup: String? = nil, directory: String? = nil) {
+    given = ServiceKeyMapping(service: service, accessGroup: accessGroup)
+    self.directory = directory
+  }
+
+  /// Returns the items that match a query, the most recently written file first.
+  ///
+  /// - Parameter query: The items to find, and the details to return.
+  /// - Returns: The matching items.
+  /// - Throws: `.noStorage` if there is no directory, `.accessDenied` if the program isn't allowed to read
+  ///   it, `.invalidArgument`, or `.undecodable` if the file of a credential doesn't contain one.
+  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try validate(query, for: .read)
+    if CancellationSignal.current?.isCancelled == true { throw error(.canceled, during: .read) }
+    let folder = try open()
+    let items =
+      if let key = query.key { try item(key, in: folder) } else { try all(query, in: folder) }
+    return items.filter(query.matches)
+      .sorted { ($1.modified ?? .distantPast) < ($0.modified ?? .distantPast) }
+      .prefix(query.limit ?? .max).map { $0.selecting(query.details) }
+  }
+
+  /// Finds out whether there is a directory, and which files are in it.
+  ///
+  /// - Parameter writing: Has no effect, because nothing can be written.
+  /// - Returns: The findings. The failure is `.noStorage` if there is no directory, or no file in it.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    var diagnosis = StorageDiagnosis(of: backendName)
+    do throws(SecureStorageError) {
+      let folder = try open()
+      let names = try names(in: folder).sorted().joined(separator: ", ")
+      if names.isEmpty {
+        throw error(
+          .noStorage, during: .read,
+          message: "The directory \(folder.path) has no file that can be a secret.",
+          recoverySuggestion: "Pass the secrets to the service, or correct the path.")
+      }
+      diagnosis.add("directory", "\(folder.path) has \(names)")
+    } catch {
+      diagnosis.add("directory", error)
+    }
+    return diagnosis
+  }
+
+  private func item(
+    _ key: ItemKey, in folder: SecretsDirectory
+  ) throws(SecureStorageError) -> [SecureItem] {
+    guard let name = given.name(of: key) else { return [] }
+    guard SecretsDirectory.isName(name) else { throw nameFailure(name, of: key) }
+    guard let file = try read(name, in: folder) else { return [] }
+    if let item = SecureItem(key, given: file.content, modified: file.modified) { return [item] }
+    throw error(
+      .undecodable, during: .read,
+      message: "The file \"\(name)\" isn't a JSON object with a login and a password.",
+      recoverySuggestion: "Give the service {\"login\": …, \"password\": …}.")
+  }
+
+  private func all(
+    _ query: ItemQuery, in folder: SecretsDirectory
+  ) throws(SecureStorageError) -> [SecureItem] {
+    var items: [SecureItem] = []
+    for name in try names(in: folder) {
+      guard let key = given.key(name, query.kind ?? .password) else { continue }
+      guard let file = try read(name, in: folder) else { continue }
+      SecureItem(key, given: file.content, modified: file.modified).map { items.append($0) }
+    }
+    return items
+  }
+
+  // MARK: - The directory
+
+  private func open() throws(SecureStorageError) -> SecretsDirectory {
+    guard let path = directory ?? EnvironmentVariable.text("CREDENTIALS_DIRECTORY") else {
+      throw error(
+        .noStorage, during: .read,
+        message: "The service has no credentials, because CREDENTIALS_DIRECTORY isn't set.",
+        recoverySuggestion:
+          "Set LoadCredentialEncrypted= or SetCredentialEncrypted= in its unit.")
+    }
+    do throws(FileFailure) {
+      return try SecretsDirectory(path)
+    } catch {
+      guard error.isMissing || error.hasNoDirectory else {
+        throw failure("The directory \(path)", error)
+      }
+      throw self.error(
+        .noStorage, during: .read, message: "The directory \(path) doesn't exist.",
+        recoverySuggestion: "Pass the secrets to the service, or correct the path.",
+        underlying: error.underlying)
+    }
+  }
+
+  private func names(in folder: SecretsDirectory) throws(SecureStorageError) -> [String] {
+    try attempt("The directory \(folder.path)", folder.names)
+  }
+
+  private func read(
+    _ name: String, in folder: SecretsDirectory
+  ) throws(SecureStorageError) -> SecretsDirectory.File? {
+    try attempt("The file \(folder.path)/\(name)") { () throws(FileFailure) in
+      try folder.read(name)
+    }
+  }
+
+  // MARK: - Errors
+
+  private func nameFailure(_ name: String, of key: ItemKey) -> SecureStorageError {
+    let argument = key.kind == .credentials ? AttributeName.label : "account"
+    return error(
+      .invalidArgument, during: .read,
+      message: "No credential can have the name \"\(name)\".",
+      recoverySuggestion:
+        "Choose one of printable ASCII without \"/\" and \":\", and without a dot in front.",
+      argument: argument)
+  }
+
+  private func attempt<Result>(
+    _ subject: String, _ body: () throws(FileFailure) -> Result
+  ) throws(SecureStorageError) -> Result {
+    do throws(FileFailure) {
+      return try body()
+    } catch {
+      throw failure(subject, error)
+    }
+  }
+
+  private func failure(_ subject: String, _ cause: FileFailure) -> SecureStorageError {
+    error(
+      cause.code, during: .read, message: "\(subject) \(cause.problem).",
+      recoverySuggestion: cause.code == .accessDenied
+        ? "Run the program as the user that owns it." : "Correct the file.",
+      underlying: cause.underlying)
+  }
+}

@@ -1,0 +1,177 @@
+extension SecureStorageError {
+  /// The kind of an error.
+  ///
+  /// Third-party storages can add their own codes.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The name of the code.
+    public let rawValue: String
+
+    /// Creates a code.
+    ///
+    /// - Parameter rawValue: The name of the code.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The name of the code.
+    public var description: String { rawValue }
+
+    /// The item to update doesn't exist.
+    public static let itemNotFound = Code(rawValue: "itemNotFound")
+    /// The item to add already exists.
+    public static let itemAlreadyExists = Code(rawValue: "itemAlreadyExists")
+    /// The storage is locked, and prompting the user is either not allowed or not possible.
+    public static let locked = Code(rawValue: "locked")
+    /// The user declined a prompt.
+    public static let userCanceled = Code(rawValue: "userCanceled")
+    /// There is no D-Bus session on which to find a keyring.
+    public static let noSessionBus = Code(rawValue: "noSessionBus")
+    /// There is a D-Bus session, but no program on it provides a keyring.
+    public static let noProvider = Code(rawValue: "noProvider")
+    /// A keyring is installed, but it couldn't be started.
+    public static let providerFailed = Code(rawValue: "providerFailed")
+    /// The keyring has no default collection for new items.
+    public static let noDefaultCollection = Code(rawValue: "noDefaultCollection")
+    /// The keyring has no collection of the requested kind or name.
+    public static let collectionNotFound = Code(rawValue: "collectionNotFound")
+    /// The keyring already has a collection with that name.
+    public static let collectionAlreadyExists = Code(rawValue: "collectionAlreadyExists")
+    /// A sandbox, a policy, or the permissions of a file deny access.
+    public static let accessDenied = Code(rawValue: "accessDenied")
+    /// The deadline passed.
+    public static let timedOut = Code(rawValue: "timedOut")
+    /// The task that made the request was cancelled.
+    public static let canceled = Code(rawValue: "canceled")
+    /// The connection to the keyring was lost, and a second attempt didn't help.
+    public static let connectionLost = Code(rawValue: "connectionLost")
+    /// Several items of other programs match, but none of this package's items does.
+    public static let ambiguous = Code(rawValue: "ambiguous")
+    /// An argument was refused before anything was stored or sent.
+    public static let invalidArgument = Code(rawValue: "invalidArgument")
+    /// The stored bytes aren't what you asked for: they aren't UTF-8, or not of the requested type.
+    public static let undecodable = Code(rawValue: "undecodable")
+    /// The secrets are encrypted with a different passphrase or key than the one provided.
+    public static let wrongKey = Code(rawValue: "wrongKey")
+    /// The key that encrypts the secrets can't be found.
+    public static let keyNotFound = Code(rawValue: "keyNotFound")
+    /// The data in which the storage keeps its items is no longer as it was written.
+    public static let damaged = Code(rawValue: "damaged")
+    /// The storage doesn't return what was stored in it.
+    public static let verificationFailed = Code(rawValue: "verificationFailed")
+    /// A migrated item changed before it could be removed from the source.
+    public static let sourceChanged = Code(rawValue: "sourceChanged")
+    /// The storage can be read, but not written.
+    public static let readOnly = Code(rawValue: "readOnly")
+    /// No storage was chosen, and there is none to fall back on.
+    public static let noStorage = Code(rawValue: "noStorage")
+    /// The storage that holds the program's secrets is missing.
+    public static let chosenStorageMissing = Code(rawValue: "chosenStorageMissing")
+    /// The storage can't report changes of its items.
+    public static let notObservable = Code(rawValue: "notObservable")
+    /// Any other error.
+    ///
+    /// The underlying error, if there is one, describes it.
+    public static let other = Code(rawValue: "other")
+  }
+}
+
+extension SecureStorageError.Code {
+  package var meaning: String { Self.texts[self]?.meaning ?? "The storage reported an error." }
+  var recoverySuggestion: String {
+    Self.texts[self]?.recoverySuggestion ?? "See the underlying error."
+  }
+
+  private static let texts: [Self: (meaning: String, recoverySuggestion: String)] = [
+    .itemNotFound: (
+      "The item doesn't exist.", "Add the item first, or save it with addOrReplace."
+    ),
+    .itemAlreadyExists: (
+      "The item already exists.", "Update the item, or save it with addOrReplace."
+    ),
+    .locked: (
+      "The keyring is locked.",
+      "Unlock it in your keyring manager or by logging in, or allow this program to show prompts."
+    ),
+    .userCanceled: (
+      "The user dismissed the keyring's prompt.",
+      "Try again, and answer the prompt."
+    ),
+    .noSessionBus: (
+      "There is no D-Bus session bus.",
+      "Run inside a desktop or login session, or start one with dbus-run-session."
+    ),
+    .noProvider: (
+      "No program on the session bus provides a keyring.",
+      "Install and start one: gnome-keyring, KWallet or KeePassXC."
+    ),
+    .providerFailed: (
+      "A keyring is installed, but the session bus couldn't start it.",
+      "Start it by hand, for example with gnome-keyring-daemon --foreground, and read its output."
+    ),
+    .noDefaultCollection: (
+      "The keyring has no default collection.",
+      "Create one in your keyring manager and make it the default, or allow this program to show prompts."
+    ),
+    .collectionNotFound: (
+      "The keyring doesn't have this collection.",
+      "Create it in your keyring manager, or choose another collection."
+    ),
+    .collectionAlreadyExists: (
+      "The keyring already has a collection with this label.",
+      "Use that collection, or choose another label."
+    ),
+    .accessDenied: (
+      "Access to the keyring was denied.",
+      "Allow the sandbox to access org.freedesktop.secrets."
+    ),
+    .timedOut: (
+      "The keyring didn't answer in time.", "Check that it isn't hanging, and try again."
+    ),
+    .canceled: ("The call was cancelled.", "Repeat the call if you still need its result."),
+    .connectionLost: (
+      "The connection to the keyring was lost.",
+      "Check that the keyring is running, and try again; reads show whether a write took place."
+    ),
+    .ambiguous: (
+      "Several items of other programs match.",
+      "Remove all but one of them in your keyring manager."
+    ),
+    .invalidArgument: ("An argument is invalid.", "Correct it and try again. Nothing was stored."),
+    .undecodable: (
+      "The stored value has another type.",
+      "Read it as bytes, or store a new value."
+    ),
+    .wrongKey: (
+      "The passphrase or key is wrong.",
+      "Try again with the right one. Nothing was changed."
+    ),
+    .keyNotFound: (
+      "The key is missing.", "Restore the key. Without it, the secrets can't be read."
+    ),
+    .damaged: (
+      "The storage is damaged.", "Restore it from a backup. The damaged storage wasn't changed."
+    ),
+    .verificationFailed: (
+      "The stored value could not be read back.", "Nothing was removed. Check the stored value."
+    ),
+    .sourceChanged: (
+      "The source was changed during the migration.",
+      "Nothing was removed. Decide which value is right, remove the other one, and run the migration again."
+    ),
+    .notObservable: (
+      "The storage can't report changes.",
+      "Read the value when you need it, or use an ObservableStorage."
+    ),
+    .readOnly: (
+      "The storage is read-only.",
+      "Change the secret at its source, or keep it in another storage."
+    ),
+    .chosenStorageMissing: (
+      "The storage that holds the secrets isn't available.",
+      "Restore it, or select another storage."
+    ),
+    .noStorage: (
+      "No storage is set.", "Set SecureStorageDefaults.storage when the program starts."
+    ),
+  ]
+}

@@ -1,0 +1,61 @@
+internal import KeyringLibc
+
+// Swift treats "e" with a combining accent and the single character for both as equal strings. Keyrings
+// treat them as different, so every storage must do the same. Text isn't normalized.
+
+extension String {
+  /// Returns whether two strings have the same bytes.
+  ///
+  /// - Parameter other: The other string.
+  /// - Returns: `true` if the bytes are the same.
+  package func hasSameBytes(_ other: String) -> Bool {
+    // Comparing contiguous bytes takes a tenth of the time of comparing the views.
+    let isSame = utf8.withContiguousStorageIfAvailable { bytes in
+      other.utf8.withContiguousStorageIfAvailable { others in
+        UnsafeRawBufferPointer(bytes).hasSameBytes(UnsafeRawBufferPointer(others))
+      }
+    }
+    return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Returns whether two buffers have the same bytes.
+  ///
+  /// This takes a tenth of the time of comparing each byte.
+  ///
+  /// - Parameter other: The other bytes.
+  /// - Returns: `true` if the bytes are the same.
+  package func hasSameBytes(_ other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    guard let left = baseAddress, let right = other.baseAddress else { return true }
+    return memcmp(left, right, count) == 0
+  }
+}
+
+extension [String: String] {
+  /// Returns whether two sets of attributes have the same names and values, byte for byte.
+  ///
+  /// - Parameter other: The other attributes.
+  /// - Returns: `true` if the names and values are the same.
+  package func hasSameBytes(_ other: [String: String]) -> Bool {
+    count == other.count && isContained(in: other)
+  }
+
+  /// Returns whether other attributes include all of these names and values, byte for byte.
+  ///
+  /// - Parameter other: The other attributes.
+  /// - Returns: `true` if they include all of these.
+  package func isContained(in other: [String: String]) -> Bool {
+    allSatisfy { name, value in other.value(ofExactly: name)?.hasSameBytes(value) ?? false }
+  }
+
+  /// Returns the value of the attribute with exactly this name.
+  ///
+  /// - Parameter name: The name of the attribute.
+  /// - Returns: The value, or `nil` if there is none. A name that looks the same but has other bytes
+  ///   doesn't count.
+  package func value(ofExactly name: String) -> String? {
+    index(forKey: name).flatMap { self[$0].key.hasSameBytes(name) ? self[$0].value : nil }
+  }
+}

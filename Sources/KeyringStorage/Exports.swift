@@ -1,0 +1,2 @@
+// With `import KeyringStorage`, an author of a storage also gets secrets and errors.
+@_exported public import KeyringCore

@@ -1,0 +1,122 @@
+public import KeyringCore
+
+/// The findings about a storage: whether it works here, and if not, what to do about it.
+///
+/// A diagnosis is for people who set up a machine, for logs and for scripts. It contains no secrets. Each
+/// finding is one line:
+///
+/// ```swift
+/// for finding in SecretServiceStorage().diagnose().findings { print(finding) }
+/// ```
+public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
+  /// A finding about one subject.
+  public struct Finding: Sendable, Equatable, CustomStringConvertible {
+    /// The effect of a finding on the storage.
+    public enum State: String, Sendable, CaseIterable {
+      /// The subject is as it should be.
+      case ok
+      /// The finding is worth knowing, but doesn't prevent items from being stored.
+      case notice
+      /// The finding prevents items from being stored.
+      case failure
+    }
+
+    /// The name of the storage.
+    public let storage: String
+    /// The subject of the finding, such as "session bus".
+    public let subject: String
+    /// The effect of the finding on the storage.
+    public let state: State
+    /// The description of the finding, in one line.
+    public let text: String
+    /// The advice for the user, in one line, or `nil` if there is nothing to do.
+    public let recoverySuggestion: String?
+
+    /// Creates a finding, and replaces all characters in it that could break a line.
+    ///
+    /// - Parameters:
+    ///   - storage: The name of the storage.
+    ///   - subject: The subject of the finding.
+    ///   - state: The effect of the finding on the storage.
+    ///   - text: The description of the finding.
+    ///   - recoverySuggestion: The advice for the user.
+    public init(
+      storage: String, subject: String, state: State, text: String,
+      recoverySuggestion: String? = nil
+    ) {
+      self.storage = storage.inOneLine
+      self.subject = subject.inOneLine
+      self.state = state
+      self.text = text.inOneLine
+      self.recoverySuggestion = recoverySuggestion?.inOneLine
+    }
+
+    /// The complete finding in one line.
+    public var description: String {
+      "\(state.rawValue): \(storage), \(subject): \(text)\(recoverySuggestion.map { " \($0)" } ?? "")"
+    }
+  }
+
+  /// The name of the storage.
+  public let storage: String
+  /// The findings, in the order in which they were made.
+  public private(set) var findings: [Finding] = []
+  /// The error that saving an item would throw now, if it's known without saving one.
+  ///
+  /// It's `nil` if nothing prevents saving. The keyring may still ask the user.
+  ///
+  /// It's `.noStorage` if the storage has no items of the program and can't store any, even if saving
+  /// throws another error. `FirstAvailableStorage` skips such a storage. It's `.readOnly` if items can be
+  /// read but not written.
+  public package(set) var failure: SecureStorageError?
+
+  /// Creates a diagnosis without findings.
+  ///
+  /// - Parameter storage: The name of the storage.
+  public init(of storage: String) {
+    self.storage = storage
+  }
+
+  /// Adds a finding that doesn't prevent items from being stored.
+  ///
+  /// - Parameters:
+  ///   - subject: The subject of the finding.
+  ///   - text: The description of the finding, as a sentence or a value.
+  ///   - recoverySuggestion: The advice for the user. A finding with advice is a notice.
+  public mutating func add(_ subject: String, _ text: String, recoverySuggestion: String? = nil) {
+    findings.append(
+      Finding(
+        storage: storage, subject: subject, state: recoverySuggestion == nil ? .ok : .notice,
+        text: text,
+        recoverySuggestion: recoverySuggestion))
+  }
+
+  /// Adds a finding that prevents items from being stored.
+  ///
+  /// The error of the first such finding is the ``failure``.
+  ///
+  /// - Parameters:
+  ///   - subject: The subject of the finding.
+  ///   - error: The error that saving would throw.
+  public mutating func add(_ subject: String, _ error: SecureStorageError) {
+    let cause = error.underlying.map { " [\($0)]" } ?? ""
+    findings.append(
+      Finding(
+        storage: storage, subject: subject, state: .failure,
+        text: "\(error.message) (\(error.code))\(cause)",
+        recoverySuggestion: error.recoverySuggestion))
+    failure = failure ?? error
+  }
+
+  /// Adds the findings about another storage that this one may use.
+  ///
+  /// A failure of the other storage isn't a ``failure`` of this one.
+  ///
+  /// - Parameter other: The diagnosis of the other storage.
+  public mutating func add(_ other: StorageDiagnosis) {
+    findings += other.findings
+  }
+
+  /// All findings, one per line.
+  public var description: String { findings.map(\.description).joined(separator: "\n") }
+}

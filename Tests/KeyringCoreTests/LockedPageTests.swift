@@ -1,0 +1,153 @@
+import Dispatch
+import Foundation
+import KeyringCore
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// The memory pages in which secrets are kept.
+@Suite struct LockedPageTests {
+  @Test(arguments: [
+    0, 1, 15, 63, 64, 65, 1024, 2048, 2049, 4095, 4096, 4097, 4 << 20, (4 << 20) + 1,
+  ])
+  func `a secret of any size is kept`(count: Int) {
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let secrets = (0..<3).map { _ in Secret(bytes: bytes) }
+    #expect(
+      secrets.allSatisfy { $0.count == count && $0.withUnsafeBytes { $0.elementsEqual(bytes) } })
+  }
+
+  @Test func `neighboring secrets do not change each other`() {
+    var secrets = (0..<1000).map {
+      Secret(bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0))
+    }
+    // Every other slot is used again.
+    for index in stride(from: 0, to: secrets.count, by: 2) {
+      secrets[index] = Secret(
+        bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: index))
+    }
+    for (index, secret) in secrets.enumerated() {
+      #expect(secret.isFilled(with: UInt8(truncatingIfNeeded: index)))
+    }
+  }
+
+  @Test func `many threads can keep secrets at once`() {
+    DispatchQueue.concurrentPerform(iterations: 16) { thread in
+      var generator = SystemRandomNumberGenerator()
+      var kept: [Secret] = []
+      for _ in 0..<2000 {
+        let count = Int.random(in: 0...(Bool.random() ? 100 : 5000), using: &generator)
+        kept.append(Secret(bytes: [UInt8](repeating: UInt8(thread), count: count)))
+        if kept.count > 50 { kept.remove(at: Int.random(in: kept.indices, using: &generator)) }
+      }
+      #expect(kept.allSatisfy { $0.isFilled(with: UInt8(thread)) })
+    }
+  }
+
+  #if canImport(Glibc)
+  // These tests have processes of their own, because other tests' secrets count as locked too.
+
+  @Test(.enabled(if: mayLock(byteCount: 64 << 10)))
+  func `pages are locked and left out of core dumps`() async {
+    await #expect(processExitsWith: .success) {
+      for count in [16, 3000, 10_000] {
+        let secret = Secret(bytes: [UInt8](repeating: 7, count: count))
+        let mapping = try #require(try Mapping(of: secret))
+        #expect(mapping.flags.contains("lo"))
+        #expect(mapping.flags.contains("dd"))
+        #expect(mapping.permissions == "rw-p")
+      }
+    }
+  }
+
+  @Test func `secrets are kept in unlocked memory if none may be locked`() async {
+    await #expect(processExitsWith: .success) {
+      var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+      try #require(setrlimit(lockedMemory, &limit) == 0)
+      // Limits don't apply to root.
+      if geteuid() == 0 { try #require(setuid(65534) == 0) }
+      for count in [16, 3000, 10_000] {
+        let secret = Secret(bytes: [UInt8](repeating: 7, count: count))
+        #expect(secret.isFilled(with: 7))
+        let mapping = try #require(try Mapping(of: secret))
+        #expect(!mapping.flags.contains("lo"))
+        #expect(mapping.flags.contains("dd"))
+      }
+    }
+  }
+
+  @Test func `empty pages are given back`() async {
+    await #expect(processExitsWith: .success) {
+      var secrets = (0..<10_000).map { Secret(bytes: [UInt8](repeating: 7, count: $0 % 3000)) }
+      let many = try Mapping.pagesOfSecrets()
+      #expect(many > 1000)
+      #expect(secrets.count == 10_000)
+      secrets = []
+      // One page remains for each of the sizes that a page is divided into.
+      let few = try Mapping.pagesOfSecrets()
+      #expect(few <= 6)
+    }
+  }
+  #endif
+}
+
+extension Secret {
+  fileprivate func isFilled(with byte: UInt8) -> Bool {
+    withUnsafeBytes { $0.allSatisfy { $0 == byte } }
+  }
+}
+
+#if canImport(Glibc)
+private let lockedMemory = __rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue)
+
+private func mayLock(byteCount: rlim_t) -> Bool {
+  var limit = rlimit()
+  return getrlimit(lockedMemory, &limit) == 0 && limit.rlim_cur >= byteCount
+}
+
+/// A part of the process's memory, as the system describes it.
+private struct Mapping {
+  var addresses: Range<UInt>
+  var permissions: Substring
+  var flags: [Substring] = []
+
+  /// Reads the mappings of the process.
+  ///
+  /// See proc(5), `/proc/pid/smaps`.
+  static func all() throws -> [Mapping] {
+    // The file is read piece by piece. The system doesn't tell its size or return it all at once.
+    let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
+    let text = String(decoding: try #require(try file.readToEnd()), as: UTF8.self)
+    var mappings: [Mapping] = []
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words[0] == "VmFlags:" {
+        mappings[mappings.count - 1].flags = Array(words.dropFirst())
+      } else if !words[0].hasSuffix(":") {
+        let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+        mappings.append(Mapping(addresses: ends[0]..<ends[1], permissions: words[1]))
+      }
+    }
+    return mappings
+  }
+}
+
+extension Mapping {
+  /// Counts the pages that are left out of core dumps, which are those of secrets here.
+  static func pagesOfSecrets() throws -> Int {
+    try all().filter { $0.flags.contains("dd") && $0.permissions == "rw-p" }
+      .reduce(0) { $0 + $1.addresses.count } / Int(getpagesize())
+  }
+
+  /// Finds the mapping that a secret is in.
+  init?(of secret: Secret) throws {
+    let address = secret.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+    guard let mapping = try Mapping.all().first(where: { $0.addresses.contains(address) }) else {
+      return nil
+    }
+    self = mapping
+  }
+}
+#endif

@@ -1,0 +1,65 @@
+import FoundationEssentials
+import KeyringCore
+import Testing
+
+@Suite struct SecureStorageErrorTests {
+  @Test func `the description names the cause and the next step`() {
+    let error = SecureStorageError(
+      .locked, operation: .read, backendName: "InMemoryStorage",
+      underlying: .init(domain: "domain", code: 7, text: "what it said"))
+    #expect(
+      error.description == """
+        InMemoryStorage: read failed (locked). The keyring is locked. Unlock it in your keyring \
+        manager or by logging in, or allow this program to show prompts. [domain 7: what it said]
+        """)
+  }
+
+  @Test func `an error has a localized description and a suggestion`() {
+    let error: any LocalizedError = SecureStorageError(
+      .noProvider, operation: .save, backendName: "SecretServiceStorage")
+    #expect(error.errorDescription?.contains("provides a keyring") == true)
+    #expect(error.recoverySuggestion?.contains("gnome-keyring") == true)
+  }
+
+  /// Other programs choose labels, and a storage names them in its errors.
+  @Test func `every text is one line that leaves the terminal alone`() {
+    let text = "a\u{1B}]0;b\u{7}\r\nc\u{9B}2J\u{2028}d\u{202E}\u{E9}"
+    let (shown, domain) = ("a ]0;b   c 2J d \u{E9}", "\u{1B}[2Jdomain")
+    var error = SecureStorageError(
+      .ambiguous, operation: .read, backendName: text, message: text, recoverySuggestion: text,
+      underlying: .init(domain: domain, code: 7, text: text))
+    for _ in 1...2 {
+      #expect(
+        [error.backendName, error.message, error.recoverySuggestion] == [shown, shown, shown])
+      #expect(error.underlying == .init(domain: " [2Jdomain", code: 7, text: shown))
+      #expect(
+        error.description
+          == "\(shown): read failed (ambiguous). \(shown) \(shown) [ [2Jdomain 7: \(shown)]")
+      // The same applies when a text is changed afterwards.
+      (error.backendName, error.message, error.recoverySuggestion) = (text, text, text)
+      error.underlying?.domain = domain
+      error.underlying?.text = text
+    }
+  }
+
+  @Test(arguments: SecureStorageError.Code.known)
+  func `every code has its own message and advice`(code: SecureStorageError.Code) {
+    let error = SecureStorageError(code, operation: .read, backendName: "test")
+    let unknown = SecureStorageError(.init(rawValue: "new"), operation: .read, backendName: "test")
+    #expect(error.message.hasSuffix("."))
+    #expect(error.recoverySuggestion?.hasSuffix(".") == true)
+    #expect(code == .other || error.message != unknown.message)
+    #expect(code == .other || error.recoverySuggestion != unknown.recoverySuggestion)
+  }
+}
+
+extension SecureStorageError.Code {
+  fileprivate static let known: [Self] = [
+    .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
+    .providerFailed, .chosenStorageMissing, .noDefaultCollection, .collectionNotFound,
+    .collectionAlreadyExists, .accessDenied, .timedOut,
+    .canceled,
+    .connectionLost, .ambiguous, .invalidArgument, .undecodable, .readOnly, .noStorage,
+    .notObservable, .other,
+  ]
+}

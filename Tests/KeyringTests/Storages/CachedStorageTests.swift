@@ -1,0 +1,273 @@
+import Keyring
+import KeyringStorage
+import KeyringTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct CachedStorageTests {
+  private let base = InMemoryStorage()
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  @Test(arguments: StorageContract.allCases)
+  func `the cache keeps the contract`(rule: StorageContract) throws {
+    try rule.verify(InMemoryStorage().cached())
+  }
+
+  @Test(arguments: StorageContract.allCases)
+  func `a cache with a lifetime keeps the contract`(rule: StorageContract) throws {
+    try rule.verify(InMemoryStorage().cached(for: .milliseconds(1)))
+  }
+
+  @Test func `the cache answers a second read`() throws {
+    let (storage, faulty) = cached()
+    try base.setPassword("s3cret", for: key)
+    for _ in 0..<3 { #expect(try storage.password(for: key) == "s3cret") }
+    #expect(faulty.count(of: .read) == 1)
+    // The cache also keeps that there is no item.
+    let absent = ItemKey.password(service: "service", account: "absent")
+    for _ in 0..<3 { #expect(try storage.password(for: absent) == nil) }
+    #expect(faulty.count(of: .read) == 2)
+    let both = try storage.items(for: [key, absent], details: .secret)
+    #expect(both.keys.sorted { $0.description < $1.description } == [key])
+    #expect(try storage.exists(key))
+    #expect(faulty.count(of: .read) == 2)
+    // A read of more details also reads the details that were read before.
+    _ = try storage.item(for: key, details: .metadata)
+    #expect(try storage.item(for: key)?.secret == Secret("s3cret"))
+    #expect(faulty.count(of: .read) == 3)
+    storage.removeAll()
+    #expect(try storage.password(for: key) == "s3cret")
+    #expect(faulty.count(of: .read) == 4)
+  }
+
+  @Test func `searches and queries that may not unlock ask the storage`() throws {
+    let (storage, faulty) = cached()
+    for _ in 0..<2 { _ = try storage.items(matching: .service("service")) }
+    for _ in 0..<2 { _ = try storage.items(matching: ItemQuery(key: key, allowsUnlocking: false)) }
+    #expect(faulty.count(of: .read) == 4)
+  }
+
+  @Test func `every write is seen at once`() throws {
+    let (storage, _) = cached()
+    let copy = storage
+    for number in 0..<10 {
+      try (number % 2 == 0 ? base.setPassword : copy.setPassword)("\(number)", key, .addOrReplace)
+      #expect(try storage.password(for: key) == "\(number)")
+    }
+    try base.remove(key)
+    #expect(try storage.password(for: key) == nil)
+    try copy.setPassword("again", for: key)
+    #expect(try storage.password(for: key) == "again")
+    try copy.removeItems(matching: .service("service"))
+    #expect(try storage.password(for: key) == nil)
+  }
+
+  @Test func `errors are not kept`() throws {
+    let (storage, faulty) = cached()
+    faulty.fail(.read, with: .timedOut, onCall: 1)
+    #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
+    #expect(try storage.password(for: key) == nil)
+  }
+
+  @Test func `a lock empties the cache`() throws {
+    let (storage, faulty) = cached()
+    try base.setPassword("s3cret", for: key)
+    #expect(try storage.password(for: key) == "s3cret")
+    try base.lock()
+    let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
+    #expect(error?.code == .locked)
+    try base.unlock()
+    #expect(try storage.password(for: key) == "s3cret")
+    #expect(faulty.count(of: .read) == 3)
+  }
+
+  @Test func `nothing is kept while the connection is interrupted`() throws {
+    let observers = ObserverList()
+    let base = ReportingStorage(observers)
+    let storage = base.cached()
+    for _ in 0..<2 { _ = try storage.exists(key) }
+    #expect(base.reads.withLock { $0 } == 1)
+    observers.report(.interrupted)
+    for _ in 0..<2 { _ = try storage.exists(key) }
+    #expect(base.reads.withLock { $0 } == 3)
+    observers.report(.resumed)
+    for _ in 0..<2 { _ = try storage.exists(key) }
+    #expect(base.reads.withLock { $0 } == 4)
+    observers.report(.mayHaveChanged(.password(service: "service", account: "another")))
+    _ = try storage.exists(key)
+    #expect(base.reads.withLock { $0 } == 4)
+    // An item of another program can be found under both keys.
+    observers.report(.mayHaveChanged(.value(service: "service", account: "account")))
+    _ = try storage.exists(key)
+    #expect(base.reads.withLock { $0 } == 5)
+  }
+
+  @Test func `items of a storage that cannot be observed are not kept`() throws {
+    let (storage, faulty) = cached()
+    faulty.fail(.observe, with: .notObservable)
+    for _ in 0..<3 { #expect(try storage.password(for: key) == nil) }
+    #expect(faulty.count(of: .read) == 3)
+  }
+
+  /// The storage is lost while its observation begins, and then it comes back.
+  @Test func `the cache makes up for a first observation that failed`() throws {
+    let base = InterruptedStorage(code: .noProvider)
+    let storage = base.cached()
+    _ = try storage.password(for: key)
+    base.isThere.withLock { $0 = true }
+    let end = ContinuousClock.now + .seconds(20)
+    var reads = 0
+    repeat {
+      reads = base.reads.withLock { $0 }
+      _ = try storage.password(for: key)
+    } while base.reads.withLock({ $0 }) > reads && ContinuousClock.now < end
+    #expect(base.reads.withLock { $0 } == reads)
+  }
+
+  /// The observation has used up the time for the read.
+  @Test func `nothing is read after the observation has timed out`() throws {
+    let base = InterruptedStorage(code: .timedOut)
+    let error = #expect(throws: SecureStorageError.self) {
+      try base.cached().password(for: key)
+    }
+    #expect(error?.code == .timedOut && error?.operation == .read)
+    #expect(base.reads.withLock { $0 } == 0)
+  }
+
+  @Test func `an item is read again after its lifetime`() throws {
+    let faulty = FaultyStorage(base)
+    let storage = faulty.cached(for: .milliseconds(20))
+    let end = ContinuousClock.now + .milliseconds(20)
+    _ = try storage.password(for: key)
+    while ContinuousClock.now < end + .milliseconds(20) {}
+    _ = try storage.password(for: key)
+    #expect(faulty.count(of: .read) == 2)
+  }
+
+  /// The value is overwritten during the read, which then ends with the old value.
+  @Test(arguments: [true, false])
+  func `a read that a write overtakes is not kept`(ofThisCache: Bool) async throws {
+    let slow = SlowStorage()
+    let storage = slow.cached()
+    try await slow.base.setPassword("old", for: key)
+    // This read starts the observation.
+    #expect(try await storage.password(for: .password(service: "other", account: "none")) == nil)
+    let gate = slow.holdNextRead()
+    async let late = storage.password(for: key)
+    await gate.waitForCall()
+    if ofThisCache {
+      try await storage.setPassword("new", for: key)
+    } else {
+      try await slow.base.setPassword("new", for: key)
+    }
+    gate.open()
+    #expect(try await late == "old")
+    #expect(try await storage.password(for: key) == "new")
+  }
+
+  @Test func `a read after a change in the stream finds the new value`() async throws {
+    let storage = base.cached()
+    try await storage.setPassword("0", for: key)
+    var changes = try await storage.changes(matching: .key(key)).makeAsyncIterator()
+    for number in 1...100 {
+      _ = try await storage.password(for: key)
+      try await base.setPassword("\(number)", for: key)
+      #expect(await changes.next() == .replaced(key))
+      #expect(try await storage.password(for: key) == "\(number)")
+    }
+  }
+
+  private func cached() -> (CachedStorage<FaultyStorage>, FaultyStorage) {
+    let faulty = FaultyStorage(base)
+    return (faulty.cached(), faulty)
+  }
+}
+
+/// A storage whose reads take the items that exist when they begin, and may end much later.
+private struct SlowStorage: BlockingStorage, ObservableStorage {
+  let base = InMemoryStorage()
+  private let faulty = FaultyStorage()
+  private let isHeld = Flag()
+
+  func holdNextRead() -> CallGate {
+    isHeld.set(true)
+    return faulty.suspend(.read)
+  }
+
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode: mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    let items = try base.items(matching: query)
+    if isHeld.set(false) { _ = try faulty.items(matching: query) }
+    return items
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try base.removeItems(matching: query)
+  }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageSubscription {
+    base.observe(query, observer)
+  }
+}
+
+private final class Flag: Sendable {
+  private let value = Mutex(false)
+
+  @discardableResult func set(_ new: Bool) -> Bool {
+    value.withLock { value in
+      defer { value = new }
+      return value
+    }
+  }
+}
+
+/// An empty storage that counts its reads and reports the events that a test gives it.
+private final class ReportingStorage: BlockingStorage, ObservableStorage {
+  let observers: ObserverList
+  let reads = Mutex(0)
+
+  init(_ observers: ObserverList) { self.observers = observers }
+
+  func save(_ item: SecureItem, mode: SaveMode) {}
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
+  func items(matching query: ItemQuery) -> [SecureItem] {
+    reads.withLock { $0 += 1 }
+    return []
+  }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageSubscription {
+    observers.add(observer)
+  }
+}
+
+/// A storage that is lost while each observation begins, until a test brings it back.
+private final class InterruptedStorage: BlockingStorage, ObservableStorage {
+  let isThere = Mutex(false)
+  let reads = Mutex(0)
+  private let code: SecureStorageError.Code
+  private let observers = ObserverList()
+
+  init(code: SecureStorageError.Code) { self.code = code }
+
+  func save(_ item: SecureItem, mode: SaveMode) {}
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
+  func items(matching query: ItemQuery) -> [SecureItem] {
+    reads.withLock { $0 += 1 }
+    return []
+  }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    if isThere.withLock({ $0 }) { return observers.add(observer) }
+    observer(.interrupted)
+    throw SecureStorageError(code, operation: .observe, backendName: backendName)
+  }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import Keyring
+import KeyringStorage
+import Testing
+
+/// Secrets that are files in a directory.
+@Suite struct CredentialsDirectoryStorageTests {
+  private let folder = SecretsFolder()
+  private let service = "org.example.app"
+
+  private var storage: CredentialsDirectoryStorage {
+    CredentialsDirectoryStorage(service: service, directory: folder.path)
+  }
+
+  private func password(_ account: String) -> ItemKey {
+    .password(service: service, account: account)
+  }
+
+  @Test func `a file can be read as a password, a value or a credential`() throws {
+    try folder.write("s3cret\n", "authToken")
+    try folder.write(#"{"login": "ada", "password": "pa55"}"#, "database")
+    let storage = storage.service(service)
+    #expect(try storage.password(for: "authToken") == "s3cret")
+    #expect(try storage.value([UInt8].self, for: "authToken") == Array("s3cret\n".utf8))
+    #expect(try storage.credential(labeled: "database")?.password == "pa55")
+    #expect(try storage.credential(labeled: "database")?.login == "ada")
+    #expect(try storage.password(for: "absent") == nil)
+  }
+
+  @Test(arguments: [
+    ("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), ("a", "a"), ("", ""), ("\n", ""),
+  ])
+  func `the last line break is not part of a password`(content: String, password: String) throws {
+    try folder.write(content, "token")
+    #expect(try storage.password(for: self.password("token")) == password)
+  }
+
+  @Test func `a search finds the files whose names are allowed`() throws {
+    try folder.write("1", "one")
+    try folder.write(#"{"login": "ada", "password": "pa55"}"#, "two")
+    try folder.write("not listed", ".hidden")
+    try folder.write("not listed", "no:credential")
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/folder", withIntermediateDirectories: false)
+    let scope = storage.service(service)
+    #expect(Set(try scope.accounts()) == ["one", "two"])
+    #expect(Set(try scope.valueAccounts()) == ["one", "two"])
+    #expect(try scope.credentialLabels() == ["two"])
+    #expect(try storage.items(matching: ItemQuery(limit: 1)).count == 1)
+    #expect(try storage.items(matching: .service("other")).isEmpty)
+    let old = Date(timeIntervalSince1970: 1_000_000)
+    try FileManager.default.setAttributes(
+      [.modificationDate: old], ofItemAtPath: folder.path + "/one")
+    let newestFirst = try storage.items(matching: ItemQuery())
+    #expect(newestFirst.map(\.key) == [password("two"), password("one")])
+    let found = try storage.items(matching: ItemQuery(modified: old...old, details: .metadata))
+    #expect(found.map(\.key) == [password("one")] && found[0].secret == nil)
+    #expect(found[0].modified == old && found[0].label == password("one").defaultLabel)
+  }
+
+  /// Kubernetes mounts the files that it gives every program beside an image's own `/run/secrets`.
+  @Test func `a directory without files is passed over`() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/kubernetes.io", withIntermediateDirectories: false)
+    try folder.write("s3cret", ".hidden")
+    #expect(storage.diagnose().failure?.code == .noStorage)
+    let chosen = FirstAvailableStorage([storage, InMemoryStorage()])
+    #expect(try chosen.selection().index == 1)
+    try folder.write("s3cret", "authToken")
+    #expect(storage.diagnose().failure == nil)
+  }
+
+  @Test func `keys of other services, groups and kinds have no file`() throws {
+    try folder.write("s3cret", "token")
+    for key in [
+      ItemKey.password(service: "other", account: "token"),
+      .password(service: service, account: "token", accessGroup: "group"),
+      .internetPassword(server: InternetServer("token"), account: "token"),
+      ItemKey(kind: ItemKind(rawValue: "own"), attributes: ["username": "token"]),
+    ] {
+      #expect(try storage.item(for: key) == nil, "\(key)")
+    }
+    let grouped = CredentialsDirectoryStorage(
+      service: service, accessGroup: "group", directory: folder.path)
+    let key = ItemKey.password(service: service, account: "token", accessGroup: "group")
+    #expect(try grouped.password(for: key) == "s3cret")
+    #expect(try grouped.item(for: password("token")) == nil)
+  }
+
+  @Test(arguments: [
+    "a/b", "../token", "a:b", ".", ".a", "é", "a\n", String(repeating: "a", count: 256),
+  ])
+  func `a name that no credential can have is refused`(name: String) throws {
+    let error = try #require(throws: SecureStorageError.self) {
+      try storage.item(for: password(name))
+    }
+    #expect(error.code == .invalidArgument && error.argument == "account")
+    #expect(throws: SecureStorageError.self) {
+      try storage.item(for: .credentials(service: service, label: name))
+    }
+  }
+
+  @Test func `writes and removals are refused`() throws {
+    try folder.write("s3cret", "token")
+    for mode in [SaveMode.add, .update, .addOrReplace] {
+      let item = SecureItem(key: password("token"), secret: Secret("new"))
+      let error = try #require(throws: SecureStorageError.self) {
+        try storage.save(item, mode: mode)
+      }
+      #expect(error.code == .readOnly && error.operation == .save)
+    }
+    let error = try #require(throws: SecureStorageError.self) {
+      try storage.remove(password("token"))
+    }
+    #expect(error.code == .readOnly && error.operation == .remove)
+    #expect(try storage.password(for: password("token")) == "s3cret")
+  }
+
+  @Test func `bytes that are not text are not a password`() throws {
+    try folder.write(Data([0xFF, 0, 0x0A]), "bytes")
+    let error = try #require(throws: SecureStorageError.self) {
+      try storage.password(for: password("bytes"))
+    }
+    #expect(error.code == .undecodable)
+    let value = ItemKey.value(service: service, account: "bytes")
+    #expect(try storage.value([UInt8].self, for: value) == [0xFF, 0, 0x0A])
+    let credential = try #require(throws: SecureStorageError.self) {
+      try storage.credential(for: .credentials(service: service, label: "bytes"))
+    }
+    #expect(credential.code == .undecodable)
+  }
+
+  @Test func `reading a pipe or a file that is too large is an error`() throws {
+    try folder.write(Data(count: ItemLimits.secretBytes), "largest")
+    try folder.write(Data(count: ItemLimits.secretBytes + 1), "larger")
+    try #require(mkfifo(folder.path + "/pipe", 0o600) == 0)
+    try #require(symlink("largest", folder.path + "/link") == 0)
+    #expect(try storage.secret(for: password("largest"))?.count == ItemLimits.secretBytes)
+    #expect(try storage.secret(for: password("link"))?.count == ItemLimits.secretBytes)
+    for name in ["larger", "pipe"] {
+      let error = try #require(throws: SecureStorageError.self) {
+        try storage.secret(for: password(name))
+      }
+      #expect(error.code == .other && error.message.contains(name), "\(error)")
+    }
+  }
+
+  @Test func `a missing directory is not a missing item`() {
+    let missing = CredentialsDirectoryStorage(
+      service: service, directory: folder.path + "/nonexistent")
+    let error = #expect(throws: SecureStorageError.self) {
+      try missing.item(for: password("token"))
+    }
+    #expect(error?.code == .noStorage && error?.recoverySuggestion?.isEmpty == false)
+  }
+
+  @Test func `errors and descriptions contain no secret`() throws {
+    try folder.write(#"{"login": "s3cret"}"#, "token")
+    let error = try #require(throws: SecureStorageError.self) {
+      try storage.credential(for: .credentials(service: service, label: "token"))
+    }
+    #expect(!"\(error)".contains("s3cret"))
+    #expect(!String(reflecting: storage).contains("s3cret"))
+  }
+
+  @Test func `a cancelled call is not made`() async throws {
+    try folder.write("s3cret", "token")
+    let (storage, key) = (storage, password("token"))
+    let task = Task { () async throws -> SecureItem? in
+      while !Task.isCancelled { await Task.yield() }
+      return try await storage.item(for: key)
+    }
+    task.cancel()
+    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
+    #expect(error?.code == .canceled)
+  }
+}
+
+/// A directory like the one that a service manager hands to a program.
+///
+/// It is removed with the value.
+final class SecretsFolder: Sendable {
+  let path = NSTemporaryDirectory() + "swift-keyring-\(UUID().uuidString)"
+
+  init() {
+    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func write(_ text: String, _ name: String) throws { try write(Data(text.utf8), name) }
+
+  func write(_ data: Data, _ name: String) throws {
+    try data.write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+  }
+}

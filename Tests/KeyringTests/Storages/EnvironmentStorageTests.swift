@@ -1,0 +1,88 @@
+import Foundation
+import Keyring
+import KeyringStorage
+import Testing
+
+/// Secrets that are environment variables.
+@Suite struct EnvironmentStorageTests {
+  private let service = "org.example.app"
+
+  private func password(_ account: String) -> ItemKey {
+    .password(service: service, account: account)
+  }
+
+  @Test(arguments: [
+    ("authToken", "AUTH_TOKEN"), ("auth-token", "AUTH_TOKEN"), ("AUTH_TOKEN", "AUTH_TOKEN"),
+    ("api-key.v2", "API_KEY_V2"), ("myURLSecret", "MY_URL_SECRET"), ("v2Key", "V2_KEY"),
+    ("token", "TOKEN"), ("a", "A"), ("URL", "URL"), ("two words", "TWO_WORDS"), ("2fa", "2FA"),
+  ])
+  func `an account names a variable`(account: String, variable: String) async {
+    // The test has a process of its own, because variables belong to the whole process.
+    await #expect(processExitsWith: .success) {
+      [account = account as String, variable = variable as String] () throws -> Void in
+      setenv("EXAMPLE_" + variable, "s3cret", 1)
+      let storage = EnvironmentStorage(service: "service", prefix: "EXAMPLE_")
+      #expect(
+        try storage.password(for: .password(service: "service", account: account)) == "s3cret")
+      let another = ItemKey.password(service: "another", account: account)
+      #expect(try storage.password(for: another) == nil)
+    }
+  }
+
+  @Test func `a variable can be read as a password, a value or a credential`() async {
+    await #expect(processExitsWith: .success) { () throws -> Void in
+      setenv("EXAMPLE_TOKEN", "s3cret\n", 1)
+      setenv("EXAMPLE_DATABASE", #"{"login": "ada", "password": "pa55"}"#, 1)
+      setenv("EXAMPLE_EMPTY", "", 1)
+      let storage = EnvironmentStorage(service: "service", prefix: "EXAMPLE_").service("service")
+      #expect(try storage.password(for: "token") == "s3cret")
+      #expect(try storage.value([UInt8].self, for: "token") == Array("s3cret\n".utf8))
+      #expect(try storage.credential(labeled: "database")?.login == "ada")
+      // A variable that was given no value is empty.
+      #expect(try storage.password(for: "empty") == nil)
+      #expect(try storage.password(for: "absent") == nil)
+      let error = #expect(throws: SecureStorageError.self) {
+        try storage.credential(labeled: "token")
+      }
+      #expect(error?.code == .undecodable && "\(error as Any)".contains("s3cret") == false)
+    }
+  }
+
+  @Test func `a variable that is not text can be read only as bytes`() async {
+    await #expect(processExitsWith: .success) { () throws -> Void in
+      let bytes: [CChar] = [CChar(bitPattern: 0xFF), 0]
+      setenv("EXAMPLE_BYTES", bytes, 1)
+      let storage = EnvironmentStorage(service: "service", prefix: "EXAMPLE_").service("service")
+      let error = #expect(throws: SecureStorageError.self) { try storage.password(for: "bytes") }
+      #expect(error?.code == .undecodable)
+      #expect(try storage.value([UInt8].self, for: "bytes") == [0xFF])
+    }
+  }
+
+  @Test func `writes and removals are refused`() {
+    let storage = EnvironmentStorage(service: service, prefix: "EXAMPLE_")
+    let saving = #expect(throws: SecureStorageError.self) {
+      try storage.setPassword("new", for: password("token"))
+    }
+    #expect(saving?.code == .readOnly)
+    let removing = #expect(throws: SecureStorageError.self) {
+      try storage.remove(password("token"))
+    }
+    #expect(removing?.code == .readOnly)
+  }
+
+  @Test(arguments: [("é", "EXAMPLE_"), ("2fa", ""), ("a", "A=")])
+  func `a name that no variable can have is refused`(name: String, prefix: String) {
+    let storage = EnvironmentStorage(service: service, prefix: prefix)
+    let error = #expect(throws: SecureStorageError.self) { try storage.item(for: password(name)) }
+    #expect(error?.code == .invalidArgument && error?.argument == "account")
+  }
+
+  @Test func `a search without a key is refused`() {
+    let storage = EnvironmentStorage(service: service, prefix: "EXAMPLE_")
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.items(matching: .service(service))
+    }
+    #expect(error?.code == .invalidArgument && error?.argument == "query")
+  }
+}

@@ -1,0 +1,42 @@
+import Keyring
+import KeyringStorage
+import KeyringTesting
+import Testing
+
+@Suite struct InMemoryStorageTests {
+  @Test(arguments: StorageContract.allCases)
+  func `the storage keeps the contract`(rule: StorageContract) throws {
+    try rule.verify(InMemoryStorage())
+  }
+
+  @Test func `a new storage is empty`() throws {
+    try InMemoryStorage().setPassword(
+      "s3cret", for: .password(service: "service", account: "account"))
+    #expect(
+      try InMemoryStorage().password(for: .password(service: "service", account: "account")) == nil)
+  }
+
+  @Test func `items come newest first`() throws {
+    let storage = InMemoryStorage()
+    for account in ["one", "two", "three"] {
+      try storage.setPassword("s3cret", for: .password(service: "service", account: account))
+    }
+    try storage.setPassword("changed", for: .password(service: "service", account: "one"))
+    let accounts = try storage.items(matching: .service("service"))
+      .map { $0.key.attributes["username"] }
+    #expect(accounts == ["one", "three", "two"])
+  }
+
+  @Test func `collections come in the order of their creation`() throws {
+    let storage = InMemoryStorage()
+    for label in ["one", "two"] { try storage.createCollection(labeled: label) }
+    #expect(storage.deleteCollection(labeled: "one"))
+    let named = storage.collection(labeled: "one")
+    #expect(storage.collections().map(\.label) == ["default", "two"])
+    try storage.createCollection(labeled: "one")
+    #expect(storage.collections().map(\.label) == ["default", "two", "one"])
+    #expect(try named.items(matching: ItemQuery()).isEmpty)
+    try named.setPassword("s3cret", for: .password(service: "service", account: "account"))
+    #expect(try storage.collection(labeled: "one").items(matching: ItemQuery()).count == 1)
+  }
+}

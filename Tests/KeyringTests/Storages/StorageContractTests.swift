@@ -1,0 +1,333 @@
+import FoundationEssentials
+import Glibc
+import Keyring
+import KeyringStorage
+import KeyringTesting
+import Synchronization
+import Testing
+
+/// A check that each rule of the contract can fail.
+///
+/// A storage with just one fault breaks the rule.
+@Suite struct StorageContractTests {
+  @Test(arguments: Fault.allCases)
+  func `the contract finds each fault`(fault: Fault) throws {
+    let error = #expect(throws: ContractViolation.self) {
+      try fault.brokenRule.verify(RuleBreakingStorage(fault))
+    }
+    #expect(error?.rule == fault.brokenRule)
+  }
+
+  @Test func `every rule has a fault that breaks it`() {
+    #expect(
+      Set(Fault.allCases.map(\.brokenRule))
+        == Set(StorageContract.allCases.filter { $0.requirement != .collections }))
+  }
+
+  @Test func `the rule about locking needs a lockable storage`() {
+    #expect(throws: ContractViolation.self) {
+      try StorageContract.lockedIsNotMissing.verify(UnlockableStorage())
+    }
+  }
+}
+
+enum Fault: CaseIterable {
+  case readsMissingAsEmpty, mixesUpKeys, readsUndecodableAsMissing, readsLockedAsMissing
+  case keepsTheFirstSecret, readsLockedSecretsAsMissing
+  case savesBesideThePresentItem, addReplaces, updateCreates, ignoresTheCaseOfKeys, refusesNothing
+  case deletesBeforeItSaves, keepsTheOldLogin
+  case cutsAtNUL, readsEmptyAsMissing, normalizesText, normalizesNames
+  case countsAbsentAsRemoved, removesWhatIsLocked
+  case removesByPrefix, removesWithoutAName
+  case forgetsLabels, dropsSecretsWithLabels, ignoresSearchedAttributes, listsOldestFirst
+  case stopsTheClock
+  case printsSecrets
+  case losesWritesOfThreads
+  case ignoresParts, ignoresAccessGroups, ignoresTheMode, changesBytes, ignoresQueries,
+    dropsComments
+  case hidesLockedItems, ignoresCancellation
+  case keepsLabelsOfNewSecrets, dropsByteOrderMarks, locksOnlyOnce, dropsWhatIsWrittenWhileLocked
+  case reportsTwice, reportsReplacedAsCreated, reportsToThoseWhoHaveLeft
+  case readsAbsentWhileLocked, addsUnlockingAndReplacing
+  case limitsToTheOldest, tellsProgressTooLate
+
+  var brokenRule: StorageContract {
+    switch self {
+    case .readsMissingAsEmpty: .missingIsEmpty
+    case .mixesUpKeys: .keysAreReadAtOnce
+    case .readsUndecodableAsMissing: .undecodableIsNotMissing
+    case .readsLockedAsMissing, .readsLockedSecretsAsMissing: .lockedIsNotMissing
+    case .keepsTheFirstSecret: .secretsAreReadAlone
+    case .savesBesideThePresentItem: .savingReplacesOne
+    case .addReplaces: .addRefusesPresent
+    case .updateCreates: .updateRefusesAbsent
+    case .ignoresTheCaseOfKeys: .keysNeverCollide
+    case .refusesNothing: .invalidArgumentsAreRefused
+    case .deletesBeforeItSaves: .credentialsAreNeverMixed
+    case .keepsTheOldLogin: .newLoginLeavesOneItem
+    case .cutsAtNUL: .bytesComeBack
+    case .readsEmptyAsMissing: .emptyIsNotMissing
+    case .normalizesText, .normalizesNames: .textIsNotNormalized
+    case .countsAbsentAsRemoved: .removingAbsentSaysZero
+    case .removesWhatIsLocked: .removingLockedFails
+    case .removesByPrefix: .removingServiceLeavesOthers
+    case .removesWithoutAName: .removingEverythingIsRefused
+    case .forgetsLabels: .metadataReadsBack
+    case .dropsSecretsWithLabels: .labelChangesAlone
+    case .ignoresSearchedAttributes: .attributesAreSearchable
+    case .listsOldestFirst, .stopsTheClock: .newestComesFirst
+    case .printsSecrets: .secretsAreNotShown
+    case .losesWritesOfThreads: .threadsLoseNothing
+    case .ignoresParts: .internetPasswordsNeverCollide
+    case .ignoresAccessGroups: .accessGroupsAreApart
+    case .ignoresTheMode: .typedSavingKeepsTheMode
+    case .changesBytes: .valuesComeBack
+    case .ignoresQueries: .queriesNarrowDown
+    case .dropsComments: .commentsAndLocksAreMetadata
+    case .hidesLockedItems: .lockedItemsAreListed
+    case .ignoresCancellation: .canceledCallsAreNotMade
+    case .keepsLabelsOfNewSecrets: .metadataReadsBack
+    case .dropsByteOrderMarks: .byteOrderMarksAreKept
+    case .locksOnlyOnce: .lockedIsNotMissing
+    case .dropsWhatIsWrittenWhileLocked: .lockingLosesNothing
+    case .reportsTwice, .reportsReplacedAsCreated: .changesAreReportedOnce
+    case .reportsToThoseWhoHaveLeft: .endedObservationsAreSilent
+    case .readsAbsentWhileLocked: .absentMeansUnlocked
+    case .addsUnlockingAndReplacing: .addingNeverReplaces
+    case .limitsToTheOldest: .limitedQueriesAreTheBeginning
+    case .tellsProgressTooLate: .progressEndsWithItsQuery
+    }
+  }
+}
+
+private struct UnlockableStorage: BlockingStorage {
+  func save(_ item: SecureItem, mode: SaveMode) {}
+  func items(matching query: ItemQuery) -> [SecureItem] { [] }
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
+}
+
+/// A storage that is correct except for one fault.
+private struct RuleBreakingStorage: BlockingStorage, LockableStorage, ObservableStorage,
+  CustomStringConvertible
+{
+  let fault: Fault
+  private let base = InMemoryStorage()
+  /// Every item that was ever saved, which some faults need.
+  private let saved = Log()
+
+  init(_ fault: Fault) { self.fault = fault }
+
+  var description: String {
+    fault == .printsSecrets ? "\(saved.items.compactMap(\.secret?.text))" : "RuleBreakingStorage"
+  }
+
+  func lock() throws(SecureStorageError) {
+    if fault == .locksOnlyOnce, try base.isLocked() {
+      throw SecureStorageError(.other, operation: .lock, backendName: "FaultyStorage")
+    }
+    try base.lock()
+  }
+  func unlock() throws(SecureStorageError) { try base.unlock() }
+  func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
+
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    var item = item
+    var mode = mode
+    switch fault {
+    case .savesBesideThePresentItem: saved.append(item)
+    case .keepsTheFirstSecret: saved.append(item)
+    case .addReplaces: mode = mode == .add ? .addOrReplace : mode
+    case .addsUnlockingAndReplacing where mode == .add:
+      if try base.isLocked() {
+        try base.unlock()
+        mode = .addOrReplace
+      }
+    case .updateCreates: mode = mode == .update ? .addOrReplace : mode
+    case .ignoresTheCaseOfKeys: item.key = lowercased(item.key)
+    case .refusesNothing:
+      do { try validate(item) } catch { return }
+    case .deletesBeforeItSaves:
+      if try base.remove(item.key) { saved.waitForRead() }
+    case .keepsTheOldLogin where try base.exists(item.key):
+      item.attributes = nil
+    case .cutsAtNUL:
+      item.secret = item.secret.map { secret in
+        Secret(bytes: secret.withUnsafeBytes { Array($0.prefix { $0 != 0 }) })
+      }
+    case .normalizesText:
+      // This storage takes the decomposed and the composed form for the same account.
+      if item.key.attributes["username"] == "\u{E9}" {
+        item.key = .password(service: item.key.attributes["service"] ?? "", account: "\u{E9}")
+      }
+    case .normalizesNames:
+      if item.key.kind.rawValue == "\u{E9}" {
+        item.key = ItemKey(kind: ItemKind(rawValue: "\u{E9}"), attributes: item.key.attributes)
+      }
+    case .forgetsLabels: item.label = nil
+    case .ignoresParts: item.key = without("port", item.key)
+    case .ignoresAccessGroups: item.key = without("access-group", item.key)
+    case .ignoresTheMode: mode = .addOrReplace
+    case .changesBytes:
+      item.secret = item.secret.map { Secret(bytes: Array($0.withUnsafeBytes { $0.reversed() })) }
+    case .dropsComments: item.attributes = nil
+    case .ignoresCancellation:
+      return try CancellationSignal.$current.withValue(nil) {
+        Result { () throws(SecureStorageError) in try base.save(item, mode: mode) }
+      }.get()
+    case .keepsLabelsOfNewSecrets where item.secret != nil:
+      if try base.exists(item.key) { item.label = nil }
+    case .dropsByteOrderMarks:
+      item.attributes = item.attributes?.mapValues { String($0.drop { $0 == "\u{FEFF}" }) }
+    case .dropsWhatIsWrittenWhileLocked:
+      // This lets another thread lock now, if one is about to.
+      for _ in 0..<10_000 where try !base.isLocked() { sched_yield() }
+      if try base.isLocked() { return }
+    case .dropsSecretsWithLabels where item.secret == nil: item.secret = Secret("")
+    case .printsSecrets: saved.append(item)
+    case .losesWritesOfThreads:
+      saved.append(item)
+      if saved.items.count % 7 == 0 { return }
+    default: break
+    }
+    try base.save(item, mode: mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    var query = query
+    switch fault {
+    case .readsLockedAsMissing where try base.isLocked(): return []
+    case .readsAbsentWhileLocked where try base.isLocked() && query.key != nil:
+      try base.unlock()
+      defer { try? base.lock() }
+      if try base.items(matching: query).isEmpty { return [] }
+    case .ignoresTheCaseOfKeys: query.key = query.key.map(lowercased)
+    case .ignoresParts: query.key = query.key.map { without("port", $0) }
+    case .ignoresAccessGroups: query.key = query.key.map { without("access-group", $0) }
+    case .ignoresQueries: query.label = nil
+    case .hidesLockedItems where try base.isLocked() && !query.allowsUnlocking: return []
+    case .ignoresSearchedAttributes: query.attributes["environment"] = nil
+    default: break
+    }
+    let limit = query.limit
+    if fault == .limitsToTheOldest { query.limit = nil }
+    if fault == .tellsProgressTooLate { saved.tellLastProgress(andKeep: query.onProgress) }
+    let items = try base.items(matching: query)
+    saved.countRead()
+    switch fault {
+    case .limitsToTheOldest:
+      return limit.map(items.suffix) ?? items
+    case .readsMissingAsEmpty where items.isEmpty:
+      return query.key.map { [SecureItem(key: $0, secret: Secret(""))] } ?? []
+    case .readsUndecodableAsMissing:
+      return items.filter { $0.secret?.text != nil }
+    case .listsOldestFirst:
+      return items.reversed()
+    case .readsEmptyAsMissing:
+      return items.filter { $0.secret?.count != 0 }
+    case .stopsTheClock:
+      return items.map { item in
+        var item = item
+        item.modified = item.modified.map { _ in .distantPast }
+        return item
+      }
+    case .savesBesideThePresentItem where query.key == nil:
+      return saved.items
+    default:
+      return items
+    }
+  }
+
+  func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+    switch fault {
+    case .keepsTheFirstSecret: return saved.items.first { $0.key == key }?.secret
+    case .readsLockedSecretsAsMissing where try base.isLocked(): return nil
+    default: return try items(matching: .key(key, details: .secret)).first?.secret
+    }
+  }
+
+  func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    var items = try base.items(for: keys, details: details)
+    if fault == .mixesUpKeys, let first = keys.first { items[first] = items[keys[1]] }
+    return items
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    switch fault {
+    case .countsAbsentAsRemoved:
+      _ = try base.removeItems(matching: query)
+      return 1
+    case .removesWhatIsLocked where try base.isLocked():
+      try base.unlock()
+      let count = try base.removeItems(matching: query)
+      try base.lock()
+      return count
+    case .removesByPrefix:
+      let service = query.attributes["service"] ?? ""
+      let others = try base.items(matching: ItemQuery())
+        .filter { $0.key.attributes["service"]?.hasPrefix(service + "-") ?? false }
+      for item in others { try base.remove(item.key) }
+      return try base.removeItems(matching: query)
+    case .removesWithoutAName where query.isUnconstrained: return 0
+    case .ignoresTheCaseOfKeys:
+      var query = query
+      query.key = query.key.map(lowercased)
+      return try base.removeItems(matching: query)
+    default:
+      return try base.removeItems(matching: query)
+    }
+  }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageSubscription {
+    let observation = base.observe(query) { event in
+      switch (fault, event) {
+      case (.reportsTwice, .changed(.replaced)):
+        observer(event)
+        observer(event)
+      case (.reportsReplacedAsCreated, .changed(.replaced(let key))):
+        observer(.changed(.created(key)))
+      default: observer(event)
+      }
+    }
+    guard fault == .reportsToThoseWhoHaveLeft else { return observation }
+    saved.keep(observation)
+    return StorageSubscription {}
+  }
+
+  private func without(_ part: String, _ key: ItemKey) -> ItemKey {
+    ItemKey(kind: key.kind, attributes: key.attributes.filter { $0.key != part })
+  }
+
+  private func lowercased(_ key: ItemKey) -> ItemKey {
+    ItemKey(kind: key.kind, attributes: key.attributes.mapValues { $0.lowercased() })
+  }
+}
+
+private final class Log: Sendable {
+  private let state = Mutex<[SecureItem]>([])
+  var items: [SecureItem] { state.withLock { $0 } }
+  func append(_ item: SecureItem) { state.withLock { $0.append(item) } }
+
+  private let observations = Mutex<[StorageSubscription]>([])
+  func keep(_ observation: StorageSubscription) { observations.withLock { $0.append(observation) } }
+
+  private let progress = Mutex<(@Sendable (Int, Int) -> Void)?>(nil)
+  func tellLastProgress(andKeep handler: (@Sendable (Int, Int) -> Void)?) {
+    progress.withLock { progress in
+      progress?(1, 1)
+      progress = handler
+    }
+  }
+
+  private let reads = Atomic(0)
+  func countRead() { reads.add(1, ordering: .relaxed) }
+
+  /// Lets another thread read now, if one is reading at all.
+  func waitForRead() {
+    let before = reads.load(ordering: .relaxed)
+    for _ in 0..<100_000 where reads.load(ordering: .relaxed) < before + 2 { sched_yield() }
+  }
+}
