@@ -39,12 +39,14 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CLinuxFiles"),
+    // The C library and Foundation have other names on other platforms.
     .target(name: "KeyringLibc"),
-    .target(name: "KeyringCore", dependencies: ["KeyringLibc"]),
+    .target(name: "KeyringFoundation"),
+    .target(name: "KeyringCore", dependencies: ["KeyringFoundation", "KeyringLibc"]),
     .target(
       name: "KeyringStorage",
       dependencies: [
-        "KeyringCore", "KeyringLibc",
+        "KeyringCore", "KeyringFoundation", "KeyringLibc",
         .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
       ]),
     .systemLibrary(
@@ -54,19 +56,21 @@ let package = Package(
     .target(
       name: "KeyringSecretService",
       dependencies: [
-        "KeyringStorage", "KeyringLibc",
+        "KeyringStorage", "KeyringFoundation", "KeyringLibc",
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
       ]),
     .target(
       name: "Keyring",
-      dependencies: ["KeyringCore", "KeyringStorage", "KeyringSecretService", "KeyringLibc"]),
+      dependencies: [
+        "KeyringCore", "KeyringStorage", "KeyringSecretService", "KeyringFoundation", "KeyringLibc",
+      ]),
     // What every storage shares that encrypts its items by itself.
     .target(
       name: "KeyringSealing",
       dependencies: [
-        "KeyringStorage", "KeyringLibc",
+        "KeyringStorage", "KeyringFoundation", "KeyringLibc",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
         // For scrypt.
@@ -77,23 +81,27 @@ let package = Package(
     .target(
       name: "KeyringFile",
       dependencies: [
-        "KeyringSealing", "KeyringStorage", "KeyringLibc",
+        "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
       ]),
     .target(
       name: "KeyringConfiguration",
       dependencies: [
-        "KeyringStorage",
+        "KeyringStorage", "KeyringFoundation",
         .product(
           name: "Configuration", package: "swift-configuration",
           condition: .when(traits: ["Configuration"])),
       ]),
-    .target(name: "KeyringMigration", dependencies: ["KeyringStorage", "Keyring", "KeyringLibc"]),
-    .target(name: "KeyringTesting", dependencies: ["KeyringStorage", "Keyring", "KeyringLibc"]),
+    .target(
+      name: "KeyringMigration",
+      dependencies: ["Keyring", "KeyringStorage", "KeyringFoundation", "KeyringLibc"]),
+    .target(
+      name: "KeyringTesting",
+      dependencies: ["Keyring", "KeyringStorage", "KeyringFoundation", "KeyringLibc"]),
 
     .executableTarget(
-      name: "SecureSettings", dependencies: ["Keyring", "KeyringFile", "KeyringStorage"],
+      name: "SecureSettings", dependencies: ["Keyring", "KeyringFile"],
       path: "Examples/SecureSettings"),
     .executableTarget(
       name: "GitCredentialHelper", dependencies: ["Keyring", "KeyringStorage"],
@@ -115,15 +123,11 @@ let package = Package(
     .testTarget(
       name: "KeyringStorageTests",
       dependencies: [
-        "Keyring", "KeyringStorage", "KeyringTesting",
+        "Keyring", "KeyringStorage",
         .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
       ]),
     .testTarget(
-      name: "KeyringTests",
-      dependencies: [
-        "Keyring", "KeyringStorage", "KeyringTesting",
-        .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
-      ]),
+      name: "KeyringTests", dependencies: ["Keyring", "KeyringStorage", "KeyringTesting"]),
     .testTarget(
       name: "KeyringMigrationTests",
       dependencies: [

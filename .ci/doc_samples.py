@@ -27,8 +27,10 @@ def samples(path):
 
 def source(path, first, lines):
     """Returns the sample as a file to compile. Its lines have the same numbers as in the article."""
-    head = [f"import {name}" for name in imports] + ["@testable import SampleDeclarations"]
-    head += [line for line in lines if re.match(r"(@\w+ )?import ", line)]
+    own = [line for line in lines if re.match(r"(@\w+ )?import ", line)]
+    # A sample that imports our modules has to import all that it uses.
+    assumed = [] if any(line.startswith("import Keyring") for line in own) else imports
+    head = [f"import {name}" for name in assumed] + ["@testable import SampleDeclarations"] + own
     body = ["" if re.match(r"(@\w+ )?import ", line) else line for line in lines]
     location = [f'#sourceLocation(file: "{path}", line: {first})']
     if "// main.swift" in body or re.search(

@@ -18,11 +18,7 @@ let package = Package(
         .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
     .executableTarget(
-      name: "cold-start",
-      dependencies: [
-        .product(name: "Keyring", package: "swift-keyring"),
-        .product(name: "KeyringStorage", package: "swift-keyring"),
-      ]),
+      name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -22,6 +22,7 @@ let package = Package(
       dependencies: [
         "FileStorage",
         .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringStorage", package: "swift-keyring"),
         .product(name: "KeyringTesting", package: "swift-keyring"),
       ]),
     .testTarget(

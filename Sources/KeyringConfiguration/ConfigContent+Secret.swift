@@ -1,12 +1,7 @@
 #if Configuration
 internal import Configuration
+internal import KeyringFoundation
 internal import KeyringStorage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 extension ConfigContent {
   /// Converts a secret to a value of a type, or returns `nil` if that isn't possible.

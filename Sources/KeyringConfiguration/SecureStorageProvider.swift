@@ -5,6 +5,10 @@ public import KeyringStorage
 /// A provider of [swift-configuration] that reads secret values from any storage.
 ///
 /// ```swift
+/// import Configuration
+/// import Keyring
+/// import KeyringConfiguration
+///
 /// let storage = CredentialsDirectoryStorage(service: "org.example.app")
 /// let config = ConfigReader(providers: [
 ///   SecureStorageProvider(storage, service: "org.example.app"),

@@ -3,6 +3,10 @@ public import KeyringStorage
 /// A migration of secrets to a storage, from another storage or from plaintext.
 ///
 /// ```swift
+/// import Keyring
+/// import KeyringMigration
+/// import KeyringStorage
+///
 /// let migration = Migration(
 ///   of: [
 ///     .password("API_TOKEN", as: .password(service: "org.example.app", account: "token")),

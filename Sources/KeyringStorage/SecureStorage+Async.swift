@@ -1,5 +1,3 @@
-public import KeyringCore
-
 // Asynchronous overloads of the storage's operations. You call them by the same names, with `await`.
 
 extension SecureStorage {

@@ -1,5 +1,3 @@
-public import KeyringCore
-
 // Asynchronous overloads of the methods that read and store single items.
 
 extension SecureStorage {

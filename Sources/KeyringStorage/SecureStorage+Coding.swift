@@ -1,5 +1,3 @@
-package import KeyringCore
-
 extension ItemCoding {
   /// Reads the value stored under a key.
   ///

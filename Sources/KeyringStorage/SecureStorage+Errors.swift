@@ -1,5 +1,3 @@
-public import KeyringCore
-
 extension SecureStorage {
   /// Returns an error of this storage.
   ///

@@ -1,5 +1,3 @@
-public import KeyringCore
-
 extension SecureStorage {
   /// Checks that every storage can keep an item.
   ///

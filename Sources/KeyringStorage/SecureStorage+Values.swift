@@ -1,5 +1,3 @@
-public import KeyringCore
-
 // Methods that read and store single items as typed values. Setting `nil` removes the item.
 
 extension SecureStorage {

@@ -1,5 +1,3 @@
-public import KeyringCore
-
 /// A type that stores secrets, for example in a keyring, in a file, or in memory for tests.
 ///
 /// The protocol is small on purpose. It has only a few operations, and extensions provide everything else
@@ -18,6 +16,9 @@ public import KeyringCore
 /// ``CancellationSignal``.
 ///
 /// ```swift
+/// import Keyring
+/// import KeyringStorage
+///
 /// let storage: any SecureStorage = InMemoryStorage()
 /// try storage.setPassword("s3cret", for: .password(service: "org.example.app", account: "authToken"))
 /// ```

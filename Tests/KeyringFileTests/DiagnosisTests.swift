@@ -37,11 +37,11 @@ import Testing
     return (storage.diagnose().failure?.code, code, selection?.index)
   }
 
-  @Test func `an absent file is no failure, because the first save makes it`() throws {
+  @Test func `an absent file is no failure, because the first save creates it`() throws {
     let diagnosis = storage.diagnose()
     #expect(diagnosis.failure == nil)
     #expect(diagnosis.findings.map(\.subject) == ["file", "key", "folder"])
-    #expect(diagnosis.findings.allSatisfy { $0.text.hasSuffix("which the first save makes") })
+    #expect(diagnosis.findings.allSatisfy { $0.text.hasSuffix("which the first save creates") })
     #expect(try folder.names().isEmpty, "the diagnosis made something")
     #expect(failures(storage).index == 0)
   }
@@ -108,7 +108,7 @@ import Testing
         return Secret("right")
       })
     #expect(asking.diagnose().failure == nil)
-    #expect("\(asking.diagnose())".contains("a passphrase, which is not asked for here"))
+    #expect("\(asking.diagnose())".contains("a passphrase, which a diagnosis doesn't ask for"))
     let known = EncryptedFileStorage(at: path, key: .cheap("right"))
     #expect(try known.password(for: .first) == "s3cret")
     #expect("\(known.diagnose())".contains("a passphrase, which opens the file"))
@@ -158,7 +158,8 @@ import Testing
       let storage = EncryptedFileStorage(at: path, key: key)
       #expect(storage.diagnose().failure == nil)
       let text = "\(storage.diagnose())"
-      #expect(text.contains("a key in a storage, which is locked, and is not asked for here"))
+      #expect(
+        text.contains("a key in a storage, which is locked, and which a diagnosis doesn't ask for"))
       #expect(asking.calls.allSatisfy { $0.query?.allowsUnlocking == false })
       #expect(failures(storage).index == 0)
       try keyring.unlock()

@@ -378,7 +378,7 @@ import Testing
       return Secret(bytes: [UInt8](repeating: 7, count: 32))
     }
     let text = "\(try await storage(source).diagnose())"
-    #expect(text.contains("a vault, which is locked, and is not asked for here"))
+    #expect(text.contains("a vault, which is locked, and which a diagnosis doesn't ask for"))
     let saveSynchronously = { () throws in
       try self.storage(source).setPassword("s3cret", for: .first)
     }

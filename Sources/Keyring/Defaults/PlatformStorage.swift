@@ -1,4 +1,3 @@
-internal import KeyringCore
 internal import KeyringSecretService
 internal import KeyringStorage
 

@@ -1,4 +1,3 @@
-public import KeyringCore
 public import KeyringStorage
 
 /// A property that keeps a login and its password as one item in the user's keyring.

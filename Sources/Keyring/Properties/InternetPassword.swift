@@ -1,4 +1,3 @@
-public import KeyringCore
 public import KeyringStorage
 
 /// A property that keeps the password of an account on a server in the user's keyring.

@@ -1,4 +1,3 @@
-internal import KeyringCore
 public import KeyringStorage
 
 /// A property that keeps a password in the user's keyring.

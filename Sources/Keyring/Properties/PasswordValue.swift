@@ -1,4 +1,3 @@
-public import KeyringCore
 internal import KeyringStorage
 
 /// A type that a property for a password can have: `String`, `String?`, or `Secret?`.

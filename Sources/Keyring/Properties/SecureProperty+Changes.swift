@@ -1,4 +1,3 @@
-internal import KeyringCore
 public import KeyringStorage
 
 extension SecureProperty {

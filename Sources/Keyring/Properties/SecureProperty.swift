@@ -1,4 +1,3 @@
-public import KeyringCore
 public import KeyringStorage
 internal import Synchronization
 

@@ -1,4 +1,3 @@
-package import KeyringCore
 package import KeyringStorage
 
 /// A secure property with its value type erased.

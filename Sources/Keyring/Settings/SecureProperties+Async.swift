@@ -1,4 +1,3 @@
-public import KeyringCore
 public import KeyringStorage
 
 // The asynchronous overloads never block the task's thread and end if the task is cancelled.

@@ -1,4 +1,3 @@
-internal import KeyringCore
 public import KeyringStorage
 
 extension SecureProperties {
@@ -11,7 +10,8 @@ extension SecureProperties {
   /// ```
   ///
   /// The storages and the service are the ones that are current when you get this property. To find the
-  /// property of a change, compare the keys: `change.key == settings.$authToken.key`.
+  /// property of a change, compare the keys: `change.key == settings.$authToken.key`. A comparison needs
+  /// `import KeyringStorage`, a loop doesn't.
   ///
   /// - Throws: `.notObservable` if a storage doesn't report changes, `.canceled` if the task is cancelled,
   ///   or another `SecureStorageError` if a storage can't be observed.

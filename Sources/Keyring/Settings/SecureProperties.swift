@@ -1,4 +1,3 @@
-public import KeyringCore
 public import KeyringStorage
 
 /// The secure properties of a value, such as a struct or class of settings, including nested settings.
@@ -133,7 +132,7 @@ public struct SecureProperties: Sendable {
     }
   }
 
-  /// One part for all properties without their own storage, and one for each of the others.
+  /// The parts: one for all properties without their own storage, and one for each of the others.
   var parts: [Part] {
     let common = members.filter { !$0.hasExplicitStorage }
     return (common.isEmpty ? [] : [Part(common)])

@@ -1,4 +1,3 @@
-public import KeyringCore
 public import KeyringStorage
 
 /// A storage that locks its collection after every operation, so that the user confirms each use.

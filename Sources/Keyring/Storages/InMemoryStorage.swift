@@ -1,12 +1,7 @@
-public import KeyringCore
+internal import KeyringFoundation
 public import KeyringStorage
 internal import Synchronization
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 /// A storage in memory for tests, previews and dry runs, which loses its items when it's released.
 ///
 /// It follows the same rules as a real keyring. You can lock it to see how an app reacts. Copies are the

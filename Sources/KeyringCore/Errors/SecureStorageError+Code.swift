@@ -76,7 +76,7 @@ extension SecureStorageError {
 }
 
 extension SecureStorageError.Code {
-  package var meaning: String { Self.texts[self]?.meaning ?? "The storage reported an error." }
+  var meaning: String { Self.texts[self]?.meaning ?? "The storage reported an error." }
   var recoverySuggestion: String {
     Self.texts[self]?.recoverySuggestion ?? "See the underlying error."
   }

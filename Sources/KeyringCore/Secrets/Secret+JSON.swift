@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import KeyringFoundation
 
 extension Secret {
   /// Encodes a value as JSON.
@@ -37,6 +33,8 @@ extension Secret {
   ///
   /// gnome-keyring (42 to 50) keeps a collection without a password in a text file. When it reads the file,
   /// it mistakes the escapes in our JSON for its own.
+  ///
+  /// - Returns: The JSON with numeric escapes.
   package func withNumericEscapes() -> Secret {
     withUnsafeBytes { json in
       var count = 0

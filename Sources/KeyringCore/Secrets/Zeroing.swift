@@ -1,10 +1,5 @@
+package import KeyringFoundation
 internal import KeyringLibc
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 extension UnsafeMutableRawBufferPointer {
   /// Overwrites the bytes with zeros.

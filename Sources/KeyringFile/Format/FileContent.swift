@@ -1,12 +1,7 @@
 #if EncryptedFile
+internal import KeyringFoundation
 internal import KeyringSealing
 internal import KeyringStorage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The items of a file.
 ///

@@ -1,11 +1,6 @@
 #if EncryptedFile
+internal import KeyringFoundation
 internal import KeyringStorage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// An item of the file: the bytes of its record, and the decoded fields except for the secret.
 struct FileEntry: Sendable {

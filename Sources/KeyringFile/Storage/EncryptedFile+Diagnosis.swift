@@ -26,7 +26,7 @@ extension EncryptedFile {
   ) throws(SecureStorageError) -> FileHeader? {
     try place.check()
     guard let (file, _, bytes) = try place.read() else {
-      diagnosis.add(subject, "\(place.path), which the first save makes")
+      diagnosis.add(subject, "\(place.path), which the first save creates")
       return nil
     }
     let header = try SealedFile(bytes, place).header
@@ -66,8 +66,8 @@ extension EncryptedFile {
       diagnosis.add(subject, "a \(source), which opens the file")
     } catch {
       guard error.code == .locked else { throw error }
-      let state = source.kind == .passphrase ? "" : "is locked, and "
-      diagnosis.add(subject, "a \(source), which \(state)is not asked for here")
+      let state = source.kind == .passphrase ? "" : "is locked, and which "
+      diagnosis.add(subject, "a \(source), which \(state)a diagnosis doesn't ask for")
     }
   }
 
@@ -79,11 +79,11 @@ extension EncryptedFile {
       _ = try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
         try await source.secret(for: place.keyRequest(.inspection))
       }
-      diagnosis.add(subject, "a \(source), which is there")
+      diagnosis.add(subject, "a \(source), which is available")
     } catch {
       guard error.code == .keyNotFound else { throw error }
       guard source.kind == .systemdCredential || source.kind == .other else {
-        return diagnosis.add(subject, "a \(source), which the first save makes")
+        return diagnosis.add(subject, "a \(source), which the first save creates")
       }
       throw noStorage(error)
     }
@@ -114,7 +114,8 @@ extension EncryptedFile {
     }
     let isThere = folder.path == place.folder.path
     diagnosis.add(
-      subject, "\(place.folder.path), \(isThere ? "can be written" : "which the first save makes")")
+      subject,
+      "\(place.folder.path), \(isThere ? "can be written" : "which the first save creates")")
   }
 
   /// Returns whether the effective user has access; access(2) would check the real user.

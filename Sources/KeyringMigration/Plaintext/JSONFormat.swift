@@ -12,7 +12,7 @@ struct JSONFormat: PlaintextFormat {
     if json == Secret("null") { return nil }
     guard json.withUnsafeBytes({ $0.first }) == UInt8(ascii: "\"") else { return .json(json) }
     guard let text = json.decoded(as: String.self) else {
-      throw PlaintextFormatError("The value \"\(path.joined(separator: "."))\" is no text.")
+      throw PlaintextFormatError("The value \"\(path.joined(separator: "."))\" isn't text.")
     }
     return .text(Secret(text))
   }
@@ -37,12 +37,13 @@ struct JSONFormat: PlaintextFormat {
       var (found, start): (JSONScanner.Member?, Int) = (nil, scanner.root)
       for name in path {
         guard let members = scanner.members(ofObjectAt: start) else {
-          throw PlaintextFormatError("What has the member \"\(name)\" by its path is no object.")
+          throw PlaintextFormatError(
+            "The value that should have the member \"\(name)\" isn't an object.")
         }
         let same = members.filter { $0.name.hasSameBytes(name) }
         guard same.count < 2 else {
           throw PlaintextFormatError(
-            "The member \"\(name)\" is there several times.", code: .ambiguous)
+            "The member \"\(name)\" occurs several times.", code: .ambiguous)
         }
         guard let member = same.first else { return nil }
         (found, start) = (member, member.value.lowerBound)

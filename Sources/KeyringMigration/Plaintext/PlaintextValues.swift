@@ -1,10 +1,5 @@
+internal import KeyringFoundation
 internal import KeyringStorage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Plaintext values that the app reads and removes itself.
 struct PlaintextValues: PlaintextStore {

@@ -38,7 +38,7 @@ struct ReplaceableFile: Sendable {
     try new.withUnsafeBytes { (bytes) throws(SecureStorageError) in
       let replacement = try replacement(of: target, through: "\(folder.path)/\(name)", with: bytes)
       guard try read() == old else {
-        throw failure(.remove, "was changed meanwhile", .sourceChanged)
+        throw failure(.remove, "was changed in the meantime", .sourceChanged)
       }
       do throws(FileFailure) {
         try replacement.commit()

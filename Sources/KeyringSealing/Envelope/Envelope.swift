@@ -1,12 +1,7 @@
 #if EncryptedFile
 internal import Crypto
+internal import KeyringFoundation
 package import KeyringStorage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// A data key, together with its wrapped form.
 ///

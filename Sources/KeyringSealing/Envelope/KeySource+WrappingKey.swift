@@ -1,13 +1,8 @@
 #if EncryptedFile
 internal import Crypto
-internal import KeyringStorage
 internal import CryptoExtras
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import KeyringFoundation
+internal import KeyringStorage
 
 extension KeySource {
   /// Derives the key that encrypts the data key, with scrypt from a passphrase or with HKDF from a key.

@@ -68,21 +68,21 @@ extension Operation {
       return "Store a secret, answer the keyring's prompt, and try again."
     }
     let label = try await send(.label(ofCollection: path))?.child(0).child(0)
-    let name = (label.map { $0.isOfType("s") ? "\"\($0.text)\", " : "" } ?? "") + path.text
+    let name = (label.map { $0.isOfType("s") ? "\"\($0.text)\" at " : "" } ?? "") + path.text
     if !isLocked {
       diagnosis.add("collection", "\(name), unlocked")
     } else if !mayAsk {
-      diagnosis.add("collection", failure(.locked, "The collection \(name), is locked."))
+      diagnosis.add("collection", failure(.locked, "The collection \(name) is locked."))
     } else if try await isAnybodyAsked() {
       diagnosis.add(
-        "collection", "\(name), is locked.",
+        "collection", "\(name) is locked.",
         recoverySuggestion: "The keyring asks for its password when you use it.")
     } else {
       diagnosis.add(
         "collection",
         failure(
           .locked,
-          "The collection \(name), is locked, and no program shows the keyring's prompt.",
+          "The collection \(name) is locked, and no program shows the keyring's prompt.",
           recoverySuggestion: Self.withoutPrompter))
     }
     return isLocked ? "Unlock the collection, and try again." : nil

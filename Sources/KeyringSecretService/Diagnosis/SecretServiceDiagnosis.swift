@@ -69,7 +69,7 @@ struct SecretServiceDiagnosis {
     if mayAsk, let failure = probed.failure, (failure.code, failure.operation) == (.locked, .save) {
       // A keyring that asks the user works correctly.
       return diagnosis.add(
-        "writing", "was given up, as the keyring asks the user before it stores an item.",
+        "writing", "wasn't finished, because the keyring asks the user before it stores an item.",
         recoverySuggestion: "Answer its prompt when you store a secret.")
     }
     diagnosis = probed

@@ -23,7 +23,7 @@ final class DBusError: Error {
   /// Creates an error from one that a GLib function has set, and frees that one.
   convenience init(adopting error: UnsafeMutablePointer<GError>?) {
     guard let error else {
-      self.init(domain: "glib", code: 0, text: "a call failed without saying why")
+      self.init(domain: "glib", code: 0, text: "a call failed without a reason")
       return
     }
     defer { g_error_free(error) }

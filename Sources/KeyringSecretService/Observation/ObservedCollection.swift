@@ -1,5 +1,5 @@
 #if SecretService && os(Linux)
-internal import FoundationEssentials
+internal import KeyringFoundation
 internal import KeyringStorage
 
 /// A collection under observation, with the state that was last reported.

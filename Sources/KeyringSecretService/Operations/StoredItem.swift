@@ -1,5 +1,5 @@
 #if SecretService && os(Linux)
-internal import FoundationEssentials
+internal import KeyringFoundation
 internal import KeyringStorage
 
 /// An item with the properties that the provider reports.

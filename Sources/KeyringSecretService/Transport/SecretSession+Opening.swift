@@ -68,7 +68,7 @@ extension SecretSession {
     on connection: BusConnection, asking questions: [MethodCall], _ deadline: Deadline
   ) async throws(DBusError) -> (service: GLibReference, results: [GLibReference]) {
     guard let service = newService(on: connection) else {
-      throw DBusError(domain: "glib", code: 0, text: "libsecret made no service object")
+      throw DBusError(domain: "glib", code: 0, text: "libsecret didn't create a service object")
     }
     let opening: CallLoop.Start = { cancellable, callback, data in
       g_async_initable_init_async(service.pointer, G_PRIORITY_DEFAULT, cancellable, callback, data)

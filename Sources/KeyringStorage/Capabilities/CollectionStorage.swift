@@ -1,5 +1,3 @@
-public import KeyringCore
-
 /// A storage that is one of several collections, which other systems call keychains.
 ///
 /// Each collection has its own label and its own items. You lock and unlock each collection separately.

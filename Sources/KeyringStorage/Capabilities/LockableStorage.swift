@@ -1,5 +1,3 @@
-public import KeyringCore
-
 /// A storage that can be locked.
 ///
 /// Nothing in a locked storage can be read or written until it's unlocked.

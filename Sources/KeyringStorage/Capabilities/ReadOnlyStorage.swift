@@ -1,5 +1,3 @@
-public import KeyringCore
-
 /// A storage of values that a program gets at its start and can't change.
 ///
 /// Saving or removing an item fails with `.readOnly`. A type that conforms to this protocol implements only

@@ -1,5 +1,3 @@
-public import KeyringCore
-
 /// A storage that is written with `async` and `await`.
 ///
 /// You write the four operations whose names end in `WithoutBlocking`. A synchronous operation runs the

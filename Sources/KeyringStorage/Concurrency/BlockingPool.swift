@@ -1,4 +1,3 @@
-package import KeyringCore
 internal import Synchronization
 
 /// The library's thread pool for operations that block.

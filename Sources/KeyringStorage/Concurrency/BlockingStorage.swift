@@ -1,5 +1,3 @@
-public import KeyringCore
-
 /// A storage whose operations block their thread while they wait.
 ///
 /// An `await` runs the operation on one of at most 64 threads of the library's thread pool. Further calls

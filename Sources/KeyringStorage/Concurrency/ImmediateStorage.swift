@@ -1,5 +1,3 @@
-public import KeyringCore
-
 /// A storage whose operations never wait for long, such as one in memory.
 ///
 /// An `await` runs the operation at once, on the executor of the caller.

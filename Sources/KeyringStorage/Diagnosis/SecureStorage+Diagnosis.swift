@@ -1,5 +1,3 @@
-public import KeyringCore
-
 extension SecureStorage {
   /// Finds out whether the storage works here, without changing anything and without a prompt.
   ///

@@ -1,5 +1,3 @@
-package import KeyringCore
-
 /// A reason for `FirstAvailableStorage` to skip a storage.
 ///
 /// It's certain that none of the program's secrets are in the storage, and that none can be stored there.

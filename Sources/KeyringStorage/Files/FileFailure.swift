@@ -1,4 +1,3 @@
-package import KeyringCore
 internal import KeyringLibc
 
 /// An error that the system reported about a file.

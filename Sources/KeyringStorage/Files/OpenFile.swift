@@ -1,4 +1,3 @@
-package import KeyringCore
 package import KeyringLibc
 
 /// An open file or folder, which is closed when the object is released.

@@ -1,11 +1,5 @@
-package import KeyringCore
+package import KeyringFoundation
 internal import KeyringLibc
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 /// An open directory in which each file is a secret.
 package final class SecretsDirectory {

@@ -1,10 +1,4 @@
-package import KeyringCore
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import KeyringFoundation
 
 /// A value that comes from outside a storage, for example from a file or an app's own settings.
 ///

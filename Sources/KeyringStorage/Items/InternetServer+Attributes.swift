@@ -1,5 +1,3 @@
-internal import KeyringCore
-
 extension InternetServer {
   /// The parts as attributes of the schema org.gnome.keyring.NetworkPassword.
   package var attributes: [String: String] {

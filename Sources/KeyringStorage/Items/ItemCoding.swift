@@ -1,10 +1,4 @@
-package import KeyringCore
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import KeyringFoundation
 
 /// A conversion between values and items, which determines the parts of the item that hold the value.
 ///

@@ -1,4 +1,3 @@
-public import KeyringCore
 internal import Synchronization
 
 /// The unique identifier of an item, which consists of its kind and its identifying attributes.

@@ -1,5 +1,3 @@
-internal import KeyringCore
-
 /// A kind of item, such as a password or a login with its password.
 public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The name of the kind, which is stored with its items.

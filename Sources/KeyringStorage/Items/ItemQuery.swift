@@ -1,10 +1,4 @@
-internal import KeyringCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import KeyringFoundation
 
 /// A query that selects items to find or remove, and the parts of them to fetch.
 ///

@@ -1,10 +1,4 @@
-public import KeyringCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import KeyringFoundation
 
 /// An item of a storage, or the parts of it that you fetch or change.
 ///

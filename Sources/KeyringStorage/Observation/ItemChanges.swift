@@ -1,4 +1,3 @@
-package import KeyringCore
 internal import Synchronization
 
 /// The changes of a storage's items, as they happen.

@@ -1,5 +1,3 @@
-public import KeyringCore
-
 /// A storage that reports changes of its items, regardless of which program makes them.
 ///
 /// Two features build on its only operation: the stream ``changes(matching:)``, and a cache that's never

@@ -1,5 +1,3 @@
-public import KeyringCore
-
 // Asynchronous overloads of the scope's operations.
 
 extension ServerScope {

@@ -1,5 +1,3 @@
-public import KeyringCore
-
 /// The passwords of one server, identified only by their accounts.
 ///
 /// ```swift

@@ -1,5 +1,3 @@
-public import KeyringCore
-
 /// The items of one service, identified only by their accounts or labels.
 ///
 /// ```swift

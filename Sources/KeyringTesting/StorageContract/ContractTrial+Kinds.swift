@@ -1,10 +1,5 @@
+internal import KeyringFoundation
 internal import KeyringStorage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // Rules 2 and 4 for kinds of items that have more parts or contain more than text.
 extension ContractTrial {
@@ -94,7 +89,7 @@ extension ContractTrial {
     try expect(
       scope.value(Session.self, for: "session") == session,
       "reading a value as another type changed it")
-    let error = try expect(.invalidArgument, of: "saving what JSON cannot say") {
+    let error = try expect(.invalidArgument, of: "saving a value that JSON can't represent") {
       try scope.setValue(Double.infinity, for: "session")
     }
     try expect(

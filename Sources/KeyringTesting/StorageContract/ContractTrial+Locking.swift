@@ -20,7 +20,7 @@ extension ContractTrial {
       }
       try expectLocked("finding") { _ = try storage.items(matching: .service(service)) }
     }
-    try expect(!storage.exists(absent), "what was refused made an item")
+    try expect(!storage.exists(absent), "a refused call created an item")
   }
 
   private func expectLocked(_ action: String, _ body: () throws -> Void) throws {

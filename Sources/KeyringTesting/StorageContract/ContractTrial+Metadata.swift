@@ -1,10 +1,5 @@
+internal import KeyringFoundation
 internal import KeyringStorage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // Rule 7: label, attributes, and times.
 extension ContractTrial {
@@ -47,7 +42,7 @@ extension ContractTrial {
   func labelChangesAlone() throws {
     try save("secret", password())
     try storage.save(SecureItem(key: password(), label: "Another label"), mode: .update)
-    try expect(metadata().label == "Another label", "the label did not change")
+    try expect(metadata().label == "Another label", "the label didn't change")
     try expectStored("secret", password(), "after changing the label")
 
     try storage.save(
@@ -112,7 +107,8 @@ extension ContractTrial {
     let end = ContinuousClock.now + .seconds(5)
     var number = 0
     repeat {
-      try expect(ContinuousClock.now < end, "in five seconds of saving, modified stood still")
+      try expect(
+        ContinuousClock.now < end, "the modification time didn't change in five seconds of saving")
       number += 1
       try save("later \(number)", password())
     } while try metadata().modified == changed

@@ -41,7 +41,7 @@ extension ContractTrial {
     try newLoginsAreReplacements(log)
   }
 
-  /// For another login, a storage may have to create a new item and delete the old one.
+  /// Checks a case in which a storage may have to create a new item and delete the old one: another login.
   private func newLoginsAreReplacements(_ log: ChangeLog) throws {
     let key = ItemKey.credentials(service: service, label: "label")
     try storage.setCredential(Credential(login: "first", password: "s3cret"), for: key)
@@ -114,7 +114,7 @@ private final class ChangeLog: Sendable {
     try trial.storage.remove(last)
     found += try wait(for: [.removed(last)], trial)
     let all = expected + [.created(last), .removed(last)]
-    try trial.expect(found == all, "instead of \(all) there were reported \(found)")
+    try trial.expect(found == all, "the storage reported \(found) instead of \(all)")
   }
 
   /// Waits until the expected number of changes was reported, and takes them.
@@ -123,7 +123,7 @@ private final class ChangeLog: Sendable {
     let end = DispatchTime.now() + 10
     while found.count < expected.count {
       if arrival.wait(timeout: end) == .timedOut {
-        throw trial.violation("instead of \(expected) there were reported only \(found)")
+        throw trial.violation("the storage reported only \(found) instead of \(expected)")
       }
       found += takeAll()
     }

@@ -47,7 +47,7 @@ extension ContractTrial {
   func removingEverythingIsRefused() throws {
     try save("kept", password())
     for query in [ItemQuery(), ItemQuery(kind: .password)] {
-      let error = try expect(.invalidArgument, of: "removing what nothing names") {
+      let error = try expect(.invalidArgument, of: "removing items without a key or an attribute") {
         try storage.removeItems(matching: query)
       }
       try expect(

@@ -1,10 +1,5 @@
+internal import KeyringFoundation
 internal import KeyringStorage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // Rule 7: queries by other criteria than keys and attributes.
 extension ContractTrial {

@@ -50,7 +50,7 @@ extension ContractTrial {
         repeat {
           let items = try storage.items(matching: .service(otherService, details: .secret))
           let found = Set(items.compactMap(\.secret?.text)).subtracting(["passing"])
-          try expect(found == Set(kept), "beside items that came and went there were \(found)")
+          try expect(found == Set(kept), "a search found \(found) beside items that came and went")
         } while passing.load(ordering: .acquiring) > 0
       },
     ])
@@ -98,7 +98,7 @@ extension ContractTrial {
       repeat {
         // Nothing else is written before the last value was read back, so that a loss is noticed.
         let found = try unlessLocked { try secret(password())?.text ?? "nothing" }
-        if let found, isWritten { try expect(found == "\(number)", "what was written is lost") }
+        if let found, isWritten { try expect(found == "\(number)", "a written value is lost") }
         if found != nil || !isWritten {
           number += 1
           isWritten = try unlessLocked { try save("\(number)", password()) } != nil

@@ -54,7 +54,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case collectionsAreApart
 
   // Rule 3: saving is atomic.
-  /// While a credential is being rewritten, every reader finds a complete pair.
+  /// Every reader finds a complete pair while a credential is being rewritten.
   case credentialsAreNeverMixed
   /// A new login leaves one item under the same label.
   case newLoginLeavesOneItem
@@ -106,7 +106,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 9: any number of threads can use a storage at the same time.
   /// Items that several threads write at the same time are all stored, once each.
   case threadsLoseNothing
-  /// While another thread locks and unlocks, each read and write of an item succeeds or is an error.
+  /// Each read and write of an item succeeds or is an error while another thread locks and unlocks.
   case lockingLosesNothing
 
   // Rule 10: every call ends.

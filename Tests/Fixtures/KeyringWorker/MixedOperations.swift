@@ -1,6 +1,5 @@
 #if os(Linux)
 import Glibc
-import Keyring
 import KeyringStorage
 
 /// The operations of an app, on keys of its own and on keys that all workers share.

@@ -1,6 +1,5 @@
 #if os(Linux)
 import Glibc
-import Keyring
 import KeyringStorage
 
 /// Prints the pair that is there, rewrites it once, and after a line of input again and again.

@@ -101,7 +101,9 @@ import Testing
       let error = #expect(throws: SecureStorageError.self) { try body() }
       #expect(error?.code == .chosenStorageMissing && error?.backendName == "InMemoryStorage")
       #expect(error?.message.contains("InMemoryStorage, which isn't available") == true)
-      #expect(error?.message.contains(code.meaning) == true, "\(code)")
+      #expect(
+        error?.message.contains(SecureStorageError(code, operation: .read, backendName: "").message)
+          == true, "\(code)")
       #expect(error?.recoverySuggestion?.contains("remove \(path).") == true)
     }
     #expect(storage.diagnose(writing: true).failure?.code == .chosenStorageMissing)

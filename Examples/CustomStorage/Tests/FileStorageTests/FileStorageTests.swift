@@ -1,6 +1,5 @@
 import FileStorage
 import FoundationEssentials
-import Keyring
 import KeyringStorage
 import KeyringTesting
 import Testing

@@ -1,6 +1,5 @@
 import FileStorage
 import FoundationEssentials
-import Keyring
 import KeyringStorage
 
 /// The name of a file that doesn't exist yet, and that is removed with the last reference to it.

@@ -1,4 +1,3 @@
-import Keyring
 import KeyringStorage
 
 /// A third-party storage with all capabilities, which passes on each call.

@@ -1,4 +1,3 @@
-public import Keyring
 internal import KeyringMigration
 public import KeyringStorage
 

@@ -1,4 +1,3 @@
-public import Keyring
 public import KeyringStorage
 
 /// A selection of one or more items, as named on a command line.

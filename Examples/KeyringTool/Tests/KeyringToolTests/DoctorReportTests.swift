@@ -1,5 +1,4 @@
 import Foundation
-import Keyring
 import KeyringStorage
 import KeyringToolCommands
 import Testing

@@ -1,4 +1,3 @@
-internal import KeyringCore
 internal import KeyringStorage
 internal import Synchronization
 

@@ -1,4 +1,3 @@
-internal import KeyringCore
 internal import KeyringStorage
 internal import Synchronization
 
@@ -115,7 +114,7 @@ extension FirstAvailableStorage {
   }
 
   private var howToChooseAnew: String {
-    "Where it is to begin with another, and without these secrets, "
+    "To begin with another storage, without these secrets, "
       + (memory.path.map { "remove \($0.inOneLine)." } ?? "forget the selection.")
   }
 

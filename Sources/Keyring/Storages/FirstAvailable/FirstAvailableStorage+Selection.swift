@@ -1,4 +1,3 @@
-public import KeyringCore
 public import KeyringStorage
 internal import Synchronization
 
@@ -59,9 +58,9 @@ extension FirstAvailableStorage {
   ///
   /// For example, a user of a remote shell, where the keyring can't start, may want the file.
   ///
-  /// From the next operation on, the other storages aren't checked, except for a ``/KeyringStorage/ReadOnlyStorage`` before
-  /// the chosen one. Nothing is moved: items in another storage stay there. Another process uses the
-  /// selection the next time it's started.
+  /// From the next operation on, the other storages aren't checked, except for a
+  /// ``/KeyringStorage/ReadOnlyStorage`` before the chosen one. Nothing is moved: items in another storage
+  /// stay there. Another process uses the selection the next time it's started.
   ///
   /// - Parameter index: The position of the storage in the list, counted from 0.
   /// - Throws: `.invalidArgument` if there is no such storage, `.noStorage` if there is no place to

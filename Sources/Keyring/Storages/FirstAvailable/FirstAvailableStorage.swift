@@ -1,4 +1,3 @@
-public import KeyringCore
 public import KeyringStorage
 internal import Synchronization
 
@@ -9,9 +8,9 @@ internal import Synchronization
 /// ```
 ///
 /// The first operation goes through the storages in order. For each of them it checks with
-/// ``/KeyringStorage/SecureStorage/diagnose(writing:)`` whether something prevents saving an item. This changes nothing and
-/// doesn't prompt the user. The first available storage is chosen. It stays chosen for as long as this
-/// value and its copies exist:
+/// ``/KeyringStorage/SecureStorage/diagnose(writing:)`` whether something prevents saving an item. This
+/// changes nothing and doesn't prompt the user. The first available storage is chosen. It stays chosen for
+/// as long as this value and its copies exist:
 ///
 /// - A storage is skipped if it can't have any of the secrets. The article "Servers and containers" has a
 ///   table of the cases in which that is certain.
@@ -21,8 +20,8 @@ internal import Synchronization
 ///   that is installed but doesn't start or doesn't answer in time. The operation throws the error, and the
 ///   next operation checks again. The program must not start to use another storage while its secrets are
 ///   in this one.
-/// - A ``/KeyringStorage/ReadOnlyStorage`` is chosen if there is something to read. A file that can be read but not written
-///   is chosen, too. Saving then fails.
+/// - A ``/KeyringStorage/ReadOnlyStorage`` is chosen if there is something to read. A file that can be read
+///   but not written is chosen, too. Saving then fails.
 ///
 /// Before the program saves or removes something for the first time, the selection is remembered in a
 /// ``SelectionMemory``. It then applies to all later runs:
@@ -34,9 +33,9 @@ internal import Synchronization
 ///   a handler or on standard error.
 /// - ``select(_:)`` chooses another storage for good. After ``forgetSelection()`` the next operation
 ///   chooses again.
-/// - A ``/KeyringStorage/ReadOnlyStorage`` has the secrets that the program was given for this run. It isn't remembered. If
-///   it comes before the remembered storage in the list, it's used first. Nothing is stored in it, so the
-///   secrets aren't split between two storages.
+/// - A ``/KeyringStorage/ReadOnlyStorage`` has the secrets that the program was given for this run. It
+///   isn't remembered. If it comes before the remembered storage in the list, it's used first. Nothing is
+///   stored in it, so the secrets aren't split between two storages.
 ///
 /// `selection()` returns the chosen storage and the reasons for not choosing those before it. The name of
 /// the storage in every error, which a failure handler also receives, says the same. Only put storages in

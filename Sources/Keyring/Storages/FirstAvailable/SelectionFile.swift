@@ -1,4 +1,3 @@
-internal import KeyringCore
 internal import KeyringLibc
 internal import KeyringStorage
 

@@ -1,4 +1,3 @@
-internal import KeyringCore
 internal import KeyringStorage
 
 /// A memory that keeps the selection of a ``FirstAvailableStorage`` from one run of a program to the next.

@@ -1,11 +1,5 @@
-public import KeyringCore
+internal import KeyringFoundation
 public import KeyringStorage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// A read-only storage of the secrets that a service receives as files in a directory.
 ///
@@ -29,9 +23,9 @@ internal import Foundation
 /// or another kind has no file, and so no item. An account or label that isn't a valid name of a secret
 /// fails with `.invalidArgument`, because it can only be a mistake. An invalid name is empty, longer than
 /// 255 bytes or not printable ASCII, contains "/" or ":", or begins with a dot. A file that is larger than
-/// ``/KeyringStorage/ItemLimits/secretBytes``, or that isn't a regular file, is an error too. A file that isn't UTF-8 is
-/// valid as a value. If you read it as the text of a password, it's `.undecodable`. An empty file is an
-/// empty secret.
+/// ``/KeyringStorage/ItemLimits/secretBytes``, or that isn't a regular file, is an error too. A file that
+/// isn't UTF-8 is valid as a value. If you read it as the text of a password, it's `.undecodable`. An empty
+/// file is an empty secret.
 ///
 /// The storage reads the files each time, so it sees files that are replaced while the program runs.
 ///

@@ -1,4 +1,3 @@
-public import KeyringCore
 public import KeyringStorage
 
 /// A read-only storage of the secrets that a program receives as environment variables.
@@ -23,9 +22,9 @@ public import KeyringStorage
 /// files leave a variable empty if it was given no value. A key of another service, another access group or
 /// another kind has no variable, and so no item. A name with letters outside ASCII has no variable either,
 /// and fails with `.invalidArgument`. A search without a key also fails with `.invalidArgument`, because
-/// the name of a variable doesn't determine the account. A value larger than ``/KeyringStorage/ItemLimits/secretBytes`` is
-/// an error. A variable that isn't UTF-8 is valid as a value. If you read it as the text of a password,
-/// it's `.undecodable`.
+/// the name of a variable doesn't determine the account. A value larger than
+/// ``/KeyringStorage/ItemLimits/secretBytes`` is an error. A variable that isn't UTF-8 is valid as a value.
+/// If you read it as the text of a password, it's `.undecodable`.
 ///
 /// Other processes of the same user can read a program's environment, and every program that it starts
 /// inherits it. If you have the choice, use ``CredentialsDirectoryStorage``.

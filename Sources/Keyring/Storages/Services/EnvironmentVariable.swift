@@ -1,5 +1,4 @@
 // `environ` is a variable in C, so the import needs `@preconcurrency`.
-internal import KeyringCore
 @preconcurrency internal import KeyringLibc
 
 /// A variable of the process's environment.

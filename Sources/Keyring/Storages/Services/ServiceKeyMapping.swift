@@ -1,11 +1,5 @@
-internal import KeyringCore
+internal import KeyringFoundation
 internal import KeyringStorage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The mapping between a program's keys and the names of the secrets that it was given.
 ///

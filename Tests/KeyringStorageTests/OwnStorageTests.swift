@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Keyring
 import KeyringStorage
 import Testing
 

@@ -1,0 +1,6 @@
+// The smallest part of Foundation that the platform has, under one name.
+#if canImport(FoundationEssentials)
+@_exported public import FoundationEssentials
+#else
+@_exported public import Foundation
+#endif
