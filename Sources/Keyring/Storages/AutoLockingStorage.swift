@@ -20,7 +20,7 @@ public import KeyringStorage
 public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
   private let base: Base
   private let patience: Duration
-  private let turns = KeyedLocks<Bool>()
+  private let turn = TaskSemaphore(1)
 
   /// Creates a storage that locks a collection after every operation.
   ///
@@ -78,34 +78,29 @@ public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
     _ operation: SecureStorageError.Operation,
     _ body: () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    func failure(_ reason: Waiter.Outcome) -> SecureStorageError {
-      error(
-        reason == .timedOut ? .timedOut : .canceled, during: operation,
-        message: reason == .timedOut
-          ? "Other operations kept using the collection." : nil)
-    }
-    return try await ThreadExecutor.ofTurns.run { () async throws(SecureStorageError) in
+    try await ThreadExecutor.ofTurns.run { () async throws(SecureStorageError) in
       // Run one operation at a time. While one has unlocked the collection, another would run without a
       // prompt.
-      try await turns.withLock(true, until: .now(plus: patience), failing: failure) {
-        () async throws(SecureStorageError) in
-        if try await base.isSharedCollection() {
-          throw error(
-            .invalidArgument, during: operation,
-            message: "A collection that all programs share can't be locked after each use.",
-            recoverySuggestion: "Use a separate collection with a label.", argument: "collection"
-          )
-        }
-        // Lock before the operation, too: another program may have unlocked the collection, and the user
-        // must be asked.
-        try await base.lock()
-        let outcome = await Swift.Result { () async throws(SecureStorageError) in try await body() }
-        // Lock even if the task is cancelled. Cancellation ends the wait for the user, not the protection.
-        try await withoutCancellation { [base] in
-          await Swift.Result { () async throws(SecureStorageError) in try await base.lock() }
-        }.get()
-        return try outcome.get()
+      let wait = await turn.take(until: .now(plus: patience))
+      guard wait == .ended else {
+        throw error(wait, during: operation, "Other operations kept using the collection.")
       }
+      defer { turn.giveBack() }
+      if try await base.isSharedCollection() {
+        throw error(
+          .invalidArgument, during: operation,
+          message: "A collection that all programs share can't be locked after each use.",
+          recoverySuggestion: "Use a separate collection with a label.", argument: "collection")
+      }
+      // Lock before the operation, too: another program may have unlocked the collection, and the user must
+      // be asked.
+      try await base.lock()
+      let outcome = await Swift.Result { () async throws(SecureStorageError) in try await body() }
+      // Lock even if the task is cancelled. Cancellation ends the wait for the user, not the protection.
+      try await withoutCancellation { [base] in
+        await Swift.Result { () async throws(SecureStorageError) in try await base.lock() }
+      }.get()
+      return try outcome.get()
     }
   }
 }

@@ -111,17 +111,16 @@ struct KeyFile {
   /// if this user can't write the folder.
   private func removeSecondName(of key: stat) {
     let folder = Directory(of: path).path
-    guard key.st_nlink > 1, let stream = opendir(folder) else { return }
-    defer { closedir(stream) }
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
+    guard key.st_nlink > 1, let names = try? OpenFile(folder, O_RDONLY | O_DIRECTORY).names() else {
+      return
+    }
+    for name in names where name.hasPrefix(Self.temporaryPrefix) {
       var status = stat()
-      guard name.hasPrefix(Self.temporaryPrefix), lstat("\(folder)/\(name)", &status) == 0,
+      if lstat("\(folder)/\(name)", &status) == 0,
         (status.st_dev, status.st_ino) == (key.st_dev, key.st_ino)
-      else { continue }
-      unlink("\(folder)/\(name)")
+      {
+        unlink("\(folder)/\(name)")
+      }
     }
   }
 

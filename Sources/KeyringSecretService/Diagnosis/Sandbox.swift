@@ -1,5 +1,6 @@
 #if SecretService && os(Linux)
 internal import KeyringLibc
+internal import KeyringStorage
 
 /// The sandbox that separates the program from the rest of the user's session, if there is one.
 enum Sandbox: Equatable {
@@ -35,29 +36,6 @@ enum Sandbox: Equatable {
     case .flatpak:
       "Start it with --talk-name=org.freedesktop.secrets, or add that to its manifest."
     case .snap(let name): "Grant it access: snap connect \(name):password-manager-service"
-    }
-  }
-}
-
-/// A text file of the system that's at most one page long.
-enum ProcFile {
-  static func text(_ path: String) -> String? {
-    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
-      guard let address = buffer.baseAddress else { return nil }
-      let count = read(file, address, buffer.count)
-      return count >= 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
-    }
-  }
-
-  /// Returns the target of a symbolic link.
-  static func link(_ path: String) -> String? {
-    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
-      guard let address = buffer.baseAddress else { return nil }
-      let count = readlink(path, address, buffer.count)
-      return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
   }
 }

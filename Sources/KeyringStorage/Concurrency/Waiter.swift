@@ -75,6 +75,23 @@ package final class Waiter: Sendable {
   }
 }
 
+extension SecureStorage {
+  /// Returns the error of an operation whose wait for other operations timed out or was cancelled.
+  ///
+  /// - Parameters:
+  ///   - wait: The outcome of the wait.
+  ///   - operation: The operation that fails.
+  ///   - reason: A sentence that says what the others did.
+  /// - Returns: The error.
+  package func error(
+    _ wait: Waiter.Outcome, during operation: SecureStorageError.Operation, _ reason: String
+  ) -> SecureStorageError {
+    wait == .canceled
+      ? error(.canceled, during: operation)
+      : error(.timedOut, during: operation, message: reason)
+  }
+}
+
 /// The moments at which waits time out, the next one first.
 struct Timers {
   private var entries: [(end: Int64, waiter: Waiter)] = []

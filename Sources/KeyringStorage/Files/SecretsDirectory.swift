@@ -44,27 +44,11 @@ package final class SecretsDirectory {
   /// - Returns: The names, in no particular order.
   /// - Throws: `FileFailure` if the directory can't be read.
   package func names() throws(FileFailure) -> [String] {
-    // A directory stream takes over its descriptor, and a descriptor has only one position. Ours may be in
-    // use, so the stream gets another one.
-    let copy = openat(directory.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard let stream = fdopendir(copy) else {
-      let failure = FileFailure("can't be read")
-      close(copy)
-      throw failure
-    }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
+    try directory.names().filter { name in
       var status = stat()
-      guard Self.isName(name), fstatat(directory.descriptor, name, &status, 0) == 0,
-        status.st_mode & S_IFMT == S_IFREG
-      else { continue }
-      names.append(name)
+      return Self.isName(name) && fstatat(directory.descriptor, name, &status, 0) == 0
+        && status.st_mode & S_IFMT == S_IFREG
     }
-    return names
   }
 
   /// Reads a file.
