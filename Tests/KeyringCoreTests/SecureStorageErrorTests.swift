@@ -56,7 +56,7 @@ import Testing
 extension SecureStorageError.Code {
   fileprivate static let known: [Self] = [
     .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
-    .providerFailed, .chosenStorageMissing, .noDefaultCollection, .collectionNotFound,
+    .providerFailed, .selectedStorageMissing, .noDefaultCollection, .collectionNotFound,
     .collectionAlreadyExists, .accessDenied, .timedOut,
     .canceled,
     .connectionLost, .ambiguous, .invalidArgument, .undecodable, .readOnly, .noStorage,

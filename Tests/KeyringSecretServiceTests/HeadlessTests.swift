@@ -283,7 +283,7 @@ import Testing
     let (status, lines) = try HeadlessTests().run(variables)
     #expect(status == 1 && lines.count == 1)
     #expect(
-      lines.first?.hasPrefix("failure: SecretServiceStorage: read failed (chosenStorageMissing)")
+      lines.first?.hasPrefix("failure: SecretServiceStorage: read failed (selectedStorageMissing)")
         == true)
     #expect(lines.first?.contains("remove \(selection).") == true)
   }

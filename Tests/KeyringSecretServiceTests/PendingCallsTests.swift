@@ -128,8 +128,8 @@ import Testing
   @Test func `ten thousand reads wait for their turn at an AutoLockingStorage`() async throws {
     let collection = bus.storage(serviceTimeout: .seconds(300)).collection(labeled: "Second")
     try service.makeSecondCollection()
-    let vault = AutoLockingStorage(collection, patience: .seconds(300))
-    let short = AutoLockingStorage(collection, patience: .seconds(1))
+    let vault = AutoLockingStorage(collection, timeout: .seconds(300))
+    let short = AutoLockingStorage(collection, timeout: .seconds(1))
     try service.quiet()
     try service.fault("Lock", .mute)
     let before = try threadCount()
@@ -149,7 +149,7 @@ import Testing
     try #require(waitUntil { started.value.load(ordering: .relaxed) == Self.count })
     #expect(try threadCount() <= before + 4)
     try await useSomethingElse()
-    // The reads whose patience is over end by themselves, except the one whose turn it is.
+    // The reads that time out end by themselves, except the one whose turn it is.
     try #require(waitUntil { late.value.load(ordering: .relaxed) == Self.count / 2 - 1 })
     for read in reads { read.cancel() }
     let ends = await codes(of: reads)
@@ -281,7 +281,7 @@ import Testing
   @Test func `turns end even if every thread waits for one`() async throws {
     try service.makeSecondCollection()
     let collection = bus.storage().collection(labeled: "Second")
-    let vault = AutoLockingStorage(collection, patience: .seconds(20))
+    let vault = AutoLockingStorage(collection, timeout: .seconds(20))
     try await vault.setPassword("s3cret", for: StorageUse.key)
     try service.fault("Lock", .late(0.1))
     let uses = (0..<16).map { number in

@@ -9,7 +9,7 @@ public import KeyringStorage
 /// ```
 ///
 /// Copies take turns, so create one storage for each collection and share it. An operation waits for the
-/// operations before it, at most for the `patience` that you pass. Its wait ends when its task is
+/// operations before it, at most for the `timeout` that you pass. Its wait ends when its task is
 /// cancelled. If the task is cancelled or the time is up while the keyring asks, the prompt stays open. If
 /// the user answers it later, the collection is unlocked until the next operation. An operation also fails
 /// if the collection can't be locked again afterwards.
@@ -19,17 +19,17 @@ public import KeyringStorage
 /// program. The keyring shows its own text to the user. The Secret Service has no way to pass it a reason.
 public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
   private let base: Base
-  private let patience: Duration
+  private let timeout: Duration
   private let turn = TaskSemaphore(1)
 
   /// Creates a storage that locks a collection after every operation.
   ///
   /// - Parameters:
   ///   - base: The storage of the collection.
-  ///   - patience: The maximum time that an operation waits for the operations before it.
-  public init(_ base: Base, patience: Duration = .seconds(300)) {
+  ///   - timeout: The maximum time that an operation waits for the operations before it.
+  public init(_ base: Base, timeout: Duration = .seconds(300)) {
     self.base = base
-    self.patience = patience
+    self.timeout = timeout
   }
 
   /// Stores an item under its key, after the user has unlocked the collection.
@@ -81,7 +81,7 @@ public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
     try await ThreadExecutor.ofTurns.run { () async throws(SecureStorageError) in
       // Run one operation at a time. While one has unlocked the collection, another would run without a
       // prompt.
-      let wait = await turn.take(until: .now(plus: patience))
+      let wait = await turn.take(until: .now(plus: timeout))
       guard wait == .ended else {
         throw error(wait, during: operation, "Other operations kept using the collection.")
       }

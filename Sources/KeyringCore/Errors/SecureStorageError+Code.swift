@@ -65,7 +65,7 @@ extension SecureStorageError {
     /// No storage was chosen, and there is none to fall back on.
     public static let noStorage = Code(rawValue: "noStorage")
     /// The storage that holds the program's secrets is missing.
-    public static let chosenStorageMissing = Code(rawValue: "chosenStorageMissing")
+    public static let selectedStorageMissing = Code(rawValue: "selectedStorageMissing")
     /// The storage can't report changes of its items.
     public static let notObservable = Code(rawValue: "notObservable")
     /// Any other error.
@@ -166,7 +166,7 @@ extension SecureStorageError.Code {
       "The storage is read-only.",
       "Change the secret at its source, or keep it in another storage."
     ),
-    .chosenStorageMissing: (
+    .selectedStorageMissing: (
       "The storage that holds the secrets isn't available.",
       "Restore it, or select another storage."
     ),

@@ -97,13 +97,13 @@ extension Operation {
     if objects.isEmpty { return }
     // Don't request a prompt that won't be shown: it would stay behind in the daemon.
     guard options.interaction == .allowed else { throw failure(.locked) }
-    let patience = Deadline(after: options.longestOperation)
+    let deadline = Deadline(after: options.longestOperation)
     while true {
       let (unlocking, isMine) = session.unlocking(objects)
       if isMine { return try await unlock(objects, for: unlocking) }
       do throws(DBusError) {
         try await asking { () async throws(DBusError) in
-          try await unlocking.wait(until: patience)
+          try await unlocking.wait(until: deadline)
         }
       } catch {
         throw questionFailure(error)

@@ -54,7 +54,7 @@ final class BlockingPool: Sendable {
         return true
       }
       guard mustWait else { continue }
-      let end = ThreadExecutor.now + Self.patience
+      let end = ThreadExecutor.now + Self.idleTime
       wakening.wait(until: end)
       let isOver = state.withLock { state in
         state.idle -= 1
@@ -67,7 +67,7 @@ final class BlockingPool: Sendable {
   }
 
   /// The time that an idle thread waits for work, in microseconds.
-  private static let patience: Int64 = 5_000_000
+  private static let idleTime: Int64 = 5_000_000
 }
 
 extension SecureStorage {

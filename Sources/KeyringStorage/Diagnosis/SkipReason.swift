@@ -3,7 +3,7 @@
 /// It's certain that none of the program's secrets are in the storage, and that none can be stored there.
 ///
 /// This is the only list of such reasons. The article MachinesWithoutADesktop.md shows it, and a test
-/// checks that. With any other failure of a diagnosis, no storage is chosen.
+/// checks that. With any other failure of a diagnosis, no storage is selected.
 package struct SkipReason: Sendable {
   /// The code of the storage's failure.
   package let code: SecureStorageError.Code

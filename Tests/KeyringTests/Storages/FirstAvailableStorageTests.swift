@@ -77,7 +77,7 @@ import Testing
 
   @Test(arguments: [
     SecureStorageError.Code.timedOut, .canceled, .connectionLost, .other, .ambiguous,
-    .accessDenied, .keyNotFound, .wrongKey, .damaged, .providerFailed, .chosenStorageMissing,
+    .accessDenied, .keyNotFound, .wrongKey, .damaged, .providerFailed, .selectedStorageMissing,
     .init(rawValue: "anotherMakers"),
   ])
   func `an inconclusive error leaves the choice open`(code: SecureStorageError.Code) throws {

@@ -99,14 +99,14 @@ import Testing
       { try storage.remove(key) }, { _ = try storage.selection() },
     ] {
       let error = #expect(throws: SecureStorageError.self) { try body() }
-      #expect(error?.code == .chosenStorageMissing && error?.backendName == "InMemoryStorage")
+      #expect(error?.code == .selectedStorageMissing && error?.backendName == "InMemoryStorage")
       #expect(error?.message.contains("InMemoryStorage, which isn't available") == true)
       #expect(
         error?.message.contains(SecureStorageError(code, operation: .read, backendName: "").message)
           == true, "\(code)")
       #expect(error?.recoverySuggestion?.contains("remove \(path).") == true)
     }
-    #expect(storage.diagnose(writing: true).failure?.code == .chosenStorageMissing)
+    #expect(storage.diagnose(writing: true).failure?.code == .selectedStorageMissing)
     #expect(try !file.exists(key) && file.count == 0)
     keyring.reset()
     #expect(try storage.password(for: key) == "s3cret")
@@ -116,7 +116,7 @@ import Testing
     try run().setPassword("s3cret", for: key)
     let shorter = run([file])
     let error = #expect(throws: SecureStorageError.self) { try shorter.password(for: key) }
-    #expect(error?.code == .chosenStorageMissing && error?.backendName == "InMemoryStorage")
+    #expect(error?.code == .selectedStorageMissing && error?.backendName == "InMemoryStorage")
     // Another order doesn't matter, and neither do other storages of the same name.
     let reordered = run([file, keyring, InMemoryStorage()])
     #expect(try reordered.password(for: key) == "s3cret")
@@ -225,7 +225,7 @@ import Testing
     let error = #expect(throws: SecureStorageError.self) {
       try run([missing, given]).password(for: key)
     }
-    #expect(error?.code == .chosenStorageMissing)
+    #expect(error?.code == .selectedStorageMissing)
   }
 
   // MARK: - The file
@@ -243,7 +243,7 @@ import Testing
     _ = try SelectionMemory.file(at: path).remember(RememberedSelection(name: "x"), .save)
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     let error = #expect(throws: SecureStorageError.self) { try run().password(for: key) }
-    #expect(error?.code == (text.contains("\0") ? .chosenStorageMissing : .damaged))
+    #expect(error?.code == (text.contains("\0") ? .selectedStorageMissing : .damaged))
     #expect(error?.operation == .read)
     #expect(run().diagnose().failure?.code == error?.code)
     try Data(repeating: 0xFF, count: 10).write(to: URL(fileURLWithPath: path))

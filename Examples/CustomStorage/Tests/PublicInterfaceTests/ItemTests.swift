@@ -130,7 +130,7 @@ import Testing
     typealias Operation = SecureStorageError.Operation
     let codes: Set<Code> = [
       .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
-      .providerFailed, .chosenStorageMissing, .noDefaultCollection, .collectionNotFound,
+      .providerFailed, .selectedStorageMissing, .noDefaultCollection, .collectionNotFound,
       .collectionAlreadyExists, .accessDenied,
       .timedOut, .canceled, .connectionLost, .ambiguous, .invalidArgument, .undecodable,
       .noStorage, .notObservable, .other,

@@ -142,7 +142,7 @@ import Testing
 
   @Test func `an AutoLockingStorage has asynchronous operations`() async throws {
     let collection = try await InMemoryStorage().createCollection(labeled: "vault")
-    let storage = AutoLockingStorage(collection, patience: .seconds(10))
+    let storage = AutoLockingStorage(collection, timeout: .seconds(10))
     let (key, item) = (key, item)
     // The storage stays locked.
     for body: () async throws -> Void in [

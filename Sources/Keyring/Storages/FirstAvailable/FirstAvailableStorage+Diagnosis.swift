@@ -2,13 +2,13 @@ public import KeyringStorage
 internal import Synchronization
 
 extension FirstAvailableStorage {
-  /// Finds out whether each of the storages works here, and which of them is chosen.
+  /// Finds out whether each of the storages works here, and which of them is selected.
   ///
-  /// If no storage is chosen yet, this doesn't make the choice.
+  /// If no storage is selected yet, this doesn't make the selection.
   ///
   /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
-  ///   chosen storage.
-  /// - Returns: The findings of all storages, and the failure of the chosen one.
+  ///   selected storage.
+  /// - Returns: The findings of all storages, and the failure of the selected one.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     do throws(SecureStorageError) {
       return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
@@ -21,13 +21,13 @@ extension FirstAvailableStorage {
     }
   }
 
-  /// Finds out whether each of the storages works here, and which of them is chosen.
+  /// Finds out whether each of the storages works here, and which of them is selected.
   ///
-  /// If no storage is chosen yet, this doesn't make the choice.
+  /// If no storage is selected yet, this doesn't make the selection.
   ///
   /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
-  ///   chosen storage.
-  /// - Returns: The findings of all storages, and the failure of the chosen one.
+  ///   selected storage.
+  /// - Returns: The findings of all storages, and the failure of the selected one.
   /// - Throws: `.canceled` if the task is cancelled.
   public func diagnoseWithoutBlocking(
     writing: Bool

@@ -30,7 +30,7 @@ extension FirstAvailableStorage {
   }
 
   /// Returns the current selection after it's remembered, so that stored items are found again.
-  func choiceToWrite(
+  func selectionForWriting(
     for operation: SecureStorageError.Operation
   ) async throws(SecureStorageError) -> Selection {
     let selection = try await selection(for: operation)
@@ -56,7 +56,7 @@ extension FirstAvailableStorage {
   ///   - operation: The operation that needs the storage.
   ///   - diagnose: A closure that returns the diagnosis of the storage at an index.
   /// - Returns: The selection.
-  /// - Throws: `SecureStorageError` if no storage can be chosen.
+  /// - Throws: `SecureStorageError` if no storage can be selected.
   func select(
     _ remembered: RememberedSelection?, _ operation: SecureStorageError.Operation,
     _ diagnose: (Int) async throws(SecureStorageError) -> StorageDiagnosis
@@ -94,26 +94,26 @@ extension FirstAvailableStorage {
   ) throws(SecureStorageError) -> Int {
     if let index = names.firstIndex(of: remembered.name) { return index }
     throw SecureStorageError(
-      .chosenStorageMissing, operation: operation, backendName: remembered.name,
+      .selectedStorageMissing, operation: operation, backendName: remembered.name,
       message: """
         This program keeps its secrets in \(remembered.name), which isn't in its list of storages.
-        """, recoverySuggestion: "Use the version of the program that has it. \(howToChooseAnew)")
+        """, recoverySuggestion: "Use the version of the program that has it. \(howToSelectAgain)")
   }
 
   private func missing(
     _ diagnosis: StorageDiagnosis, _ operation: SecureStorageError.Operation
   ) -> SecureStorageError {
     SecureStorageError(
-      .chosenStorageMissing, operation: operation, backendName: diagnosis.storage,
+      .selectedStorageMissing, operation: operation, backendName: diagnosis.storage,
       message: """
         This program keeps its secrets in \(diagnosis.storage), which isn't available. \
         \(diagnosis.failure?.message ?? "")
         """,
-      recoverySuggestion: "\(diagnosis.failure?.recoverySuggestion ?? "") \(howToChooseAnew)",
+      recoverySuggestion: "\(diagnosis.failure?.recoverySuggestion ?? "") \(howToSelectAgain)",
       underlying: diagnosis.failure?.underlying)
   }
 
-  private var howToChooseAnew: String {
+  private var howToSelectAgain: String {
     "To begin with another storage, without these secrets, "
       + (memory.path.map { "remove \($0.inOneLine)." } ?? "forget the selection.")
   }

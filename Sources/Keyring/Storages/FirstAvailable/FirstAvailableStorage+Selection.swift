@@ -2,9 +2,9 @@ public import KeyringStorage
 internal import Synchronization
 
 extension FirstAvailableStorage {
-  /// The chosen storage, and the reasons for not choosing those before it.
+  /// The selected storage, and the reasons for not selecting those before it.
   public struct Selection: Sendable, CustomStringConvertible {
-    /// The chosen storage.
+    /// The selected storage.
     public let storage: any SecureStorage
     /// The position of the storage in the list, counted from 0.
     public let index: Int
@@ -21,7 +21,7 @@ extension FirstAvailableStorage {
     /// Indicates whether the user wants this storage regardless of the others.
     var isForGood = false
 
-    /// The name of the storage and the reasons for choosing it, in one line.
+    /// The name of the storage and the reasons for selecting it, in one line.
     public var description: String {
       let own = storage.backendName
       if let remembered {
@@ -36,30 +36,30 @@ extension FirstAvailableStorage {
     }
   }
 
-  /// Chooses a storage, unless one is already chosen.
+  /// Selects a storage, unless one is already selected.
   ///
-  /// - Returns: The storage, and the reasons for not choosing those before it.
-  /// - Throws: `.noStorage` if no storage is available, with the reason for each. `.chosenStorageMissing`
+  /// - Returns: The storage, and the reasons for not selecting those before it.
+  /// - Throws: `.noStorage` if no storage is available, with the reason for each. `.selectedStorageMissing`
   ///   if the remembered storage isn't available. Another error if it's uncertain whether a storage is
   ///   available.
   public func selection() throws(SecureStorageError) -> Selection {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await selection() }
   }
 
-  /// Chooses a storage, unless one is already chosen, without blocking the task's thread.
+  /// Selects a storage, unless one is already selected, without blocking the task's thread.
   ///
-  /// - Returns: The storage, and the reasons for not choosing those before it.
+  /// - Returns: The storage, and the reasons for not selecting those before it.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   public func selection() async throws(SecureStorageError) -> Selection {
     try await selection(for: .read)
   }
 
-  /// Chooses a storage for good, regardless of which storages are available.
+  /// Selects a storage for good, regardless of which storages are available.
   ///
   /// For example, a user of a remote shell, where the keyring can't start, may want the file.
   ///
   /// From the next operation on, the other storages aren't checked, except for a
-  /// ``/KeyringStorage/ReadOnlyStorage`` before the chosen one. Nothing is moved: items in another storage
+  /// ``/KeyringStorage/ReadOnlyStorage`` before the selected one. Nothing is moved: items in another storage
   /// stay there. Another process uses the selection the next time it's started.
   ///
   /// - Parameter index: The position of the storage in the list, counted from 0.
@@ -76,7 +76,7 @@ extension FirstAvailableStorage {
     decision.state.withLock { $0 = .init() }
   }
 
-  /// Forgets the selection, so that the next operation chooses again.
+  /// Forgets the selection, so that the next operation selects again.
   ///
   /// Nothing is moved or removed. Stored items stay where they are.
   ///

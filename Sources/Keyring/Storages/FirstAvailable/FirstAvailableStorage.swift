@@ -9,37 +9,37 @@ internal import Synchronization
 ///
 /// The first operation goes through the storages in order. For each of them it checks with
 /// ``/KeyringStorage/SecureStorage/diagnose(writing:)`` whether something prevents saving an item. This
-/// changes nothing and doesn't prompt the user. The first available storage is chosen. It stays chosen for
+/// changes nothing and doesn't prompt the user. The first available storage is selected. It stays selected for
 /// as long as this value and its copies exist:
 ///
 /// - A storage is skipped if it can't have any of the secrets. The article "Servers and containers" has a
 ///   table of the cases in which that is certain.
-/// - A locked storage is available. It's chosen, and its operations fail with `.locked` or ask the user. If
+/// - A locked storage is available. It's selected, and its operations fail with `.locked` or ask the user. If
 ///   the user declines, no other storage asks.
-/// - Any other failure chooses nothing: a file that is damaged or belongs to another user, or a keyring
+/// - Any other failure selects nothing: a file that is damaged or belongs to another user, or a keyring
 ///   that is installed but doesn't start or doesn't answer in time. The operation throws the error, and the
 ///   next operation checks again. The program must not start to use another storage while its secrets are
 ///   in this one.
-/// - A ``/KeyringStorage/ReadOnlyStorage`` is chosen if there is something to read. A file that can be read
-///   but not written is chosen, too. Saving then fails.
+/// - A ``/KeyringStorage/ReadOnlyStorage`` is selected if there is something to read. A file that can be read
+///   but not written is selected, too. Saving then fails.
 ///
 /// Before the program saves or removes something for the first time, the selection is remembered in a
 /// ``SelectionMemory``. It then applies to all later runs:
 ///
-/// - While the remembered storage isn't available, operations fail with `.chosenStorageMissing`. No
+/// - While the remembered storage isn't available, operations fail with `.selectedStorageMissing`. No
 ///   operation uses another storage.
 /// - A storage before it in the list may become available later, such as a keyring that was started late.
 ///   This changes nothing, but it's reported by `selection()`, by `diagnose()`, in each error, and once by
 ///   a handler or on standard error.
-/// - ``select(_:)`` chooses another storage for good. After ``forgetSelection()`` the next operation
-///   chooses again.
+/// - ``select(_:)`` selects another storage for good. After ``forgetSelection()`` the next operation
+///   selects again.
 /// - A ``/KeyringStorage/ReadOnlyStorage`` has the secrets that the program was given for this run. It
 ///   isn't remembered. If it comes before the remembered storage in the list, it's used first. Nothing is
 ///   stored in it, so the secrets aren't split between two storages.
 ///
-/// `selection()` returns the chosen storage and the reasons for not choosing those before it. The name of
+/// `selection()` returns the selected storage and the reasons for not selecting those before it. The name of
 /// the storage in every error, which a failure handler also receives, says the same. Only put storages in
-/// the list that are safe to use, because the machine determines which one is chosen.
+/// the list that are safe to use, because the machine determines which one is selected.
 public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
   /// The state that all copies share.
   final class Decision: Sendable {
@@ -61,10 +61,10 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
   let handler: (@Sendable (Selection) -> Void)?
   let decision = Decision()
 
-  /// Creates a storage that chooses one of several storages at its first operation.
+  /// Creates a storage that selects one of several storages at its first operation.
   ///
   /// - Parameters:
-  ///   - storages: The storages to choose from, in order of preference.
+  ///   - storages: The storages to select from, in order of preference.
   ///   - memory: The memory for the selection. By default it's a file in the user's home, under the name of
   ///     the executable.
   ///   - handler: A closure that is called once if a storage before the current one becomes available. The
@@ -88,14 +88,14 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     self.names = names
   }
 
-  /// The chosen storage and the reasons for the choice; "FirstAvailableStorage" before there is a choice.
+  /// The selected storage and the reasons for it; "FirstAvailableStorage" before there is one.
   public var backendName: String {
     decision.state.withLock { $0.selection }?.description ?? "FirstAvailableStorage"
   }
 
   // MARK: - The storage
 
-  /// Stores an item in the chosen storage.
+  /// Stores an item in the selected storage.
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
@@ -104,7 +104,7 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
-  /// Returns the items of the chosen storage that match a query.
+  /// Returns the items of the selected storage that match a query.
   public func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {
@@ -113,7 +113,7 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
-  /// Returns the items stored under keys in the chosen storage.
+  /// Returns the items stored under keys in the selected storage.
   public func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -122,7 +122,7 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
-  /// Removes the items that match a query from the chosen storage.
+  /// Removes the items that match a query from the selected storage.
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
@@ -131,15 +131,15 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
-  /// Calls a closure with every event of the chosen storage.
+  /// Calls a closure with every event of the selected storage.
   ///
   /// - Parameters:
   ///   - query: The items whose changes are reported by key.
   ///   - observer: The closure, which may be called on any thread. It must return at once and not use the
   ///     storage.
   /// - Returns: The subscription, which ends when it's released, if not before.
-  /// - Throws: `.notObservable` if the chosen storage can't report changes, the errors of the chosen
-  ///   storage, or an error if no storage can be chosen.
+  /// - Throws: `.notObservable` if the selected storage can't report changes, the errors of the selected
+  ///   storage, or an error if no storage can be selected.
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
@@ -148,7 +148,7 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
-  /// Calls a closure with every event of the chosen storage.
+  /// Calls a closure with every event of the selected storage.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
@@ -165,7 +165,8 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     _ operation: SecureStorageError.Operation, writing: Bool = false,
     _ body: (any SecureStorage) async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    let selection = try await writing ? choiceToWrite(for: operation) : selection(for: operation)
+    let selection =
+      try await writing ? selectionForWriting(for: operation) : selection(for: operation)
     do throws(SecureStorageError) {
       return try await body(selection.storage)
     } catch {

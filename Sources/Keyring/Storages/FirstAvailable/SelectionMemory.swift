@@ -16,7 +16,7 @@ public struct SelectionMemory: Sendable {
 
   /// A memory that remembers nothing.
   ///
-  /// Each run chooses again, and may not find items that another run stored elsewhere.
+  /// Each run selects again, and may not find items that another run stored elsewhere.
   public static let nowhere = SelectionMemory(place: .nowhere)
 
   /// Remembers the selection in a file, for example next to the secrets of a service.
@@ -145,7 +145,7 @@ public struct SelectionMemory: Sendable {
 struct RememberedSelection: Equatable, Sendable {
   /// The name that distinguishes the storage from the others in the list, regardless of their order.
   let name: String
-  /// Indicates whether the user has chosen the storage and doesn't want reports about others.
+  /// Indicates whether the user has selected the storage and doesn't want reports about others.
   var isForGood = false
 
   private static let mark = "for good"
