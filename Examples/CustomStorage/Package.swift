@@ -2,16 +2,13 @@
 
 import PackageDescription
 
-// This is a separate package, so that it sees only what swift-keyring offers to any other package.
+// This is a separate package, as yours is.
 let package = Package(
   name: "CustomStorage",
   platforms: [.macOS(.v15)],
   products: [.library(name: "FileStorage", targets: ["FileStorage"])],
   dependencies: [
-    .package(
-      name: "swift-keyring", path: "../..", traits: [.defaults, "Configuration", "EncryptedFile"]),
-    // The same version and traits as in swift-keyring.
-    .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
+    .package(name: "swift-keyring", path: "../..")
   ],
   targets: [
     .target(
@@ -22,17 +19,6 @@ let package = Package(
       dependencies: [
         "FileStorage",
         .product(name: "Keyring", package: "swift-keyring"),
-        .product(name: "KeyringStorage", package: "swift-keyring"),
-        .product(name: "KeyringTesting", package: "swift-keyring"),
-      ]),
-    .testTarget(
-      name: "PublicInterfaceTests",
-      dependencies: [
-        .product(name: "Configuration", package: "swift-configuration"),
-        .product(name: "Keyring", package: "swift-keyring"),
-        .product(name: "KeyringConfiguration", package: "swift-keyring"),
-        .product(name: "KeyringFile", package: "swift-keyring"),
-        .product(name: "KeyringMigration", package: "swift-keyring"),
         .product(name: "KeyringStorage", package: "swift-keyring"),
         .product(name: "KeyringTesting", package: "swift-keyring"),
       ]),

@@ -145,8 +145,8 @@ private struct ArgumentCheck {
   }
 
   func refusal(_ argument: String, _ reason: String) -> SecureStorageError {
-    SecureStorageError(
-      .invalidArgument, operation: operation, backendName: storage.backendName,
+    storage.error(
+      .invalidArgument, during: operation,
       message: "The argument \"\(argument)\" \(reason).", argument: argument)
   }
 }

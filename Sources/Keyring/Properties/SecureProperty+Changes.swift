@@ -27,6 +27,6 @@ extension SecureStorage {
   /// Returns the same storage if it can report changes.
   func observable() throws(SecureStorageError) -> any ObservableStorage {
     if let storage = self as? any ObservableStorage { return storage }
-    throw SecureStorageError(.notObservable, operation: .observe, backendName: backendName)
+    throw error(.notObservable, during: .observe)
   }
 }

@@ -13,7 +13,7 @@ extension ReadOnlyStorage {
   /// - Throws: `.readOnly`, or `.invalidArgument` if no storage could keep the item.
   public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
-    throw SecureStorageError(.readOnly, operation: .save, backendName: backendName)
+    throw error(.readOnly, during: .save)
   }
 
   /// Throws an error instead of removing items, regardless of whether there are any.
@@ -24,6 +24,6 @@ extension ReadOnlyStorage {
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
-    throw SecureStorageError(.readOnly, operation: .remove, backendName: backendName)
+    throw error(.readOnly, during: .remove)
   }
 }

@@ -90,7 +90,7 @@ extension SecureStorage {
       return try body()
     }
     let signal = CancellationSignal()
-    let canceled = SecureStorageError(.canceled, operation: operation, backendName: backendName)
+    let canceled = error(.canceled, during: operation)
     let outcome = await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         let call = PendingCall<Result>(continuation)

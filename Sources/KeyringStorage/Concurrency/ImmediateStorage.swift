@@ -43,7 +43,7 @@ extension SecureStorage {
     _ operation: SecureStorageError.Operation
   ) throws(SecureStorageError) {
     if Task.isCancelled {
-      throw SecureStorageError(.canceled, operation: operation, backendName: backendName)
+      throw error(.canceled, during: operation)
     }
   }
 }

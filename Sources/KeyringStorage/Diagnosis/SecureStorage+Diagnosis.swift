@@ -27,7 +27,7 @@ extension SecureStorage {
       let diagnosis = diagnose(writing: writing)
       // If the calls were cancelled, their errors say nothing about the storage.
       if CancellationSignal.isCurrentCancelled {
-        throw SecureStorageError(.canceled, operation: .diagnose, backendName: backendName)
+        throw error(.canceled, during: .diagnose)
       }
       return diagnosis
     }
@@ -47,7 +47,7 @@ extension SecureStorage {
       query.allowsUnlocking = false
       _ = try items(matching: query)
       if let storage = self as? any LockableStorage, try storage.isLocked() {
-        throw SecureStorageError(.locked, operation: .diagnose, backendName: backendName)
+        throw error(.locked, during: .diagnose)
       }
       diagnosis.add("reading", "works")
     } catch {
@@ -84,8 +84,8 @@ extension StorageDiagnosis {
         }
       }
       guard try found.get() == secret, try isRemoved.get() else {
-        throw SecureStorageError(
-          .verificationFailed, operation: .diagnose, backendName: storage.backendName,
+        throw storage.error(
+          .verificationFailed, during: .diagnose,
           recoverySuggestion: "Check the log of the keyring.")
       }
       add("writing", "works: an item was stored, read and removed again")

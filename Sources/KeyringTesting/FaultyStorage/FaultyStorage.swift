@@ -210,7 +210,7 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     try await pass(StorageCall(.observe, keys: query?.keys ?? [], query: query)) {
       () async throws(SecureStorageError) in
       guard let storage = storage as? any ObservableStorage else {
-        throw SecureStorageError(.notObservable, operation: .observe, backendName: backendName)
+        throw error(.notObservable, during: .observe)
       }
       return try await storage.observeWithoutBlocking(query, observer)
     }

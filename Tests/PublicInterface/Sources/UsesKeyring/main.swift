@@ -1,0 +1,3 @@
+import Keyring
+
+print(SecureStorageDefaults.service)

@@ -1,0 +1,3 @@
+import KeyringConfiguration
+
+print(SecureStorageProvider.self)

@@ -1,0 +1,3 @@
+import KeyringFile
+
+print(EncryptedFileStorage(at: "secrets", key: .keyFile(at: "key")))

@@ -1,0 +1,3 @@
+import KeyringMigration
+
+print(PlaintextSource.self)

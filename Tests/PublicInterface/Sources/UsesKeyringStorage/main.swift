@@ -1,0 +1,3 @@
+import KeyringStorage
+
+print(ItemKey.password(service: "service", account: "account"))

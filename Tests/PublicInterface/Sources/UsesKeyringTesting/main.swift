@@ -1,0 +1,3 @@
+import KeyringTesting
+
+print(StorageContract.allCases.count)
