@@ -22,11 +22,3 @@ extension SecureProperty {
     }
   }
 }
-
-extension SecureStorage {
-  /// Returns the same storage if it can report changes.
-  func observable() throws(SecureStorageError) -> any ObservableStorage {
-    if let storage = self as? any ObservableStorage { return storage }
-    throw error(.notObservable, during: .observe)
-  }
-}

@@ -84,3 +84,14 @@ extension ObservableStorage {
     return try await ItemChanges(of: [(self, query)])
   }
 }
+
+extension SecureStorage {
+  /// Returns the same storage if it can report changes.
+  ///
+  /// - Returns: The storage.
+  /// - Throws: `.notObservable` if it can't.
+  package func observable() throws(SecureStorageError) -> any ObservableStorage {
+    if let storage = self as? any ObservableStorage { return storage }
+    throw error(.notObservable, during: .observe)
+  }
+}

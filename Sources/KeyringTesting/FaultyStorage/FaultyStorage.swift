@@ -209,10 +209,7 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   ) async throws(SecureStorageError) -> StorageSubscription {
     try await pass(StorageCall(.observe, keys: query?.keys ?? [], query: query)) {
       () async throws(SecureStorageError) in
-      guard let storage = storage as? any ObservableStorage else {
-        throw error(.notObservable, during: .observe)
-      }
-      return try await storage.observeWithoutBlocking(query, observer)
+      try await storage.observable().observeWithoutBlocking(query, observer)
     }
   }
 

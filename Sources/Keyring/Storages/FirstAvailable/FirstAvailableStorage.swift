@@ -9,8 +9,8 @@ internal import Synchronization
 ///
 /// The first operation goes through the storages in order. For each of them it checks with
 /// ``/KeyringStorage/SecureStorage/diagnose(writing:)`` whether something prevents saving an item. This
-/// changes nothing and doesn't prompt the user. The first available storage is selected. It stays selected for
-/// as long as this value and its copies exist:
+/// changes nothing and doesn't prompt the user. The first available storage is selected. It stays selected
+/// for as long as this value and its copies exist:
 ///
 /// - A storage is skipped if it can't have any of the secrets. The article "Servers and containers" has a
 ///   table of the cases in which that is certain.
@@ -153,11 +153,7 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
     try await perform(.observe) { (storage) async throws(SecureStorageError) in
-      guard let storage = storage as? any ObservableStorage else {
-        throw SecureStorageError(
-          .notObservable, operation: .observe, backendName: storage.backendName)
-      }
-      return try await storage.observeWithoutBlocking(query, observer)
+      try await storage.observable().observeWithoutBlocking(query, observer)
     }
   }
 
