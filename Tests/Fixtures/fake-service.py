@@ -445,7 +445,7 @@ class Service:
         os._exit(0)
 
 
-connection = open_dbus_connection()
+connection = open_dbus_connection(auth_timeout=60)
 service = Service(connection)
 connection.send_and_get_reply(message_bus.RequestName("org.freedesktop.secrets"))
 print("ready", flush=True)

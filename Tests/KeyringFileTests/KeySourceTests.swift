@@ -111,7 +111,7 @@ import Testing
 
   /// A writer that has its key still has all its time for other writers.
   @Test func `the time for the answer does not count as a wait for the lock`() throws {
-    let timeout = Duration.seconds(1)
+    let timeout = Duration.seconds(3)
     let held = Mutex(try FileLock(taking: FileLocation(folder.path("secrets"))))
     let opened = inotify_init1(Int32(IN_CLOEXEC))
     defer { close(opened) }

@@ -182,7 +182,7 @@ import Testing
     #expect(try waitUntil { try cached.password(for: StorageUse.key) == "old" })
     try service.fault("SetSecret", .late(30))
     let error = #expect(throws: SecureStorageError.self) {
-      try storageOfAnotherProcess(on: bus, serviceTimeout: .milliseconds(500))
+      try storageOfAnotherProcess(on: bus, serviceTimeout: .seconds(3))
         .setPassword("new", for: StorageUse.key)
     }
     #expect(error?.code == .timedOut)
@@ -191,7 +191,7 @@ import Testing
   }
 
   @Test func `the cache forgets a secret when its time is over`() throws {
-    let cached = storage.cached(for: .seconds(1))
+    let cached = storage.cached(for: .seconds(4))
     try storage.setSecret(Secret(bytes: [UInt8](repeating: 7, count: 1 << 20)), for: key)
     let before = try LockedMemory.kilobytes()
     #expect(try cached.secret(for: key)?.count == 1 << 20)

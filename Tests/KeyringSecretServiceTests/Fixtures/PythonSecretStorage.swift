@@ -37,13 +37,17 @@ struct PythonSecretStorage: OtherProgram {
     var collection = Provider.current.defaultCollection
   }
 
-  /// The code that makes secretstorage open its sessions without encryption on KWallet.
+  /// The code that prepares secretstorage for a slow machine and for the keyring.
+  ///
+  /// jeepney 0.8 gives the bus one second to authenticate it, which a busy machine exceeds.
   ///
   /// KWallet 5.103 can't use the keys of about one session in 256, and secretstorage 3.3.3 doesn't
   /// notice. If KWallet doesn't know the method of encryption, secretstorage uses none.
   static let prelude =
-    Provider.current == .kwallet
-    ? "import secretstorage.util; secretstorage.util.ALGORITHM_DH = 'none'\n" : ""
+    "import jeepney.io.blocking as jeepney\n"
+    + "jeepney.open_dbus_connection.__defaults__ = ('SESSION', False, 60)\n"
+    + (Provider.current == .kwallet
+      ? "import secretstorage.util; secretstorage.util.ALGORITHM_DH = 'none'\n" : "")
 
   private static let script = """
     import base64, json, sys
