@@ -105,7 +105,7 @@ import Testing
   @Test func `two thousand waiting reads share one prompt`() async throws {
     // The keyring searches for all items before it shows the prompt.
     let count = 2000
-    let storage = bus.storage(serviceTimeout: .seconds(12))
+    let storage = bus.storage(serviceTimeout: .seconds(8))
     try await storage.setPassword("s3cret", for: StorageUse.key)
     try service.lock()
     try service.fault("Unlock", .prompt(.mute))
@@ -114,7 +114,7 @@ import Testing
     let reads = try pendingReads(of: storage, count)
     try #require(waitUntil { session.unlockings.withLock { $0.count } == 1 })
     // A prompt may be open for longer than the keyring may take to answer.
-    let end = ContinuousClock.now + .seconds(13)
+    let end = ContinuousClock.now + .seconds(9)
     try #require(waitUntil { ContinuousClock.now > end })
     #expect(ReadQueue.shared.reads.load(ordering: .relaxed) == count)
     #expect(session.unlockings.withLock { $0.count } == 1)
