@@ -15,30 +15,37 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     /// Creates an operation.
     ///
     /// - Parameter rawValue: The name of the operation.
+    @inlinable
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
+    // Inlined, because every call of a storage names its operation, and a text that short is a constant then.
+
     /// Finding items or reading their secrets.
-    public static let read = Operation(rawValue: "read")
+    @inlinable public static var read: Operation { Operation(rawValue: "read") }
     /// Storing an item.
-    public static let save = Operation(rawValue: "save")
+    @inlinable public static var save: Operation { Operation(rawValue: "save") }
     /// Removing items.
-    public static let remove = Operation(rawValue: "remove")
+    @inlinable public static var remove: Operation { Operation(rawValue: "remove") }
     /// Locking the storage.
-    public static let lock = Operation(rawValue: "lock")
+    @inlinable public static var lock: Operation { Operation(rawValue: "lock") }
     /// Unlocking the storage.
-    public static let unlock = Operation(rawValue: "unlock")
+    @inlinable public static var unlock: Operation { Operation(rawValue: "unlock") }
     /// Waiting for changes.
-    public static let observe = Operation(rawValue: "observe")
+    @inlinable public static var observe: Operation { Operation(rawValue: "observe") }
     /// Moving items from one place to another.
-    public static let migrate = Operation(rawValue: "migrate")
+    @inlinable public static var migrate: Operation { Operation(rawValue: "migrate") }
     /// Checking whether the storage works.
-    public static let diagnose = Operation(rawValue: "diagnose")
+    @inlinable public static var diagnose: Operation { Operation(rawValue: "diagnose") }
     /// Creating a collection.
-    public static let createCollection = Operation(rawValue: "createCollection")
+    @inlinable public static var createCollection: Operation {
+      Operation(rawValue: "createCollection")
+    }
     /// Deleting a collection.
-    public static let deleteCollection = Operation(rawValue: "deleteCollection")
+    @inlinable public static var deleteCollection: Operation {
+      Operation(rawValue: "deleteCollection")
+    }
 
     /// The name of the operation.
     public var description: String { rawValue }
