@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "KeyringStorage", targets: ["KeyringStorage"]),
     .library(name: "KeyringMigration", targets: ["KeyringMigration"]),
     .library(name: "KeyringFile", targets: ["KeyringFile"]),
+    .library(name: "KeyringEtcd", targets: ["KeyringEtcd"]),
     .library(name: "KeyringConfiguration", targets: ["KeyringConfiguration"]),
     .library(name: "KeyringTesting", targets: ["KeyringTesting"]),
     // Named so that git finds it on the PATH as the helper "keyring".
@@ -22,8 +23,16 @@ let package = Package(
     ),
     .trait(
       name: "EncryptedFile",
-      description: "The product KeyringFile: secrets in an encrypted file (needs swift-crypto)."
-    ),
+      description: "The product KeyringFile: secrets in an encrypted file (needs swift-crypto).",
+      enabledTraits: ["Sealing"]),
+    .trait(
+      name: "Etcd",
+      description:
+        "The product KeyringEtcd: a fleet's secrets in etcd (needs swift-crypto and async-http-client).",
+      enabledTraits: ["Sealing"]),
+    .trait(
+      name: "Sealing",
+      description: "Enabled by other traits: encryption by this package (needs swift-crypto)."),
     .trait(
       name: "Configuration",
       description: "The product KeyringConfiguration: values for apple/swift-configuration."
@@ -36,6 +45,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
     .package(
       url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
+    .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
   ],
   targets: [
     .systemLibrary(name: "CLinuxFiles"),
@@ -72,11 +84,11 @@ let package = Package(
       dependencies: [
         "KeyringStorage", "KeyringFoundation", "KeyringLibc",
         .product(
-          name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
+          name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Sealing"])),
         // For scrypt.
         .product(
           name: "CryptoExtras", package: "swift-crypto",
-          condition: .when(traits: ["EncryptedFile"])),
+          condition: .when(traits: ["Sealing"])),
       ]),
     .target(
       name: "KeyringFile",
@@ -84,6 +96,18 @@ let package = Package(
         "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc",
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
+      ]),
+    .target(
+      name: "KeyringEtcd",
+      dependencies: [
+        "KeyringCore", "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc",
+        .product(
+          name: "AsyncHTTPClient", package: "async-http-client",
+          condition: .when(traits: ["Etcd"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Etcd"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Etcd"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Etcd"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Etcd"])),
       ]),
     .target(
       name: "KeyringConfiguration",
@@ -113,9 +137,12 @@ let package = Package(
 
     // Tests start several of it at once, and kill it.
     .executableTarget(
-      name: "KeyringWorker", dependencies: ["Keyring", "KeyringFile", "KeyringStorage"],
+      name: "KeyringWorker",
+      dependencies: ["Keyring", "KeyringEtcd", "KeyringFile", "KeyringStorage"],
       path: "Tests/Fixtures/KeyringWorker"),
-    .target(name: "TestPrograms", path: "Tests/Fixtures/TestPrograms"),
+    .target(
+      name: "TestPrograms", dependencies: ["KeyringStorage"],
+      path: "Tests/Fixtures/TestPrograms"),
     .target(
       name: "StorageModel", dependencies: ["Keyring", "KeyringStorage"],
       path: "Tests/Fixtures/StorageModel"),
@@ -153,6 +180,12 @@ let package = Package(
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
+      ]),
+    .testTarget(
+      name: "KeyringEtcdTests",
+      dependencies: [
+        "Keyring", "KeyringCore", "KeyringEtcd", "KeyringFoundation", "KeyringSealing",
+        "KeyringStorage", "KeyringTesting", "KeyringWorker", "TestPrograms",
       ]),
     .testTarget(
       name: "KeyringConfigurationTests",

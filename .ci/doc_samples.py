@@ -7,7 +7,7 @@ import concurrent.futures, glob, os, re, subprocess, sys
 
 folder, compiler = sys.argv[1], sys.argv[2:]
 files = ["README.md"] + sorted(glob.glob("Sources/*/Documentation.docc/*.md"))
-imports = ["Foundation", "Keyring", "KeyringFile", "KeyringMigration", "KeyringTesting", "Testing"]
+imports = ["Foundation", "Keyring", "KeyringEtcd", "KeyringFile", "KeyringMigration", "KeyringTesting", "Testing"]
 
 
 def samples(path):

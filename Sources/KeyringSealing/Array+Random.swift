@@ -1,7 +1,7 @@
-#if EncryptedFile
+#if Sealing
 extension [UInt8] {
   /// Returns bytes from the system's source of randomness.
-  static func random(_ count: Int) -> [UInt8] {
+  package static func random(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in .random(in: 0...255, using: &generator) }
   }

@@ -1,4 +1,4 @@
-#if EncryptedFile
+#if Sealing
 public import KeyringStorage
 
 /// A storage's request for its key, which a ``KeySource`` answers.

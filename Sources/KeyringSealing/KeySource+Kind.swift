@@ -1,4 +1,4 @@
-#if EncryptedFile
+#if Sealing
 extension KeySource {
   /// The kind of a source, as stored with a wrapped key.
   package enum Kind: UInt8, Sendable {

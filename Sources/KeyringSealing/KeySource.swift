@@ -1,4 +1,4 @@
-#if EncryptedFile
+#if Sealing
 public import KeyringStorage
 
 /// A source of the key that a storage encrypts its items with.

@@ -1,4 +1,4 @@
-#if EncryptedFile
+#if Sealing
 /// The parameters of scrypt, [RFC 7914](https://www.rfc-editor.org/rfc/rfc7914).
 package struct ScryptCost: Sendable, Equatable {
   /// The standard cost: about a quarter of a second and 128 MiB.

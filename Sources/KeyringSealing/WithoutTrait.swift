@@ -1,4 +1,4 @@
-#if !EncryptedFile
+#if !Sealing
 // These declarations give a helpful message to programs that use the module without its trait.
 
 /// Unavailable: swift-keyring was built without the trait EncryptedFile.

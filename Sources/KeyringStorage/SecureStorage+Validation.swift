@@ -21,8 +21,8 @@ extension SecureStorage {
       try check.text(name, "attributes")
       try check.text(value, item.key.kind.argument(for: name), mayBeEmpty: true)
     }
-    if let secret = item.secret, secret.count > ItemLimits.secretBytes {
-      throw check.refusal("secret", "must not be larger than \(ItemLimits.secretBytes) bytes")
+    if let secret = item.secret, secret.count > secretByteLimit {
+      throw check.refusal("secret", "must not be larger than \(secretByteLimit) bytes")
     }
   }
 

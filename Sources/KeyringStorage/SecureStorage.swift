@@ -28,6 +28,11 @@ public protocol SecureStorage: Sendable {
   /// The default is the name of the type.
   var backendName: String { get }
 
+  /// The maximum size of a secret in bytes.
+  ///
+  /// Saving a larger secret throws `.invalidArgument`. The default is ``ItemLimits/secretBytes``.
+  var secretByteLimit: Int { get }
+
   /// Stores an item under its key.
   ///
   /// Saving is atomic: at every moment, the storage holds either the old item or the new one.
@@ -176,6 +181,9 @@ public protocol SecureStorage: Sendable {
 extension SecureStorage {
   /// The name of the type.
   public var backendName: String { String(describing: Self.self) }
+
+  /// The size that nearly every storage has room for.
+  public var secretByteLimit: Int { ItemLimits.secretBytes }
 
   /// Finds the items stored under keys, one after the other.
   public func items(

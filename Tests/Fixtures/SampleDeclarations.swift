@@ -3,6 +3,7 @@
 
 import Foundation
 import Keyring
+import KeyringEtcd
 import KeyringStorage
 
 struct SecureSettings {
@@ -37,6 +38,9 @@ let storage = InMemoryStorage()
 typealias MyStorage = InMemoryStorage
 let myStorage: any SecureStorage = MyStorage()
 let oldStorage = InMemoryStorage()
+let operators = EtcdStorage(
+  endpoints: ["https://etcd-1.example.org:2379"], namespace: "example",
+  key: .keyFile(at: "/root/fleet.key"))
 let path = "settings.json"
 let key = ItemKey.password(service: "org.example.app", account: "me")
 

@@ -20,7 +20,7 @@ struct FileContent: Sendable {
   // MARK: - Finding
 
   func items(matching query: ItemQuery) -> [SecureItem] {
-    matches(query).map { $0.value.item($0.key, query.details) }
+    matches(query).map { $0.value.item(query.details) }
   }
 
   func keys(matching query: ItemQuery) -> [ItemKey] { matches(query).map(\.key) }
@@ -29,7 +29,7 @@ struct FileContent: Sendable {
     if query.asksForKeyOnly, let key = query.key {
       return entries[key].map { [(key, $0)] } ?? []
     }
-    let found = entries.filter { query.matches($0.value.item($0.key, .metadata)) }
+    let found = entries.filter { query.matches($0.value.item(.metadata)) }
       .sorted { $0.value.revision > $1.value.revision }
     return Array(found.prefix(query.limit ?? .max))
   }
@@ -51,12 +51,8 @@ struct FileContent: Sendable {
   mutating func save(_ item: SecureItem) throws(SecureStorageError) {
     revision += 1
     let old = entries[item.key]
-    let now = FileEntry.microseconds(Date())
-    let attributes = (old?.attributes ?? [:]).merging(item.attributes ?? [:]) { $1 }
-    let label = item.label ?? old?.label ?? item.key.defaultLabel
     let header = RecordHeader(
-      revision: revision, created: old?.created ?? now, modified: now, key: item.key,
-      label: label, attributes: attributes)
+      revision: revision, item: ItemRecord(saving: item, over: old?.fields))
     let secret = item.secret ?? old?.secret ?? Secret("")
     entries[item.key] = FileEntry(header, secret)
     isChanged = true
@@ -78,7 +74,7 @@ struct FileContent: Sendable {
   ) throws(SecureStorageError) -> [UInt8] {
     let preamble = Self.preambleByteCount(place)
     let count = entries.values.reduce(preamble) { $0 + $1.record.count }
-    guard count <= FileLocation.largest - FileHeader.byteCount - Envelope.overhead else {
+    guard count <= FileLocation.largest - FileHeader.byteCount - SealingKey.overhead else {
       throw SecureStorageError(
         .invalidArgument, place, "The file would be larger than \(FileLocation.largest) bytes.",
         recoverySuggestion: "Remove items, or use another file for some of them.",
@@ -127,7 +123,7 @@ struct FileContent: Sendable {
           let header = try RecordHeader(&reader)
           let secret = try reader.skippedBytes()
           let entry = FileEntry(header, in: content, start..<reader.position, secret: secret)
-          guard entries.updateValue(entry, forKey: header.key) == nil else {
+          guard entries.updateValue(entry, forKey: header.item.key) == nil else {
             throw MalformedRecord()
           }
         }

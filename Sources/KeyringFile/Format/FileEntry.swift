@@ -1,15 +1,11 @@
 #if EncryptedFile
-internal import KeyringFoundation
+internal import KeyringSealing
 internal import KeyringStorage
 
 /// An item of the file: the bytes of its record, and the decoded fields except for the secret.
 struct FileEntry: Sendable {
   let revision: UInt64
-  /// The time of creation, in microseconds since 1970.
-  let created: Int64
-  private let modified: Int64
-  let label: String
-  let attributes: [String: String]
+  let fields: ItemRecord
 
   /// The memory that contains the record, possibly among others.
   private var memory: Secret
@@ -17,8 +13,7 @@ struct FileEntry: Sendable {
   private var secretBytes: Range<Int>
 
   init(_ header: RecordHeader, in memory: Secret, _ record: Range<Int>, secret: Range<Int>) {
-    (revision, created, modified) = (header.revision, header.created, header.modified)
-    (label, attributes) = (header.label, header.attributes)
+    (revision, fields) = (header.revision, header.item)
     (self.memory, self.record, secretBytes) = (memory, record, secret)
   }
 
@@ -44,7 +39,8 @@ struct FileEntry: Sendable {
 
   /// Returns whether both entries come from the same write.
   func isSame(as other: FileEntry) -> Bool {
-    (revision, created, modified) == (other.revision, other.created, other.modified)
+    revision == other.revision && fields.created == other.fields.created
+      && fields.modified == other.fields.modified
   }
 
   func withRecord(_ body: (UnsafeRawBufferPointer) -> Void) {
@@ -60,22 +56,6 @@ struct FileEntry: Sendable {
   }
 
   /// Returns the item with the requested details.
-  func item(_ key: ItemKey, _ details: ItemQuery.Details) -> SecureItem {
-    var item = SecureItem(key: key)
-    if details.contains(.metadata) {
-      (item.label, item.attributes, item.isLocked) = (label, attributes, false)
-      (item.created, item.modified) = (Self.date(created), Self.date(modified))
-    }
-    if details.contains(.secret) { item.secret = secret }
-    return item
-  }
-
-  static func microseconds(_ date: Date) -> Int64 {
-    Int64((date.timeIntervalSince1970 * 1e6).rounded(.down))
-  }
-
-  private static func date(_ microseconds: Int64) -> Date {
-    Date(timeIntervalSince1970: Double(microseconds) / 1e6)
-  }
+  func item(_ details: ItemQuery.Details) -> SecureItem { fields.item(details, secret: secret) }
 }
 #endif

@@ -19,8 +19,8 @@ struct SealedFile {
   ) throws(SecureStorageError) -> [UInt8] {
     let header = FileHeader(envelope.wrappedKey).bytes
     var file = header
-    do throws(Envelope.Failure) {
-      try envelope.seal(content, authenticating: header, appendingTo: &file)
+    do throws(SealingKey.Failure) {
+      try envelope.dataKey.seal(content, authenticating: header, appendingTo: &file)
     } catch {
       throw SecureStorageError(.other, place, "The content can't be encrypted.")
     }
@@ -29,8 +29,8 @@ struct SealedFile {
 
   /// Decrypts the content.
   func opened(_ envelope: Envelope, _ place: FileLocation) throws(SecureStorageError) -> Secret {
-    do throws(Envelope.Failure) {
-      return try envelope.open(content, authenticating: header.bytes)
+    do throws(SealingKey.Failure) {
+      return try envelope.dataKey.open(content, authenticating: header.bytes)
     } catch {
       throw .damaged(place, "its content isn't what was written with this header")
     }

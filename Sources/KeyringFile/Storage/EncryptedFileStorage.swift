@@ -74,7 +74,7 @@ public struct EncryptedFileStorage: BlockingStorage {
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
     try validate(.key(key), for: .read)
-    return try file.content(.read)?.entries[key]?.item(key, details)
+    return try file.content(.read)?.entries[key]?.item(details)
   }
 
   /// Returns the items stored under several keys, all of them as they were at one moment.
@@ -84,7 +84,7 @@ public struct EncryptedFileStorage: BlockingStorage {
     for key in keys { try validate(.key(key), for: .read) }
     let content = try file.content(.read)
     var items: [ItemKey: SecureItem] = [:]
-    for key in keys { items[key] = content?.entries[key]?.item(key, details) }
+    for key in keys { items[key] = content?.entries[key]?.item(details) }
     return items
   }
 

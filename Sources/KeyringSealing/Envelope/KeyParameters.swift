@@ -1,4 +1,4 @@
-#if EncryptedFile
+#if Sealing
 internal import KeyringStorage
 
 /// The parameters of a wrapping key: the kind of its source, its cost, and its salt.

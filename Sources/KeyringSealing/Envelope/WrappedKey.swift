@@ -1,4 +1,4 @@
-#if EncryptedFile
+#if Sealing
 /// A data key that is encrypted with the key of a source, as it's stored.
 package struct WrappedKey: Sendable, Equatable {
   /// The format that a wrapped key is used in, so that no other format accepts the key.
@@ -12,11 +12,11 @@ package struct WrappedKey: Sendable, Equatable {
   }
 
   /// The number of bytes of ``bytes``.
-  package static let byteCount = KeyParameters.byteCount + 12 + 32 + 16
+  package static let byteCount = KeyParameters.byteCount + SealingKey.wrappedByteCount
 
   package let parameters: KeyParameters
   /// The nonce, the encrypted data key, and the tag.
-  let box: [UInt8]
+  package let box: [UInt8]
 
   init(_ parameters: KeyParameters, box: [UInt8]) {
     (self.parameters, self.box) = (parameters, box)

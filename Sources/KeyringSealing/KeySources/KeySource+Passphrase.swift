@@ -1,4 +1,4 @@
-#if EncryptedFile
+#if Sealing
 public import KeyringStorage
 
 extension KeySource {

@@ -1,4 +1,4 @@
-#if EncryptedFile
+#if Sealing
 internal import KeyringStorage
 
 internal import KeyringLibc

@@ -1,6 +1,7 @@
 /// The sizes above which a storage refuses an item.
 ///
-/// Because of these limits, every storage can keep the items of any other storage.
+/// Because of these limits, nearly every storage can keep the items of any other storage. A storage with less
+/// room for secrets says so with ``SecureStorage/secretByteLimit``.
 public enum ItemLimits {
   /// The maximum size of a secret in bytes: 4 MiB.
   ///

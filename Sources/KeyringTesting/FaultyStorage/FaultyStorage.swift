@@ -38,6 +38,9 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   /// The name of the wrapped storage.
   public var backendName: String { storage.backendName }
 
+  /// The limit of the wrapped storage.
+  public var secretByteLimit: Int { storage.secretByteLimit }
+
   // MARK: - Recorded calls
 
   /// The calls so far, including those that failed.

@@ -131,7 +131,7 @@ extension ContractTrial {
       ("text after a byte order mark", Array("\u{FEFF}text".utf8)),
       ("16 bytes, a whole block of a cipher", Array(repeating: 0x10, count: 16)),
       ("1 MiB", megabyte),
-      ("the largest secret", [UInt8](repeating: 0x78, count: ItemLimits.secretBytes)),
+      ("the largest secret", [UInt8](repeating: 0x78, count: storage.secretByteLimit)),
     ]
     for (name, bytes) in samples {
       let key = password(name)

@@ -1,6 +1,8 @@
 #if os(Linux)
+import Dispatch
 import Glibc
 import KeyringStorage
+import Synchronization
 
 /// The operations of an app, on keys of its own and on keys that all workers share.
 ///
@@ -13,9 +15,39 @@ struct MixedOperations {
     let value: String?
   }
 
+  enum Operation {
+    case set, add, update, remove, read, list
+
+    var isWrite: Bool { self != .read && self != .list }
+
+    static func random(_ choice: Choice) -> Operation {
+      switch Int.random(in: choice.numbers) {
+      case ..<40: .set
+      case ..<55: Bool.random() ? .add : .update
+      case ..<67: .remove
+      case ..<97: .read
+      default: .list
+      }
+    }
+  }
+
+  /// The operations that a worker chooses from.
+  enum Choice: String {
+    case all, writes, reads
+
+    fileprivate var numbers: Range<Int> {
+      switch self {
+      case .all: 0..<100
+      case .writes: 0..<67
+      case .reads: 67..<100
+      }
+    }
+  }
+
   let storage: any SecureStorage
   let service: String
   let worker: String
+  var choice = Choice.all
 
   func run(threads: Int, operations: Int) throws {
     try concurrently(threads) { thread in
@@ -25,36 +57,68 @@ struct MixedOperations {
           Bool.random()
           ? "shared \(Int.random(in: 0..<3))" : "\(worker).\(thread) \(Int.random(in: 0..<3))"
         let start = nanoseconds()
-        let effect = try perform(account, value: "\(worker).\(thread).\(number)")
+        let effect = try perform(
+          .random(choice), account, value: "\(worker).\(thread).\(number)")
         guard let effect else { continue }
-        lines.append(
-          [
-            account, "\(start)", "\(nanoseconds())", effect.isWrite ? "write" : "read",
-            effect.value ?? "",
-          ].joined(separator: "\t"))
+        lines.append(line(account, start, nanoseconds(), effect))
       }
       print(lines.joined(separator: "\n"))
     }
   }
 
+  /// Performs operations one after another until the input ends, and prints each at once.
+  ///
+  /// A storage may fail for a while. A write that may have been done, or may be later, has no end.
+  func runUntilInputEnds() throws {
+    let isOver = Atomic(false)
+    DispatchQueue(label: "KeyringWorker").async {
+      while readLine() != nil {}
+      isOver.store(true, ordering: .relaxed)
+    }
+    var number = 0
+    while !isOver.load(ordering: .relaxed) {
+      number += 1
+      let account = "shared \(Int.random(in: 0..<16))"
+      let value = "\(worker).\(number)"
+      let start = nanoseconds()
+      let operation = Operation.random(choice)
+      do {
+        if let effect = try perform(operation, account, value: value) {
+          tell(line(account, start, nanoseconds(), effect))
+        }
+      } catch let error as SecureStorageError where error.mayPass {
+        guard operation.isWrite else { continue }
+        let effect = Effect(isWrite: true, value: operation == .remove ? nil : value)
+        tell(line(account, start, Int.max, effect))
+      }
+    }
+  }
+
+  private func line(_ account: String, _ start: Int, _ end: Int, _ effect: Effect) -> String {
+    [account, "\(start)", "\(end)", effect.isWrite ? "write" : "read", effect.value ?? ""]
+      .joined(separator: "\t")
+  }
+
   /// Performs an operation, and returns `nil` if it shows nothing about the value under the key.
-  private func perform(_ account: String, value: String) throws -> Effect? {
-    switch Int.random(in: 0..<100) {
-    case ..<40:
+  private func perform(
+    _ operation: Operation, _ account: String, value: String
+  ) throws -> Effect? {
+    switch operation {
+    case .set:
       try save(value, account, mode: .addOrReplace)
       return Effect(isWrite: true, value: value)
-    case ..<55:
+    case .add, .update:
       do {
-        try save(value, account, mode: Bool.random() ? .add : .update)
+        try save(value, account, mode: operation == .add ? .add : .update)
         return Effect(isWrite: true, value: value)
       } catch let error as SecureStorageError where error.code == .itemAlreadyExists {
         return nil
       } catch let error as SecureStorageError where error.code == .itemNotFound {
         return Effect(isWrite: false, value: nil)
       }
-    case ..<85: return Effect(isWrite: false, value: try read(account))
-    case ..<97: return Effect(isWrite: try storage.remove(key(account)), value: nil)
-    default:
+    case .remove: return Effect(isWrite: try storage.remove(key(account)), value: nil)
+    case .read: return Effect(isWrite: false, value: try read(account))
+    case .list:
       let keys = try storage.items(matching: .service(service)).map(\.key)
       if Set(keys).count < keys.count { throw WorkerFailure("an item is listed twice") }
       return nil
@@ -89,6 +153,11 @@ struct MixedOperations {
     if credential.login == credential.password { return credential.login }
     throw WorkerFailure("\(credential.login) was read with the password \(credential.password)")
   }
+}
+
+extension SecureStorageError {
+  /// Indicates whether the storage may work again soon.
+  fileprivate var mayPass: Bool { [.connectionLost, .noProvider, .timedOut].contains(code) }
 }
 
 /// Returns the time on a clock that all processes share.

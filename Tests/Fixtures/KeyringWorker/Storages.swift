@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Keyring
+import KeyringEtcd
 import KeyringFile
 import KeyringStorage
 
@@ -13,6 +14,9 @@ private let interaction: SecretServiceStorage.Interaction =
 
 /// Returns the storage that an argument names.
 func storage(named name: String) throws -> any SecureStorage {
+  #if Etcd
+  if name.hasPrefix("etcd:") { return try fleetStorage(in: String(name.dropFirst(5))) }
+  #endif
   #if EncryptedFile
   if name.hasPrefix("/") { return EncryptedFileStorage(at: name, key: .keyFile(at: name + ".key")) }
   #endif
@@ -25,3 +29,21 @@ func storage(named name: String) throws -> any SecureStorage {
   #endif
   throw WorkerFailure("there is no such storage")
 }
+
+#if Etcd
+/// Returns the storage of a cluster that a test has started.
+///
+/// - Parameter folder: The folder of the cluster: the name of the namespace and the addresses of the nodes
+///   in the lines of the file `storage`, the certificates, and the key.
+/// - Returns: The storage.
+/// - Throws: An error if the file can't be read.
+private func fleetStorage(in folder: String) throws -> any SecureStorage {
+  let lines = try String(contentsOfFile: folder + "/storage", encoding: .utf8)
+    .split(separator: "\n").map(String.init)
+  return EtcdStorage(
+    endpoints: Array(lines.dropFirst()), namespace: lines[0], key: .keyFile(at: folder + "/key"),
+    tls: EtcdTLS(
+      authorities: folder + "/authority.pem", certificate: folder + "/client.pem",
+      privateKey: folder + "/client.key"))
+}
+#endif

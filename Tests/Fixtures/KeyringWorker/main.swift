@@ -6,14 +6,15 @@ import KeyringStorage
 //
 //   KeyringWorker rewrite STORAGE SERVICE
 //   KeyringWorker mix STORAGE SERVICE NAME THREADS OPERATIONS
+//   KeyringWorker mix-on STORAGE SERVICE NAME writes|reads
 //   KeyringWorker start THREADS
 //   KeyringWorker save SERVICE ACCOUNT PASSWORD
 //   KeyringWorker read SERVICE ACCOUNT allowed|never
 //   KeyringWorker change SERVICE COUNT
 //   KeyringWorker serve SERVICE
 //
-// STORAGE is a collection of the Secret Service, or the path of an encrypted file. The program ends
-// with the status 0 if all goes well.
+// STORAGE is a collection of the Secret Service, the path of an encrypted file, or "etcd:" and the folder of a
+// cluster. The program ends with the status 0 if all goes well.
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch (arguments.first, arguments.count) {
 case ("rewrite", 3):
@@ -22,6 +23,11 @@ case ("mix", 6):
   try MixedOperations(
     storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3]
   ).run(threads: Int(arguments[4]) ?? 0, operations: Int(arguments[5]) ?? 0)
+case ("mix-on", 5):
+  try MixedOperations(
+    storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3],
+    choice: MixedOperations.Choice(rawValue: arguments[4]) ?? .all
+  ).runUntilInputEnds()
 #if SecretService
 case ("start", 2):
   // Nothing was sent before, so every thread finds that there is no session yet.

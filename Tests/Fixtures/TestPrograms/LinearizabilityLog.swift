@@ -13,7 +13,7 @@ package struct LinearizabilityLog {
 
   private var events: [Event] = []
 
-  /// Reads the output of `KeyringWorker mix`, by key.
+  /// Reads the output of `KeyringWorker mix` or `mix-on`, by key.
   package static func read(_ output: String) throws -> [String: LinearizabilityLog] {
     var histories: [String: LinearizabilityLog] = [:]
     for line in output.split(separator: "\n") {

@@ -36,6 +36,9 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   /// The name of the wrapped storage.
   public var backendName: String { base.backendName }
 
+  /// The limit of the wrapped storage.
+  public var secretByteLimit: Int { base.secretByteLimit }
+
   /// Removes everything from the cache.
   public func removeAll() { cache.forget(nil) }
 

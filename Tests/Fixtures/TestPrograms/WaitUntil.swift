@@ -1,8 +1,8 @@
-#if SecretService && os(Linux)
-import Glibc
+#if os(Linux)
+internal import Glibc
 
 /// Waits until a condition is true, for 30 seconds at most.
-func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
+package func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
   let end = ContinuousClock.now + .seconds(30)
   repeat {
     if try condition() { return true }

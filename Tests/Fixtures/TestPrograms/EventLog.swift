@@ -1,36 +1,37 @@
-#if SecretService && os(Linux)
-import Dispatch
-import Keyring
-import KeyringStorage
-import Synchronization
-import Testing
+#if os(Linux)
+internal import Dispatch
+package import KeyringStorage
+internal import Synchronization
+package import Testing
 
 /// The events that an observer has received.
-final class EventLog: Sendable {
+package final class EventLog: Sendable {
   private let events = Mutex<[StorageEvent]>([])
   /// The number of events that a test has waited for, so that each event counts once.
   private let seen = Mutex(0)
   private let arrival = DispatchSemaphore(value: 0)
 
+  package init() {}
+
   /// The observer.
-  var append: @Sendable (StorageEvent) -> Void {
+  package var append: @Sendable (StorageEvent) -> Void {
     { event in
       self.events.withLock { $0.append(event) }
       self.arrival.signal()
     }
   }
 
-  var count: Int { events.withLock(\.count) }
+  package var count: Int { events.withLock(\.count) }
 
-  var changes: [ItemChange] {
+  package var changes: [ItemChange] {
     events.withLock { events in
       events.compactMap { if case .changed(let change) = $0 { change } else { nil } }
     }
   }
 
   /// Waits for an event that comes after the last one that a test has waited for.
-  func wait(for event: StorageEvent, sourceLocation: SourceLocation = #_sourceLocation) {
-    let end = DispatchTime.now() + 20
+  package func wait(for event: StorageEvent, sourceLocation: SourceLocation = #_sourceLocation) {
+    let end = DispatchTime.now() + 30
     while true {
       let found = events.withLock { events in
         seen.withLock { seen in

@@ -1,32 +1,32 @@
-#if EncryptedFile
+#if Sealing
 /// A writer that puts values into memory one after another, or only counts the bytes that they need.
 ///
 /// Integers are written with the highest byte first. Text is written as UTF-8, after the number of bytes.
-struct ByteWriter {
+package struct ByteWriter {
   private let room: UnsafeMutableRawBufferPointer?
   /// The number of bytes written so far.
-  private(set) var count = 0
+  package private(set) var count = 0
 
-  init(_ room: UnsafeMutableRawBufferPointer) { self.room = room }
+  package init(_ room: UnsafeMutableRawBufferPointer) { self.room = room }
 
-  init(counting: Void) { room = nil }
+  package init(counting: Void) { room = nil }
 
-  mutating func write(_ integer: some FixedWidthInteger) {
+  package mutating func write(_ integer: some FixedWidthInteger) {
     withUnsafeBytes(of: integer.bigEndian) { write(bytes: $0) }
   }
 
-  mutating func write(bytes: UnsafeRawBufferPointer) {
+  package mutating func write(bytes: UnsafeRawBufferPointer) {
     if let room { UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes) }
     count += bytes.count
   }
 
-  mutating func write(text: String) {
+  package mutating func write(text: String) {
     var text = text
     write(UInt32(text.utf8.count))
     text.withUTF8 { write(bytes: UnsafeRawBufferPointer($0)) }
   }
 
-  mutating func write(attributes: [String: String]) {
+  package mutating func write(attributes: [String: String]) {
     write(UInt32(attributes.count))
     for (name, value) in attributes {
       write(text: name)

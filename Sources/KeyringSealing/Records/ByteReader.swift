@@ -1,26 +1,26 @@
-#if EncryptedFile
+#if Sealing
 /// A reader of values that ``ByteWriter`` has written, which never reads beyond the end.
-struct ByteReader {
+package struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
-  private(set) var position = 0
+  package private(set) var position = 0
 
-  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  var isAtEnd: Bool { position == bytes.count }
+  package var isAtEnd: Bool { position == bytes.count }
 
-  mutating func integer<Integer: FixedWidthInteger>() throws(MalformedRecord) -> Integer {
+  package mutating func integer<Integer: FixedWidthInteger>() throws(MalformedRecord) -> Integer {
     let range = try skip(MemoryLayout<Integer>.size)
     return Integer(
       bigEndian: bytes.loadUnaligned(fromByteOffset: range.lowerBound, as: Integer.self))
   }
 
   /// Skips bytes that follow their count, and returns their range.
-  mutating func skippedBytes() throws(MalformedRecord) -> Range<Int> {
+  package mutating func skippedBytes() throws(MalformedRecord) -> Range<Int> {
     let count: UInt32 = try integer()
     return try skip(Int(count))
   }
 
-  mutating func text() throws(MalformedRecord) -> String {
+  package mutating func text() throws(MalformedRecord) -> String {
     let range = try skippedBytes()
     guard let text = String(validating: bytes[range], as: UTF8.self) else {
       throw MalformedRecord()
@@ -28,7 +28,7 @@ struct ByteReader {
     return text
   }
 
-  mutating func attributes() throws(MalformedRecord) -> [String: String] {
+  package mutating func attributes() throws(MalformedRecord) -> [String: String] {
     let count: UInt32 = try integer()
     var attributes: [String: String] = [:]
     for _ in 0..<count {
@@ -40,7 +40,7 @@ struct ByteReader {
     return attributes
   }
 
-  private mutating func skip(_ count: Int) throws(MalformedRecord) -> Range<Int> {
+  package mutating func skip(_ count: Int) throws(MalformedRecord) -> Range<Int> {
     guard count <= bytes.count - position else { throw MalformedRecord() }
     defer { position += count }
     return position..<(position + count)
@@ -48,5 +48,7 @@ struct ByteReader {
 }
 
 /// The error for decrypted bytes that aren't a valid record.
-struct MalformedRecord: Error {}
+package struct MalformedRecord: Error {
+  package init() {}
+}
 #endif

@@ -1,0 +1,16 @@
+#if Etcd
+/// A change of a key, which is made only if the key was last changed in a certain revision.
+struct ConditionalChange: Sendable {
+  let key: EtcdKey
+  /// The revision, or 0 if there must be no such key.
+  let revision: Int64
+  /// The new value, or `nil` to remove the key.
+  let value: [UInt8]?
+
+  var comparison: Transaction.Comparison { .init(key: key, revision: revision) }
+
+  var operation: Transaction.Operation {
+    value.map { .put(key, $0, lease: nil) } ?? .delete(key)
+  }
+}
+#endif

@@ -1,0 +1,279 @@
+#if Etcd
+internal import KeyringFoundation
+internal import KeyringStorage
+internal import Synchronization
+
+/// A client of a cluster, which finds a node that answers.
+///
+/// It repeats a request that got no answer, on another node. Every request of this package can be repeated:
+/// those that change items have conditions that only their first copy meets.
+final class EtcdClient: Sendable {
+  /// A reply, and whether an earlier copy of the request may still be on its way to the cluster.
+  struct Answer<Reply: Sendable>: Sendable {
+    let reply: Reply
+    let hasDoubt: Bool
+  }
+
+  /// The failure of a request, and whether a copy of it may have been processed or still be on its way.
+  struct Failure: Error {
+    let cause: EtcdFailure
+    let hasDoubt: Bool
+  }
+
+  private let transport: any EtcdTransport
+  private let endpoints: [EtcdEndpoint]
+  private let user: EtcdUser?
+  /// The index of the node that answered last.
+  private let current: Mutex<Int>
+  private let token = Mutex<String?>(nil)
+  /// The permission to ask for a token, because etcd takes 70 ms of processor time for each.
+  private let authenticating = TaskSemaphore(1)
+
+  /// The time that a node has for its answer before another one is asked, in microseconds.
+  private static let patience: Int64 = 1_500_000
+
+  init(_ transport: any EtcdTransport, _ endpoints: [EtcdEndpoint], user: EtcdUser?) {
+    (self.transport, self.endpoints, self.user) = (transport, endpoints, user)
+    // Different processes ask different nodes.
+    current = Mutex(Int.random(in: 0..<max(1, endpoints.count)))
+  }
+
+  func transact(
+    _ transaction: Transaction, until moment: Int64
+  ) async throws(Failure) -> Answer<TransactionReply> {
+    try await call("/v3/kv/txn", transaction, until: moment)
+  }
+
+  func grantLease(_ request: LeaseRequest, until moment: Int64) async throws(Failure) -> LeaseReply
+  {
+    try await (call("/v3/lease/grant", request, until: moment) as Answer<LeaseReply>).reply
+  }
+
+  /// Returns the ranges that the user may read, or `nil` if there is no limit.
+  func readableRanges(until moment: Int64) async throws(Failure) -> [EtcdRange]? {
+    guard let user else { return nil }
+    let reply: Answer<UserReply> = try await call(
+      "/v3/auth/user/get", ["name": user.name], until: moment)
+    // This role may read everything, which etcd doesn't list.
+    if reply.reply.roles?.contains("root") == true { return nil }
+    var ranges: [EtcdRange] = []
+    for role in reply.reply.roles ?? [] {
+      let reply: Answer<RoleReply> = try await call(
+        "/v3/auth/role/get", ["role": role], until: moment)
+      ranges += reply.reply.readable
+    }
+    return ranges
+  }
+
+  private func call<Reply: Decodable & Sendable>(
+    _ path: String, _ request: some Encodable, until moment: Int64
+  ) async throws(Failure) -> Answer<Reply> {
+    let body = Self.encode(request)
+    var hasDoubt = false
+    var attempt = 0
+    var hasNewToken = false
+    /// The failure that says most.
+    var reason: EtcdFailure?
+    while true {
+      let index = current.withLock { $0 }
+      // In each round over all nodes, they have twice as long.
+      let time = Self.patience << min(attempt / endpoints.count, 10)
+      let end = min(moment, ThreadExecutor.now + time)
+      do throws(EtcdFailure) {
+        let token = try await currentToken(until: moment)
+        let reply = try await transport.send(
+          path, body, to: endpoints[index], token: token, until: end)
+        return Answer(reply: try Self.decode(reply), hasDoubt: hasDoubt)
+      } catch {
+        switch error {
+        case .refused(let refusal) where refusal.isAboutToken && user != nil && !hasNewToken:
+          hasNewToken = true
+          token.withLock { $0 = nil }
+          continue
+        case .refused(let refusal):
+          guard refusal.isTransient else { throw Failure(cause: error, hasDoubt: hasDoubt) }
+          hasDoubt = true
+        case .canceled, .malformed:
+          throw Failure(cause: error, hasDoubt: true)
+        case .lost, .timedOut:
+          hasDoubt = true
+        case .untrusted where attempt >= endpoints.count - 1:
+          throw Failure(cause: error, hasDoubt: true)
+        case .untrusted:
+          hasDoubt = true
+        case .unreachable:
+          break
+        }
+        attempt += 1
+        if error.weight >= reason?.weight ?? 0 { reason = error }
+        let now = ThreadExecutor.now
+        if now >= moment { throw Failure(cause: reason ?? error, hasDoubt: hasDoubt) }
+        rotate(from: index)
+        // After each round, the cluster gets time to elect a leader.
+        if attempt % endpoints.count == 0 {
+          let pause = await Waiter.wait(until: min(moment, now + 100_000)) { _ in }
+          if pause == .canceled { throw Failure(cause: .canceled, hasDoubt: hasDoubt) }
+        }
+      }
+    }
+  }
+
+  // MARK: - Diagnosis
+
+  /// A node, and its answer.
+  struct Node: Sendable {
+    let endpoint: EtcdEndpoint
+    let status: Result<StatusReply, EtcdFailure>
+  }
+
+  /// Asks each node for its state.
+  func nodes() async -> [Node] {
+    var nodes: [Node] = []
+    for endpoint in endpoints {
+      do throws(EtcdFailure) {
+        let reply = try await transport.send(
+          "/v3/maintenance/status", Array("{}".utf8), to: endpoint,
+          token: try await currentToken(until: .now(plus: .seconds(5))),
+          until: ThreadExecutor.now + Self.patience)
+        nodes.append(Node(endpoint: endpoint, status: .success(try Self.decode(reply))))
+      } catch {
+        nodes.append(Node(endpoint: endpoint, status: .failure(error)))
+      }
+    }
+    return nodes
+  }
+
+  // MARK: - Watching
+
+  /// Watches keys until a moment or until the connection is lost, and passes on each message.
+  ///
+  /// A node that is stopped, or that the network no longer reaches, is silent, and a watch goes on after the
+  /// user lost the right to it. Therefore, the node is asked every five seconds how many of the keys there
+  /// are.
+  ///
+  /// - Parameters:
+  ///   - range: The keys.
+  ///   - revision: The first revision whose changes are reported.
+  ///   - moment: The moment at which the watch ends, in microseconds of the monotonic clock.
+  ///   - onReply: A closure that gets a message, and returns `false` to end the watch.
+  /// - Returns: `true` if the watch ended at the moment, or `false` if it was lost.
+  func watch(
+    _ range: EtcdRange, from revision: Int64, until moment: Int64,
+    _ onReply: @escaping @Sendable (WatchReply) async -> Bool
+  ) async -> Bool {
+    let index = current.withLock { $0 }
+    let endpoint = endpoints[index]
+    guard let known = try? await currentToken(until: .now(plus: .seconds(10))) ?? "" else {
+      rotate(from: index)
+      return false
+    }
+    let token = known.isEmpty ? nil : known
+    let transport = transport
+    let isOver = await withTaskGroup { group in
+      group.addTask {
+        try? await transport.stream(
+          "/v3/watch", Self.encode(WatchRequest(range, from: revision)), to: endpoint,
+          token: token, until: .now(plus: .seconds(5))
+        ) { line in
+          guard let reply = try? Self.decode(line) as WatchReply else { return false }
+          return await onReply(reply)
+        }
+        return false
+      }
+      group.addTask {
+        var request = RangeRequest(range)
+        request.countsOnly = true
+        let body = Self.encode(request)
+        repeat {
+          let pause = min(moment, .now(plus: .seconds(5)))
+          guard await Waiter.wait(until: pause, { _ in }) == .timedOut else { return false }
+          if pause == moment { return true }
+        } while (try? await transport.send(
+          "/v3/kv/range", body, to: endpoint, token: token, until: .now(plus: .seconds(2)))) != nil
+        return false
+      }
+      let isOver = await group.next() ?? false
+      group.cancelAll()
+      return isOver
+    }
+    if !isOver {
+      self.token.withLock { if $0 == token { $0 = nil } }
+      rotate(from: index)
+    }
+    return isOver
+  }
+
+  private func rotate(from index: Int) {
+    current.withLock { if $0 == index { $0 = (index + 1) % endpoints.count } }
+  }
+
+  // MARK: - Authentication
+
+  private func currentToken(until moment: Int64) async throws(EtcdFailure) -> String? {
+    guard let user else { return nil }
+    if let known = token.withLock({ $0 }) { return known }
+    switch await authenticating.take(until: moment) {
+    case .ended: break
+    case .timedOut: throw .timedOut
+    case .canceled: throw .canceled
+    }
+    defer { authenticating.giveBack() }
+    if let known = token.withLock({ $0 }) { return known }
+    let index = current.withLock { $0 }
+    let body = Self.encode(
+      AuthenticationRequest(name: user.name, password: user.password.text ?? ""))
+    let reply = try await transport.send(
+      "/v3/auth/authenticate", body, to: endpoints[index], token: nil,
+      until: min(moment, ThreadExecutor.now + Self.patience))
+    let new = try (Self.decode(reply) as AuthenticationReply).token
+    token.withLock { $0 = new }
+    return new
+  }
+
+  // MARK: - JSON
+
+  /// Returns a request as JSON, with the same bytes each time.
+  static func encode(_ request: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(request) else {
+      preconditionFailure("requests consist of text and numbers")
+    }
+    return Array(data)
+  }
+
+  private static func decode<Reply: Decodable>(_ bytes: [UInt8]) throws(EtcdFailure) -> Reply {
+    do {
+      return try JSONDecoder().decode(Reply.self, from: Data(bytes))
+    } catch {
+      throw .malformed("a reply without the expected fields")
+    }
+  }
+}
+
+extension EtcdFailure {
+  /// A number that is higher if the failure says more about the cluster.
+  ///
+  /// An answer says more than a lost connection. The last attempt has often too little time.
+  fileprivate var weight: Int {
+    switch self {
+    case .timedOut, .canceled: 0
+    case .unreachable: 1
+    case .lost, .untrusted: 2
+    case .refused, .malformed: 3
+    }
+  }
+}
+
+extension GatewayError {
+  /// Indicates whether the cluster may answer soon.
+  ///
+  /// The request may have been processed, or may be later.
+  var isTransient: Bool { [2, 4, 13, 14].contains(code) }
+
+  /// Indicates whether a new token helps.
+  var isAboutToken: Bool {
+    code == 16 || code == 3 && message.contains("revision of auth store is old")
+  }
+}
+#endif

@@ -1,0 +1,65 @@
+#if Etcd
+internal import KeyringFoundation
+
+/// A key of etcd's database, which this package writes as a path of ASCII characters.
+struct EtcdKey: Hashable, Comparable, Sendable {
+  let path: String
+
+  init(_ path: String) { self.path = path }
+
+  /// The first key behind all keys that begin with this one.
+  var endOfPrefix: EtcdKey {
+    var scalars = Array(path.unicodeScalars)
+    if let last = scalars.popLast(), let next = UnicodeScalar(last.value + 1) {
+      scalars.append(next)
+    }
+    return EtcdKey(String(String.UnicodeScalarView(scalars)))
+  }
+
+  /// The first key behind this one.
+  var next: EtcdKey { EtcdKey(path + "\0") }
+
+  static func < (one: EtcdKey, other: EtcdKey) -> Bool {
+    one.path.utf8.lexicographicallyPrecedes(other.path.utf8)
+  }
+
+  static func + (key: EtcdKey, suffix: String) -> EtcdKey { EtcdKey(key.path + suffix) }
+}
+
+/// All keys from one on, up to but not including another one.
+struct EtcdRange: Hashable, Sendable {
+  var start: EtcdKey
+  let end: EtcdKey
+
+  /// Creates the range from one key to another, or returns `nil` if it's empty.
+  init?(from start: EtcdKey, to end: EtcdKey) {
+    guard start < end else { return nil }
+    (self.start, self.end) = (start, end)
+  }
+
+  /// Creates the range of all keys with a prefix.
+  init(prefix: EtcdKey) { (start, end) = (prefix, prefix.endOfPrefix) }
+
+  /// Returns the parts of this range that are in others, in their order, each key once.
+  func parts(in others: [EtcdRange]) -> [EtcdRange] {
+    var parts: [EtcdRange] = []
+    for other in others.sorted(by: { $0.start < $1.start }) {
+      let start = max(start, other.start, parts.last?.end ?? start)
+      if let part = EtcdRange(from: start, to: min(end, other.end)) { parts.append(part) }
+    }
+    return parts
+  }
+}
+
+extension EtcdKey: Codable {
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    path = String(decoding: try container.decode(Data.self), as: UTF8.self)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(Data(path.utf8))
+  }
+}
+#endif

@@ -1,0 +1,72 @@
+#if Etcd
+/// A way to send requests to etcd.
+protocol EtcdTransport: Sendable {
+  /// Sends a request to a node, and returns the reply.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the call, for example "/v3/kv/txn".
+  ///   - body: The request as JSON.
+  ///   - endpoint: The node.
+  ///   - token: The token of the user, or `nil` if there is none.
+  ///   - moment: The moment at which to give up, in microseconds of the monotonic clock.
+  /// - Returns: The reply as JSON.
+  /// - Throws: `EtcdFailure` if there is no reply.
+  func send(
+    _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
+  ) async throws(EtcdFailure) -> [UInt8]
+
+  /// Sends a request to a node, and passes on each line of the reply until the reply ends.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the call, for example "/v3/watch".
+  ///   - body: The request as JSON.
+  ///   - endpoint: The node.
+  ///   - token: The token of the user, or `nil` if there is none.
+  ///   - moment: The moment at which to give up if the reply hasn't begun.
+  ///   - onLine: A closure that gets a line, and returns `false` to end the request.
+  /// - Throws: `EtcdFailure` if the reply didn't end regularly.
+  func stream(
+    _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
+    _ onLine: ([UInt8]) async -> Bool
+  ) async throws(EtcdFailure)
+}
+
+/// A reason why a request to etcd has no reply.
+enum EtcdFailure: Error, Sendable {
+  /// No connection was made, so the request wasn't sent.
+  case unreachable(String)
+  /// The node or this program has a certificate that the other one refuses.
+  case untrusted(String)
+  /// The connection was lost, or the time is over. The request may have been processed.
+  case lost(String)
+  /// The time is over. The request may have been processed.
+  case timedOut
+  /// The task was cancelled. The request may have been processed.
+  case canceled
+  /// etcd refused the request.
+  case refused(GatewayError)
+  /// The reply isn't from etcd's gateway.
+  case malformed(String)
+}
+
+/// The address of a node of the cluster.
+struct EtcdEndpoint: Sendable, CustomStringConvertible {
+  let description: String
+
+  /// Reads an address such as "https://etcd-1.example.org:2379", or returns `nil` if it isn't one.
+  init?(_ address: String) {
+    guard let scheme = ["https://", "http://"].first(where: address.hasPrefix) else { return nil }
+    let rest = address.dropFirst(scheme.count)
+    let authority = rest.hasSuffix("/") ? rest.dropLast() : rest
+    // An address of IPv6 has colons inside brackets.
+    guard let colon = authority.lastIndex(of: ":"),
+      UInt16(authority[authority.index(after: colon)...]).map({ $0 > 0 }) == true
+    else { return nil }
+    let host = authority[..<colon]
+    guard !host.isEmpty, host.allSatisfy({ $0.isASCII && !"/@?# ".contains($0) }),
+      !host.contains(":") || host.hasPrefix("[") && host.hasSuffix("]")
+    else { return nil }
+    description = scheme + authority
+  }
+}
+#endif

@@ -1,0 +1,138 @@
+#if Etcd
+internal import AsyncHTTPClient
+internal import KeyringFoundation
+internal import KeyringLibc
+internal import KeyringStorage
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
+internal import Synchronization
+
+/// etcd's JSON gateway over HTTP/1.1.
+final class HTTPTransport: EtcdTransport {
+  private let client: HTTPClient
+  /// The client for replies that don't end.
+  ///
+  /// Its connections may be silent.
+  private let streaming: HTTPClient
+
+  /// The most bytes of a reply: a page of items, each as large as possible, in base64.
+  private static let largestReply = 256 << 20
+
+  init(_ tls: TLSConfiguration?) {
+    var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+    // With HTTP/2, requests on one connection can hold up a watch: etcd issue 15402.
+    configuration.httpVersion = .http1Only
+    configuration.redirectConfiguration = .disallow
+    // Another node is tried instead.
+    configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+    configuration.timeout.connect = .seconds(1)
+    streaming = HTTPClient(
+      eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+    // A node that stops in the middle of a reply counts as lost.
+    configuration.timeout.read = .seconds(5)
+    client = HTTPClient(
+      eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+  }
+
+  deinit {
+    // Connections that are idle close. Requests hold the transport, so there are none.
+    client.shutdown { _ in }
+    streaming.shutdown { _ in }
+  }
+
+  func send(
+    _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
+  ) async throws(EtcdFailure) -> [UInt8] {
+    do {
+      let response = try await client.response(path, body, endpoint, token, moment)
+      return try await bytes(of: response)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  func stream(
+    _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
+    _ onLine: ([UInt8]) async -> Bool
+  ) async throws(EtcdFailure) {
+    do {
+      let response = try await streaming.response(path, body, endpoint, token, moment)
+      if response.status != .ok { _ = try await bytes(of: response) }
+      var line: [UInt8] = []
+      for try await part in response.body {
+        for byte in part.readableBytesView {
+          if byte != UInt8(ascii: "\n") {
+            line.append(byte)
+          } else {
+            let isOver = await !onLine(line)
+            if isOver { return }
+            line = []
+          }
+        }
+      }
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  private func bytes(of response: HTTPClientResponse) async throws -> [UInt8] {
+    var reply = try await response.body.collect(upTo: Self.largestReply)
+    let bytes = reply.readBytes(length: reply.readableBytes) ?? []
+    if response.status == .ok { return bytes }
+    throw failure(response.status, bytes)
+  }
+
+  private func failure(_ status: HTTPResponseStatus, _ body: [UInt8]) -> EtcdFailure {
+    if let error = try? JSONDecoder().decode(GatewayError.self, from: Data(body)) {
+      return .refused(error)
+    }
+    let text = String(decoding: body.prefix(200), as: UTF8.self)
+    return .malformed("\(status.code) \(text)")
+  }
+
+  private func failure(_ error: any Error) -> EtcdFailure {
+    if let failure = error as? EtcdFailure { return failure }
+    if error is CancellationError { return .canceled }
+    switch error {
+    case is NIOConnectionError, ChannelError.connectTimeout: return .unreachable("\(error)")
+    case let error as IOError where IOError.ofConnecting.contains(error.errnoCode):
+      return .unreachable("\(error)")
+    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: return .untrusted("\(error)")
+    default: break
+    }
+    guard let error = error as? HTTPClientError else { return .lost("\(error)") }
+    switch error {
+    case .cancelled: return .canceled
+    case .deadlineExceeded: return .timedOut
+    case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
+      return .unreachable("\(error)")
+    default: return .lost("\(error)")
+    }
+  }
+}
+
+extension IOError {
+  /// The codes with which a connection isn't made.
+  fileprivate static let ofConnecting = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT]
+}
+
+extension HTTPClient {
+  /// Sends a request, and returns the reply as soon as it begins.
+  fileprivate func response(
+    _ path: String, _ body: [UInt8], _ endpoint: EtcdEndpoint, _ token: String?, _ moment: Int64
+  ) async throws -> HTTPClientResponse {
+    var request = HTTPClientRequest(url: endpoint.description + path)
+    request.method = .POST
+    request.headers.add(name: "Content-Type", value: "application/json")
+    // Without a leader, etcd answers at once instead of after seven seconds, and ends a watch.
+    request.headers.add(name: "Grpc-Metadata-hasleader", value: "true")
+    if let token { request.headers.add(name: "Authorization", value: token) }
+    request.body = .bytes(ByteBuffer(bytes: body))
+    let deadline = NIODeadline.now() + .microseconds(max(0, moment - ThreadExecutor.now))
+    return try await execute(request, deadline: deadline)
+  }
+}
+#endif

@@ -1,0 +1,75 @@
+#if Etcd
+public import KeyringStorage
+
+internal import Synchronization
+
+extension EtcdStorage {
+  /// Checks each node, the keys of the namespace, and whether the items can be read.
+  ///
+  /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed.
+  /// - Returns: The diagnosis. A node that doesn't answer is a notice: the others do its work.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    var diagnosis = ThreadExecutor.runToEnd { await fleet.diagnosis() }
+    if writing, diagnosis.failure == nil { diagnosis.probeWriting(in: self) }
+    return diagnosis
+  }
+}
+
+extension EtcdNamespace {
+  fileprivate func diagnosis() async -> StorageDiagnosis {
+    var diagnosis = StorageDiagnosis(of: "\(EtcdStorage.self)")
+    var subject = "settings"
+    do throws(SecureStorageError) {
+      try await perform(.diagnose) { (session) throws(SecureStorageError) in
+        for node in await session.client.nodes() { add(node, to: &diagnosis) }
+        subject = "keys"
+        let keys = try await session.readKeys()
+        diagnosis.add(
+          subject, "namespace \(settings.namespace), opened with a \(source.withLock { $0 })",
+          recoverySuggestion: keys.removingOldDataKeys.isEmpty
+            ? nil : "A change of the data key wasn't finished. Call rotateDataKey() again.")
+      }
+    } catch {
+      diagnosis.add(subject, error)
+    }
+    return diagnosis
+  }
+
+  private func add(_ node: EtcdClient.Node, to diagnosis: inout StorageDiagnosis) {
+    switch node.status {
+    case .success(let status):
+      let suggestion =
+        if !status.hasLeader {
+          "It has no leader. Check that most of the nodes run, and that they reach each other."
+        } else if let alarm = status.alarms.first {
+          alarm.contains("NOSPACE")
+            ? "It has the alarm NOSPACE. Compact and defragment the database, and disarm the alarm."
+            : "Its alarm: \(alarm)."
+        } else if status.lacksFixes {
+          "Update it: versions before 3.4.25 can lose changes that a client watches."
+        } else {
+          nil as String?
+        }
+      diagnosis.add(
+        "node \(node.endpoint)", "etcd \(status.version), \(status.databaseSize >> 20) MiB",
+        recoverySuggestion: suggestion)
+    case .failure(let failure):
+      let error = error(for: failure)
+      let cause = error.underlying.map { " [\($0)]" } ?? ""
+      diagnosis.add(
+        "node \(node.endpoint)", error.message + cause,
+        recoverySuggestion: error.recoverySuggestion ?? "Check the node.")
+    }
+  }
+}
+
+extension StatusReply {
+  var hasLeader: Bool { leader != 0 }
+
+  /// Indicates whether the version is older than 3.4.25.
+  fileprivate var lacksFixes: Bool {
+    let parts = version.split(separator: ".").map { Int($0.prefix { $0.isNumber }) ?? 0 }
+    return parts.lexicographicallyPrecedes([3, 4, 25])
+  }
+}
+#endif

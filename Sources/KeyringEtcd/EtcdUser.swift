@@ -1,0 +1,18 @@
+#if Etcd
+public import KeyringCore
+
+/// A user of an etcd cluster.
+public struct EtcdUser: Sendable {
+  let name: String
+  let password: Secret
+
+  /// Creates a user.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the user.
+  ///   - password: The password of the user, which must be UTF-8.
+  public init(name: String, password: Secret) {
+    (self.name, self.password) = (name, password)
+  }
+}
+#endif

@@ -1,0 +1,76 @@
+#if Etcd
+internal import KeyringSealing
+internal import KeyringStorage
+
+/// An item with everything that is stored with it.
+struct FleetItem: Sendable {
+  /// The number of bytes of the identifier of a write.
+  static let writeIDByteCount = 16
+
+  let record: ItemRecord
+  let secret: Secret
+  /// The identifier of the write that stored the item, which tells its author that it was done.
+  let writeID: [UInt8]
+  /// The revision in which the item was stored, which orders the items.
+  ///
+  /// An item that is only encrypted with another key keeps its place.
+  let order: Int64
+  /// The revision in which the value in etcd was last changed.
+  let revision: Int64
+
+  /// A reason why a value can't be decrypted.
+  enum Damage: Error {
+    case format
+    case unknownKey
+    case content
+  }
+
+  init(_ record: ItemRecord, _ secret: Secret, writeID: [UInt8], order: Int64 = 0) {
+    (self.record, self.secret, self.writeID, self.order) = (record, secret, writeID, order)
+    revision = 0
+  }
+
+  /// The same item in the same place of the order, to encrypt it with another key.
+  var moved: FleetItem { FleetItem(record, secret, writeID: writeID, order: order) }
+
+  /// The bytes to encrypt.
+  var content: Secret {
+    var counter = ByteWriter(counting: ())
+    write(to: &counter)
+    return Secret(capacity: counter.count) { room in
+      var writer = ByteWriter(room)
+      write(to: &writer)
+      return writer.count
+    }
+  }
+
+  private func write(to writer: inout ByteWriter) {
+    writeID.withUnsafeBytes { writer.write(bytes: $0) }
+    writer.write(order)
+    record.write(to: &writer)
+    writer.write(UInt32(secret.count))
+    secret.withUnsafeBytes { writer.write(bytes: $0) }
+  }
+
+  init(_ content: Secret, revision: Int64) throws(MalformedRecord) {
+    self = try content.withUnsafeBytes { (bytes) throws(MalformedRecord) in
+      var reader = ByteReader(bytes)
+      let id = try reader.skip(Self.writeIDByteCount)
+      let order: Int64 = try reader.integer()
+      let record = try ItemRecord(&reader)
+      let secret = try reader.skippedBytes()
+      guard reader.isAtEnd else { throw MalformedRecord() }
+      return FleetItem(
+        record, Secret(copying: UnsafeRawBufferPointer(rebasing: bytes[secret])),
+        writeID: Array(bytes[id]), order: order == 0 ? revision : order, revision: revision)
+    }
+  }
+
+  private init(
+    _ record: ItemRecord, _ secret: Secret, writeID: [UInt8], order: Int64, revision: Int64
+  ) {
+    (self.record, self.secret, self.writeID) = (record, secret, writeID)
+    (self.order, self.revision) = (order, revision)
+  }
+}
+#endif

@@ -1,0 +1,62 @@
+#if Etcd
+/// The names of a namespace's keys in etcd's database.
+struct Namespace: Sendable {
+  let name: String
+  private let root: EtcdKey
+
+  /// Creates a namespace, or returns `nil` if it can't have that name.
+  init?(_ name: String) {
+    let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+    guard name.utf8.count <= 256,
+      parts.allSatisfy({ part in
+        !part.isEmpty
+          && part.utf8.allSatisfy {
+            Character(UnicodeScalar($0)).isLetter && $0 < 128
+              || (48...57).contains($0) || "-._".utf8.contains($0)
+          }
+      })
+    else { return nil }
+    self.name = name
+    root = EtcdKey("/\(name)/v1/")
+  }
+
+  /// The description of the namespace.
+  var meta: EtcdKey { root + "meta" }
+  /// The identifier of the data key for new items.
+  var primary: EtcdKey { root + "primary" }
+  /// The prefix of the wrapped keys.
+  var keys: EtcdKey { root + "keys/" }
+  var rootKey: EtcdKey { keys + "root" }
+  func dataKey(_ id: UInt32) -> EtcdKey { keys + id.hexadecimal }
+
+  /// The prefix of the items of all services.
+  var items: EtcdKey { root + "items/" }
+  /// The prefix of the records of writes of all services.
+  var writes: EtcdKey { root + "writes/" }
+  func service(_ code: String) -> Service {
+    Service(items: items + (code + "/"), writes: writes + (code + "/"))
+  }
+
+  /// The service that stands for the keys themselves.
+  var administration: Service { service("keys") }
+
+  /// The prefixes of all that is written for a service, to which a role can be restricted.
+  struct Service: Sendable {
+    let items: EtcdKey
+    let writes: EtcdKey
+  }
+}
+
+extension FixedWidthInteger where Self: UnsignedInteger {
+  /// The number with all of its digits to the base 16.
+  var hexadecimal: String {
+    let digits = String(self, radix: 16)
+    return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
+  }
+}
+
+extension Collection<UInt8> {
+  /// The bytes as digits to the base 16.
+  var hexadecimal: String { map(\.hexadecimal).joined() }
+}
+#endif

@@ -1,0 +1,74 @@
+#if Etcd
+internal import KeyringSealing
+
+/// The value of `meta`: the random identifier of a namespace, and how often its keys were wrapped.
+struct NamespaceDescription: Sendable {
+  let id: [UInt8]
+  let generation: UInt64
+
+  init(id: [UInt8], generation: UInt64) { (self.id, self.generation) = (id, generation) }
+
+  private var code: [UInt8] = []
+  private var content: [UInt8] { [NamespaceKeys.version] + id + generation.bigEndianBytes }
+
+  /// Returns the description with a code that authenticates it.
+  func bytes(_ key: SealingKey, _ namespace: Namespace) -> [UInt8] {
+    content + key.authenticationCode(for: authenticated(namespace))
+  }
+
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count == 1 + 16 + 8 + 32, bytes[0] == NamespaceKeys.version else { return nil }
+    self.init(id: Array(bytes[1..<17]), generation: UInt64(bigEndianBytes: bytes[17..<25]))
+    code = Array(bytes[25...])
+  }
+
+  func isAuthentic(_ key: SealingKey, _ namespace: Namespace) -> Bool {
+    key.isValid(code, for: authenticated(namespace))
+  }
+
+  private func authenticated(_ namespace: Namespace) -> [UInt8] {
+    Array("meta\0\(namespace.name)\0".utf8) + content
+  }
+}
+
+/// The value of `primary`: the data key for new items, and how often it was replaced.
+struct PrimaryKey: Sendable {
+  let id: UInt32
+  let generation: UInt64
+
+  init(id: UInt32, generation: UInt64) { (self.id, self.generation) = (id, generation) }
+
+  private var code: [UInt8] = []
+  private var content: [UInt8] {
+    [NamespaceKeys.version] + id.bigEndianBytes + generation.bigEndianBytes
+  }
+
+  /// Returns the identifier with a code that authenticates it.
+  func bytes(_ key: SealingKey, _ namespace: Namespace, _ id: [UInt8]) -> [UInt8] {
+    content + key.authenticationCode(for: authenticated(namespace, id))
+  }
+
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count == 1 + 4 + 8 + 32, bytes[0] == NamespaceKeys.version else { return nil }
+    self.init(
+      id: UInt32(bigEndianBytes: bytes[1..<5]), generation: UInt64(bigEndianBytes: bytes[5..<13]))
+    code = Array(bytes[13...])
+  }
+
+  func isAuthentic(_ key: SealingKey, _ namespace: Namespace, _ id: [UInt8]) -> Bool {
+    key.isValid(code, for: authenticated(namespace, id))
+  }
+
+  private func authenticated(_ namespace: Namespace, _ id: [UInt8]) -> [UInt8] {
+    Array("primary\0\(namespace.name)\0".utf8) + id + content
+  }
+}
+
+extension FixedWidthInteger {
+  var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
+
+  init(bigEndianBytes bytes: some Sequence<UInt8>) {
+    self = bytes.reduce(0) { $0 << 8 | Self($1) }
+  }
+}
+#endif

@@ -1,0 +1,292 @@
+#if Etcd
+internal import KeyringSealing
+internal import KeyringStorage
+
+/// The keys of a namespace, as they were in etcd at one moment.
+///
+/// A random root key derives the key of the names and the key that authenticates `meta` and `primary`. Items
+/// are encrypted with data keys, which are independent of the root key. The key of the source wraps the root
+/// key and the data keys.
+struct NamespaceKeys: Sendable {
+  let namespace: Namespace
+  let description: NamespaceDescription
+  let primary: PrimaryKey
+  /// The revisions of `meta` and `primary`.
+  ///
+  /// Every request has the condition that they're still the same.
+  let conditions: [Transaction.Comparison]
+  private let root: SealingKey
+  private let names: SealingKey
+  private let dataKeys: [UInt32: SealingKey]
+  private let wrappingParameters: KeyParameters
+  /// The revisions of everything that the keys were read from.
+  private let revisions: [EtcdKey: Int64]
+
+  /// The format in which everything is stored.
+  static let version: UInt8 = 1
+  static let use = WrappedKey.Use(
+    name: "swift-keyring etcd", prefix: Array("etcd\0".utf8) + [version])
+
+  // MARK: - Reading
+
+  /// The requests for everything that the keys are read from.
+  static func requests(_ namespace: Namespace) -> [Transaction.Operation] {
+    [
+      .range(RangeRequest(namespace.meta)), .range(RangeRequest(namespace.primary)),
+      .range(RangeRequest(prefix: namespace.keys)),
+    ]
+  }
+
+  /// Reads the keys from the replies to ``requests(_:)``.
+  ///
+  /// Only keys that aren't among the known ones need the source.
+  init(
+    _ values: ArraySlice<KeyValue>, of namespace: Namespace, known: NamespaceKeys?,
+    _ source: KeySource, _ request: KeyRequest
+  ) async throws(SecureStorageError) {
+    let values = Dictionary(values.map { ($0.key, $0) }) { $1 }
+    guard let meta = values[namespace.meta] else {
+      guard known == nil else {
+        throw request.error(
+          .damaged, "The \(request.subject) has been removed from the cluster.",
+          recoverySuggestion: "Restore the cluster from a backup.")
+      }
+      throw request.error(
+        .noStorage, "The cluster has no \(request.subject).",
+        recoverySuggestion: "Check the name. Create a new namespace with initialize(), once.")
+    }
+    guard let primary = values[namespace.primary], let rootValue = values[namespace.rootKey],
+      let description = NamespaceDescription(meta.value), let main = PrimaryKey(primary.value)
+    else { throw request.damaged("its keys are incomplete") }
+    if let known {
+      guard known.description.id == description.id else {
+        throw request.damaged("another namespace has taken its place")
+      }
+      guard description.generation >= known.description.generation,
+        main.generation >= known.primary.generation
+      else { throw request.damaged("its keys are older than those that it had before") }
+    }
+
+    // The source is asked at most once, and only for keys that aren't known yet.
+    guard rootValue.value.first == Self.version,
+      let wrappedRoot = WrappedKey(rootValue.value.dropFirst())
+    else { throw request.damaged("its root key isn't a wrapped key") }
+    var wrapping: WrappingKey?
+    func unwrap(
+      _ box: some Collection<UInt8>, _ name: String
+    ) async throws(SecureStorageError) -> SealingKey {
+      let key =
+        if let wrapping { wrapping } else {
+          try await WrappingKey(wrappedRoot.parameters, of: source, for: Self.use, request)
+        }
+      wrapping = key
+      return try key.unwrap(
+        box, authenticating: Self.binding(name, description.id, namespace), request)
+    }
+    let root =
+      if let known { known.root } else { try await unwrap(wrappedRoot.box, "root") }
+    let authenticator = Self.authenticator(root)
+    guard description.isAuthentic(authenticator, namespace),
+      main.isAuthentic(authenticator, namespace, description.id)
+    else { throw request.damaged("its keys aren't those that this package has written") }
+
+    var dataKeys: [UInt32: SealingKey] = [:]
+    for (key, value) in values
+    where key.path.hasPrefix(namespace.keys.path) && key != namespace.rootKey {
+      let name = key.path.dropFirst(namespace.keys.path.count)
+      guard let id = UInt32(name, radix: 16), namespace.dataKey(id) == key,
+        value.value.first == Self.version
+      else { throw request.damaged("it has a key of an unknown form") }
+      dataKeys[id] =
+        if let same = known?.dataKeys[id] { same } else {
+          try await unwrap(value.value.dropFirst(), id.hexadecimal)
+        }
+    }
+    guard dataKeys[main.id] != nil else { throw request.damaged("its data key is missing") }
+    self.namespace = namespace
+    self.description = description
+    self.primary = main
+    conditions = [
+      .init(key: namespace.meta, revision: meta.revision),
+      .init(key: namespace.primary, revision: primary.revision),
+    ]
+    (self.root, self.names, self.dataKeys) = (root, root.derived(for: "names"), dataKeys)
+    wrappingParameters = wrappedRoot.parameters
+    revisions = values.mapValues(\.revision)
+  }
+
+  /// The data that a wrapped key authenticates, so that it can't take the place of another one.
+  private static func binding(_ name: String, _ id: [UInt8], _ namespace: Namespace) -> [UInt8] {
+    id + Array("\(namespace.name)\0\(name)".utf8)
+  }
+
+  private static func authenticator(_ root: SealingKey) -> SealingKey {
+    root.derived(for: "authentication")
+  }
+
+  // MARK: - Creating
+
+  /// Returns the operations that create a namespace.
+  static func creation(
+    of namespace: Namespace, _ source: KeySource, _ request: KeyRequest
+  ) async throws(SecureStorageError) -> [Transaction.Operation] {
+    let wrapping = try await WrappingKey(of: source, for: use, request)
+    let (root, dataKey) = (SealingKey(), SealingKey())
+    let description = NamespaceDescription(id: .random(16), generation: 1)
+    let primary = PrimaryKey(id: .random(in: 1 ... .max), generation: 1)
+    let authenticator = authenticator(root)
+    func box(_ key: SealingKey, _ name: String) throws(SecureStorageError) -> [UInt8] {
+      try wrapping.wrap(
+        key, authenticating: binding(name, description.id, namespace), request)
+    }
+    return [
+      .put(namespace.meta, description.bytes(authenticator, namespace), lease: nil),
+      .put(namespace.primary, primary.bytes(authenticator, namespace, description.id), lease: nil),
+      .put(
+        namespace.rootKey, [version] + wrapping.parameters.bytes + (try box(root, "root")),
+        lease: nil),
+      .put(
+        namespace.dataKey(primary.id),
+        [version] + (try box(dataKey, primary.id.hexadecimal)), lease: nil),
+    ]
+  }
+
+  // MARK: - Changing
+
+  /// Returns the changes that wrap all keys with the key of another source.
+  func rewrapping(
+    with source: KeySource, _ request: KeyRequest
+  ) async throws(SecureStorageError) -> [ConditionalChange] {
+    let wrapping = try await WrappingKey(of: source, for: Self.use, request)
+    var changes = [
+      change(
+        namespace.meta,
+        NamespaceDescription(id: description.id, generation: description.generation + 1)
+          .bytes(Self.authenticator(root), namespace)),
+      change(
+        namespace.rootKey,
+        [Self.version] + wrapping.parameters.bytes + (try box(root, "root", wrapping, request))),
+    ]
+    for (id, key) in dataKeys {
+      changes.append(
+        change(
+          namespace.dataKey(id),
+          [Self.version] + (try box(key, id.hexadecimal, wrapping, request))))
+    }
+    return changes
+  }
+
+  /// Returns the changes that add a data key, and make it the one for new items.
+  func addingDataKey(
+    _ source: KeySource, _ request: KeyRequest
+  ) async throws(SecureStorageError) -> [ConditionalChange] {
+    let wrapping = try await WrappingKey(
+      wrappingParameters, of: source, for: Self.use, request)
+    var id = primary.id
+    while dataKeys[id] != nil { id = .random(in: 1 ... .max) }
+    return [
+      change(
+        namespace.dataKey(id),
+        [Self.version] + (try box(SealingKey(), id.hexadecimal, wrapping, request))),
+      change(
+        namespace.primary,
+        PrimaryKey(id: id, generation: primary.generation + 1)
+          .bytes(Self.authenticator(root), namespace, description.id)),
+    ]
+  }
+
+  /// The changes that remove all data keys but the one for new items.
+  var removingOldDataKeys: [ConditionalChange] {
+    dataKeys.keys.filter { $0 != primary.id }.map { change(namespace.dataKey($0), nil) }
+  }
+
+  private func change(_ key: EtcdKey, _ value: [UInt8]?) -> ConditionalChange {
+    ConditionalChange(key: key, revision: revisions[key] ?? 0, value: value)
+  }
+
+  private func box(
+    _ key: SealingKey, _ name: String, _ wrapping: WrappingKey, _ request: KeyRequest
+  ) throws(SecureStorageError) -> [UInt8] {
+    try wrapping.wrap(
+      key, authenticating: Self.binding(name, description.id, namespace), request)
+  }
+
+  // MARK: - Names
+
+  /// Returns the prefixes of everything that is written for the service of a key.
+  ///
+  /// An internet password belongs to its server, and another item without a service to its kind.
+  func service(of key: ItemKey) -> Namespace.Service {
+    if let service = key.service { return self.service(service) }
+    let server = key.attributes[AttributeName.server]
+    return namespace.service(code(server == nil ? "kind" : "server", server ?? key.kind.rawValue))
+  }
+
+  /// Returns the prefixes of everything that is written for a service.
+  func service(_ service: String) -> Namespace.Service {
+    namespace.service(code("service", service))
+  }
+
+  /// Returns the key under which an item is stored.
+  func item(_ key: ItemKey) -> EtcdKey {
+    var text = key.kind.rawValue
+    for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
+      text += "\0\(name)\0\(value)"
+    }
+    return service(of: key).items + code("item", text)
+  }
+
+  /// Returns 128 bits of the HMAC of a text.
+  private func code(_ purpose: String, _ text: String) -> String {
+    names.authenticationCode(for: Array("\(purpose)\0\(text)".utf8)).prefix(16).hexadecimal
+  }
+
+  // MARK: - Items
+
+  /// Encrypts an item for the key under which it's stored.
+  func seal(_ item: FleetItem, _ key: EtcdKey) throws(SealingKey.Failure) -> [UInt8] {
+    guard let dataKey = dataKeys[primary.id] else { throw SealingKey.Failure() }
+    let header = Self.header(primary.id)
+    var bytes = header
+    try dataKey.seal(item.content, authenticating: binding(header, key), appendingTo: &bytes)
+    return bytes
+  }
+
+  /// Decrypts an item.
+  func open(_ value: KeyValue) throws(FleetItem.Damage) -> FleetItem {
+    guard value.value.count > 5, value.value[0] == Self.version else { throw .format }
+    let header = Array(value.value.prefix(5))
+    let id = header[1...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    guard let dataKey = dataKeys[id] else { throw .unknownKey }
+    let content: Secret
+    do throws(SealingKey.Failure) {
+      content = try dataKey.open(value.value[5...], authenticating: binding(header, value.key))
+    } catch {
+      throw .content
+    }
+    do throws(MalformedRecord) {
+      return try FleetItem(content, revision: value.revision)
+    } catch {
+      throw .content
+    }
+  }
+
+  /// Returns whether an item is encrypted with the data key for new items.
+  func isCurrent(_ value: KeyValue) -> Bool { value.value.starts(with: Self.header(primary.id)) }
+
+  private static func header(_ id: UInt32) -> [UInt8] {
+    [version] + withUnsafeBytes(of: id.bigEndian) { Array($0) }
+  }
+
+  /// The data that an item authenticates, so that it can't take the place of another one.
+  private func binding(_ header: [UInt8], _ key: EtcdKey) -> [UInt8] {
+    header + description.id + Array(key.path.utf8)
+  }
+}
+
+extension KeyRequest {
+  func damaged(_ how: String) -> SecureStorageError {
+    error(.damaged, "The \(subject) is damaged: \(how).")
+  }
+}
+#endif

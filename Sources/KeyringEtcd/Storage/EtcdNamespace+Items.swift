@@ -1,0 +1,227 @@
+#if Etcd
+internal import KeyringSealing
+internal import KeyringStorage
+
+extension EtcdNamespace {
+  // MARK: - Reading
+
+  func items(
+    for keys: [ItemKey], _ details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try await perform(.read) { (session) throws(SecureStorageError) in
+      var items: [ItemKey: SecureItem] = [:]
+      var rest = Array(Set(keys))[...]
+      var revision: Int64?
+      while !rest.isEmpty {
+        let part = rest.prefix(Self.requestLimit)
+        rest = rest.dropFirst(Self.requestLimit)
+        let (namespaceKeys, replies, newest) = try await session.read { namespaceKeys in
+          part.map { key in
+            var request = RangeRequest(namespaceKeys.item(key))
+            request.revision = revision
+            return request
+          }
+        }
+        revision = revision ?? newest
+        for (key, reply) in zip(part, replies) {
+          guard let value = reply.values.first else { continue }
+          let item = try session.open(value, namespaceKeys)
+          remember(KnownItem(record: item.record, revision: item.revision), for: key)
+          items[key] = item.record.item(details, secret: item.secret)
+        }
+      }
+      return items
+    }
+  }
+
+  func items(matching query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
+    if query.asksForKeyOnly, let key = query.key {
+      return try await items(for: [key], query.details)[key].map { [$0] } ?? []
+    }
+    return try await perform(.read) { (session) throws(SecureStorageError) in
+      try await session.items(matching: query).map { (item) in
+        item.record.item(query.details, secret: item.secret)
+      }
+    }
+  }
+
+  /// The most requests of a transaction; etcd allows 128.
+  private static let requestLimit = 100
+
+  // MARK: - Saving
+
+  func save(_ item: SecureItem, _ mode: SaveMode) async throws(SecureStorageError) {
+    try await perform(.save) { (session) throws(SecureStorageError) in
+      // A query for a service reads only what is stored for the service of a key.
+      if item.key.service == nil, item.attributes?[AttributeName.service] != nil {
+        throw error(
+          .invalidArgument,
+          "The argument \"attributes\" must not name \"service\" if the key has no service.",
+          argument: "attributes")
+      }
+      var known = known(item.key)
+      var secret = item.secret
+      // A new value needs to know what is there only if it keeps a part of it.
+      var mustRead = secret == nil || mode == .update && known == nil
+      var keys = try await session.keys()
+      while true {
+        if mustRead {
+          let key = item.key
+          let (newKeys, replies, _) = try await session.read { [RangeRequest($0.item(key))] }
+          keys = newKeys
+          let old = try replies.first?.values.first.map { (value) throws(SecureStorageError) in
+            try session.open(value, newKeys)
+          }
+          known = old.map { KnownItem(record: $0.record, revision: $0.revision) }
+          secret = item.secret ?? old?.secret
+          mustRead = false
+          if mode == .update, known == nil { throw error(.itemNotFound) }
+        }
+        if mode == .add { known = nil }
+        guard let secret else { throw missingSecret() }
+        let id = [UInt8].random(FleetItem.writeIDByteCount)
+        let place = keys.item(item.key)
+        let record = ItemRecord(saving: item, over: known?.record)
+        let value: [UInt8]
+        do throws(SealingKey.Failure) {
+          value = try keys.seal(FleetItem(record, secret, writeID: id), place)
+        } catch {
+          throw self.error(.other, "The item can't be encrypted.")
+        }
+        let change = ConditionalChange(key: place, revision: known?.revision ?? 0, value: value)
+        switch try await session.commit([change], service: keys.service(of: item.key), keys, id: id)
+        {
+        case .done(let revision):
+          return remember(KnownItem(record: record, revision: revision), for: item.key)
+        case .otherKeys(let newKeys):
+          keys = newKeys
+        case .conflict(let values):
+          if mode == .add { throw error(.itemAlreadyExists) }
+          let old = try values[0].map { (value) throws(SecureStorageError) in
+            try session.open(value, keys)
+          }
+          known = old.map { KnownItem(record: $0.record, revision: $0.revision) }
+          remember(known, for: item.key)
+          if mode == .update, known == nil { throw error(.itemNotFound) }
+          mustRead = item.secret == nil
+        }
+      }
+    }
+  }
+
+  private func missingSecret() -> SecureStorageError {
+    error(
+      .invalidArgument, "The argument \"secret\" is needed for a new item.", argument: "secret")
+  }
+
+  // MARK: - Removing
+
+  func removeItems(matching query: ItemQuery) async throws(SecureStorageError) -> Int {
+    try await perform(.remove) { (session) throws(SecureStorageError) in
+      var count = 0
+      var keys = try await session.keys()
+      while true {
+        let (newKeys, changes) = try await removals(matching: query, session)
+        keys = newKeys
+        if changes.isEmpty { return count }
+        for start in stride(from: 0, to: changes.count, by: Self.removalLimit) {
+          let part = Array(changes[start..<min(start + Self.removalLimit, changes.count)])
+          let outcome = try await session.commit(
+            part.map(\.change), service: part[0].service, keys,
+            id: .random(FleetItem.writeIDByteCount))
+          // Otherwise, the items are read again.
+          guard case .done = outcome else { break }
+          count += part.count
+          if start + part.count == changes.count { return count }
+        }
+      }
+    }
+  }
+
+  /// The most items that are removed in one transaction.
+  private static let removalLimit = 64
+
+  private func removals(
+    matching query: ItemQuery, _ session: Session
+  ) async throws(SecureStorageError) -> (
+    NamespaceKeys, [(change: ConditionalChange, service: Namespace.Service)]
+  ) {
+    if query.asksForKeyOnly, let key = query.key {
+      // An item that can't be decrypted can be removed, too.
+      let (keys, replies, _) = try await session.read { [RangeRequest($0.item(key))] }
+      let service = keys.service(of: key)
+      return (
+        keys,
+        replies.flatMap(\.values).map {
+          (ConditionalChange(key: $0.key, revision: $0.revision, value: nil), service)
+        }
+      )
+    }
+    let items = try await session.items(matching: query)
+    let keys = try await session.keys()
+    return (
+      keys,
+      items.map { item in
+        let key = item.record.key
+        return (
+          ConditionalChange(key: keys.item(key), revision: item.revision, value: nil),
+          keys.service(of: key)
+        )
+      }
+    )
+  }
+}
+
+extension Session {
+  /// Returns the items that match a query, newest first, at one revision.
+  func items(matching query: ItemQuery) async throws(SecureStorageError) -> [FleetItem] {
+    var found: [FleetItem] = []
+    var revision: Int64?
+    for var range in try await ranges(of: query) {
+      var hasMore = true
+      while hasMore {
+        var request = RangeRequest(range)
+        (request.limit, request.revision) = (Self.pageLimit, revision)
+        let (keys, replies, newest) = try await read { [request] _ in [request] }
+        revision = revision ?? newest
+        guard let page = replies.first else { break }
+        for value in page.values {
+          let item = try open(value, keys)
+          if query.matches(item.record.item(.metadata, secret: item.secret)) { found.append(item) }
+        }
+        hasMore = page.hasMore
+        if let last = page.values.last { range.start = last.key.next }
+      }
+    }
+    found.sort { $0.order > $1.order }
+    return Array(found.prefix(query.limit ?? .max))
+  }
+
+  /// The number of items of a page.
+  private static var pageLimit: Int { 100 }
+
+  /// Returns the ranges that have the items of a query, or those of them that the user may read.
+  ///
+  /// The items of one service are in one range. If the user may not read it, etcd says so.
+  func ranges(of query: ItemQuery?) async throws(SecureStorageError) -> [EtcdRange] {
+    let keys = try await keys()
+    if let key = query?.key { return [EtcdRange(prefix: keys.service(of: key).items)] }
+    if let query, !query.ignoresCase, let service = query.attributes[AttributeName.service] {
+      return [EtcdRange(prefix: keys.service(service).items)]
+    }
+    let all = EtcdRange(prefix: namespace.items)
+    let readable: [EtcdRange]?
+    do throws(EtcdClient.Failure) {
+      readable = try await client.readableRanges(until: end)
+    } catch {
+      throw fleet.error(for: error.cause)
+    }
+    guard let readable else { return [all] }
+    let parts = all.parts(in: readable)
+    if parts.isEmpty {
+      throw fleet.error(for: .refused(GatewayError(code: 7, message: "no role for the items")))
+    }
+    return parts
+  }
+}
+#endif

@@ -1,0 +1,194 @@
+#if Etcd
+internal import KeyringFoundation
+internal import KeyringSealing
+internal import KeyringStorage
+internal import NIOPosix
+internal import NIOSSL
+internal import Synchronization
+
+/// The state that the copies of a storage share: the connections, the keys, and what is known of the items.
+final class EtcdNamespace: Sendable {
+  struct Settings: Sendable {
+    let endpoints: [String]
+    let namespace: String
+    let tls: EtcdTLS?
+    let user: EtcdUser?
+    let timeout: Duration
+  }
+
+  /// An item as this process last wrote or read it.
+  struct KnownItem: Sendable {
+    let record: ItemRecord
+    let revision: Int64
+  }
+
+  let settings: Settings
+  let source: Mutex<KeySource>
+  private let transport: (any EtcdTransport)?
+  private let connection = Mutex<(client: EtcdClient, namespace: Namespace)?>(nil)
+  private let keys = Mutex<NamespaceKeys?>(nil)
+  /// The permission to ask for the key, for one task at a time.
+  private let asking = TaskSemaphore(1)
+  private let known = Mutex<[ItemKey: KnownItem]>([:])
+  private let lease = Mutex<Lease?>(nil)
+  private let watches = Mutex<[EtcdRange: ItemWatch]>([:])
+
+  /// Creates the state of a storage that isn't connected yet.
+  ///
+  /// - Parameters:
+  ///   - settings: The settings of the storage.
+  ///   - source: The source of the key.
+  ///   - transport: The way to send requests, or `nil` for the JSON gateway.
+  init(_ settings: Settings, _ source: KeySource, transport: (any EtcdTransport)? = nil) {
+    self.settings = settings
+    self.transport = transport
+    self.source = Mutex(source)
+  }
+
+  // MARK: - Connections
+
+  /// Runs an operation, and fills in the operation of its errors.
+  func perform<Result>(
+    _ operation: SecureStorageError.Operation,
+    _ body: (Session) async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    do throws(SecureStorageError) {
+      if ThreadExecutor.current?.isSynchronous == true,
+        MultiThreadedEventLoopGroup.currentEventLoop != nil
+      {
+        throw error(
+          .other, "A synchronous call on an event loop's thread would wait for itself.",
+          recoverySuggestion: "Use await.")
+      }
+      if Task.isCancelled { throw error(.canceled) }
+      let (client, namespace) = try connected()
+      return try await body(
+        Session(
+          fleet: self, client: client, namespace: namespace, operation: operation,
+          end: .now(plus: settings.timeout)))
+    } catch {
+      var error = error
+      error.operation = operation
+      throw error
+    }
+  }
+
+  private func connected() throws(SecureStorageError) -> (EtcdClient, Namespace) {
+    try connection.withLock { (connection) throws(SecureStorageError) in
+      if let connection { return connection }
+      guard let namespace = Namespace(settings.namespace) else {
+        throw error(
+          .invalidArgument,
+          "The argument \"namespace\" must consist of letters, digits, \"-\", \".\", \"_\" and \"/\".",
+          argument: "namespace")
+      }
+      let endpoints = settings.endpoints.compactMap { EtcdEndpoint($0) }
+      guard !endpoints.isEmpty, endpoints.count == settings.endpoints.count else {
+        throw error(
+          .invalidArgument,
+          "The argument \"endpoints\" must be addresses such as https://etcd-1.example.org:2379.",
+          argument: "endpoints")
+      }
+      let transport: any EtcdTransport =
+        if let transport { transport } else { HTTPTransport(try tlsConfiguration()) }
+      let new = (EtcdClient(transport, endpoints, user: settings.user), namespace)
+      connection = new
+      return new
+    }
+  }
+
+  private func tlsConfiguration() throws(SecureStorageError) -> TLSConfiguration? {
+    do throws(EtcdTLS.UnusableFile) {
+      return try settings.tls?.configuration()
+    } catch {
+      throw self.error(
+        .invalidArgument, "The file \(error.path) can't be used for encrypted connections.",
+        recoverySuggestion: "It must be readable, and in the PEM format.", argument: "tls")
+    }
+  }
+
+  // MARK: - Keys
+
+  /// The keys that were read last.
+  var currentKeys: NamespaceKeys? { keys.withLock { $0 } }
+
+  /// Takes over keys from etcd.
+  func takeKeys(
+    _ values: ArraySlice<KeyValue>, _ namespace: Namespace, until moment: Int64
+  ) async throws(SecureStorageError) -> NamespaceKeys {
+    let outcome = await asking.take(until: nil)
+    guard outcome == .ended else { throw error(.canceled) }
+    defer { asking.giveBack() }
+    let source = source.withLock { $0 }
+    let new = try await NamespaceKeys(
+      values, of: namespace, known: currentKeys, source, keyRequest(.opening))
+    keys.withLock { $0 = new }
+    return new
+  }
+
+  func keyRequest(_ purpose: KeyRequest.Purpose) -> KeyRequest {
+    KeyRequest(
+      purpose, for: "namespace \(settings.namespace)", backendName: "\(EtcdStorage.self)")
+  }
+
+  // MARK: - Items
+
+  func known(_ key: ItemKey) -> KnownItem? { known.withLock { $0[key] } }
+
+  func remember(_ item: KnownItem?, for key: ItemKey) {
+    known.withLock { known in
+      // A program that uses more items reads each before writing it.
+      if known.count >= 4096 { known = [:] }
+      known[key] = item
+    }
+  }
+
+  // MARK: - Watches
+
+  /// Returns the watch of the items in a range, or the watch that the closure makes.
+  func watch(_ range: EtcdRange, orElse make: () -> ItemWatch) -> ItemWatch {
+    watches.withLock { watches in
+      if let known = watches[range] { return known }
+      let new = make()
+      watches[range] = new
+      return new
+    }
+  }
+
+  // MARK: - Lease
+
+  /// The lease that the records of this process's writes belong to.
+  ///
+  /// It isn't kept alive. When it ends, etcd removes the records, and refuses copies of the requests that
+  /// name it.
+  struct Lease: Sendable {
+    let id: Int64
+    /// The moment until which new writes may use it.
+    let end: Int64
+  }
+
+  /// Returns the lease for a write that ends at a moment.
+  func lease(_ session: Session) async throws(SecureStorageError) -> Int64 {
+    if let lease = lease.withLock({ $0 }), ThreadExecutor.now < lease.end { return lease.id }
+    let time = max(60, Int(settings.timeout.components.seconds) + 1)
+    let start = ThreadExecutor.now
+    let reply: LeaseReply
+    do throws(EtcdClient.Failure) {
+      reply = try await session.client.grantLease(
+        LeaseRequest(seconds: 3 * time), until: session.end)
+    } catch {
+      throw self.error(for: error.cause)
+    }
+    // A write that begins before the end has at least a third of the lease left.
+    let lease = Lease(
+      id: reply.id, end: start + (reply.seconds - 2 * Int64(time)) * 1_000_000)
+    self.lease.withLock { $0 = lease }
+    return lease.id
+  }
+
+  /// Forgets a lease that etcd doesn't know any more.
+  func forgetLease(_ id: Int64) {
+    lease.withLock { if $0?.id == id { $0 = nil } }
+  }
+}
+#endif

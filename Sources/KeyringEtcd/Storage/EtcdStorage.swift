@@ -1,0 +1,160 @@
+#if Etcd
+public import KeyringSealing
+public import KeyringStorage
+
+/// A storage that keeps the items of a fleet of machines in an etcd cluster.
+///
+/// Items are encrypted before they leave the process, and so are their names. The cluster's operator sees
+/// how many items there are, their sizes, and when they change. A change is atomic for the whole fleet.
+///
+/// ```swift
+/// let storage = EtcdStorage(
+///   endpoints: ["https://etcd-1.example.org:2379", "https://etcd-2.example.org:2379"],
+///   namespace: "example", key: .systemdCredential("fleet-key"),
+///   tls: EtcdTLS(authorities: "/etc/example/authorities.pem"))
+/// ```
+///
+/// Before its first use, an operator creates the namespace with ``initialize()``.
+///
+/// A secret can have up to 1 MiB.
+public struct EtcdStorage: AsynchronousStorage {
+  let fleet: EtcdNamespace
+
+  /// 1 MiB, because etcd refuses requests of more than 1.5 MiB.
+  public var secretByteLimit: Int { 1 << 20 }
+
+  /// Creates a storage, which connects to nothing until it's used.
+  ///
+  /// - Parameters:
+  ///   - endpoints: The addresses of the nodes, such as "https://etcd-1.example.org:2379". If a node doesn't
+  ///     answer, another one is asked.
+  ///   - namespace: The name under which the fleet's items are in the cluster: letters, digits, "-", ".",
+  ///     "_" and "/".
+  ///   - key: The source of the key that all machines of the fleet have. Prefer a key to a passphrase:
+  ///     someone who has a copy of the cluster's data can try out passphrases.
+  ///   - tls: The files for encrypted connections, or `nil` to trust the authorities of the system.
+  ///   - user: The user of the cluster, or `nil` if it has no users.
+  ///   - timeout: The longest time that an operation takes.
+  public init(
+    endpoints: [String], namespace: String, key: KeySource, tls: EtcdTLS? = nil,
+    user: EtcdUser? = nil, timeout: Duration = .seconds(10)
+  ) {
+    fleet = EtcdNamespace(
+      EtcdNamespace.Settings(
+        endpoints: endpoints, namespace: namespace, tls: tls, user: user, timeout: timeout), key)
+  }
+
+  init(_ fleet: EtcdNamespace) { self.fleet = fleet }
+
+  /// Returns the permissions that a user of the cluster needs for the items of a service.
+  ///
+  /// The service is that of a key. An internet password belongs to its server.
+  ///
+  /// - Parameter key: A key of the service.
+  /// - Returns: The permissions to grant to a role of the user.
+  /// - Throws: `SecureStorageError` if the keys of the namespace can't be read.
+  public func permissions(for key: ItemKey) async throws(SecureStorageError) -> [EtcdPermission] {
+    try await fleet.permissions(for: key)
+  }
+
+  /// Creates the namespace and its keys, unless it exists.
+  ///
+  /// - Returns: `true` if it was created, or `false` if it existed and the key opens it.
+  /// - Throws: `.wrongKey` if the namespace was created with another key, or an error of the cluster.
+  @discardableResult
+  public func initialize() async throws(SecureStorageError) -> Bool {
+    try await fleet.initialize()
+  }
+
+  /// Wraps the keys of the namespace with another key, for example after a machine left the fleet.
+  ///
+  /// Running processes go on with the keys that they have. A process that starts later needs the new key.
+  /// The items aren't encrypted again: someone who has read the keys can still read them. To prevent that,
+  /// call ``rotateDataKey()`` afterwards.
+  ///
+  /// - Parameter key: The source of the new key, which this storage uses from now on.
+  /// - Throws: `SecureStorageError` if the keys can't be changed.
+  public func rewrapKeys(with key: KeySource) async throws(SecureStorageError) {
+    try await fleet.rewrapKeys(with: key)
+  }
+
+  /// Encrypts all items with a new data key, and removes the old one.
+  ///
+  /// From the beginning on, no process can write with the old key. If the process ends before the work is
+  /// done, call this method again to finish it.
+  ///
+  /// - Returns: The number of items that were encrypted again.
+  /// - Throws: `SecureStorageError` if the keys or the items can't be changed.
+  @discardableResult
+  public func rotateDataKey() async throws(SecureStorageError) -> Int {
+    try await fleet.rotateDataKey()
+  }
+
+  /// Stores an item under its key.
+  ///
+  /// The item is replaced as a whole and in a single step, for the whole fleet. If the connection is lost in
+  /// the meantime, the storage finds out whether the item was stored.
+  ///
+  /// - Parameters:
+  ///   - item: The item to store.
+  ///   - mode: The save mode. `.add` and `.update` are exact even if several machines save at once.
+  /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, or `.invalidArgument`; `.connectionLost` if no node
+  ///   answered and the item may have been stored; or another error if it wasn't stored.
+  public func saveWithoutBlocking(
+    _ item: SecureItem, mode: SaveMode
+  ) async throws(SecureStorageError) {
+    try validate(item)
+    try await fleet.save(item, mode)
+  }
+
+  /// Returns the items that match a query, newest first, as they were at one moment.
+  ///
+  /// - Parameter query: The query that selects the items and their details.
+  /// - Returns: The items.
+  /// - Throws: `SecureStorageError` if the cluster can't be read.
+  public func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    try validate(query, for: .read)
+    return try await fleet.items(matching: query)
+  }
+
+  /// Returns the items stored under keys, as they were at one moment.
+  public func itemsWithoutBlocking(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    for key in keys { try validate(.key(key), for: .read) }
+    return try await fleet.items(for: keys, details)
+  }
+
+  /// Removes the items that match a query.
+  ///
+  /// Up to 64 items are removed in a single step.
+  ///
+  /// - Parameter query: The query that selects the items.
+  /// - Returns: The number of removed items.
+  /// - Throws: The same errors as saving, except for those about the item.
+  public func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int {
+    try validate(query, for: .remove)
+    return try await fleet.removeItems(matching: query)
+  }
+}
+
+extension EtcdStorage: CustomStringConvertible, CustomReflectable {
+  /// The name of the type and the namespace, without any stored data.
+  public var description: String { "\(backendName)(\(fleet.settings.namespace))" }
+  /// A mirror without children.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension SecureStorageError.Operation {
+  /// The operation that creates a namespace in a cluster.
+  public static let initialize = SecureStorageError.Operation(rawValue: "initialize")
+  /// The operation that wraps the keys of a namespace with another key.
+  public static let rewrapKeys = SecureStorageError.Operation(rawValue: "rewrapKeys")
+  /// The operation that encrypts all items of a namespace with a new key.
+  public static let rotateDataKey = SecureStorageError.Operation(rawValue: "rotateDataKey")
+}
+#endif

@@ -1,0 +1,204 @@
+#if Etcd
+internal import KeyringStorage
+internal import Synchronization
+
+/// A watch of the items in a range, which observers share.
+///
+/// It lasts as long as the storage.
+final class ItemWatch: Sendable {
+  /// An item as it was when it was last seen.
+  private struct Seen: Sendable {
+    let key: ItemKey
+    let writeID: [UInt8]
+  }
+
+  private struct State: Sendable {
+    var items: [EtcdKey: Seen] = [:]
+    /// The revision up to which all changes were seen.
+    var revision: Int64 = 0
+    var isConnected = true
+    var task: Task<Void, Never>?
+  }
+
+  private let range: EtcdRange
+  private let observers = ObserverList()
+  private let state = Mutex(State())
+  /// The permission to start the watch.
+  private let starting = TaskSemaphore(1)
+
+  init(_ range: EtcdRange) { self.range = range }
+
+  deinit { state.withLock { $0.task?.cancel() } }
+
+  /// The executor that follows all watches, so that no thread of the app's has to be free.
+  private static let executor = {
+    let executor = ThreadExecutor(Wakening())
+    executor.start(named: "swift-keyring w")
+    return executor
+  }()
+
+  /// Adds an observer, and starts the watch if it's the first one.
+  func observe(
+    _ session: Session, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageSubscription {
+    let outcome = await starting.take(until: session.end)
+    guard outcome == .ended else {
+      throw session.fleet.error(outcome == .canceled ? .canceled : .timedOut)
+    }
+    defer { starting.giveBack() }
+    if state.withLock({ $0.task == nil }) {
+      try await synchronize(session, listsAll: true)
+      let client = session.client
+      let task = Task(executorPreference: Self.executor) {
+        [range, weak self, weak fleet = session.fleet] in
+        while !Task.isCancelled, let start = self?.nextRevision {
+          let isRenewal = await client.watch(
+            range, from: start, until: .now(plus: Self.duration)
+          ) { [weak self, weak fleet] reply in
+            guard let self, let fleet else { return false }
+            return await self.take(reply, fleet)
+          }
+          if !isRenewal { self?.report(isConnected: false) }
+          var pause: Int64 = 50_000
+          while !Task.isCancelled, let self, let fleet {
+            if await self.synchronize(fleet, listsAll: isRenewal) { break }
+            _ = await Waiter.wait(until: ThreadExecutor.now + pause) { _ in }
+            pause = min(2 * pause, 2_000_000)
+          }
+          if fleet == nil { return }
+        }
+      }
+      state.withLock { $0.task = task }
+    }
+    return observers.add(observer)
+  }
+
+  /// The time after which everything is listed again.
+  ///
+  /// etcd 3.4.23 can lose events of a watch while it compacts its database: etcd issue 17529.
+  private static let duration = Duration.seconds(600)
+
+  private var nextRevision: Int64 { state.withLock { $0.revision + 1 } }
+
+  private func report(isConnected: Bool) {
+    let isNew = state.withLock { state in
+      defer { state.isConnected = isConnected }
+      return state.isConnected != isConnected
+    }
+    if isNew { observers.report(isConnected ? .resumed : .interrupted) }
+  }
+
+  // MARK: - Following
+
+  /// Takes a message of the watch, and returns `false` if the items must be listed again.
+  private func take(_ reply: WatchReply, _ fleet: EtcdNamespace) async -> Bool {
+    // A cluster that was restored from a backup has an older revision.
+    let known = state.withLock { $0.revision }
+    if reply.isCanceled || reply.revision < known { return false }
+    if reply.isCreated { report(isConnected: true) }
+    for event in reply.events {
+      if event.isRemoval {
+        remove(event.value.key)
+      } else if let item = await item(event.value, fleet) {
+        put(item, event.value.key)
+      } else {
+        observers.report(.mayHaveChanged(nil))
+      }
+      // Other changes of this revision may follow in another message.
+      state.withLock { $0.revision = max($0.revision, event.value.revision - 1) }
+    }
+    return true
+  }
+
+  /// Decrypts an item, or returns `nil` if it can't be decrypted.
+  private func item(_ value: KeyValue, _ fleet: EtcdNamespace) async -> FleetItem? {
+    if let item = try? fleet.currentKeys?.open(value) { return item }
+    return try? await fleet.perform(.observe) { (session) throws(SecureStorageError) in
+      try session.open(value, try await session.readKeys())
+    }
+  }
+
+  private func put(_ item: FleetItem, _ place: EtcdKey) {
+    let key = item.record.key
+    let old = state.withLock { state in
+      state.items.updateValue(Seen(key: key, writeID: item.writeID), forKey: place)
+    }
+    // Encrypting an item with another key doesn't change it.
+    if old?.writeID == item.writeID { return }
+    observers.report(.changed(old == nil ? .created(key) : .replaced(key)))
+  }
+
+  private func remove(_ place: EtcdKey) {
+    guard let old = state.withLock({ $0.items.removeValue(forKey: place) }) else { return }
+    observers.report(.changed(.removed(old.key)))
+  }
+
+  // MARK: - Synchronizing
+
+  private func synchronize(_ fleet: EtcdNamespace, listsAll: Bool) async -> Bool {
+    let outcome: Void? = try? await fleet.perform(.observe) {
+      (session) throws(SecureStorageError) in
+      try await synchronize(session, listsAll: listsAll)
+    }
+    return outcome != nil
+  }
+
+  /// Reads what has changed since the last seen revision, or compares everything, and reports the changes.
+  private func synchronize(
+    _ session: Session, listsAll: Bool
+  ) async throws(SecureStorageError) {
+    if !listsAll {
+      let start = state.withLock { $0.revision }
+      let changes = try await session.list(range, since: start + 1)
+      if changes.revision >= start {
+        for (place, item) in changes.items { put(item, place) }
+        if state.withLock({ $0.items.count }) == changes.count {
+          return state.withLock { $0.revision = changes.revision }
+        }
+      }
+    }
+    // Something was removed, or the cluster was restored from a backup.
+    let all = try await session.list(range, since: 0)
+    let places = Set(all.items.map(\.place))
+    for place in state.withLock({ Array($0.items.keys) }) where !places.contains(place) {
+      remove(place)
+    }
+    for (place, item) in all.items { put(item, place) }
+    state.withLock { $0.revision = all.revision }
+  }
+}
+
+extension Session {
+  /// Returns the items in a range that were changed since a revision, in the order of their changes, and
+  /// the number of all items in the range.
+  fileprivate func list(
+    _ range: EtcdRange, since start: Int64
+  ) async throws(SecureStorageError) -> (
+    items: [(place: EtcdKey, item: FleetItem)], count: Int, revision: Int64
+  ) {
+    var items: [(place: EtcdKey, item: FleetItem)] = []
+    var next: EtcdKey?
+    var (count, revision): (Int?, Int64?) = (nil, nil)
+    repeat {
+      let (keys, replies, newest) = try await read { _ in
+        var counting = RangeRequest(range)
+        (counting.countsOnly, counting.revision) = (true, revision)
+        var page = RangeRequest(range)
+        if let next { page.key = next }
+        (page.limit, page.revision) = (100, revision)
+        if start > 0 { page.leastRevision = start }
+        return [counting, page]
+      }
+      guard replies.count == 2 else {
+        throw fleet.error(for: .malformed("a reply without a range"))
+      }
+      revision = revision ?? newest
+      count = count ?? Int(replies[0].count)
+      for value in replies[1].values { items.append((value.key, try open(value, keys))) }
+      next = replies[1].hasMore ? replies[1].values.last?.key.next : nil
+    } while next != nil
+    items.sort { $0.item.revision < $1.item.revision }
+    return (items, count ?? 0, revision ?? 0)
+  }
+}
+#endif

@@ -1,0 +1,203 @@
+#if Etcd
+internal import KeyringSealing
+internal import KeyringStorage
+
+/// An operation on a namespace, with its deadline.
+struct Session: Sendable {
+  let fleet: EtcdNamespace
+  let client: EtcdClient
+  let namespace: Namespace
+  let operation: SecureStorageError.Operation
+  /// The moment at which the operation gives up, in microseconds of the monotonic clock.
+  let end: Int64
+
+  /// The same operation with all of its time.
+  var renewed: Session {
+    Session(
+      fleet: fleet, client: client, namespace: namespace, operation: operation,
+      end: .now(plus: fleet.settings.timeout))
+  }
+
+  // MARK: - Keys
+
+  /// Returns the keys that were read last, or reads them.
+  func keys() async throws(SecureStorageError) -> NamespaceKeys {
+    if let known = fleet.currentKeys { return known }
+    return try await readKeys()
+  }
+
+  func readKeys() async throws(SecureStorageError) -> NamespaceKeys {
+    let answer = try await transact(Transaction(success: NamespaceKeys.requests(namespace)))
+    return try await takeKeys(answer.reply.ranges[...])
+  }
+
+  func takeKeys(_ replies: ArraySlice<RangeReply>) async throws(SecureStorageError) -> NamespaceKeys
+  {
+    try await fleet.takeKeys(replies.flatMap(\.values)[...], namespace, until: end)
+  }
+
+  // MARK: - Reading
+
+  /// Reads values, together with the keys that decrypt them, at one revision.
+  ///
+  /// - Parameter requests: A closure that returns the requests, of which there are at most 100.
+  /// - Returns: The keys, the replies, and the revision.
+  /// - Throws: `SecureStorageError` if the cluster can't be read.
+  func read(
+    _ requests: (NamespaceKeys) -> [RangeRequest]
+  ) async throws(SecureStorageError) -> (
+    keys: NamespaceKeys, replies: [RangeReply], revision: Int64
+  ) {
+    var keys = try await keys()
+    while true {
+      let answer = try await transact(
+        Transaction(
+          compare: keys.conditions, success: requests(keys).map { .range($0) },
+          failure: NamespaceKeys.requests(namespace)))
+      if answer.reply.hasSucceeded { return (keys, answer.reply.ranges, answer.reply.revision) }
+      keys = try await takeKeys(answer.reply.ranges[...])
+    }
+  }
+
+  private func transact(
+    _ transaction: Transaction
+  ) async throws(SecureStorageError) -> EtcdClient.Answer<TransactionReply> {
+    do throws(EtcdClient.Failure) {
+      return try await client.transact(transaction, until: end)
+    } catch {
+      throw fleet.error(for: error.cause)
+    }
+  }
+
+  /// Decrypts an item.
+  func open(_ value: KeyValue, _ keys: NamespaceKeys) throws(SecureStorageError) -> FleetItem {
+    do throws(FleetItem.Damage) {
+      return try keys.open(value)
+    } catch {
+      let how =
+        switch error {
+        case .format: "has an unknown format"
+        case .unknownKey: "is encrypted with a key that the namespace doesn't have"
+        case .content: "isn't what was stored there"
+        }
+      throw fleet.error(.damaged, "The value of \(value.key.path) \(how).")
+    }
+  }
+
+  // MARK: - Writing
+
+  enum Outcome {
+    /// The changes were made, in this revision.
+    case done(Int64)
+    /// Nothing was or will be changed, because these are the values now.
+    case conflict([KeyValue?])
+    /// Nothing was or will be changed, because the keys have been replaced by these.
+    case otherKeys(NamespaceKeys)
+  }
+
+  /// Makes changes, all of them or none, and finds out which.
+  ///
+  /// The transaction has the condition that there is no record of the write, and creates that record. A
+  /// repeated copy finds it. If the changes weren't made although a copy may still be on its way, creating
+  /// the record alone makes that copy fail.
+  ///
+  /// - Parameters:
+  ///   - changes: The changes, at most 64.
+  ///   - service: The service that the record is kept for.
+  ///   - keys: The keys that the new values are encrypted with.
+  ///   - id: The identifier of the write.
+  /// - Returns: The outcome.
+  /// - Throws: `SecureStorageError` if the changes weren't made, or `.connectionLost` if that isn't known.
+  func commit(
+    _ changes: [ConditionalChange], service: Namespace.Service, _ keys: NamespaceKeys, id: [UInt8]
+  ) async throws(SecureStorageError) -> Outcome {
+    let write = service.writes + id.hexadecimal
+    let (answer, lease) = try await underLease { (lease) throws(EtcdClient.Failure) in
+      try await client.transact(
+        Transaction(
+          compare: keys.conditions + [.init(key: write, revision: 0)]
+            + changes.map(\.comparison),
+          success: changes.map(\.operation) + [.put(write, Record.done, lease: lease)],
+          failure: [.range(RangeRequest(write))] + changes.map { .range(RangeRequest($0.key)) }
+            + NamespaceKeys.requests(namespace)), until: end)
+    }
+    if answer.reply.hasSucceeded { return .done(answer.reply.revision) }
+    let replies = answer.reply.ranges
+    guard replies.count == changes.count + 4 else {
+      throw fleet.error(for: .malformed("a reply without the expected ranges"))
+    }
+    if let record = replies[0].values.first { return try outcome(of: record) }
+    if answer.hasDoubt, let record = try await fence(write, lease) {
+      return try outcome(of: record)
+    }
+    let values = replies[1...changes.count].map(\.values.first)
+    let isSame = zip(changes, values).allSatisfy { $0.revision == $1?.revision ?? 0 }
+    if !isSame { return .conflict(values) }
+    return .otherKeys(try await takeKeys(replies[(changes.count + 1)...]))
+  }
+
+  /// Calls a closure with a lease, and again with a new one if etcd doesn't know it any more.
+  ///
+  /// A copy of a request that names a lease is never processed after the end of that lease.
+  private func underLease(
+    _ body: (Int64) async throws(EtcdClient.Failure) -> EtcdClient.Answer<TransactionReply>
+  ) async throws(SecureStorageError) -> (EtcdClient.Answer<TransactionReply>, lease: Int64) {
+    while true {
+      let lease = try await fleet.lease(self)
+      do throws(EtcdClient.Failure) {
+        return (try await body(lease), lease)
+      } catch {
+        // A lease with records of a service whose role was revoked is of no use for other services, either.
+        if case .refused(let refusal) = error.cause, refusal.code == 7 { fleet.forgetLease(lease) }
+        guard case .refused(let refusal) = error.cause, refusal.code == 5 else {
+          throw failure(error)
+        }
+        fleet.forgetLease(lease)
+        if error.hasDoubt { throw failure(error) }
+      }
+    }
+  }
+
+  /// The values of the record of a write.
+  private enum Record {
+    static let done: [UInt8] = Array("done".utf8)
+    static let fenced: [UInt8] = Array("fenced".utf8)
+  }
+
+  private func outcome(of record: KeyValue) throws(SecureStorageError) -> Outcome {
+    guard record.value == Record.done else {
+      throw fleet.error(.connectionLost, "The connection was lost, and nothing was changed.")
+    }
+    return .done(record.revision)
+  }
+
+  /// Makes sure that no copy of a write is done later.
+  ///
+  /// - Returns: The record of the write if it was done, or `nil` if it never will be.
+  /// - Throws: `SecureStorageError` if no node has told.
+  private func fence(_ write: EtcdKey, _ lease: Int64) async throws(SecureStorageError) -> KeyValue?
+  {
+    do throws(EtcdClient.Failure) {
+      let answer = try await client.transact(
+        Transaction(
+          compare: [.init(key: write, revision: 0)],
+          success: [.put(write, Record.fenced, lease: lease)],
+          failure: [.range(RangeRequest(write))]), until: end)
+      let record = answer.reply.ranges.first?.values.first
+      return record?.value == Record.fenced ? nil : record
+    } catch {
+      throw failure(EtcdClient.Failure(cause: error.cause, hasDoubt: true))
+    }
+  }
+
+  private func failure(_ failure: EtcdClient.Failure) -> SecureStorageError {
+    if case .canceled = failure.cause { return fleet.error(.canceled) }
+    guard failure.hasDoubt else { return fleet.error(for: failure.cause) }
+    return fleet.error(
+      .connectionLost, "No node of the cluster has told whether the change was made.",
+      recoverySuggestion:
+        "Read the item when the cluster answers again, and repeat the change if needed.",
+      underlying: fleet.error(for: failure.cause).underlying)
+  }
+}
+#endif

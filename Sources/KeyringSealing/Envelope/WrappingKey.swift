@@ -1,0 +1,96 @@
+#if Sealing
+internal import Crypto
+internal import CryptoExtras
+internal import KeyringFoundation
+package import KeyringStorage
+
+/// A key that encrypts other keys, derived from the key or the passphrase of a source.
+package struct WrappingKey: Sendable {
+  package let parameters: KeyParameters
+  private let key: SealingKey
+  /// The bytes that each wrapped key authenticates.
+  private let prefix: [UInt8]
+
+  /// Derives a new key, with new parameters.
+  package init(
+    of source: KeySource, for use: WrappedKey.Use, _ request: KeyRequest
+  ) async throws(SecureStorageError) {
+    try await self.init(deriving: KeyParameters(of: source), source, use, request)
+  }
+
+  /// Derives the key with parameters that were stored.
+  package init(
+    _ parameters: KeyParameters, of source: KeySource, for use: WrappedKey.Use,
+    _ request: KeyRequest
+  ) async throws(SecureStorageError) {
+    guard (parameters.kind == .passphrase) == (source.kind == .passphrase) else {
+      throw request.error(
+        .wrongKey,
+        "The \(request.subject) needs a \(parameters.kind.noun), but got a \(source.name).")
+    }
+    try await self.init(deriving: parameters, source, use, request)
+  }
+
+  /// Derives the key, with scrypt from a passphrase or with HKDF from a key.
+  private init(
+    deriving parameters: KeyParameters, _ source: KeySource, _ use: WrappedKey.Use,
+    _ request: KeyRequest
+  ) async throws(SecureStorageError) {
+    self.parameters = parameters
+    prefix = use.prefix + parameters.bytes
+    let secret = try await source.secret(for: request)
+    guard let cost = parameters.cost else {
+      let key = secret.withUnsafeBytes { SymmetricKey(data: $0) }
+      self.key = SealingKey(
+        HKDF<SHA256>.deriveKey(
+          inputKeyMaterial: key, salt: parameters.salt, info: Array(use.name.utf8),
+          outputByteCount: 32))
+      return
+    }
+    do {
+      key = SealingKey(
+        try secret.withUnsafeBytes { passphrase in
+          try KDF.Scrypt.deriveKey(
+            from: passphrase, salt: parameters.salt, outputByteCount: 32, rounds: cost.rounds,
+            blockSize: Int(cost.blockSize), parallelism: Int(cost.parallelism))
+        })
+    } catch {
+      throw request.error(
+        .other, "The key can't be derived from the passphrase.",
+        recoverySuggestion:
+          "Free some memory: the derivation takes \(cost.rounds * Int(cost.blockSize) >> 13) MiB.")
+    }
+  }
+
+  /// Encrypts another key.
+  ///
+  /// - Parameters:
+  ///   - other: The key to encrypt.
+  ///   - data: Data without which the key can't be decrypted, in addition to the use and the parameters.
+  ///   - request: The request that the wrapping key was derived for.
+  /// - Returns: The encrypted key.
+  /// - Throws: `.other` if the key can't be encrypted.
+  package func wrap(
+    _ other: SealingKey, authenticating data: [UInt8], _ request: KeyRequest
+  ) throws(SecureStorageError) -> [UInt8] {
+    do throws(SealingKey.Failure) {
+      return try key.wrap(other, authenticating: prefix + data)
+    } catch {
+      throw request.error(.other, "The key can't be wrapped.")
+    }
+  }
+
+  /// Decrypts a key that ``wrap(_:authenticating:_:)`` has encrypted.
+  package func unwrap(
+    _ box: some Collection<UInt8>, authenticating data: [UInt8], _ request: KeyRequest
+  ) throws(SecureStorageError) -> SealingKey {
+    do throws(SealingKey.Failure) {
+      return try key.unwrap(box, authenticating: prefix + data)
+    } catch {
+      throw request.error(
+        .wrongKey,
+        "The \(request.subject) was encrypted with another \(parameters.kind.noun).")
+    }
+  }
+}
+#endif

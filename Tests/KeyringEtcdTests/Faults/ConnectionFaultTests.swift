@@ -1,0 +1,99 @@
+#if Etcd && os(Linux)
+import Foundation
+import Keyring
+import KeyringStorage
+import TestPrograms
+import Testing
+
+@testable import KeyringEtcd
+
+/// A connection that can't be made is an error that tells why.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ConnectionFaultTests {
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  private func read(_ storage: EtcdStorage) async throws {
+    _ = try await storage.password(for: key)
+  }
+
+  @Test func `nobody listens at the address`() async throws {
+    let cluster = try Cluster.shared.get()
+    let storage = EtcdStorage(
+      endpoints: ["https://127.0.0.1:1"], namespace: "test", key: .keyFile(at: cluster.path("key")),
+      tls: cluster.tls, timeout: .seconds(1))
+    let error = await expect(.noProvider) { try await read(storage) }
+    #expect(error?.message == "No node of the cluster can be reached.")
+  }
+
+  @Test func `one address of a node that is gone costs no more than a moment`() async throws {
+    let cluster = try Cluster.shared.get()
+    let other = try await cluster.newStorage()
+    let storage = EtcdStorage(
+      endpoints: ["https://127.0.0.1:1", cluster.nodes[0].endpoint],
+      namespace: other.fleet.settings.namespace, key: .keyFile(at: cluster.path("key")),
+      tls: cluster.tls, timeout: .seconds(5))
+    for _ in 0..<10 { try await storage.setPassword("s3cret", for: key) }
+  }
+
+  @Test func `the cluster's certificate is of another authority`() async throws {
+    let cluster = try Cluster.shared.get()
+    let tls = EtcdTLS(
+      authorities: cluster.path("stranger.pem"), certificate: cluster.path("client.pem"),
+      privateKey: cluster.path("client.key"))
+    let error = await expect(.accessDenied) { try await read(cluster.storage(tls: tls)) }
+    #expect(error?.message.contains("certificate") == true)
+  }
+
+  @Test func `the cluster's certificate has expired`() async throws {
+    let cluster = try Cluster(
+      count: 1, options: ["--cert-file", "@expired.pem", "--key-file", "@expired.key"])
+    let error = await expect(.accessDenied) { try await read(cluster.storage()) }
+    #expect(error?.message.contains("certificate") == true)
+  }
+
+  @Test func `the cluster asks for a certificate`() async throws {
+    let cluster = try Cluster.shared.get()
+    let tls = EtcdTLS(authorities: cluster.path("authority.pem"))
+    let error = await expect(.accessDenied) { try await read(cluster.storage(tls: tls)) }
+    #expect(error?.message.contains("certificate") == true)
+  }
+
+  @Test func `a file of certificates is missing`() async throws {
+    let cluster = try Cluster.shared.get()
+    let tls = EtcdTLS(authorities: cluster.path("missing.pem"))
+    let error = await expect(.invalidArgument) { try await read(cluster.storage(tls: tls)) }
+    #expect(error?.argument == "tls")
+  }
+
+  @Test func `the gateway is off`() async throws {
+    let cluster = try Cluster(count: 1, options: ["--enable-grpc-gateway=false"])
+    let error = await expect(.noProvider) { try await read(cluster.storage()) }
+    #expect(error?.recoverySuggestion?.contains("enable-grpc-gateway") == true)
+  }
+
+  @Test func `a request is larger than the cluster allows`() async throws {
+    let cluster = try Cluster(count: 1, options: ["--max-request-bytes", "10000"])
+    let storage = try await cluster.newStorage()
+    let large = String(repeating: "x", count: 100_000)
+    let error = await expect(.invalidArgument) {
+      try await storage.setPassword(large, for: key)
+    }
+    #expect(error?.argument == "secret")
+    #expect(try await storage.password(for: key) == nil)
+  }
+
+  @Test func `the database is full`() async throws {
+    let cluster = try Cluster(count: 1, options: ["--quota-backend-bytes", "\(1 << 20)"])
+    let storage = try await cluster.newStorage()
+    try await storage.setPassword("kept", for: key)
+    let large = String(repeating: "x", count: 500_000)
+    let second = ItemKey.password(service: "service", account: "second")
+    let error = await expect(.other) {
+      for _ in 0..<100 { try await storage.setPassword(large, for: second) }
+    }
+    #expect(error?.message == "The cluster's database is full.")
+    #expect(try await storage.password(for: key) == "kept")
+    let report = try await storage.diagnose(writing: false)
+    #expect("\(report)".contains("NOSPACE"))
+  }
+}
+#endif

@@ -1,0 +1,102 @@
+#if Etcd && os(Linux)
+import Foundation
+import Keyring
+import KeyringStorage
+import TestPrograms
+import Testing
+
+@testable import KeyringEtcd
+
+/// Nodes that fail cost time, and never a value or a change.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct NodeFaultTests {
+  enum NodeFault: CaseIterable {
+    case leaderKilled, leaderFrozen, followerKilled, followerFrozen
+  }
+
+  private let cluster: Cluster
+  private let storage: EtcdStorage
+  private let events = EventLog()
+  private let subscription: StorageSubscription
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  init() async throws {
+    cluster = try Cluster()
+    storage = try await cluster.newStorage()
+    try await storage.setPassword("first", for: key)
+    subscription = try await storage.observeWithoutBlocking(nil, events.append)
+  }
+
+  @Test(arguments: NodeFault.allCases)
+  func `one node of three may fail`(fault: NodeFault) async throws {
+    let leader = try await cluster.leader()
+    let follower = try #require(cluster.nodes.first { $0 !== leader })
+    switch fault {
+    case .leaderKilled: leader.kill()
+    case .leaderFrozen: leader.suspend()
+    case .followerKilled: follower.kill()
+    case .followerFrozen: follower.suspend()
+    }
+    try await storage.save(SecureItem(key: key, secret: Secret("second")), mode: .update)
+    #expect(try await storage.password(for: key) == "second")
+    events.wait(for: .changed(.replaced(key)))
+
+    // The node comes back, and nothing was lost.
+    switch fault {
+    case .leaderKilled: try Cluster.start([leader])
+    case .leaderFrozen: leader.suspend(false)
+    case .followerKilled: try Cluster.start([follower])
+    case .followerFrozen: follower.suspend(false)
+    }
+    try await storage.setPassword("third", for: key)
+    events.wait(for: .changed(.replaced(key)))
+    #expect(try await storage.password(for: key) == "third")
+  }
+
+  @Test func `without most of the nodes there is an error, and then the value again`() async throws
+  {
+    let hasty = cluster.storage(storage.fleet.settings.namespace, timeout: .seconds(4))
+    #expect(try await hasty.password(for: key) == "first")
+    cluster.nodes[0].kill()
+    cluster.nodes[1].kill()
+    await expect(.connectionLost) { _ = try await hasty.password(for: key) }
+    await expect(.connectionLost) { try await hasty.setPassword("second", for: key) }
+    events.wait(for: .interrupted)
+    try Cluster.start(Array(cluster.nodes[0...1]))
+    // The write may still be done: its error named the doubt.
+    #expect(["first", "second"].contains(try await storage.password(for: key)))
+    try await storage.setPassword("third", for: key)
+    #expect(try await storage.password(for: key) == "third")
+    events.wait(for: .resumed)
+  }
+
+  @Test func `a cluster may be restarted`() async throws {
+    for node in cluster.nodes { node.kill() }
+    events.wait(for: .interrupted)
+    try Cluster.start(cluster.nodes)
+    events.wait(for: .resumed)
+    #expect(try await storage.password(for: key) == "first")
+    try await cluster.storage(storage.fleet.settings.namespace).setPassword("second", for: key)
+    events.wait(for: .changed(.replaced(key)))
+    #expect(try await storage.password(for: key) == "second")
+  }
+
+  @Test func `a watch whose revision was compacted reports what has changed`() async throws {
+    // The watch's node doesn't answer while the change is made and compacted.
+    for node in cluster.nodes { node.suspend() }
+    events.wait(for: .interrupted)
+    for node in cluster.nodes { node.suspend(false) }
+    let other = cluster.storage(storage.fleet.settings.namespace)
+    let second = ItemKey.password(service: "service", account: "second")
+    try await other.setPassword("new", for: second)
+    try await other.remove(key)
+    let reply = try await cluster.call("/v3/kv/range", RangeRequest(EtcdKey("/")))
+    let revision = try JSONDecoder().decode(Reply.self, from: Data(reply)).header.revision
+    try await cluster.call("/v3/kv/compaction", ["revision": "\(revision)"])
+    events.wait(for: .resumed)
+    #expect(waitUntil { events.changes.contains(.removed(key)) })
+    #expect(waitUntil { events.changes.contains(.created(second)) })
+  }
+
+  private struct Reply: Decodable { let header: ReplyHeader }
+}
+#endif

@@ -1,0 +1,114 @@
+#if Etcd && os(Linux)
+import Foundation
+import Keyring
+import KeyringStorage
+import TestPrograms
+import Testing
+
+@testable import KeyringEtcd
+
+/// A user of the cluster can do what the roles allow, and everything else is an error.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct UserTests {
+  private let cluster: Cluster
+  /// The storage of an operator.
+  private let operators: EtcdStorage
+  private let user = EtcdUser(name: "mail", password: Secret("mail's password"))
+  /// The storage of a service.
+  private let storage: EtcdStorage
+  private let key = ItemKey.password(service: "mail", account: "account")
+  private let foreign = ItemKey.password(service: "web", account: "account")
+
+  init() async throws {
+    cluster = try Cluster(count: 1, options: ["--auth-token-ttl", "2"])
+    try await cluster.enableUsers()
+    operators = try await cluster.newStorage()
+    try await cluster.add(user)
+    try await cluster.grant("mail", operators.permissions(for: key), to: user)
+    storage = cluster.storage(operators.fleet.settings.namespace, user: user)
+    try await operators.setPassword("first", for: key)
+    try await operators.setPassword("theirs", for: foreign)
+  }
+
+  @Test func `a service has its own items only`() async throws {
+    #expect(try await storage.password(for: key) == "first")
+    try await storage.setPassword("second", for: key)
+    #expect(try await operators.password(for: key) == "second")
+    let error = await expect(.accessDenied) { _ = try await storage.password(for: foreign) }
+    #expect(error?.message == "The user mail may not do this in the cluster.")
+    await expect(.accessDenied) { try await storage.setPassword("ours", for: foreign) }
+    await expect(.accessDenied) { _ = try await storage.items(matching: .service("web")) }
+    #expect(try await operators.password(for: foreign) == "theirs")
+    // A list without a service has what the user may read.
+    #expect(try await storage.items(matching: ItemQuery()).map(\.key) == [key])
+    #expect(try await operators.items(matching: ItemQuery()).count == 2)
+    await expect(.accessDenied) { _ = try await storage.rotateDataKey() }
+  }
+
+  @Test func `a service watches its own items only`() async throws {
+    let events = EventLog()
+    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    try await operators.setPassword("ours", for: foreign)
+    try await operators.setPassword("second", for: key)
+    events.wait(for: .changed(.replaced(key)))
+    #expect(events.changes == [.replaced(key)])
+    subscription.cancel()
+  }
+
+  @Test func `a role that is revoked ends the watch`() async throws {
+    let events = EventLog()
+    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    try await cluster.revoke("mail", from: user)
+    events.wait(for: .interrupted)
+    await expect(.accessDenied) { _ = try await storage.password(for: key) }
+    await expect(.accessDenied) { _ = try await storage.items(matching: ItemQuery()) }
+    try await cluster.call("/v3/auth/user/grant", ["user": user.name, "role": "mail"])
+    events.wait(for: .resumed)
+    try await operators.setPassword("second", for: key)
+    events.wait(for: .changed(.replaced(key)))
+    #expect(try await storage.password(for: key) == "second")
+    subscription.cancel()
+  }
+
+  @Test func `a token that has expired is replaced`() async throws {
+    #expect(try await storage.password(for: key) == "first")
+    let token = try await cluster.newToken(user)
+    // Use prolongs a token, so it's asked for only after its time.
+    try await Task.sleep(for: .seconds(5))
+    let request = RangeRequest(prefix: EtcdKey("/"))
+    let error = await #expect(throws: EtcdFailure.self) {
+      try await cluster.call("/v3/kv/range", request, token: token)
+    }
+    guard case .refused(let refusal) = error else {
+      Issue.record("the token is still valid")
+      return
+    }
+    #expect(refusal.code == 16)
+    #expect(try await storage.password(for: key) == "first")
+  }
+
+  @Test func `a wrong password is refused`() async throws {
+    let wrong = EtcdUser(name: user.name, password: Secret("wrong"))
+    let storage = cluster.storage(operators.fleet.settings.namespace, user: wrong)
+    let error = await expect(.accessDenied) { _ = try await storage.password(for: key) }
+    #expect(error?.message == "The cluster refuses the password of the user.")
+  }
+
+  @Test func `a program without a user is refused`() async throws {
+    let settings = operators.fleet.settings
+    let storage = EtcdStorage(
+      endpoints: settings.endpoints, namespace: settings.namespace,
+      key: .keyFile(at: cluster.path("key")), tls: cluster.tls)
+    let error = await expect(.accessDenied) { _ = try await storage.password(for: key) }
+    #expect(error?.message == "A program without a user may not do this in the cluster.")
+  }
+
+  @Test func `a certificate with a name is refused by the gateway`() async throws {
+    let tls = EtcdTLS(
+      authorities: cluster.path("authority.pem"), certificate: cluster.path("named.pem"),
+      privateKey: cluster.path("named.key"))
+    let storage = cluster.storage(operators.fleet.settings.namespace, tls: tls, user: user)
+    let error = await expect(.noProvider) { _ = try await storage.password(for: key) }
+    #expect(error?.recoverySuggestion == "Use a client certificate without a common name.")
+  }
+}
+#endif

@@ -1,0 +1,318 @@
+#if Etcd && os(Linux)
+import Foundation
+import KeyringCore
+import KeyringStorage
+import NIOSSL
+import Synchronization
+import TestPrograms
+import Testing
+
+@testable import KeyringEtcd
+
+/// A cluster of three nodes with encrypted connections, which ends with the tests.
+final class Cluster: Sendable {
+  /// A node, which can be killed and started again.
+  final class Node: Sendable {
+    let endpoint: String
+    private let arguments: [String]
+    private let program = Mutex<Program?>(nil)
+
+    init(endpoint: String, _ arguments: [String]) {
+      (self.endpoint, self.arguments) = (endpoint, arguments)
+    }
+
+    /// Starts the node, and returns a semaphore that it signals when it serves clients.
+    func start() throws -> DispatchSemaphore {
+      let program = try Program("etcd", arguments)
+      self.program.withLock { $0 = program }
+      let isReady = DispatchSemaphore(value: 0)
+      // Without a reader of its log, the node would block.
+      Thread {
+        while let line = try? program.readLine(), !line.isEmpty {
+          if line.contains("serving client traffic") { isReady.signal() }
+        }
+      }.start()
+      return isReady
+    }
+
+    func suspend(_ isSuspended: Bool = true) {
+      program.withLock { $0?.suspend(isSuspended) }
+    }
+
+    func kill() {
+      program.withLock { program in
+        _ = try? program?.end()
+        program = nil
+      }
+    }
+  }
+
+  let folder: URL
+  let nodes: [Node]
+  private let administrator = Mutex<EtcdUser?>(nil)
+
+  /// A cluster that tests share.
+  static let shared = Result { try Cluster() }
+
+  /// Starts a cluster.
+  ///
+  /// - Parameters:
+  ///   - count: The number of nodes.
+  ///   - options: More options of the nodes, in which `@` stands for the folder.
+  /// - Throws: An error if a node doesn't start.
+  init(count: Int = 3, options: [String] = []) throws {
+    // Scripts/test sets a folder in memory, because nothing has to outlive the tests.
+    folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("swift-keyring-etcd-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Certificates.make(in: folder)
+    let ports = try Self.freePorts(2 * count)
+    let peers = (0..<count).map { "node\($0)=https://127.0.0.1:\(ports[count + $0])" }
+    nodes = (0..<count).map { [folder] index in
+      let client = "https://127.0.0.1:\(ports[index])"
+      let peer = "https://127.0.0.1:\(ports[count + index])"
+      func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+      return Node(
+        endpoint: client,
+        [
+          "--name", "node\(index)", "--data-dir", path("node\(index)"),
+          "--listen-client-urls", client, "--advertise-client-urls", client,
+          "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+          "--initial-cluster", peers.joined(separator: ","), "--initial-cluster-state", "new",
+          "--cert-file", path("node.pem"), "--key-file", path("node.key"),
+          "--trusted-ca-file", path("authority.pem"), "--client-cert-auth",
+          "--peer-cert-file", path("node.pem"), "--peer-key-file", path("node.key"),
+          "--peer-trusted-ca-file", path("authority.pem"), "--peer-client-cert-auth",
+          "--heartbeat-interval", "50", "--election-timeout", "500",
+          "--logger", "zap", "--log-outputs", "stdout",
+        ] + options.map { $0.replacing("@", with: folder.path + "/") })
+    }
+    try Self.start(nodes)
+  }
+
+  /// Starts nodes, and waits until all of them serve clients.
+  static func start(_ nodes: [Node]) throws {
+    for isReady in try nodes.map({ try $0.start() }) {
+      try #require(isReady.wait(timeout: .now() + 30) == .success)
+    }
+  }
+
+  deinit {
+    for node in nodes { node.kill() }
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+  var tls: EtcdTLS {
+    EtcdTLS(
+      authorities: path("authority.pem"), certificate: path("client.pem"),
+      privateKey: path("client.key"))
+  }
+
+  /// Returns a storage for a namespace that doesn't have to exist.
+  func storage(
+    _ namespace: String = "test", key: KeySource? = nil, tls: EtcdTLS? = nil,
+    user: EtcdUser? = nil, timeout: Duration = .seconds(20)
+  ) -> EtcdStorage {
+    EtcdStorage(
+      endpoints: nodes.map(\.endpoint), namespace: namespace,
+      key: key ?? .keyFile(at: path("key")), tls: tls ?? self.tls,
+      user: user ?? administrator.withLock { $0 }, timeout: timeout)
+  }
+
+  /// Returns a storage for a new namespace.
+  func newStorage() async throws -> EtcdStorage {
+    let storage = storage("test-\(UUID().uuidString)")
+    #expect(try await storage.initialize())
+    return storage
+  }
+
+  /// Returns the name of a new namespace for `KeyringWorker`, and a storage for it.
+  func newWorkerStorage() async throws -> (name: String, storage: EtcdStorage) {
+    let storage = try await newStorage()
+    let lines = [storage.fleet.settings.namespace] + nodes.map(\.endpoint)
+    try Data(lines.joined(separator: "\n").utf8).write(to: folder.appendingPathComponent("storage"))
+    return ("etcd:\(folder.path)", storage)
+  }
+
+  /// Returns another process's storage of the same namespace, with a transport of its own.
+  func storage(
+    like other: EtcdStorage, _ transport: any EtcdTransport, timeout: Duration = .seconds(20)
+  ) -> EtcdStorage {
+    let settings = other.fleet.settings
+    return EtcdStorage(
+      EtcdNamespace(
+        EtcdNamespace.Settings(
+          endpoints: settings.endpoints, namespace: settings.namespace, tls: settings.tls,
+          user: settings.user, timeout: timeout),
+        .keyFile(at: path("key")), transport: transport))
+  }
+
+  /// Returns a transport to the nodes.
+  func transport() throws -> any EtcdTransport { HTTPTransport(try tls.configuration()) }
+
+  /// Sends a request to a node, and returns the reply.
+  @discardableResult
+  func call(
+    _ path: String, _ request: some Encodable, to node: Node? = nil, token: String? = nil
+  ) async throws -> [UInt8] {
+    let endpoint = try #require(EtcdEndpoint((node ?? nodes[0]).endpoint))
+    var token = token
+    if token == nil, let user = administrator.withLock({ $0 }) { token = try await newToken(user) }
+    return try await transport().send(
+      path, EtcdClient.encode(request), to: endpoint, token: token,
+      until: .now(plus: .seconds(10)))
+  }
+
+  /// Returns the node that leads the others.
+  func leader() async throws -> Node {
+    struct Status: Decodable {
+      struct Header: Decodable {
+        let member: String
+        enum CodingKeys: String, CodingKey { case member = "member_id" }
+      }
+      let header: Header
+      let leader: String
+    }
+    for node in nodes {
+      let reply = try await call("/v3/maintenance/status", [String: String](), to: node)
+      let status = try JSONDecoder().decode(Status.self, from: Data(reply))
+      if status.leader == status.header.member { return node }
+    }
+    throw CancellationError()
+  }
+
+  // MARK: - Users
+
+  func newToken(_ user: EtcdUser) async throws -> String {
+    let endpoint = try #require(EtcdEndpoint(nodes[0].endpoint))
+    let request = AuthenticationRequest(name: user.name, password: user.password.text ?? "")
+    let reply = try await transport().send(
+      "/v3/auth/authenticate", EtcdClient.encode(request), to: endpoint, token: nil,
+      until: .now(plus: .seconds(10)))
+    return try JSONDecoder().decode(AuthenticationReply.self, from: Data(reply)).token
+  }
+
+  /// Adds an administrator, whom all requests of this class need from then on.
+  func enableUsers() async throws {
+    let user = EtcdUser(name: "root", password: Secret("root's password"))
+    try await add(user)
+    try await call("/v3/auth/role/add", ["name": "root"])
+    try await call("/v3/auth/user/grant", ["user": "root", "role": "root"])
+    try await call("/v3/auth/enable", [String: String]())
+    administrator.withLock { $0 = user }
+  }
+
+  /// Adds a user who has no role.
+  func add(_ user: EtcdUser) async throws {
+    try await call(
+      "/v3/auth/user/add", ["name": user.name, "password": user.password.text ?? ""])
+  }
+
+  /// Adds a role with permissions, and grants it to a user.
+  func grant(_ role: String, _ permissions: [EtcdPermission], to user: EtcdUser) async throws {
+    struct Request: Encodable {
+      struct Permission: Encodable {
+        let type: String
+        let key: EtcdKey
+        let end: EtcdKey
+
+        enum CodingKeys: String, CodingKey {
+          case key
+          case end = "range_end"
+          case type = "permType"
+        }
+      }
+      let name: String
+      let perm: Permission
+    }
+    try await call("/v3/auth/role/add", ["name": role])
+    for permission in permissions {
+      let range = EtcdRange(prefix: EtcdKey(permission.prefix))
+      try await call(
+        "/v3/auth/role/grant",
+        Request(
+          name: role,
+          perm: .init(
+            type: permission.isWritable ? "READWRITE" : "READ", key: range.start,
+            end: range.end)))
+    }
+    try await call("/v3/auth/user/grant", ["user": user.name, "role": role])
+  }
+
+  func revoke(_ role: String, from user: EtcdUser) async throws {
+    try await call("/v3/auth/user/revoke", ["name": user.name, "role": role])
+  }
+
+  // MARK: - Leases
+
+  /// Ends all leases, as if their time were over.
+  func revokeLeases() async throws {
+    struct Leases: Decodable {
+      struct Lease: Decodable {
+        let id: String
+        enum CodingKeys: String, CodingKey { case id = "ID" }
+      }
+      let leases: [Lease]?
+    }
+    let reply = try await call("/v3/lease/leases", [String: String]())
+    let leases = try JSONDecoder().decode(Leases.self, from: Data(reply)).leases ?? []
+    for lease in leases { try await call("/v3/lease/revoke", ["ID": lease.id]) }
+  }
+
+  /// Returns ports that nothing listens on.
+  private static func freePorts(_ count: Int) throws -> [UInt16] {
+    let sockets = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+    defer { for socket in sockets { close(socket) } }
+    return try sockets.map { socket in
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = inet_addr("127.0.0.1")
+      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+      try withUnsafeMutablePointer(to: &address) {
+        try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          try #require(bind(socket, $0, size) == 0)
+          try #require(getsockname(socket, $0, &size) == 0)
+        }
+      }
+      return UInt16(bigEndian: address.sin_port)
+    }
+  }
+}
+
+/// The certificates of a cluster and its clients.
+private enum Certificates {
+  static func make(in folder: URL) throws {
+    func openssl(_ arguments: String...) throws {
+      let silence = FileHandle(forWritingAtPath: "/dev/null") ?? .standardError
+      let path = folder.path + "/"
+      let arguments = arguments.map { $0.replacing("@", with: path) }
+      let program = try Program("openssl", arguments, complaints: silence)
+      try #require(try program.finish().status == 0)
+    }
+    for name in ["authority", "stranger"] {
+      try openssl(
+        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+        "-keyout", "@\(name).key", "-out", "@\(name).pem", "-subj", "/CN=\(name)", "-days", "2")
+    }
+    // Nodes are clients of each other. A client with a common name is refused by the gateway.
+    let kinds = [
+      ("node", "/CN=node", "serverAuth,clientAuth", "2"),
+      ("client", "/O=client", "clientAuth", "2"),
+      ("named", "/CN=client", "clientAuth", "2"),
+      ("expired", "/CN=node", "serverAuth,clientAuth", "-1"),
+    ]
+    for (name, subject, usage, days) in kinds {
+      try Data("subjectAltName=IP:127.0.0.1\nextendedKeyUsage=\(usage)\n".utf8)
+        .write(to: folder.appendingPathComponent("extensions"))
+      try openssl(
+        "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+        "-keyout", "@\(name).key", "-out", "@\(name).csr", "-subj", subject)
+      try openssl(
+        "x509", "-req", "-in", "@\(name).csr", "-CA", "@authority.pem", "-CAkey", "@authority.key",
+        "-CAcreateserial", "-out", "@\(name).pem", "-days", days, "-extfile", "@extensions")
+    }
+  }
+}
+#endif

@@ -1,0 +1,85 @@
+#if Etcd && os(Linux)
+import KeyringStorage
+import Synchronization
+import TestPrograms
+
+@testable import KeyringEtcd
+
+/// A transport that loses or holds back requests of another transport.
+final class FaultyTransport: EtcdTransport {
+  enum Fault {
+    /// The request arrives, and its reply is lost.
+    case replyLost
+    /// The request doesn't arrive.
+    case requestLost
+    /// The request arrives when the test releases it. Its sender thinks that it's lost.
+    case held
+  }
+
+  private typealias Held = @Sendable () async -> Result<[UInt8], EtcdFailure>
+
+  private let base: any EtcdTransport
+  /// The faults of the next transactions that create something.
+  private let faults = Mutex<[Fault]>([])
+  private let held = Mutex<[Held]>([])
+  private let requests = Atomic(0)
+
+  /// The number of requests so far.
+  var count: Int { requests.load(ordering: .relaxed) }
+
+  init(_ base: any EtcdTransport) { self.base = base }
+
+  func fail(_ faults: Fault...) { fail(faults) }
+  func fail(_ faults: [Fault]) { self.faults.withLock { $0 = faults } }
+
+  /// Sends the requests that were held back, and returns their replies.
+  func release() async -> [Result<[UInt8], EtcdFailure>] {
+    let requests = held.withLock { held in
+      defer { held = [] }
+      return held
+    }
+    var replies: [Result<[UInt8], EtcdFailure>] = []
+    for request in requests { replies.append(await request()) }
+    return replies
+  }
+
+  func send(
+    _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
+  ) async throws(EtcdFailure) -> [UInt8] {
+    requests.add(1, ordering: .relaxed)
+    guard String(decoding: body, as: UTF8.self).contains("request_put") else {
+      return try await base.send(path, body, to: endpoint, token: token, until: moment)
+    }
+    let fault = faults.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    switch fault {
+    case .requestLost: throw .lost("a test")
+    case .replyLost:
+      _ = try await base.send(path, body, to: endpoint, token: token, until: moment)
+      throw .lost("a test")
+    case .held:
+      let base = base
+      held.withLock { held in
+        held.append {
+          do throws(EtcdFailure) {
+            return .success(
+              try await base.send(
+                path, body, to: endpoint, token: token, until: .now(plus: .seconds(10))))
+          } catch {
+            return .failure(error)
+          }
+        }
+      }
+      throw .lost("a test")
+    case nil:
+      return try await base.send(path, body, to: endpoint, token: token, until: moment)
+    }
+  }
+
+  func stream(
+    _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
+    _ onLine: ([UInt8]) async -> Bool
+  ) async throws(EtcdFailure) {
+    try await base.stream(path, body, to: endpoint, token: token, until: moment, onLine)
+  }
+}
+#endif

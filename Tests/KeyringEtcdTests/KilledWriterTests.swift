@@ -1,0 +1,36 @@
+#if Etcd && os(Linux)
+import Foundation
+import KeyringStorage
+import TestPrograms
+import Testing
+
+/// Processes that are killed while they rewrite a credential.
+@Suite(.serialized) struct KilledWriterTests {
+  @Test func `every reader finds a whole pair, and nothing is lost`() async throws {
+    let (name, storage) = try await Cluster.shared.get().newWorkerStorage()
+    var saved = 0
+    var underWay = 0
+    for _ in 0..<Kills.count {
+      let writer = try Program.worker("rewrite", name, "service")
+      let found = try writer.readLine()
+      // It's the last pair acknowledged before the kill, or the one that was being written.
+      let pairs = [saved, saved + 1].map { $0 == 0 ? "found none none" : "found \($0) \($0)" }
+      try #require(pairs.contains(found), "\(saved) was acknowledged")
+      if saved > 0, found == pairs[1] { underWay += 1 }
+      saved = try number(in: writer.readLine())
+      try writer.writeLine("go")
+      // The kill comes at any moment of the next writes.
+      usleep(.random(in: 0..<10_000))
+      for line in String(decoding: try writer.end(), as: UTF8.self).split(separator: "\n") {
+        saved = try number(in: String(line))
+      }
+    }
+    print("\(underWay) of \(Kills.count) kills came after the write, and before it was known")
+    #expect(try await storage.items(matching: ItemQuery()).count == 1)
+  }
+
+  private func number(in line: String) throws -> Int {
+    try #require(Int(line.replacing("saved ", with: "")), "the writer said \"\(line)\"")
+  }
+}
+#endif

@@ -1,0 +1,75 @@
+#if Etcd
+import KeyringFoundation
+@testable import KeyringEtcd
+import Testing
+
+/// The gateway ignores fields that it doesn't know, so that a misspelt condition would be none.
+struct MessageTests {
+  @Test func `a transaction has the fields that etcd documents`() {
+    let key = EtcdKey("/a")
+    let transaction = Transaction(
+      compare: [.init(key: key, revision: 17)],
+      success: [.put(key, [1, 2, 3], lease: 5), .put(key, [], lease: nil), .delete(key)],
+      failure: [.range(RangeRequest(key))])
+    #expect(
+      text(transaction) == """
+        {"compare":[{"key":"L2E=","mod_revision":"17","result":"EQUAL","target":"MOD"}],\
+        "failure":[{"request_range":{"key":"L2E="}}],\
+        "success":[{"request_put":{"key":"L2E=","lease":"5","value":"AQID"}},\
+        {"request_put":{"key":"L2E=","value":""}},{"request_delete_range":{"key":"L2E="}}]}
+        """)
+  }
+
+  @Test func `a range has the fields that etcd documents`() {
+    var range = RangeRequest(prefix: EtcdKey("/a/"))
+    #expect(text(range) == #"{"key":"L2Ev","range_end":"L2Ew"}"#)
+    (range.limit, range.revision) = (100, 7)
+    #expect(text(range) == #"{"key":"L2Ev","limit":100,"range_end":"L2Ew","revision":7}"#)
+  }
+
+  @Test func `leases and authentication have the fields that etcd documents`() {
+    #expect(text(LeaseRequest(seconds: 60)) == #"{"TTL":60}"#)
+    #expect(
+      text(AuthenticationRequest(name: "me", password: "pass"))
+        == #"{"name":"me","password":"pass"}"#)
+  }
+
+  @Test func `fields that the gateway leaves out are zero`() throws {
+    let reply = try JSONDecoder().decode(
+      TransactionReply.self,
+      from: Data(
+        #"""
+        {"header":{"cluster_id":"1","revision":"9"},"responses":[{"response_range":{"header":{}}},
+        {"response_range":{"kvs":[{"key":"L2E=","mod_revision":"4"}],"count":"1"}},{"response_put":{}}]}
+        """#.utf8))
+    #expect(!reply.hasSucceeded)
+    #expect(reply.revision == 9)
+    #expect(reply.ranges.map(\.values.count) == [0, 1])
+    #expect(reply.ranges[1].values[0].value.isEmpty)
+    #expect(reply.ranges[1].values[0].revision == 4)
+    #expect(reply.ranges[1].values[0].key == EtcdKey("/a"))
+  }
+
+  @Test(arguments: [
+    ("https://etcd.example.org:2379", true), ("http://127.0.0.1:2379/", true),
+    ("https://[::1]:2379", true), ("https://etcd.example.org", false),
+    ("https://etcd.example.org:99999", false), ("etcd.example.org:2379", false),
+    ("https://user@etcd:2379", false), ("https://:2379", false), ("https://a:2379/path", false),
+  ])
+  func `an address has a scheme, a host and a port`(address: String, isValid: Bool) {
+    #expect((EtcdEndpoint(address) != nil) == isValid)
+  }
+
+  @Test(arguments: [
+    ("example", true), ("example/production", true), ("a.b-c_d", true), ("", false), ("/a", false),
+    ("a//b", false), ("a b", false), ("ü", false),
+  ])
+  func `a namespace has a name without special characters`(name: String, isValid: Bool) {
+    #expect((Namespace(name) != nil) == isValid)
+  }
+
+  private func text(_ message: some Encodable) -> String {
+    String(decoding: EtcdClient.encode(message), as: UTF8.self)
+  }
+}
+#endif

@@ -1,0 +1,179 @@
+#if Etcd && os(Linux)
+import Foundation
+import Keyring
+import KeyringStorage
+import Synchronization
+import Testing
+
+@testable import KeyringEtcd
+
+/// What the operator of a cluster changes in it is an error, never another value and never a missing one.
+@Suite(.serialized) struct NamespaceKeysTests {
+  private let cluster: Cluster
+  private let storage: EtcdStorage
+  private let namespace: Namespace
+  private let key = ItemKey.password(service: "service", account: "account")
+  private let second = ItemKey.password(service: "service", account: "second")
+
+  init() async throws {
+    cluster = try Cluster.shared.get()
+    storage = try await cluster.newStorage()
+    namespace = try #require(Namespace(storage.fleet.settings.namespace))
+    try await storage.setPassword("first", for: key)
+    try await storage.setPassword("other", for: second)
+  }
+
+  /// A process that was started later.
+  private func laterProcess(key source: KeySource? = nil) -> EtcdStorage {
+    cluster.storage(namespace.name, key: source)
+  }
+
+  private func values(_ prefix: EtcdKey) async throws -> [KeyValue] {
+    let reply = try await cluster.call("/v3/kv/range", RangeRequest(prefix: prefix))
+    return try JSONDecoder().decode(RangeReply.self, from: Data(reply)).values
+  }
+
+  private func put(_ key: EtcdKey, _ value: [UInt8]) async throws {
+    try await cluster.call(
+      "/v3/kv/txn", Transaction(success: [.put(key, value, lease: nil)]))
+  }
+
+  private func remove(_ key: EtcdKey) async throws {
+    try await cluster.call("/v3/kv/txn", Transaction(success: [.delete(key)]))
+  }
+
+  // MARK: - Namespaces
+
+  @Test func `a namespace is made only on request`() async throws {
+    let missing = cluster.storage("missing")
+    await expect(.noStorage) { _ = try await missing.password(for: key) }
+    await expect(.noStorage) { try await missing.setPassword("lost", for: key) }
+    #expect(try await laterProcess().initialize() == false)
+    #expect(try await laterProcess().password(for: key) == "first")
+  }
+
+  @Test func `a namespace that is removed is an error`() async throws {
+    try await remove(namespace.meta)
+    await expect(.damaged) { _ = try await storage.password(for: key) }
+    await expect(.damaged) { try await storage.setPassword("lost", for: key) }
+    await expect(.noStorage) { _ = try await laterProcess().password(for: key) }
+  }
+
+  @Test func `another key opens nothing`() async throws {
+    let other = laterProcess(key: .keyFile(at: cluster.path("other-key")))
+    await expect(.keyNotFound) { _ = try await other.password(for: key) }
+    try await cluster.storage("of-other-key", key: .keyFile(at: cluster.path("other-key")))
+      .initialize()
+    await expect(.wrongKey) { _ = try await other.password(for: key) }
+    await expect(.wrongKey) { try await other.initialize() }
+    let passphrase = laterProcess(key: .passphrase(Secret("pass")))
+    await expect(.wrongKey) { _ = try await passphrase.password(for: key) }
+  }
+
+  // MARK: - The cluster's operator
+
+  @Test func `names and values are not in the cluster`() async throws {
+    let all = try await values(EtcdKey("/\(namespace.name)/"))
+    #expect(all.count >= 6)
+    for value in all {
+      let text = value.key.path + String(decoding: value.value, as: UTF8.self)
+      for word in ["service", "account", "second", "first", "other"] {
+        #expect(!text.contains(word))
+      }
+    }
+  }
+
+  @Test func `a value in another place is damaged`() async throws {
+    let items = try await values(namespace.items)
+    try #require(items.count == 2)
+    try await put(items[0].key, items[1].value)
+    try await put(items[1].key, items[0].value)
+    await expect(.damaged) { _ = try await storage.password(for: key) }
+    await expect(.damaged) { _ = try await laterProcess().password(for: second) }
+    // It can be removed, and stored again.
+    try await storage.remove(key)
+    try await storage.setPassword("new", for: key)
+    #expect(try await laterProcess().password(for: key) == "new")
+  }
+
+  @Test func `a changed bit is damage`() async throws {
+    let items = try await values(namespace.items)
+    for index in [0, 1, items[0].value.count / 2, items[0].value.count - 1] {
+      var bytes = items[0].value
+      bytes[index] ^= 1
+      try await put(items[0].key, bytes)
+      await expect(.damaged) { _ = try await storage.items(matching: .service("service")) }
+    }
+    for place in [namespace.meta, namespace.primary, namespace.rootKey] {
+      let value = try #require(try await values(place).first)
+      var bytes = value.value
+      bytes[bytes.count - 1] ^= 1
+      try await put(place, bytes)
+      let error = await #expect(throws: SecureStorageError.self) {
+        _ = try await laterProcess().password(for: key)
+      }
+      #expect(error?.code == (place == namespace.rootKey ? .wrongKey : .damaged))
+      try await put(place, value.value)
+    }
+  }
+
+  @Test func `an older key is refused after a newer one`() async throws {
+    let old = try await values(namespace.primary)
+    let oldKeys = try await values(namespace.keys)
+    #expect(try await storage.rotateDataKey() == 2)
+    let rotated = try await values(namespace.keys)
+    #expect(rotated.count == 2)
+    for value in oldKeys + old { try await put(value.key, value.value) }
+    await expect(.damaged) { _ = try await storage.password(for: key) }
+    await expect(.damaged) { try await storage.setPassword("lost", for: key) }
+  }
+
+  // MARK: - Changing keys
+
+  @Test func `a new data key replaces the old one`() async throws {
+    let running = laterProcess()
+    #expect(try await running.password(for: key) == "first")
+    let before = try await values(namespace.items)
+    let log = Mutex<[StorageEvent]>([])
+    let observation = try await running.observeWithoutBlocking(nil) { event in
+      log.withLock { $0.append(event) }
+    }
+    #expect(try await storage.rotateDataKey() == 2)
+    let after = try await values(namespace.items)
+    #expect(zip(before, after).allSatisfy { $0.value.prefix(5) != $1.value.prefix(5) })
+    #expect(try await values(namespace.keys).count == 2)
+    // The process that was running has the new key with its next request.
+    #expect(try await running.password(for: key) == "first")
+    try await running.setPassword("written with the new key", for: key)
+    #expect(try await laterProcess().password(for: key) == "written with the new key")
+    #expect(
+      try await storage.items(matching: .service("service")).map(\.key) == [key, second],
+      "the order is that of the changes")
+    try await running.remove(second)
+    while log.withLock({ !$0.contains(.changed(.removed(second))) }) { await Task.yield() }
+    // Encrypting an item with another key isn't a change.
+    #expect(
+      log.withLock { $0 } == [.changed(.replaced(key)), .changed(.removed(second))])
+    observation.cancel()
+  }
+
+  @Test func `keys are wrapped with another key`() async throws {
+    let running = laterProcess()
+    #expect(try await running.password(for: key) == "first")
+    let items = try await values(namespace.items)
+    try await cluster.storage("new-key", key: .keyFile(at: cluster.path("new-key"))).initialize()
+    let new = KeySource.keyFile(at: cluster.path("new-key"))
+    try await storage.rewrapKeys(with: new)
+    #expect(try await values(namespace.items).map(\.value) == items.map(\.value))
+    await expect(.wrongKey) { _ = try await laterProcess().password(for: key) }
+    #expect(try await laterProcess(key: new).password(for: key) == "first")
+    #expect(try await storage.password(for: key) == "first")
+    // A running process goes on, until there is a key that it can't unwrap.
+    try await running.setPassword("newer", for: key)
+    #expect(try await storage.password(for: key) == "newer")
+    try await storage.rotateDataKey()
+    await expect(.wrongKey) { _ = try await running.password(for: key) }
+    #expect(try await laterProcess(key: new).password(for: key) == "newer")
+  }
+}
+#endif

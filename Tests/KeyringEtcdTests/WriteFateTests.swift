@@ -1,0 +1,97 @@
+#if Etcd && os(Linux)
+import Keyring
+import KeyringStorage
+import Testing
+
+@testable import KeyringEtcd
+
+/// A write whose request or reply is lost is done once, or never.
+@Suite(.serialized) struct WriteFateTests {
+  private let cluster: Cluster
+  private let transport: FaultyTransport
+  /// The storage whose requests fail.
+  private let storage: EtcdStorage
+  /// The storage of another process of the fleet.
+  private let other: EtcdStorage
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  init() async throws {
+    cluster = try Cluster.shared.get()
+    other = try await cluster.newStorage()
+    transport = FaultyTransport(try cluster.transport())
+    storage = cluster.storage(like: other, transport)
+    // Reads the keys, and makes the lease.
+    try await storage.setPassword("first", for: .password(service: "service", account: "other"))
+  }
+
+  @Test func `an addition whose reply is lost succeeds once`() async throws {
+    transport.fail(.replyLost)
+    try await storage.save(SecureItem(key: key, secret: Secret("new")), mode: .add)
+    #expect(try await other.password(for: key) == "new")
+    transport.fail(.replyLost, .replyLost)
+    try await storage.setPassword("newer", for: key)
+    #expect(try await other.password(for: key) == "newer")
+    transport.fail(.replyLost)
+    #expect(try await storage.remove(key))
+    #expect(try await other.password(for: key) == nil)
+  }
+
+  @Test func `a request that is lost is repeated`() async throws {
+    transport.fail(.requestLost, .requestLost, .requestLost)
+    try await storage.save(SecureItem(key: key, secret: Secret("new")), mode: .add)
+    #expect(try await other.password(for: key) == "new")
+  }
+
+  @Test func `a copy that arrives late changes nothing`() async throws {
+    transport.fail(.held)
+    try await storage.save(SecureItem(key: key, secret: Secret("new")), mode: .add)
+    try await other.remove(key)
+    let replies = await transport.release()
+    #expect(replies.count == 1)
+    #expect(try await other.password(for: key) == nil)
+  }
+
+  @Test func `an addition that lost to another one is never done`() async throws {
+    transport.fail(.held)
+    try await other.setPassword("theirs", for: key)
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await storage.save(SecureItem(key: key, secret: Secret("ours")), mode: .add)
+    }
+    #expect(error?.code == .itemAlreadyExists)
+    // Without the fence, the copy would create the item now.
+    try await other.remove(key)
+    #expect(await transport.release().count == 1)
+    #expect(try await other.password(for: key) == nil)
+  }
+
+  @Test func `a copy that arrives after the end of its lease is refused`() async throws {
+    transport.fail(.held)
+    try await storage.save(SecureItem(key: key, secret: Secret("new")), mode: .add)
+    try await other.remove(key)
+    try await cluster.revokeLeases()
+    let replies = await transport.release()
+    guard case .failure(.refused(let refusal)) = try #require(replies.first) else {
+      Issue.record("the copy was processed")
+      return
+    }
+    #expect(refusal.code == 5)
+    #expect(try await other.password(for: key) == nil)
+    // A new lease replaces the one that is gone.
+    try await storage.setPassword("later", for: key)
+    #expect(try await other.password(for: key) == "later")
+  }
+
+  @Test func `an error names the doubt if no node answers`() async throws {
+    let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
+    try await storage.setPassword("first", for: key)
+    transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await storage.setPassword("new", for: key)
+    }
+    #expect(error?.code == .connectionLost)
+    #expect(try await other.password(for: key) == "first")
+    _ = await transport.release()
+    #expect(try await other.password(for: key) == "new")
+  }
+}
+#endif
