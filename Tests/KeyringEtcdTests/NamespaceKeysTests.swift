@@ -3,6 +3,7 @@ import Foundation
 import Keyring
 import KeyringStorage
 import Synchronization
+import TestPrograms
 import Testing
 
 @testable import KeyringEtcd
@@ -128,7 +129,55 @@ import Testing
     await expect(.damaged) { try await storage.setPassword("lost", for: key) }
   }
 
+  @Test func `a data key that was removed isn't accepted again`() async throws {
+    let oldKeys = try await values(namespace.keys)
+    let oldItems = try await values(namespace.items)
+    #expect(try await storage.rotateDataKey() == 2)
+    let newKeys = try await values(namespace.keys).map(\.key)
+    for value in oldKeys where !newKeys.contains(value.key) {
+      try await put(value.key, value.value)
+    }
+    for value in oldItems { try await put(value.key, value.value) }
+    await expect(.damaged) { _ = try await storage.password(for: key) }
+    await expect(.damaged) { _ = try await laterProcess().password(for: key) }
+  }
+
+  @Test func `an item that can't be read doesn't end an observation`() async throws {
+    let place = try #require(try await values(namespace.items).first)
+    try await put(place.key, [1, 2, 3])
+    let events = EventLog()
+    let subscription = try await laterProcess().observeWithoutBlocking(nil, events.append)
+    let third = ItemKey.password(service: "service", account: "third")
+    try await storage.setPassword("new", for: third)
+    events.wait(for: .changed(.created(third)))
+    subscription.cancel()
+  }
+
   // MARK: - Changing keys
+
+  @Test func `several processes may replace the data key at once`() async throws {
+    let keys = (0..<150).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await storage.setPassword(key.account, for: key) }
+    let processes = (0..<3).map { _ in laterProcess() }
+    try await withThrowingTaskGroup { group in
+      for process in processes { group.addTask { _ = try await process.rotateDataKey() } }
+      try await group.waitForAll()
+    }
+    let found = try await laterProcess().items(for: keys, details: .secret)
+    #expect(keys.allSatisfy { found[$0]?.secret?.text == $0.account })
+    #expect(try await values(namespace.keys).count == 2)
+  }
+
+  @Test func `a process without the new key can't add a data key`() async throws {
+    let running = laterProcess()
+    #expect(try await running.password(for: key) == "first")
+    try await cluster.storage("other-key", key: .keyFile(at: cluster.path("other-key")))
+      .initialize()
+    let new = KeySource.keyFile(at: cluster.path("other-key"))
+    try await storage.rewrapKeys(with: new)
+    await expect(.wrongKey) { try await running.rotateDataKey() }
+    #expect(try await laterProcess(key: new).password(for: key) == "first")
+  }
 
   @Test func `a new data key replaces the old one`() async throws {
     let running = laterProcess()
@@ -155,6 +204,31 @@ import Testing
     #expect(
       log.withLock { $0 } == [.changed(.replaced(key)), .changed(.removed(second))])
     observation.cancel()
+  }
+
+  @Test func `a write finds a value that is encrypted with a new data key`() async throws {
+    let running = laterProcess()
+    try await running.setPassword("second", for: key)
+    try await storage.rotateDataKey()
+    try await storage.setPassword("third", for: key)
+    // Neither the keys nor the value are those that this process knows.
+    try await running.setPassword("fourth", for: key)
+    #expect(try await storage.password(for: key) == "fourth")
+  }
+
+  @Test func `a reply that is late doesn't bring older keys back`() async throws {
+    let transport = FaultyTransport(try cluster.transport())
+    let running = cluster.storage(like: storage, transport)
+    #expect(try await running.password(for: key) == "first")
+    try await storage.rotateDataKey()
+    var late: Task<String?, any Error>?
+    try await transport.holdingNextReply {
+      late = Task { [key] in try await running.password(for: key) }
+      #expect(transport.waitForHeldReply())
+      try await storage.rotateDataKey()
+      #expect(try await running.password(for: key) == "first")
+    }
+    #expect(try await late?.value == "first")
   }
 
   @Test func `keys are wrapped with another key`() async throws {

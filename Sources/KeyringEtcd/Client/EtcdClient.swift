@@ -72,15 +72,22 @@ final class EtcdClient: Sendable {
     var hasDoubt = false
     var attempt = 0
     var hasNewToken = false
+    /// The number of nodes in a row that aren't set up correctly.
+    var misfits = 0
     /// The failure that says most.
     var reason: EtcdFailure?
     while true {
       let index = current.withLock { $0 }
+      if attempt > 0, ThreadExecutor.now >= moment {
+        throw Failure(cause: reason ?? .timedOut, hasDoubt: hasDoubt)
+      }
       // In each round over all nodes, they have twice as long.
       let time = Self.patience << min(attempt / endpoints.count, 10)
       let end = min(moment, ThreadExecutor.now + time)
+      var used: String?
       do throws(EtcdFailure) {
-        let token = try await currentToken(until: moment)
+        let token = try await currentToken(from: index, until: moment)
+        used = token
         let reply = try await transport.send(
           path, body, to: endpoints[index], token: token, until: end)
         return Answer(reply: try Self.decode(reply), hasDoubt: hasDoubt)
@@ -88,21 +95,26 @@ final class EtcdClient: Sendable {
         switch error {
         case .refused(let refusal) where refusal.isAboutToken && user != nil && !hasNewToken:
           hasNewToken = true
-          token.withLock { $0 = nil }
+          forget(used)
           continue
         case .refused(let refusal):
           guard refusal.isTransient else { throw Failure(cause: error, hasDoubt: hasDoubt) }
           hasDoubt = true
-        case .canceled, .malformed:
+        case .canceled:
           throw Failure(cause: error, hasDoubt: true)
         case .lost, .timedOut:
           hasDoubt = true
-        case .untrusted where attempt >= endpoints.count - 1:
-          throw Failure(cause: error, hasDoubt: true)
-        case .untrusted:
+        case .untrusted, .malformed:
+          // Another node may be set up correctly.
           hasDoubt = true
+          misfits += 1
+          if misfits == endpoints.count { throw Failure(cause: error, hasDoubt: true) }
         case .unreachable:
           break
+        }
+        switch error {
+        case .untrusted, .malformed: break
+        default: misfits = 0
         }
         attempt += 1
         if error.weight >= reason?.weight ?? 0 { reason = error }
@@ -129,11 +141,11 @@ final class EtcdClient: Sendable {
   /// Asks each node for its state.
   func nodes() async -> [Node] {
     var nodes: [Node] = []
-    for endpoint in endpoints {
+    for (index, endpoint) in endpoints.enumerated() {
       do throws(EtcdFailure) {
         let reply = try await transport.send(
           "/v3/maintenance/status", Array("{}".utf8), to: endpoint,
-          token: try await currentToken(until: .now(plus: .seconds(5))),
+          token: try await currentToken(from: index, until: .now(plus: .seconds(5))),
           until: ThreadExecutor.now + Self.patience)
         nodes.append(Node(endpoint: endpoint, status: .success(try Self.decode(reply))))
       } catch {
@@ -163,19 +175,22 @@ final class EtcdClient: Sendable {
   ) async -> Bool {
     let index = current.withLock { $0 }
     let endpoint = endpoints[index]
-    guard let known = try? await currentToken(until: .now(plus: .seconds(10))) ?? "" else {
+    guard let known = try? await currentToken(from: index, until: .now(plus: .seconds(10))) ?? ""
+    else {
       rotate(from: index)
       return false
     }
     let token = known.isEmpty ? nil : known
     let transport = transport
     let isOver = await withTaskGroup { group in
-      group.addTask {
+      group.addTask { [self] in
         try? await transport.stream(
           "/v3/watch", Self.encode(WatchRequest(range, from: revision)), to: endpoint,
           token: token, until: .now(plus: .seconds(5))
         ) { line in
           guard let reply = try? Self.decode(line) as WatchReply else { return false }
+          // A token that has expired ends a watch in this way.
+          if reply.isCanceled { forget(token) }
           return await onReply(reply)
         }
         return false
@@ -196,12 +211,12 @@ final class EtcdClient: Sendable {
       group.cancelAll()
       return isOver
     }
-    if !isOver {
-      self.token.withLock { if $0 == token { $0 = nil } }
-      rotate(from: index)
-    }
+    if !isOver { rotate(from: index) }
     return isOver
   }
+
+  /// Forgets a token that etcd doesn't accept any more, unless there is a newer one.
+  private func forget(_ old: String?) { token.withLock { if $0 == old { $0 = nil } } }
 
   private func rotate(from index: Int) {
     current.withLock { if $0 == index { $0 = (index + 1) % endpoints.count } }
@@ -209,7 +224,9 @@ final class EtcdClient: Sendable {
 
   // MARK: - Authentication
 
-  private func currentToken(until moment: Int64) async throws(EtcdFailure) -> String? {
+  private func currentToken(
+    from index: Int, until moment: Int64
+  ) async throws(EtcdFailure) -> String? {
     guard let user else { return nil }
     if let known = token.withLock({ $0 }) { return known }
     switch await authenticating.take(until: moment) {
@@ -219,7 +236,6 @@ final class EtcdClient: Sendable {
     }
     defer { authenticating.giveBack() }
     if let known = token.withLock({ $0 }) { return known }
-    let index = current.withLock { $0 }
     let body = Self.encode(
       AuthenticationRequest(name: user.name, password: user.password.text ?? ""))
     let reply = try await transport.send(
@@ -269,7 +285,9 @@ extension GatewayError {
   /// Indicates whether the cluster may answer soon.
   ///
   /// The request may have been processed, or may be later.
-  var isTransient: Bool { [2, 4, 13, 14].contains(code) }
+  var isTransient: Bool {
+    [2, 4, 13, 14].contains(code) || code == 8 && message.contains("too many requests")
+  }
 
   /// Indicates whether a new token helps.
   var isAboutToken: Bool {

@@ -98,7 +98,11 @@ final class HTTPTransport: EtcdTransport {
     if error is CancellationError { return .canceled }
     switch error {
     case is NIOConnectionError, ChannelError.connectTimeout: return .unreachable("\(error)")
-    case let error as IOError where IOError.ofConnecting.contains(error.errnoCode):
+    // Other codes can also be those of a connection that was made.
+    case let error as IOError where error.errnoCode == ECONNREFUSED:
+      return .unreachable("\(error)")
+    // A load balancer whose node is down closes the connection.
+    case NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])):
       return .unreachable("\(error)")
     case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: return .untrusted("\(error)")
     default: break
@@ -112,11 +116,6 @@ final class HTTPTransport: EtcdTransport {
     default: return .lost("\(error)")
     }
   }
-}
-
-extension IOError {
-  /// The codes with which a connection isn't made.
-  fileprivate static let ofConnecting = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT]
 }
 
 extension HTTPClient {

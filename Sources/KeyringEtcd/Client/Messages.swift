@@ -10,8 +10,6 @@ struct RangeRequest: Encodable, Sendable {
   var end: EtcdKey?
   var limit: Int?
   var revision: Int64?
-  /// The first revision of the values that are returned.
-  var leastRevision: Int64?
   /// Indicates whether only the number of values is returned.
   var countsOnly: Bool?
 
@@ -20,7 +18,6 @@ struct RangeRequest: Encodable, Sendable {
     case end = "range_end"
     case limit
     case revision
-    case leastRevision = "min_mod_revision"
     case countsOnly = "count_only"
   }
 
@@ -41,7 +38,7 @@ struct Transaction: Encodable, Sendable {
   /// A condition on the revision in which a key was last changed.
   ///
   /// Revision 0 means that there is no such key.
-  struct Comparison: Encodable, Sendable {
+  struct Comparison: Encodable, Equatable, Sendable {
     let key: EtcdKey
     let revision: Int64
 

@@ -4,7 +4,7 @@ public import KeyringStorage
 internal import Synchronization
 
 extension EtcdStorage {
-  /// Checks each node, the keys of the namespace, and whether the items can be read.
+  /// Checks each node and the keys of the namespace.
   ///
   /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed.
   /// - Returns: The diagnosis. A node that doesn't answer is a notice: the others do its work.
@@ -26,7 +26,7 @@ extension EtcdNamespace {
         let keys = try await session.readKeys()
         diagnosis.add(
           subject, "namespace \(settings.namespace), opened with a \(source.withLock { $0 })",
-          recoverySuggestion: keys.removingOldDataKeys.isEmpty
+          recoverySuggestion: keys.primary.older.isEmpty
             ? nil : "A change of the data key wasn't finished. Call rotateDataKey() again.")
       }
     } catch {

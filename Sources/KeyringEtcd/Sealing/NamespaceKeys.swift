@@ -18,7 +18,7 @@ struct NamespaceKeys: Sendable {
   private let root: SealingKey
   private let names: SealingKey
   private let dataKeys: [UInt32: SealingKey]
-  private let wrappingParameters: KeyParameters
+  private let wrappedRoot: WrappedKey
   /// The revisions of everything that the keys were read from.
   private let revisions: [EtcdKey: Int64]
 
@@ -97,12 +97,16 @@ struct NamespaceKeys: Sendable {
       guard let id = UInt32(name, radix: 16), namespace.dataKey(id) == key,
         value.value.first == Self.version
       else { throw request.damaged("it has a key of an unknown form") }
+      // The operator of the cluster can put a key back that was removed.
+      guard id == main.id || main.older.contains(id) else { continue }
       dataKeys[id] =
         if let same = known?.dataKeys[id] { same } else {
           try await unwrap(value.value.dropFirst(), id.hexadecimal)
         }
     }
-    guard dataKeys[main.id] != nil else { throw request.damaged("its data key is missing") }
+    guard ([main.id] + main.older).allSatisfy({ dataKeys[$0] != nil }) else {
+      throw request.damaged("a data key is missing")
+    }
     self.namespace = namespace
     self.description = description
     self.primary = main
@@ -111,7 +115,7 @@ struct NamespaceKeys: Sendable {
       .init(key: namespace.primary, revision: primary.revision),
     ]
     (self.root, self.names, self.dataKeys) = (root, root.derived(for: "names"), dataKeys)
-    wrappingParameters = wrappedRoot.parameters
+    self.wrappedRoot = wrappedRoot
     revisions = values.mapValues(\.revision)
   }
 
@@ -177,11 +181,15 @@ struct NamespaceKeys: Sendable {
   }
 
   /// Returns the changes that add a data key, and make it the one for new items.
+  ///
+  /// The source must open the namespace. Otherwise, no process that starts later could open the new key.
   func addingDataKey(
     _ source: KeySource, _ request: KeyRequest
   ) async throws(SecureStorageError) -> [ConditionalChange] {
     let wrapping = try await WrappingKey(
-      wrappingParameters, of: source, for: Self.use, request)
+      wrappedRoot.parameters, of: source, for: Self.use, request)
+    _ = try wrapping.unwrap(
+      wrappedRoot.box, authenticating: Self.binding("root", description.id, namespace), request)
     var id = primary.id
     while dataKeys[id] != nil { id = .random(in: 1 ... .max) }
     return [
@@ -190,14 +198,20 @@ struct NamespaceKeys: Sendable {
         [Self.version] + (try box(SealingKey(), id.hexadecimal, wrapping, request))),
       change(
         namespace.primary,
-        PrimaryKey(id: id, generation: primary.generation + 1)
-          .bytes(Self.authenticator(root), namespace, description.id)),
+        PrimaryKey(
+          id: id, generation: primary.generation + 1, older: [primary.id] + primary.older
+        ).bytes(Self.authenticator(root), namespace, description.id)),
     ]
   }
 
-  /// The changes that remove all data keys but the one for new items.
-  var removingOldDataKeys: [ConditionalChange] {
-    dataKeys.keys.filter { $0 != primary.id }.map { change(namespace.dataKey($0), nil) }
+  /// The changes that remove the older data keys.
+  var removingOlderDataKeys: [ConditionalChange] {
+    primary.older.map { change(namespace.dataKey($0), nil) } + [
+      change(
+        namespace.primary,
+        PrimaryKey(id: primary.id, generation: primary.generation + 1)
+          .bytes(Self.authenticator(root), namespace, description.id))
+    ]
   }
 
   private func change(_ key: EtcdKey, _ value: [UInt8]?) -> ConditionalChange {
@@ -256,7 +270,7 @@ struct NamespaceKeys: Sendable {
   func open(_ value: KeyValue) throws(FleetItem.Damage) -> FleetItem {
     guard value.value.count > 5, value.value[0] == Self.version else { throw .format }
     let header = Array(value.value.prefix(5))
-    let id = header[1...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    let id = UInt32(bigEndianBytes: header[1...])
     guard let dataKey = dataKeys[id] else { throw .unknownKey }
     let content: Secret
     do throws(SealingKey.Failure) {
@@ -275,7 +289,7 @@ struct NamespaceKeys: Sendable {
   func isCurrent(_ value: KeyValue) -> Bool { value.value.starts(with: Self.header(primary.id)) }
 
   private static func header(_ id: UInt32) -> [UInt8] {
-    [version] + withUnsafeBytes(of: id.bigEndian) { Array($0) }
+    [version] + id.bigEndianBytes
   }
 
   /// The data that an item authenticates, so that it can't take the place of another one.

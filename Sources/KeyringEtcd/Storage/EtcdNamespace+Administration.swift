@@ -17,7 +17,7 @@ extension EtcdNamespace {
             success: operations, failure: NamespaceKeys.requests(session.namespace)),
           until: session.end)
       } catch {
-        throw self.error(for: error.cause)
+        throw session.failure(error)
       }
       if answer.reply.hasSucceeded { return true }
       let values = answer.reply.ranges.flatMap(\.values)
@@ -26,7 +26,7 @@ extension EtcdNamespace {
         guard case .put(let key, let value, _) = operation else { return false }
         return values.contains { $0.key == key && $0.value == value }
       }
-      _ = try await session.takeKeys(answer.reply.ranges[...])
+      _ = try await session.takeKeys(answer.reply.ranges[...], after: currentKeys)
       return isOwn
     }
   }
@@ -45,12 +45,11 @@ extension EtcdNamespace {
   /// Wraps all keys with the key of another source.
   func rewrapKeys(with newSource: KeySource) async throws(SecureStorageError) {
     try await perform(.rewrapKeys) { (session) throws(SecureStorageError) in
-      var outcome: Session.Outcome?
-      repeat {
+      while true {
         let keys = try await session.readKeys()
         let changes = try await keys.rewrapping(with: newSource, keyRequest(.creation))
-        outcome = try await session.commitKeys(changes, keys)
-      } while !outcome.isDone
+        if try await session.commitKeys(changes, keys) { break }
+      }
       source.withLock { $0 = newSource }
       _ = try await session.readKeys()
     }
@@ -60,51 +59,46 @@ extension EtcdNamespace {
   func rotateDataKey() async throws(SecureStorageError) -> Int {
     try await perform(.rotateDataKey) { (session) throws(SecureStorageError) in
       var keys = try await session.readKeys()
-      while keys.removingOldDataKeys.isEmpty {
+      while keys.primary.older.isEmpty {
         let source = source.withLock { $0 }
         let changes = try await keys.addingDataKey(source, keyRequest(.opening))
         _ = try await session.commitKeys(changes, keys)
         keys = try await session.readKeys()
       }
       var count = 0
-      while true {
-        let (moved, isComplete) = try await session.moveItems()
+      // Another process may do the same at the same time, and finish first.
+      while !keys.primary.older.isEmpty {
+        let (moved, isComplete) = try await session.moveItems(to: keys)
         count += moved
-        if !isComplete { continue }
         let session = session.renewed
+        if isComplete { _ = try await session.commitKeys(keys.removingOlderDataKeys, keys) }
         keys = try await session.readKeys()
-        let removals = keys.removingOldDataKeys
-        if removals.isEmpty { return count }
-        if try await session.commitKeys(removals, keys).isDone {
-          _ = try await session.readKeys()
-          return count
-        }
       }
+      return count
     }
   }
 }
 
-extension Session.Outcome {
-  fileprivate var isDone: Bool { if case .done = self { true } else { false } }
-}
-
-extension Session.Outcome? {
-  fileprivate var isDone: Bool { self?.isDone ?? false }
-}
-
 extension Session {
+  /// Makes changes, and returns `false` if the keys or the values aren't the expected ones any more.
   fileprivate func commitKeys(
     _ changes: [ConditionalChange], _ keys: NamespaceKeys
-  ) async throws(SecureStorageError) -> Outcome {
-    try await commit(
+  ) async throws(SecureStorageError) -> Bool {
+    let outcome = try await commit(
       changes, service: namespace.administration, keys,
       id: .random(FleetItem.writeIDByteCount))
+    if case .done = outcome { return true }
+    return false
   }
 
-  /// Encrypts the items that are encrypted with an old data key with the new one.
+  /// Encrypts the items that are encrypted with an older data key with the one for new items.
   ///
+  /// - Parameter target: The keys. If they're replaced, the work isn't complete.
   /// - Returns: The number of items, and `true` unless other changes got in the way.
-  fileprivate func moveItems() async throws(SecureStorageError) -> (count: Int, isComplete: Bool) {
+  /// - Throws: `SecureStorageError` if an item can't be read or written.
+  fileprivate func moveItems(
+    to target: NamespaceKeys
+  ) async throws(SecureStorageError) -> (count: Int, isComplete: Bool) {
     var (count, isComplete) = (0, true)
     var next: EtcdKey?
     repeat {
@@ -115,12 +109,14 @@ extension Session {
         page.limit = Self.batchLimit
         return [page]
       }
-      guard let page = replies.first else { break }
+      guard let page = replies.first, keys.conditions == target.conditions else {
+        return (count, false)
+      }
       var batch: [ConditionalChange] = []
       var size = 0
       func commitBatch() async throws(SecureStorageError) {
         if batch.isEmpty { return }
-        if try await session.commitKeys(batch, keys).isDone {
+        if try await session.commitKeys(batch, keys) {
           count += batch.count
         } else {
           isComplete = false

@@ -61,7 +61,7 @@ extension EtcdNamespace {
       return error(
         .accessDenied, "The cluster refuses the password of the user.",
         recoverySuggestion: "Check the name and the password of the user.", underlying: underlying)
-    case 3 where refusal.message.contains("request is too large"):
+    case _ where refusal.isTooLarge:
       return error(
         .invalidArgument, "The item is too large for the cluster.",
         recoverySuggestion: "Store a smaller secret.", argument: "secret", underlying: underlying)
@@ -70,7 +70,11 @@ extension EtcdNamespace {
         .accessDenied, "\(user) may not do this in the cluster.",
         recoverySuggestion: "Grant the user a role for the namespace \(settings.namespace).",
         underlying: underlying)
-    case 8:
+    case 9:
+      return error(
+        .invalidArgument, "The cluster has no users, but the storage names one.", argument: "user",
+        underlying: underlying)
+    case _ where refusal.isDatabaseFull:
       return error(
         .other, "The cluster's database is full.",
         recoverySuggestion: "Compact and defragment the database, and disarm the alarm NOSPACE.",
@@ -88,6 +92,12 @@ extension EtcdNamespace {
 }
 
 extension GatewayError {
+  var isDatabaseFull: Bool { code == 8 && message.contains("database space exceeded") }
+
+  fileprivate var isTooLarge: Bool {
+    message.contains("request is too large") || message.contains("larger than max")
+  }
+
   /// Indicates whether the user, or a program without one, may not do something.
   fileprivate var isDenial: Bool {
     [7, 16].contains(code) || code == 3 && message.contains("user name is empty")

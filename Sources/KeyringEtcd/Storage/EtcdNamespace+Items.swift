@@ -95,7 +95,8 @@ extension EtcdNamespace {
           return remember(KnownItem(record: record, revision: revision), for: item.key)
         case .otherKeys(let newKeys):
           keys = newKeys
-        case .conflict(let values):
+        case .conflict(let values, let newKeys):
+          keys = newKeys
           if mode == .add { throw error(.itemAlreadyExists) }
           let old = try values[0].map { (value) throws(SecureStorageError) in
             try session.open(value, keys)
@@ -119,10 +120,8 @@ extension EtcdNamespace {
   func removeItems(matching query: ItemQuery) async throws(SecureStorageError) -> Int {
     try await perform(.remove) { (session) throws(SecureStorageError) in
       var count = 0
-      var keys = try await session.keys()
       while true {
-        let (newKeys, changes) = try await removals(matching: query, session)
-        keys = newKeys
+        let (keys, changes) = try await removals(matching: query, session)
         if changes.isEmpty { return count }
         for start in stride(from: 0, to: changes.count, by: Self.removalLimit) {
           let part = Array(changes[start..<min(start + Self.removalLimit, changes.count)])
@@ -175,30 +174,14 @@ extension EtcdNamespace {
 extension Session {
   /// Returns the items that match a query, newest first, at one revision.
   func items(matching query: ItemQuery) async throws(SecureStorageError) -> [FleetItem] {
-    var found: [FleetItem] = []
-    var revision: Int64?
-    for var range in try await ranges(of: query) {
-      var hasMore = true
-      while hasMore {
-        var request = RangeRequest(range)
-        (request.limit, request.revision) = (Self.pageLimit, revision)
-        let (keys, replies, newest) = try await read { [request] _ in [request] }
-        revision = revision ?? newest
-        guard let page = replies.first else { break }
-        for value in page.values {
-          let item = try open(value, keys)
-          if query.matches(item.record.item(.metadata, secret: item.secret)) { found.append(item) }
-        }
-        hasMore = page.hasMore
-        if let last = page.values.last { range.start = last.key.next }
-      }
-    }
+    var found = try await list(ranges(of: query)) {
+      (value, keys) throws(SecureStorageError) -> FleetItem? in
+      let item = try open(value, keys)
+      return query.matches(item.record.item(.metadata, secret: item.secret)) ? item : nil
+    }.elements
     found.sort { $0.order > $1.order }
     return Array(found.prefix(query.limit ?? .max))
   }
-
-  /// The number of items of a page.
-  private static var pageLimit: Int { 100 }
 
   /// Returns the ranges that have the items of a query, or those of them that the user may read.
   ///

@@ -62,10 +62,15 @@ final class EtcdNamespace: Sendable {
       }
       if Task.isCancelled { throw error(.canceled) }
       let (client, namespace) = try connected()
-      return try await body(
-        Session(
-          fleet: self, client: client, namespace: namespace, operation: operation,
-          end: .now(plus: settings.timeout)))
+      let session = Session(
+        fleet: self, client: client, namespace: namespace, operation: operation,
+        end: .now(plus: settings.timeout))
+      if currentKeys != nil || [.initialize, .diagnose].contains(operation) {
+        return try await body(session)
+      }
+      // The source of the key may ask a person. That doesn't count.
+      _ = try await session.readKeys()
+      return try await body(session.renewed)
     } catch {
       var error = error
       error.operation = operation
@@ -113,15 +118,22 @@ final class EtcdNamespace: Sendable {
   var currentKeys: NamespaceKeys? { keys.withLock { $0 } }
 
   /// Takes over keys from etcd.
+  ///
+  /// An observation and a diagnosis never ask a person.
+  ///
+  /// Replies can arrive in another order than the requests were processed. If other keys were taken over since
+  /// the request was sent, those are returned.
   func takeKeys(
-    _ values: ArraySlice<KeyValue>, _ namespace: Namespace, until moment: Int64
+    _ values: ArraySlice<KeyValue>, _ session: Session, after sent: NamespaceKeys?
   ) async throws(SecureStorageError) -> NamespaceKeys {
     let outcome = await asking.take(until: nil)
     guard outcome == .ended else { throw error(.canceled) }
     defer { asking.giveBack() }
+    if let current = currentKeys, current.conditions != sent?.conditions { return current }
     let source = source.withLock { $0 }
     let new = try await NamespaceKeys(
-      values, of: namespace, known: currentKeys, source, keyRequest(.opening))
+      values, of: session.namespace, known: currentKeys, source,
+      keyRequest([.observe, .diagnose].contains(session.operation) ? .inspection : .opening))
     keys.withLock { $0 = new }
     return new
   }
@@ -168,7 +180,7 @@ final class EtcdNamespace: Sendable {
   }
 
   /// Returns the lease for a write that ends at a moment.
-  func lease(_ session: Session) async throws(SecureStorageError) -> Int64 {
+  func lease(_ session: Session) async throws(EtcdClient.Failure) -> Int64 {
     if let lease = lease.withLock({ $0 }), ThreadExecutor.now < lease.end { return lease.id }
     let time = max(60, Int(settings.timeout.components.seconds) + 1)
     let start = ThreadExecutor.now
@@ -177,7 +189,8 @@ final class EtcdNamespace: Sendable {
       reply = try await session.client.grantLease(
         LeaseRequest(seconds: 3 * time), until: session.end)
     } catch {
-      throw self.error(for: error.cause)
+      // Without a lease, nothing was written.
+      throw EtcdClient.Failure(cause: error.cause, hasDoubt: false)
     }
     // A write that begins before the end has at least a third of the lease left.
     let lease = Lease(

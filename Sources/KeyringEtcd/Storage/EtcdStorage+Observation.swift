@@ -1,6 +1,8 @@
 #if Etcd
 public import KeyringStorage
 
+internal import Synchronization
+
 extension EtcdStorage: ObservableStorage {
   /// Calls a closure for every change of the items, by any machine of the fleet.
   ///
@@ -36,14 +38,41 @@ extension EtcdNamespace {
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
     try await perform(.observe) { (session) throws(SecureStorageError) in
+      let ranges = try await session.ranges(of: query)
+      let observer = JointObserver(observer).observer
       var subscriptions: [StorageSubscription] = []
-      for range in try await session.ranges(of: query) {
+      for range in ranges {
         let watch = watch(range) { ItemWatch(range) }
-        subscriptions.append(try await watch.observe(session, observer))
+        subscriptions.append(
+          try await watch.observe(session) { event in observer(range, event) })
       }
-      return StorageSubscription { [subscriptions] in
+      // The subscription keeps the storage, and with it the watches.
+      return StorageSubscription { [self, subscriptions] in
         for subscription in subscriptions { subscription.cancel() }
+        withExtendedLifetime(self) {}
       }
+    }
+  }
+}
+
+/// An observer of several watches, to whom they are one.
+private final class JointObserver: Sendable {
+  private let base: @Sendable (StorageEvent) -> Void
+  private let interrupted = Mutex<Set<EtcdRange>>([])
+
+  init(_ base: @escaping @Sendable (StorageEvent) -> Void) { self.base = base }
+
+  /// Passes on the first interruption, and the end of the last one.
+  var observer: @Sendable (EtcdRange, StorageEvent) -> Void {
+    { [self] range, event in
+      let isNews = interrupted.withLock { interrupted in
+        switch event {
+        case .interrupted: interrupted.insert(range).inserted && interrupted.count == 1
+        case .resumed: interrupted.remove(range) != nil && interrupted.isEmpty
+        default: true
+        }
+      }
+      if isNews { base(event) }
     }
   }
 }

@@ -34,7 +34,8 @@ public struct EtcdStorage: AsynchronousStorage {
   ///     someone who has a copy of the cluster's data can try out passphrases.
   ///   - tls: The files for encrypted connections, or `nil` to trust the authorities of the system.
   ///   - user: The user of the cluster, or `nil` if it has no users.
-  ///   - timeout: The longest time that an operation takes.
+  ///   - timeout: The longest time that an operation waits for the cluster. The first operation also waits
+  ///     for the source of the key.
   public init(
     endpoints: [String], namespace: String, key: KeySource, tls: EtcdTLS? = nil,
     user: EtcdUser? = nil, timeout: Duration = .seconds(10)
@@ -98,8 +99,8 @@ public struct EtcdStorage: AsynchronousStorage {
   /// - Parameters:
   ///   - item: The item to store.
   ///   - mode: The save mode. `.add` and `.update` are exact even if several machines save at once.
-  /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, or `.invalidArgument`; `.connectionLost` if no node
-  ///   answered and the item may have been stored; or another error if it wasn't stored.
+  /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, or `.invalidArgument`; `.connectionLost` or `.canceled`
+  ///   if the item may have been stored; or another error if it wasn't stored.
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {

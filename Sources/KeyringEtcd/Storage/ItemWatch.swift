@@ -47,10 +47,11 @@ final class ItemWatch: Sendable {
     }
     defer { starting.giveBack() }
     if state.withLock({ $0.task == nil }) {
-      try await synchronize(session, listsAll: true)
+      try await synchronize(session)
       let client = session.client
       let task = Task(executorPreference: Self.executor) {
         [range, weak self, weak fleet = session.fleet] in
+        var pause = Self.shortestPause
         while !Task.isCancelled, let start = self?.nextRevision {
           let isRenewal = await client.watch(
             range, from: start, until: .now(plus: Self.duration)
@@ -58,20 +59,29 @@ final class ItemWatch: Sendable {
             guard let self, let fleet else { return false }
             return await self.take(reply, fleet)
           }
-          if !isRenewal { self?.report(isConnected: false) }
-          var pause: Int64 = 50_000
-          while !Task.isCancelled, let self, let fleet {
-            if await self.synchronize(fleet, listsAll: isRenewal) { break }
-            _ = await Waiter.wait(until: ThreadExecutor.now + pause) { _ in }
-            pause = min(2 * pause, 2_000_000)
-          }
-          if fleet == nil { return }
+          if self?.isConnected == true { pause = Self.shortestPause }
+          var isLost = !isRenewal
+          repeat {
+            if isLost {
+              self?.report(isConnected: false)
+              _ = await Waiter.wait(until: ThreadExecutor.now + pause) { _ in }
+              pause = min(2 * pause, 2_000_000)
+            }
+            // The storage isn't held during the pause.
+            guard !Task.isCancelled, let self, let fleet else { return }
+            isLost = await !self.synchronize(fleet)
+          } while isLost
         }
       }
       state.withLock { $0.task = task }
     }
-    return observers.add(observer)
+    let subscription = observers.add(observer)
+    if !isConnected { observer(.interrupted) }
+    return subscription
   }
+
+  /// The shortest time between two attempts to watch, in microseconds.
+  private static let shortestPause: Int64 = 50_000
 
   /// The time after which everything is listed again.
   ///
@@ -79,6 +89,8 @@ final class ItemWatch: Sendable {
   private static let duration = Duration.seconds(600)
 
   private var nextRevision: Int64 { state.withLock { $0.revision + 1 } }
+
+  private var isConnected: Bool { state.withLock(\.isConnected) }
 
   private func report(isConnected: Bool) {
     let isNew = state.withLock { state in
@@ -135,70 +147,32 @@ final class ItemWatch: Sendable {
 
   // MARK: - Synchronizing
 
-  private func synchronize(_ fleet: EtcdNamespace, listsAll: Bool) async -> Bool {
+  private func synchronize(_ fleet: EtcdNamespace) async -> Bool {
     let outcome: Void? = try? await fleet.perform(.observe) {
       (session) throws(SecureStorageError) in
-      try await synchronize(session, listsAll: listsAll)
+      try await synchronize(session)
     }
     return outcome != nil
   }
 
-  /// Reads what has changed since the last seen revision, or compares everything, and reports the changes.
-  private func synchronize(
-    _ session: Session, listsAll: Bool
-  ) async throws(SecureStorageError) {
-    if !listsAll {
-      let start = state.withLock { $0.revision }
-      let changes = try await session.list(range, since: start + 1)
-      if changes.revision >= start {
-        for (place, item) in changes.items { put(item, place) }
-        if state.withLock({ $0.items.count }) == changes.count {
-          return state.withLock { $0.revision = changes.revision }
-        }
-      }
+  /// Lists the items, and reports what has changed.
+  ///
+  /// The difference is always that to all items. A cluster that was restored from a backup has another history
+  /// with the same revisions.
+  private func synchronize(_ session: Session) async throws(SecureStorageError) {
+    var (all, revision) = try await session.list([range]) {
+      (value, keys) -> (place: EtcdKey, item: FleetItem?)? in
+      (value.key, try? keys.open(value))
     }
-    // Something was removed, or the cluster was restored from a backup.
-    let all = try await session.list(range, since: 0)
-    let places = Set(all.items.map(\.place))
+    let places = Set(all.map(\.place))
     for place in state.withLock({ Array($0.items.keys) }) where !places.contains(place) {
       remove(place)
     }
-    for (place, item) in all.items { put(item, place) }
-    state.withLock { $0.revision = all.revision }
-  }
-}
-
-extension Session {
-  /// Returns the items in a range that were changed since a revision, in the order of their changes, and
-  /// the number of all items in the range.
-  fileprivate func list(
-    _ range: EtcdRange, since start: Int64
-  ) async throws(SecureStorageError) -> (
-    items: [(place: EtcdKey, item: FleetItem)], count: Int, revision: Int64
-  ) {
-    var items: [(place: EtcdKey, item: FleetItem)] = []
-    var next: EtcdKey?
-    var (count, revision): (Int?, Int64?) = (nil, nil)
-    repeat {
-      let (keys, replies, newest) = try await read { _ in
-        var counting = RangeRequest(range)
-        (counting.countsOnly, counting.revision) = (true, revision)
-        var page = RangeRequest(range)
-        if let next { page.key = next }
-        (page.limit, page.revision) = (100, revision)
-        if start > 0 { page.leastRevision = start }
-        return [counting, page]
-      }
-      guard replies.count == 2 else {
-        throw fleet.error(for: .malformed("a reply without a range"))
-      }
-      revision = revision ?? newest
-      count = count ?? Int(replies[0].count)
-      for value in replies[1].values { items.append((value.key, try open(value, keys))) }
-      next = replies[1].hasMore ? replies[1].values.last?.key.next : nil
-    } while next != nil
-    items.sort { $0.item.revision < $1.item.revision }
-    return (items, count ?? 0, revision ?? 0)
+    all.sort { $0.item?.revision ?? 0 < $1.item?.revision ?? 0 }
+    for (place, item) in all {
+      if let item { put(item, place) } else { observers.report(.mayHaveChanged(nil)) }
+    }
+    state.withLock { $0.revision = revision }
   }
 }
 #endif

@@ -27,13 +27,22 @@ struct Session: Sendable {
   }
 
   func readKeys() async throws(SecureStorageError) -> NamespaceKeys {
+    let known = fleet.currentKeys
     let answer = try await transact(Transaction(success: NamespaceKeys.requests(namespace)))
-    return try await takeKeys(answer.reply.ranges[...])
+    return try await takeKeys(answer.reply.ranges[...], after: known)
   }
 
-  func takeKeys(_ replies: ArraySlice<RangeReply>) async throws(SecureStorageError) -> NamespaceKeys
-  {
-    try await fleet.takeKeys(replies.flatMap(\.values)[...], namespace, until: end)
+  /// Takes over keys from a reply.
+  ///
+  /// - Parameters:
+  ///   - replies: The replies to ``NamespaceKeys/requests(_:)``.
+  ///   - known: The keys that were known when the request was sent.
+  /// - Returns: The keys of the reply, or newer ones.
+  /// - Throws: `SecureStorageError` if the keys can't be used.
+  func takeKeys(
+    _ replies: ArraySlice<RangeReply>, after known: NamespaceKeys?
+  ) async throws(SecureStorageError) -> NamespaceKeys {
+    try await fleet.takeKeys(replies.flatMap(\.values)[...], self, after: known)
   }
 
   // MARK: - Reading
@@ -55,9 +64,63 @@ struct Session: Sendable {
           compare: keys.conditions, success: requests(keys).map { .range($0) },
           failure: NamespaceKeys.requests(namespace)))
       if answer.reply.hasSucceeded { return (keys, answer.reply.ranges, answer.reply.revision) }
-      keys = try await takeKeys(answer.reply.ranges[...])
+      keys = try await takeKeys(answer.reply.ranges[...], after: keys)
     }
   }
+
+  /// Reads all values in ranges, page by page, as they were at one moment.
+  ///
+  /// - Parameters:
+  ///   - ranges: The ranges.
+  ///   - transform: A closure that returns what to keep of a value.
+  /// - Returns: The results of the closure, and the revision.
+  /// - Throws: `SecureStorageError` if the cluster can't be read, or the error of the closure.
+  func list<Element>(
+    _ ranges: [EtcdRange],
+    _ transform: (KeyValue, NamespaceKeys) throws(SecureStorageError) -> Element?
+  ) async throws(SecureStorageError) -> (elements: [Element], revision: Int64) {
+    while true {
+      if let list = try await uninterruptedList(ranges, transform) { return list }
+    }
+  }
+
+  /// Does the same, or returns `nil` if the keys or the history were changed between two pages.
+  private func uninterruptedList<Element>(
+    _ ranges: [EtcdRange],
+    _ transform: (KeyValue, NamespaceKeys) throws(SecureStorageError) -> Element?
+  ) async throws(SecureStorageError) -> (elements: [Element], revision: Int64)? {
+    var elements: [Element] = []
+    var first: (keys: NamespaceKeys, revision: Int64)?
+    for var range in ranges {
+      var hasMore = true
+      while hasMore {
+        var request = RangeRequest(range)
+        (request.limit, request.revision) = (Self.pageLimit, first?.revision)
+        let page: (keys: NamespaceKeys, replies: [RangeReply], revision: Int64)
+        do throws(SecureStorageError) {
+          page = try await read { [request] _ in [request] }
+        } catch {
+          // The database was compacted.
+          if first != nil, error.underlying?.code == 11 { return nil }
+          throw error
+        }
+        guard let reply = page.replies.first else {
+          throw fleet.error(for: .malformed("a reply without a range"))
+        }
+        first = first ?? (page.keys, page.revision)
+        guard first?.keys.conditions == page.keys.conditions else { return nil }
+        for value in reply.values {
+          if let element = try transform(value, page.keys) { elements.append(element) }
+        }
+        hasMore = reply.hasMore
+        if let last = reply.values.last { range.start = last.key.next }
+      }
+    }
+    return (elements, first?.revision ?? 0)
+  }
+
+  /// The number of values of a page.
+  private static var pageLimit: Int { 100 }
 
   private func transact(
     _ transaction: Transaction
@@ -89,8 +152,8 @@ struct Session: Sendable {
   enum Outcome {
     /// The changes were made, in this revision.
     case done(Int64)
-    /// Nothing was or will be changed, because these are the values now.
-    case conflict([KeyValue?])
+    /// Nothing was or will be changed, because these are the values now. The keys decrypt them.
+    case conflict([KeyValue?], NamespaceKeys)
     /// Nothing was or will be changed, because the keys have been replaced by these.
     case otherKeys(NamespaceKeys)
   }
@@ -112,7 +175,9 @@ struct Session: Sendable {
     _ changes: [ConditionalChange], service: Namespace.Service, _ keys: NamespaceKeys, id: [UInt8]
   ) async throws(SecureStorageError) -> Outcome {
     let write = service.writes + id.hexadecimal
-    let (answer, lease) = try await underLease { (lease) throws(EtcdClient.Failure) in
+    func send(
+      _ lease: Int64
+    ) async throws(EtcdClient.Failure) -> EtcdClient.Answer<TransactionReply> {
       try await client.transact(
         Transaction(
           compare: keys.conditions + [.init(key: write, revision: 0)]
@@ -121,19 +186,30 @@ struct Session: Sendable {
           failure: [.range(RangeRequest(write))] + changes.map { .range(RangeRequest($0.key)) }
             + NamespaceKeys.requests(namespace)), until: end)
     }
+    let (answer, lease): (EtcdClient.Answer<TransactionReply>, Int64)
+    do throws(EtcdClient.Failure) {
+      (answer, lease) = try await underLease(send)
+    } catch {
+      // A node whose database has just become full refuses a request that it has processed.
+      guard case .refused(let refusal) = error.cause, refusal.isDatabaseFull,
+        let record = try await record(of: write)
+      else { throw failure(error) }
+      return .done(record.revision)
+    }
     if answer.reply.hasSucceeded { return .done(answer.reply.revision) }
     let replies = answer.reply.ranges
     guard replies.count == changes.count + 4 else {
       throw fleet.error(for: .malformed("a reply without the expected ranges"))
     }
-    if let record = replies[0].values.first { return try outcome(of: record) }
+    if let record = replies[0].values.first { return .done(record.revision) }
     if answer.hasDoubt, let record = try await fence(write, lease) {
-      return try outcome(of: record)
+      return .done(record.revision)
     }
     let values = replies[1...changes.count].map(\.values.first)
     let isSame = zip(changes, values).allSatisfy { $0.revision == $1?.revision ?? 0 }
-    if !isSame { return .conflict(values) }
-    return .otherKeys(try await takeKeys(replies[(changes.count + 1)...]))
+    // The values may be encrypted with a key that was added since.
+    let newKeys = try await takeKeys(replies[(changes.count + 1)...], after: keys)
+    return isSame ? .otherKeys(newKeys) : .conflict(values, newKeys)
   }
 
   /// Calls a closure with a lease, and again with a new one if etcd doesn't know it any more.
@@ -141,7 +217,7 @@ struct Session: Sendable {
   /// A copy of a request that names a lease is never processed after the end of that lease.
   private func underLease(
     _ body: (Int64) async throws(EtcdClient.Failure) -> EtcdClient.Answer<TransactionReply>
-  ) async throws(SecureStorageError) -> (EtcdClient.Answer<TransactionReply>, lease: Int64) {
+  ) async throws(EtcdClient.Failure) -> (EtcdClient.Answer<TransactionReply>, lease: Int64) {
     while true {
       let lease = try await fleet.lease(self)
       do throws(EtcdClient.Failure) {
@@ -149,11 +225,9 @@ struct Session: Sendable {
       } catch {
         // A lease with records of a service whose role was revoked is of no use for other services, either.
         if case .refused(let refusal) = error.cause, refusal.code == 7 { fleet.forgetLease(lease) }
-        guard case .refused(let refusal) = error.cause, refusal.code == 5 else {
-          throw failure(error)
-        }
+        guard case .refused(let refusal) = error.cause, refusal.code == 5 else { throw error }
         fleet.forgetLease(lease)
-        if error.hasDoubt { throw failure(error) }
+        if error.hasDoubt { throw error }
       }
     }
   }
@@ -162,13 +236,6 @@ struct Session: Sendable {
   private enum Record {
     static let done: [UInt8] = Array("done".utf8)
     static let fenced: [UInt8] = Array("fenced".utf8)
-  }
-
-  private func outcome(of record: KeyValue) throws(SecureStorageError) -> Outcome {
-    guard record.value == Record.done else {
-      throw fleet.error(.connectionLost, "The connection was lost, and nothing was changed.")
-    }
-    return .done(record.revision)
   }
 
   /// Makes sure that no copy of a write is done later.
@@ -190,7 +257,12 @@ struct Session: Sendable {
     }
   }
 
-  private func failure(_ failure: EtcdClient.Failure) -> SecureStorageError {
+  private func record(of write: EtcdKey) async throws(SecureStorageError) -> KeyValue? {
+    let answer = try await transact(Transaction(success: [.range(RangeRequest(write))]))
+    return answer.reply.ranges.first?.values.first
+  }
+
+  func failure(_ failure: EtcdClient.Failure) -> SecureStorageError {
     if case .canceled = failure.cause { return fleet.error(.canceled) }
     guard failure.hasDoubt else { return fleet.error(for: failure.cause) }
     return fleet.error(

@@ -22,6 +22,10 @@ final class FaultyTransport: EtcdTransport {
   /// The faults of the next transactions that create something.
   private let faults = Mutex<[Fault]>([])
   private let held = Mutex<[Held]>([])
+  /// The permission to hand out a reply that was held back.
+  private let replies = TaskSemaphore(1)
+  private let holdsReply = Atomic(false)
+  private let isHoldingReply = Atomic(false)
   private let requests = Atomic(0)
 
   /// The number of requests so far.
@@ -43,12 +47,29 @@ final class FaultyTransport: EtcdTransport {
     return replies
   }
 
+  /// Calls a closure while the reply to the next request is held back.
+  func holdingNextReply(_ body: () async throws -> Void) async throws {
+    _ = await replies.take(until: nil)
+    defer { replies.giveBack() }
+    holdsReply.store(true, ordering: .relaxed)
+    try await body()
+  }
+
+  /// Waits until a reply is held back.
+  func waitForHeldReply() -> Bool { waitUntil { isHoldingReply.load(ordering: .relaxed) } }
+
   func send(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
   ) async throws(EtcdFailure) -> [UInt8] {
     requests.add(1, ordering: .relaxed)
     guard String(decoding: body, as: UTF8.self).contains("request_put") else {
-      return try await base.send(path, body, to: endpoint, token: token, until: moment)
+      let reply = try await base.send(path, body, to: endpoint, token: token, until: moment)
+      if holdsReply.exchange(false, ordering: .relaxed) {
+        isHoldingReply.store(true, ordering: .relaxed)
+        _ = await replies.take(until: nil)
+        replies.giveBack()
+      }
+      return reply
     }
     let fault = faults.withLock { $0.isEmpty ? nil : $0.removeFirst() }
     switch fault {

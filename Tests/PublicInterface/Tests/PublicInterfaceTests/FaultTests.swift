@@ -17,6 +17,7 @@ import Testing
     #expect(call.operation == .save && call.keys == [key] && call.mode == .add)
     #expect(call.query == nil && storage.count(of: .read) == 2)
     #expect(storage.backendName == "InMemoryStorage")
+    #expect(storage.secretByteLimit == InMemoryStorage().secretByteLimit)
 
     storage.forgetCalls()
     storage.fail(.read, with: .timedOut, onCall: 1)

@@ -120,6 +120,7 @@ import Testing
 
   @Test func `a CachedStorage has asynchronous operations`() async throws {
     let storage = InMemoryStorage().cached()
+    #expect(storage.secretByteLimit == InMemoryStorage().secretByteLimit)
     try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
     #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
