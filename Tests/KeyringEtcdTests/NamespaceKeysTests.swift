@@ -231,6 +231,23 @@ import Testing
     #expect(try await late?.value == "first")
   }
 
+  @Test func `many items are read while the data key is replaced`() async throws {
+    let keys = (0..<120).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await storage.setPassword(key.account, for: key) }
+    let transport = FaultyTransport(try cluster.transport())
+    let running = cluster.storage(like: storage, transport)
+    #expect(try await running.password(for: key) == "first")
+    var read: Task<[ItemKey: SecureItem], any Error>?
+    // The items are in two requests. The data key is replaced between them.
+    try await transport.holdingNextReply {
+      read = Task { try await running.items(for: keys, details: .secret) }
+      #expect(transport.waitForHeldReply())
+      try await storage.rotateDataKey()
+    }
+    let found = try await read?.value ?? [:]
+    #expect(keys.allSatisfy { found[$0]?.secret?.text == $0.account })
+  }
+
   @Test func `keys are wrapped with another key`() async throws {
     let running = laterProcess()
     #expect(try await running.password(for: key) == "first")

@@ -92,6 +92,7 @@ final class EtcdClient: Sendable {
           path, body, to: endpoints[index], token: token, until: end)
         return Answer(reply: try Self.decode(reply), hasDoubt: hasDoubt)
       } catch {
+        misfits = error.isOfSetup ? misfits + 1 : 0
         switch error {
         case .refused(let refusal) where refusal.isAboutToken && user != nil && !hasNewToken:
           hasNewToken = true
@@ -107,23 +108,16 @@ final class EtcdClient: Sendable {
         case .untrusted, .malformed:
           // Another node may be set up correctly.
           hasDoubt = true
-          misfits += 1
           if misfits == endpoints.count { throw Failure(cause: error, hasDoubt: true) }
         case .unreachable:
           break
         }
-        switch error {
-        case .untrusted, .malformed: break
-        default: misfits = 0
-        }
         attempt += 1
         if error.weight >= reason?.weight ?? 0 { reason = error }
-        let now = ThreadExecutor.now
-        if now >= moment { throw Failure(cause: reason ?? error, hasDoubt: hasDoubt) }
         rotate(from: index)
         // After each round, the cluster gets time to elect a leader.
         if attempt % endpoints.count == 0 {
-          let pause = await Waiter.wait(until: min(moment, now + 100_000)) { _ in }
+          let pause = await Waiter.wait(until: min(moment, ThreadExecutor.now + 100_000)) { _ in }
           if pause == .canceled { throw Failure(cause: .canceled, hasDoubt: hasDoubt) }
         }
       }
@@ -268,6 +262,14 @@ final class EtcdClient: Sendable {
 }
 
 extension EtcdFailure {
+  /// Indicates whether the node isn't set up correctly, or this program isn't.
+  fileprivate var isOfSetup: Bool {
+    switch self {
+    case .untrusted, .malformed: true
+    default: false
+    }
+  }
+
   /// A number that is higher if the failure says more about the cluster.
   ///
   /// An answer says more than a lost connection. The last attempt has often too little time.

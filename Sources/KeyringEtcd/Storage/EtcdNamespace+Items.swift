@@ -11,18 +11,23 @@ extension EtcdNamespace {
     try await perform(.read) { (session) throws(SecureStorageError) in
       var items: [ItemKey: SecureItem] = [:]
       var rest = Array(Set(keys))[...]
-      var revision: Int64?
+      var first: (keys: NamespaceKeys, revision: Int64)?
       while !rest.isEmpty {
         let part = rest.prefix(Self.requestLimit)
         rest = rest.dropFirst(Self.requestLimit)
         let (namespaceKeys, replies, newest) = try await session.read { namespaceKeys in
           part.map { key in
             var request = RangeRequest(namespaceKeys.item(key))
-            request.revision = revision
+            request.revision = first?.revision
             return request
           }
         }
-        revision = revision ?? newest
+        first = first ?? (namespaceKeys, newest)
+        guard first?.keys.conditions == namespaceKeys.conditions else {
+          // The keys were changed between two parts, so they don't decrypt what was there at the first.
+          (items, rest, first) = ([:], Array(Set(keys))[...], nil)
+          continue
+        }
         for (key, reply) in zip(part, replies) {
           guard let value = reply.values.first else { continue }
           let item = try session.open(value, namespaceKeys)

@@ -23,7 +23,9 @@ final class Cluster: Sendable {
 
     /// Starts the node, and returns a semaphore that it signals when it serves clients.
     func start() throws -> DispatchSemaphore {
-      let program = try Program("etcd", arguments)
+      // A node may live longer than the tests. If it had their output, "swift test" would wait for its end.
+      let silence = FileHandle(forWritingAtPath: "/dev/null") ?? .standardError
+      let program = try Program("etcd", arguments, complaints: silence)
       self.program.withLock { $0 = program }
       let isReady = DispatchSemaphore(value: 0)
       // Without a reader of its log, the node would block.
