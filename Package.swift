@@ -186,6 +186,8 @@ let package = Package(
       dependencies: [
         "Keyring", "KeyringCore", "KeyringEtcd", "KeyringFoundation", "KeyringSealing",
         "KeyringStorage", "KeyringTesting", "KeyringWorker", "TestPrograms",
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Etcd"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Etcd"])),
       ]),
     .testTarget(
       name: "KeyringConfigurationTests",

@@ -33,15 +33,98 @@ import Testing
     }
   }
 
+  @Test func `a change brings the new item with it`() async throws {
+    let cluster = try Cluster.shared.get()
+    let other = try await cluster.newStorage()
+    try await other.setPassword("first", for: key)
+    let transport = FaultyTransport(try cluster.transport())
+    let cached = cluster.storage(like: other, transport).cached()
+    #expect(try await cached.password(for: key) == "first")
+    let events = EventLog()
+    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let reads = transport.count(of: "/v3/kv/txn")
+    for value in ["second", "third"] {
+      try await other.setPassword(value, for: key)
+      events.wait(for: .changed(.replaced(key)))
+      #expect(try await cached.password(for: key) == value)
+    }
+    #expect(transport.count(of: "/v3/kv/txn") == reads)
+    // The item may have changed after the last report that has arrived.
+    try await cached.setPassword("fourth", for: key)
+    #expect(try await cached.password(for: key) == "fourth")
+    subscription.cancel()
+  }
+
+  @Test func `a report that is older than a read is not used`() async throws {
+    let cluster = try Cluster.shared.get()
+    let storage = try await cluster.newStorage()
+    try await storage.setPassword("first", for: key)
+    let events = EventLog()
+    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    try await storage.setPassword("second", for: key)
+    events.wait(for: .changed(.replaced(key)))
+    #expect(storage.reportedItem(for: key, details: .secret)?.secret == Secret("second"))
+    try await storage.setPassword("other", for: .password(service: "service", account: "other"))
+    #expect(storage.reportedItem(for: key, details: .secret) == nil)
+    subscription.cancel()
+  }
+
+  @Test func `of two reports, the later one counts`() {
+    func value(_ name: String, _ revision: Int64, size: Int = 1) -> KeyValue {
+      KeyValue(key: EtcdKey(name), value: Array(repeating: 0, count: size), revision: revision)
+    }
+    var reported = ReportedItems()
+    let place = EtcdKey("place")
+    #expect(reported.value(at: place) == nil)
+    reported.put(value("place", 5))
+    // Another watch is late.
+    reported.put(value("place", 4))
+    #expect(reported.value(at: place)?.revision == 5)
+    reported.see(5)
+    #expect(reported.value(at: place)?.revision == 5)
+    reported.see(6)
+    #expect(reported.value(at: place) == nil)
+    // A value that isn't kept makes the earlier one obsolete.
+    reported.put(value("place", 7))
+    reported.put(value("place", 8, size: 1 << 20))
+    #expect(reported.value(at: place) == nil)
+    reported.put(value("place", 7))
+    #expect(reported.value(at: place) == nil)
+    reported.put(value("place", 9))
+    reported.forget()
+    reported.put(value("place", 8))
+    #expect(reported.value(at: place) == nil)
+  }
+
+  @Test func `a service with two watches never goes back to an earlier item`() async throws {
+    let cluster = try Cluster.shared.get()
+    let other = try await cluster.newStorage()
+    try await other.setPassword("0", for: key)
+    let cached = cluster.storage(like: other, try cluster.transport()).cached()
+    // This watches a service, and the cache watches everything.
+    let changes = try await cached.changes(matching: .key(key))
+    var last = 0
+    let writer = Task { [key] in
+      for number in 1...100 { try await other.setPassword("\(number)", for: key) }
+    }
+    for await _ in changes {
+      let found = try #require(Int(try await cached.password(for: key) ?? ""))
+      #expect(found >= last)
+      last = found
+      if found == 100 { break }
+    }
+    try await writer.value
+  }
+
   @Test func `a cache that isn't connected isn't trusted`() async throws {
     let cluster = try Cluster(count: 1)
     let storage = try await cluster.newStorage()
     try await storage.setPassword("first", for: key)
-    let hasty = cluster.storage(storage.fleet.settings.namespace, timeout: .seconds(1))
-    let events = EventLog()
-    let subscription = try await hasty.observeWithoutBlocking(nil, events.append)
-    let cached = hasty.cached()
+    let cached = cluster.storage(storage.fleet.settings.namespace, timeout: .seconds(1)).cached()
     #expect(try await cached.password(for: key) == "first")
+    // An observer of the cache is called when the cache is empty.
+    let events = EventLog()
+    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
     cluster.nodes[0].kill()
     events.wait(for: .interrupted)
     await expect(.noProvider) { _ = try await cached.password(for: key) }

@@ -3,6 +3,8 @@ import Keyring
 import KeyringEtcd
 import KeyringStorage
 import KeyringTesting
+import NIOCore
+import NIOPosix
 import Testing
 
 @Suite(.serialized) struct EtcdContractTests {
@@ -10,6 +12,18 @@ import Testing
   func `the cluster keeps the contract`(rule: StorageContract) async throws {
     let storage = try await Cluster.shared.get().newStorage()
     try rule.verify(storage)
+  }
+
+  /// The loop would wait for a reply that only the loop itself can read.
+  @Test func `a synchronous call on an event loop is an error`() async throws {
+    let storage = try await Cluster.shared.get().newStorage()
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let read = loop.submit {
+      #expect(throws: SecureStorageError.self) { try storage.items(matching: ItemQuery()) }
+    }
+    let error = try await read.get()
+    #expect(error?.code == .other && error?.recoverySuggestion == "Use await.")
+    #expect(try await storage.items(matching: ItemQuery()).isEmpty)
   }
 }
 #endif

@@ -40,6 +40,8 @@ struct EtcdRange: Hashable, Sendable {
   /// Creates the range of all keys with a prefix.
   init(prefix: EtcdKey) { (start, end) = (prefix, prefix.endOfPrefix) }
 
+  func contains(_ key: EtcdKey) -> Bool { start <= key && key < end }
+
   /// Returns the parts of this range that are in others, in their order, each key once.
   func parts(in others: [EtcdRange]) -> [EtcdRange] {
     var parts: [EtcdRange] = []

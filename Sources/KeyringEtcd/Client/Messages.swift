@@ -141,7 +141,9 @@ struct KeyValue: Decodable, Sendable {
   let value: [UInt8]
   /// The revision in which the key was last changed.
   let revision: Int64
+}
 
+extension KeyValue {
   private enum CodingKeys: String, CodingKey {
     case key, value
     case revision = "mod_revision"

@@ -30,6 +30,7 @@ final class EtcdNamespace: Sendable {
   /// The permission to ask for the key, for one task at a time.
   private let asking = TaskSemaphore(1)
   private let known = Mutex<[ItemKey: KnownItem]>([:])
+  let reported = Mutex(ReportedItems())
   private let lease = Mutex<Lease?>(nil)
   private let watches = Mutex<[EtcdRange: ItemWatch]>([:])
 
@@ -166,6 +167,16 @@ final class EtcdNamespace: Sendable {
       return new
     }
   }
+
+  /// Returns the encrypted item in a place as an event has brought it, if no later event can be missing.
+  func reportedValue(at place: EtcdKey) -> KeyValue? {
+    let watches = watches.withLock { Array($0.values) }
+    guard watches.contains(where: { $0.follows(place) }) else { return nil }
+    return reported.withLock { $0.value(at: place) }
+  }
+
+  /// Takes notice of a revision in which this process has read or written items.
+  func see(_ revision: Int64) { reported.withLock { $0.see(revision) } }
 
   // MARK: - Lease
 

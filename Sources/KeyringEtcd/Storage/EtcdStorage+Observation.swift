@@ -33,7 +33,21 @@ extension EtcdStorage: ObservableStorage {
   }
 }
 
+extension EtcdStorage: ItemReportingStorage {
+  package func reportedItem(for key: ItemKey, details: ItemQuery.Details) -> SecureItem? {
+    fleet.reportedItem(for: key, details)
+  }
+}
+
 extension EtcdNamespace {
+  /// Returns an item that an event has brought, unless this process has seen a later state of the cluster.
+  fileprivate func reportedItem(for key: ItemKey, _ details: ItemQuery.Details) -> SecureItem? {
+    guard let keys = currentKeys, let value = reportedValue(at: keys.item(key)),
+      let item = try? keys.open(value)
+    else { return nil }
+    return item.record.item(details, secret: item.secret)
+  }
+
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {

@@ -92,6 +92,9 @@ final class ItemWatch: Sendable {
 
   private var isConnected: Bool { state.withLock(\.isConnected) }
 
+  /// Returns whether the watch reports each change of the item in a place.
+  func follows(_ place: EtcdKey) -> Bool { isConnected && range.contains(place) }
+
   private func report(isConnected: Bool) {
     let isNew = state.withLock { state in
       defer { state.isConnected = isConnected }
@@ -110,10 +113,13 @@ final class ItemWatch: Sendable {
     if reply.isCreated { report(isConnected: true) }
     for event in reply.events {
       if event.isRemoval {
+        fleet.see(event.value.revision)
         remove(event.value.key)
       } else if let item = await item(event.value, fleet) {
+        fleet.reported.withLock { $0.put(event.value) }
         put(item, event.value.key)
       } else {
+        fleet.see(event.value.revision)
         observers.report(.mayHaveChanged(nil))
       }
       // Other changes of this revision may follow in another message.
@@ -164,6 +170,7 @@ final class ItemWatch: Sendable {
       (value, keys) -> (place: EtcdKey, item: FleetItem?)? in
       (value.key, try? keys.open(value))
     }
+    session.fleet.reported.withLock { $0.forget() }
     let places = Set(all.map(\.place))
     for place in state.withLock({ Array($0.items.keys) }) where !places.contains(place) {
       remove(place)

@@ -126,10 +126,18 @@ struct Session: Sendable {
     _ transaction: Transaction
   ) async throws(SecureStorageError) -> EtcdClient.Answer<TransactionReply> {
     do throws(EtcdClient.Failure) {
-      return try await client.transact(transaction, until: end)
+      return try await send(transaction)
     } catch {
       throw fleet.error(for: error.cause)
     }
+  }
+
+  private func send(
+    _ transaction: Transaction
+  ) async throws(EtcdClient.Failure) -> EtcdClient.Answer<TransactionReply> {
+    let answer = try await client.transact(transaction, until: end)
+    fleet.see(answer.reply.revision)
+    return answer
   }
 
   /// Decrypts an item.
@@ -178,13 +186,13 @@ struct Session: Sendable {
     func send(
       _ lease: Int64
     ) async throws(EtcdClient.Failure) -> EtcdClient.Answer<TransactionReply> {
-      try await client.transact(
+      try await self.send(
         Transaction(
           compare: keys.conditions + [.init(key: write, revision: 0)]
             + changes.map(\.comparison),
           success: changes.map(\.operation) + [.put(write, Record.done, lease: lease)],
           failure: [.range(RangeRequest(write))] + changes.map { .range(RangeRequest($0.key)) }
-            + NamespaceKeys.requests(namespace)), until: end)
+            + NamespaceKeys.requests(namespace)))
     }
     let (answer, lease): (EtcdClient.Answer<TransactionReply>, Int64)
     do throws(EtcdClient.Failure) {
@@ -245,11 +253,11 @@ struct Session: Sendable {
   private func fence(_ write: EtcdKey, _ lease: Int64) async throws(SecureStorageError) -> KeyValue?
   {
     do throws(EtcdClient.Failure) {
-      let answer = try await client.transact(
+      let answer = try await send(
         Transaction(
           compare: [.init(key: write, revision: 0)],
           success: [.put(write, Record.fenced, lease: lease)],
-          failure: [.range(RangeRequest(write))]), until: end)
+          failure: [.range(RangeRequest(write))]))
       let record = answer.reply.ranges.first?.values.first
       return record?.value == Record.fenced ? nil : record
     } catch {

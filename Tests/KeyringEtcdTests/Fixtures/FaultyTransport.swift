@@ -26,10 +26,13 @@ final class FaultyTransport: EtcdTransport {
   private let replies = TaskSemaphore(1)
   private let holdsReply = Atomic(false)
   private let isHoldingReply = Atomic(false)
-  private let requests = Atomic(0)
+  private let counts = Mutex<[String: Int]>([:])
 
   /// The number of requests so far.
-  var count: Int { requests.load(ordering: .relaxed) }
+  var count: Int { counts.withLock { $0.values.reduce(0, +) } }
+
+  /// The number of requests of a kind so far.
+  func count(of path: String) -> Int { counts.withLock { $0[path] ?? 0 } }
 
   init(_ base: any EtcdTransport) { self.base = base }
 
@@ -61,7 +64,7 @@ final class FaultyTransport: EtcdTransport {
   func send(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
   ) async throws(EtcdFailure) -> [UInt8] {
-    requests.add(1, ordering: .relaxed)
+    counts.withLock { $0[path, default: 0] += 1 }
     guard String(decoding: body, as: UTF8.self).contains("request_put") else {
       let reply = try await base.send(path, body, to: endpoint, token: token, until: moment)
       if holdsReply.exchange(false, ordering: .relaxed) {

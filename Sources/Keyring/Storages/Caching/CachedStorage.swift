@@ -100,9 +100,23 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     try await cache.observe(base)
     let wanted = cache.detailsToFetch(missing, details)
     let found = try await cache.fetch(missing, wanted) { () async throws(SecureStorageError) in
-      try await base.items(for: missing, details: wanted)
+      try await fetch(missing, wanted)
     }
     return items.merging(found.mapValues { $0.selecting(details) }) { $1 }
+  }
+
+  /// Returns items that the wrapped storage has reported, and reads the others.
+  private func fetch(
+    _ keys: [ItemKey], _ details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    guard let reporting = base as? any ItemReportingStorage else {
+      return try await base.items(for: keys, details: details)
+    }
+    var items: [ItemKey: SecureItem] = [:]
+    for key in keys { items[key] = reporting.reportedItem(for: key, details: details) }
+    let rest = keys.filter { items[$0] == nil }
+    if rest.isEmpty { return items }
+    return items.merging(try await base.items(for: rest, details: details)) { $1 }
   }
 
   /// Removes the items that match a query from the wrapped storage.

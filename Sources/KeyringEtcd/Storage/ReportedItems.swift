@@ -1,0 +1,38 @@
+#if Etcd
+/// The items that events of watches have brought, still encrypted.
+///
+/// Several watches may report the same item, one of them later than the other. This process may also have read
+/// or written the item since. An item that may be older than what this process has seen isn't returned.
+struct ReportedItems: Sendable {
+  private var values: [EtcdKey: KeyValue] = [:]
+  /// The latest revision that this process has seen otherwise.
+  private var seen: Int64 = 0
+
+  private static let mostValues = 1_000
+  private static let largestValue = 1 << 16
+
+  /// Takes notice of a revision in which this process has read or written items.
+  mutating func see(_ revision: Int64) { seen = max(seen, revision) }
+
+  /// Takes over the value of an event, unless it's too large to be kept.
+  mutating func put(_ value: KeyValue) {
+    if let known = values[value.key], known.revision >= value.revision { return }
+    if value.value.count > Self.largestValue || values.count >= Self.mostValues {
+      forget()
+      return see(value.revision)
+    }
+    values[value.key] = value
+  }
+
+  /// Forgets all values, because events may be missing.
+  mutating func forget() {
+    see(values.values.lazy.map(\.revision).max() ?? 0)
+    values = [:]
+  }
+
+  /// Returns the value in a place, or `nil` if it has to be read.
+  func value(at place: EtcdKey) -> KeyValue? {
+    values[place].flatMap { $0.revision >= seen ? $0 : nil }
+  }
+}
+#endif
