@@ -32,6 +32,9 @@ final class EtcdClient: Sendable {
   /// The time that a node has for its answer before another one is asked, in microseconds.
   private static let patience: Int64 = 1_500_000
 
+  /// The time between the first two rounds over all nodes, in microseconds.
+  private static let shortestPause: Int64 = 100_000
+
   init(_ transport: any EtcdTransport, _ endpoints: [EtcdEndpoint], user: EtcdUser?) {
     (self.transport, self.endpoints, self.user) = (transport, endpoints, user)
     // Different processes ask different nodes.
@@ -115,9 +118,10 @@ final class EtcdClient: Sendable {
         attempt += 1
         if error.weight >= reason?.weight ?? 0 { reason = error }
         rotate(from: index)
-        // After each round, the cluster gets time to elect a leader.
+        // After each round, the cluster gets time to elect a leader, and more of it each time.
         if attempt % endpoints.count == 0 {
-          let pause = await Waiter.wait(until: min(moment, ThreadExecutor.now + 100_000)) { _ in }
+          let time = Self.shortestPause << min(attempt / endpoints.count - 1, 3)
+          let pause = await Waiter.wait(until: min(moment, ThreadExecutor.now + time)) { _ in }
           if pause == .canceled { throw Failure(cause: .canceled, hasDoubt: hasDoubt) }
         }
       }
