@@ -6,8 +6,13 @@ import PackageDescription
 let package = Package(
   name: "KeyringTool",
   platforms: [.macOS(.v15)],
+  traits: [
+    .trait(name: "Etcd", description: "The storage of a fleet (needs async-http-client).")
+  ],
   dependencies: [
-    .package(name: "swift-keyring", path: "../.."),
+    .package(
+      name: "swift-keyring", path: "../..",
+      traits: [.defaults, .trait(name: "Etcd", condition: .when(traits: ["Etcd"]))]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [
@@ -24,6 +29,8 @@ let package = Package(
         "KeyringToolCommands",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Keyring", package: "swift-keyring"),
+        .product(
+          name: "KeyringEtcd", package: "swift-keyring", condition: .when(traits: ["Etcd"])),
         .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
     .testTarget(

@@ -44,6 +44,12 @@ public struct ItemListing: Sendable {
     }
   }
 
+  /// Returns a line for a change of an item.
+  ///
+  /// - Parameter change: The change.
+  /// - Returns: The kind of the change, and the key of the item.
+  public static func line(for change: ItemChange) -> String { change.description.printable }
+
   private static func list(_ attributes: [String: String]) -> String {
     attributes.sorted { $0.key < $1.key }
       .map { "\($0.key.printable)=\($0.value.printable)" }.joined(separator: " ")

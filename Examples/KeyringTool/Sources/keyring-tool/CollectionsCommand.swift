@@ -23,7 +23,7 @@ struct CollectionsCommand: ParsableCommand {
   }
 
   func run() throws {
-    let commands = CollectionCommands(storage.storage)
+    let commands = try CollectionCommands(storage.keyring())
     if let create {
       try commands.create(create)
     } else if let delete {

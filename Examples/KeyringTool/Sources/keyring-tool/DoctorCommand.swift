@@ -1,11 +1,11 @@
 import ArgumentParser
-import Keyring
+import KeyringStorage
 import KeyringToolCommands
 
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Check whether the keyring works, and suggest what to do if it doesn't.",
+    abstract: "Check whether the storage works, and suggest what to do if it doesn't.",
     discussion: """
       The command prints a line for each finding. The line starts with "ok", with "notice" if the \
       finding is worth knowing, or with "failure" if it prevents secrets from being stored. The command \
@@ -26,7 +26,7 @@ struct DoctorCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let report = DoctorReport(storage.storage.diagnose(writing: write))
+    let report = try DoctorReport(storage.selected().diagnose(writing: write))
     try Terminal.print(json ? [report.json()] : report.lines)
     if report.status != 0 { throw ExitCode(report.status) }
   }

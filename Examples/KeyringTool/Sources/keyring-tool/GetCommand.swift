@@ -12,7 +12,7 @@ struct GetCommand: ParsableCommand {
   var metadata = false
 
   func run() throws {
-    let commands = ItemCommands(storage.storage)
+    let commands = try ItemCommands(storage.selected())
     if metadata {
       try Terminal.print(commands.metadata(item.selection()).paragraphs)
     } else {

@@ -4,23 +4,36 @@ import KeyringToolCommands
 
 /// A command-line tool for a keyring.
 @main
-struct KeyringTool: ParsableCommand {
+struct KeyringTool: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keyring-tool",
-    abstract: "Manage the secrets in your keyring.",
+    abstract: "Manage the secrets in your keyring or in the storage of a fleet.",
     discussion: """
       The tool reads secrets from standard input, or asks for them without echo. It never takes them \
       from arguments. Only "get" prints a secret.
       """,
     subcommands: [
       ListCommand.self, GetCommand.self, SetCommand.self, RemoveCommand.self, MoveCommand.self,
-      LockCommand.self, UnlockCommand.self, CollectionsCommand.self, DoctorCommand.self,
-    ])
+      WatchCommand.self, LockCommand.self, UnlockCommand.self, CollectionsCommand.self,
+      DoctorCommand.self,
+    ] + fleetCommands)
 
-  static func main() {
+  #if Etcd
+  private static let fleetCommands: [any ParsableCommand.Type] = [
+    InitializeCommand.self, RotateCommand.self, RewrapCommand.self, PermissionsCommand.self,
+  ]
+  #else
+  private static let fleetCommands: [any ParsableCommand.Type] = []
+  #endif
+
+  static func main() async {
     do {
       var command = try parseAsRoot()
-      try command.run()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
     } catch let error as SecureStorageError {
       fail("\(error.message) \(error.recoverySuggestion ?? "")")
     } catch let error as ToolFailure {

@@ -5,7 +5,7 @@ struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List items without their secrets.",
     discussion: """
-      The command lists all items that match the options. Without options, it lists the whole collection.
+      The command lists all items that match the options. Without options, it lists everything.
       """)
 
   @OptionGroup var storage: StorageOptions
@@ -15,7 +15,7 @@ struct ListCommand: ParsableCommand {
   var long = false
 
   func run() throws {
-    let listing = try ItemCommands(storage.storage)
+    let listing = try ItemCommands(storage.selected())
       .list(items.selection(), allowsUnlocking: !storage.noPrompt)
     if long {
       try Terminal.print(listing.paragraphs, separator: "\n\n")

@@ -7,7 +7,7 @@ struct LockCommand: ParsableCommand {
 
   @OptionGroup var storage: StorageOptions
 
-  func run() throws { try storage.storage.lock() }
+  func run() throws { try storage.keyring().lock() }
 }
 
 struct UnlockCommand: ParsableCommand {
@@ -16,5 +16,5 @@ struct UnlockCommand: ParsableCommand {
 
   @OptionGroup var storage: StorageOptions
 
-  func run() throws { try storage.storage.unlock() }
+  func run() throws { try storage.keyring().unlock() }
 }

@@ -33,8 +33,8 @@ struct MoveCommand: ParsableCommand {
   }
 
   func run() throws {
-    let count = try ItemCommands(storage.storage).move(
-      items.selection(), all: all, to: storage.storage(to), replacing: replace)
+    let count = try ItemCommands(storage.keyring()).move(
+      items.selection(), all: all, to: storage.keyring(to), replacing: replace)
     try Terminal.print(["moved \(count)"])
   }
 }

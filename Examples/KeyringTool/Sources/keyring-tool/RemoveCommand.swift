@@ -12,7 +12,7 @@ struct RemoveCommand: ParsableCommand {
   var all = false
 
   func run() throws {
-    let count = try ItemCommands(storage.storage).remove(items.selection(), all: all)
+    let count = try ItemCommands(storage.selected()).remove(items.selection(), all: all)
     try Terminal.print(["removed \(count)"])
   }
 }

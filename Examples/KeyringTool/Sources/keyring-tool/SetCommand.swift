@@ -32,7 +32,7 @@ struct SetCommand: ParsableCommand {
     let selection = item.selection()
     // Check the selection before asking a person for a secret.
     _ = try selection.key()
-    try ItemCommands(storage.storage).set(
+    try ItemCommands(storage.selected()).set(
       Terminal.readSecret(isBinary: binary), for: selection, login: login, label: label,
       mode: add ? .add : .addOrReplace)
   }

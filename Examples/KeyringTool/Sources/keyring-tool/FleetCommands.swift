@@ -1,0 +1,79 @@
+#if Etcd
+import ArgumentParser
+import KeyringEtcd
+import KeyringStorage
+
+struct InitializeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "initialize",
+    abstract: "Create the namespace of a fleet.",
+    discussion: """
+      If the key file doesn't exist, the command creates it. Without the key file, nobody can read the \
+      items: keep a copy of it in a safe place.
+      """)
+
+  @OptionGroup var storage: StorageOptions
+
+  func run() async throws {
+    let isNew = try await storage.fleet().initialize()
+    try Terminal.print([isNew ? "created" : "the namespace exists"])
+  }
+}
+
+struct RotateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate",
+    abstract: "Encrypt all items of a fleet with a new data key.",
+    discussion: """
+      Programs of the fleet read the new data key by themselves. If the command is interrupted, run it \
+      again.
+      """)
+
+  @OptionGroup var storage: StorageOptions
+
+  func run() async throws {
+    try await Terminal.print(["encrypted \(storage.fleet().rotateDataKey())"])
+  }
+}
+
+struct RewrapCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rewrap",
+    abstract: "Make another key file open the namespace of a fleet.",
+    discussion: """
+      If the new file doesn't exist, the command creates it. The old file doesn't open the namespace any \
+      more. Running programs go on, and need the new file when they start again.
+      """)
+
+  @OptionGroup var storage: StorageOptions
+
+  @Option(help: "The file with the new key.")
+  var newKeyFile: String
+
+  func run() async throws {
+    try await storage.fleet().rewrapKeys(with: .keyFile(at: newKeyFile))
+    try Terminal.print(["the namespace has the key of \(newKeyFile)"])
+  }
+}
+
+struct PermissionsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "permissions",
+    abstract: "Print the commands that allow a role of the cluster to use the items of a service.")
+
+  @OptionGroup var storage: StorageOptions
+
+  @Option(help: "The service, or the name of a server.")
+  var service: String
+
+  @Option(help: "The role of the cluster.")
+  var role: String
+
+  func run() async throws {
+    let key = ItemKey.password(service: service, account: "any")
+    let permissions = try await storage.fleet().permissions(for: key)
+    try Terminal.print(
+      permissions.map { "etcdctl role grant-permission --prefix '\(role)' \($0)" })
+  }
+}
+#endif

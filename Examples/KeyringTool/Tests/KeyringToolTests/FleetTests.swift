@@ -1,0 +1,97 @@
+#if Etcd
+import Foundation
+import Testing
+
+/// Tests of the program on the cluster of `Scripts/private-cluster`.
+@Suite(
+  .enabled(
+    if: ProcessInfo.processInfo.environment["CLUSTER_PROCESSES"] != nil,
+    "no private cluster: run .ci/check-keyring-tool"))
+final class FleetTests {
+  private let namespace = "etcd:tool-\(UUID().uuidString)"
+  private let folder = FileManager.default.temporaryDirectory
+    .appendingPathComponent(UUID().uuidString)
+  private let item = ["--service", "mail", "--account", "smtp"]
+
+  init() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  private func fleet(key: String = "fleet.key") -> [String] {
+    ["--storage", namespace, "--key-file", keyFile(key)]
+  }
+
+  private func keyFile(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+  private func tool(_ arguments: String..., input: String = "") throws -> Program.Result {
+    try Program.tool(arguments + fleet(), input: input)
+  }
+
+  @Test func `the program sets, gets, lists and removes items of a fleet`() throws {
+    #expect(try tool("list").errors.contains("namespace"))
+    #expect(try tool("initialize").output == "created\n")
+    #expect(try tool("initialize").output == "the namespace exists\n")
+    #expect(try Program.tool(["set"] + item + fleet(), input: "s3cret hällo\n").status == 0)
+    #expect(try Program.tool(["get"] + item + fleet()).output == "s3cret hällo")
+    let list = try tool("list").output
+    #expect(list.contains("username=smtp") && !list.contains("s3cret"))
+    #expect(try Program.tool(["remove"] + item + fleet()).output == "removed 1\n")
+    #expect(try tool("list").output.isEmpty)
+  }
+
+  @Test func `the program prints changes by other programs`() throws {
+    #expect(try tool("initialize").status == 0)
+    let script = "exec \"$0\" watch \"$@\" 2>&1"
+    let watch = try Program("sh", ["-c", script, Program.toolPath] + fleet())
+    try watch.waitFor("watching\n")
+    #expect(try Program.tool(["set"] + item + fleet(), input: "s3cret").status == 0)
+    try watch.waitFor("created password (service: mail, username: smtp)\n")
+    #expect(try Program.tool(["set"] + item + fleet(), input: "other").status == 0)
+    try watch.waitFor("replaced password (service: mail, username: smtp)\n")
+    #expect(try Program.tool(["remove"] + item + fleet()).status == 0)
+    try watch.waitFor("removed password (service: mail, username: smtp)\n")
+  }
+
+  @Test func `the program replaces the keys of a fleet`() throws {
+    #expect(try tool("initialize").status == 0)
+    #expect(try Program.tool(["set"] + item + fleet(), input: "s3cret").status == 0)
+    #expect(try tool("rotate").output == "encrypted 1\n")
+    #expect(try tool("rewrap", "--new-key-file", keyFile("new.key")).status == 0)
+    #expect(try tool("list").status == 1)
+    #expect(try Program.tool(["get"] + item + fleet(key: "new.key")).output == "s3cret")
+  }
+
+  @Test func `the program prints the permissions of a role`() throws {
+    #expect(try tool("initialize").status == 0)
+    let lines = try tool("permissions", "--service", "mail", "--role", "mail").output
+    #expect(lines.hasPrefix("etcdctl role grant-permission --prefix 'mail' read"))
+    // The cluster accepts the commands.
+    #expect(try Program.run("etcdctl", ["role", "add", "mail"]).status == 0)
+    let grant = try Program.run("sh", ["-e", "-c", lines])
+    #expect(grant.status == 0, "\(grant.errors)")
+    #expect(try Program.run("etcdctl", ["role", "delete", "mail"]).status == 0)
+  }
+
+  @Test func `the doctor names each node and the keys`() throws {
+    let missing = try tool("doctor")
+    #expect(missing.status == 1 && missing.output.contains("failure  keys"))
+    #expect(try tool("initialize").status == 0)
+    let found = try tool("doctor", "--write")
+    #expect(found.status == 0 && found.output.contains("writing"))
+    #expect(found.output.split(separator: "\n").count { $0.contains("node https://") } == 3)
+  }
+
+  @Test func `options of the keyring are refused`() throws {
+    for arguments in [
+      ["list", "--collection", "x"], ["lock"], ["collections"], ["list", "--no-prompt"],
+    ] {
+      let result = try Program.tool(arguments + fleet())
+      #expect(result.status == 64 && result.errors.contains("keyring"), "\(arguments)")
+    }
+    #expect(try Program.tool(["list", "--storage", namespace]).errors.contains("--key-file"))
+    #expect(try Program.tool(["rotate"]).errors.contains("only for a fleet"))
+  }
+}
+#endif
