@@ -37,6 +37,8 @@ extension EtcdStorage: ItemReportingStorage {
   package func reportedItem(for key: ItemKey, details: ItemQuery.Details) -> SecureItem? {
     fleet.reportedItem(for: key, details)
   }
+
+  package func forgetReportedItems() { fleet.reported.withLock { $0.forget() } }
 }
 
 extension EtcdNamespace {

@@ -12,4 +12,7 @@ package protocol ItemReportingStorage: ObservableStorage {
   ///   - details: The parts of the item to return.
   /// - Returns: The item, if a report has brought it since the observation began.
   func reportedItem(for key: ItemKey, details: ItemQuery.Details) -> SecureItem?
+
+  /// Forgets the items that reports have brought.
+  func forgetReportedItems()
 }

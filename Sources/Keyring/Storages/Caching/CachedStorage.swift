@@ -40,7 +40,10 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   public var secretByteLimit: Int { base.secretByteLimit }
 
   /// Removes everything from the cache.
-  public func removeAll() { cache.forget(nil) }
+  public func removeAll() {
+    (base as? any ItemReportingStorage)?.forgetReportedItems()
+    cache.forget(nil)
+  }
 
   /// Stores an item under its key in the wrapped storage.
   public func saveWithoutBlocking(
@@ -109,7 +112,8 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   private func fetch(
     _ keys: [ItemKey], _ details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    guard let reporting = base as? any ItemReportingStorage else {
+    // A reported item may be older than the lifetime of cached items.
+    guard lifetime == nil, let reporting = base as? any ItemReportingStorage else {
       return try await base.items(for: keys, details: details)
     }
     var items: [ItemKey: SecureItem] = [:]
