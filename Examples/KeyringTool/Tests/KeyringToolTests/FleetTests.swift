@@ -6,7 +6,7 @@ import Testing
 @Suite(
   .enabled(
     if: ProcessInfo.processInfo.environment["CLUSTER_PROCESSES"] != nil,
-    "no private cluster: run .ci/check-keyring-tool"))
+    "no private cluster: run .ci/check-keyring-tool --fleet"))
 final class FleetTests {
   private let namespace = "etcd:tool-\(UUID().uuidString)"
   private let folder = FileManager.default.temporaryDirectory
@@ -25,8 +25,8 @@ final class FleetTests {
 
   private func keyFile(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-  private func tool(_ arguments: String..., input: String = "") throws -> Program.Result {
-    try Program.tool(arguments + fleet(), input: input)
+  private func tool(_ arguments: String...) throws -> Program.Result {
+    try Program.tool(arguments + fleet())
   }
 
   @Test func `the program sets, gets, lists and removes items of a fleet`() throws {
