@@ -24,14 +24,23 @@ import Glibc
 /// `FLEET_CERTIFICATE` and `FLEET_PRIVATE_KEY`.
 @main
 struct FleetService {
-  static func main() async throws {
+  static func main() async {
+    var logger = Logger(label: "org.example.FleetService")
+    logger[metadataKey: "process"] = "\(getpid())"
+    do {
+      try await run(logger)
+    } catch {
+      logger.error("\(error)")
+      exit(1)
+    }
+  }
+
+  private static func run(_ logger: Logger) async throws {
     SecureStorageDefaults.service = "org.example.FleetService"
     let storage = try storage()
     // Reads are answered from memory. The cluster tells the cache about changes.
     SecureStorageDefaults.storage = storage.cached()
     let settings = SecureSettings()
-    var logger = Logger(label: "org.example.FleetService")
-    logger[metadataKey: "process"] = "\(getpid())"
 
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch (arguments.first, arguments.count) {
