@@ -159,12 +159,25 @@ final class Cluster: Sendable {
   func call(
     _ path: String, _ request: some Encodable, to node: Node? = nil, token: String? = nil
   ) async throws -> [UInt8] {
-    let endpoint = try #require(EtcdEndpoint((node ?? nodes[0]).endpoint))
     var token = token
     if token == nil, let user = administrator.withLock({ $0 }) { token = try await newToken(user) }
-    return try await transport().send(
-      path, EtcdClient.encode(request), to: endpoint, token: token,
-      until: .now(plus: .seconds(10)))
+    return try await send(path, request, to: node ?? nodes[0], token: token)
+  }
+
+  private func send(
+    _ path: String, _ request: some Encodable, to node: Node, token: String?
+  ) async throws -> [UInt8] {
+    let endpoint = try #require(EtcdEndpoint(node.endpoint))
+    let body = EtcdClient.encode(request)
+    let end = ContinuousClock.now + .seconds(30)
+    while true {
+      do {
+        return try await transport().send(
+          path, body, to: endpoint, token: token, until: .now(plus: .seconds(10)))
+      } catch EtcdFailure.unreachable where ContinuousClock.now < end {
+        // On a slow machine, a handshake may take too long. Nothing was sent.
+      }
+    }
   }
 
   /// Returns the node that leads the others.
@@ -188,11 +201,8 @@ final class Cluster: Sendable {
   // MARK: - Users
 
   func newToken(_ user: EtcdUser) async throws -> String {
-    let endpoint = try #require(EtcdEndpoint(nodes[0].endpoint))
     let request = AuthenticationRequest(name: user.name, password: user.password.text ?? "")
-    let reply = try await transport().send(
-      "/v3/auth/authenticate", EtcdClient.encode(request), to: endpoint, token: nil,
-      until: .now(plus: .seconds(10)))
+    let reply = try await send("/v3/auth/authenticate", request, to: nodes[0], token: nil)
     return try JSONDecoder().decode(AuthenticationReply.self, from: Data(reply)).token
   }
 
