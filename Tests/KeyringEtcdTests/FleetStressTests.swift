@@ -14,22 +14,60 @@ import Testing
   private static let seconds =
     ProcessInfo.processInfo.environment["KEYRING_TEST_SECONDS"].flatMap(Int.init) ?? 10
 
+  private enum Fault: CaseIterable {
+    case killed, frozen, cutOff
+
+    func begin(_ node: Cluster.Node) throws {
+      switch self {
+      case .killed: node.kill()
+      case .frozen: node.suspend()
+      case .cutOff: try node.isolate()
+      }
+    }
+
+    func end(_ node: Cluster.Node) throws {
+      switch self {
+      case .killed: try Cluster.start([node])
+      case .frozen: node.suspend(false)
+      case .cutOff: try node.isolate(false)
+      }
+    }
+  }
+
+  /// The number of writes that all workers have acknowledged.
+  private final class WriteCount: Sendable {
+    private let state = Mutex((count: 0, goal: Int.max))
+    private let isReached = DispatchSemaphore(value: 0)
+
+    var value: Int { state.withLock { $0.count } }
+
+    func increase() {
+      let isGoal = state.withLock { state in
+        state.count += 1
+        return state.count == state.goal
+      }
+      if isGoal { isReached.signal() }
+    }
+
+    /// Waits until more writes have been acknowledged.
+    func wait(for more: Int) {
+      state.withLock { $0.goal = $0.count + more }
+      #expect(isReached.wait(timeout: .now() + 60) == .success, "the fleet stands still")
+    }
+  }
+
   /// The lines that a worker prints.
   private final class Worker: Sendable {
     private let program: Program
     private let lines = Mutex("")
     private let isOver = DispatchSemaphore(value: 0)
-    /// The number of writes that all workers have acknowledged.
-    static let writes = Atomic(0)
 
-    init(_ arguments: String...) throws {
+    init(_ writes: WriteCount, _ arguments: String...) throws {
       program = try Program(Program.workerPath, arguments)
       Thread { [self] in
         while let line = try? program.readLine(), !line.isEmpty {
           lines.withLock { $0 += line + "\n" }
-          if line.contains("\twrite\t"), !line.contains("\t\(Int.max)\t") {
-            Self.writes.add(1, ordering: .relaxed)
-          }
+          if line.contains("\twrite\t"), !line.contains("\t\(Int.max)\t") { writes.increase() }
         }
         isOver.signal()
       }.start()
@@ -44,41 +82,38 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `no acknowledged write is lost while nodes are killed and frozen`() async throws {
-    let cluster = try Cluster()
+  func `no acknowledged write is lost while nodes are killed, frozen and cut off`() async throws {
+    let cluster = try Cluster(hasNetwork: true)
     let (name, storage) = try await cluster.newWorkerStorage()
+    let writes = WriteCount()
     let workers = try (0..<8).flatMap { number in
-      try ["writes", "reads"].map { try Worker("mix-on", name, "service", "\($0)\(number)", $0) }
+      try ["writes", "reads"].map {
+        try Worker(writes, "mix-on", name, "service", "\($0)\(number)", $0)
+      }
     }
-    var writes = 0
-    func waitForWrites() {
-      #expect(
-        waitUntil { Worker.writes.load(ordering: .relaxed) >= writes + 50 },
-        "the fleet stands still")
-      writes = Worker.writes.load(ordering: .relaxed)
-    }
-    waitForWrites()
+    writes.wait(for: 50)
     let end = ContinuousClock.now + .seconds(Self.seconds)
-    var faults = 0
+    /// How long the fleet took for its next writes after each kind of fault.
+    var recoveries: [Fault: [Duration]] = [:]
     while ContinuousClock.now < end {
+      let count = recoveries.values.joined().count
+      let fault = Fault.allCases[count % Fault.allCases.count]
       // Three faults of four are the leader's.
       let leader = try await cluster.leader()
-      let node = faults % 4 == 3 ? try #require(cluster.nodes.randomElement()) : leader
-      if faults.isMultiple(of: 2) {
-        node.kill()
-        waitForWrites()
-        try Cluster.start([node])
-      } else {
-        node.suspend()
-        waitForWrites()
-        node.suspend(false)
-      }
-      waitForWrites()
-      faults += 1
+      let node = count % 4 == 3 ? try #require(cluster.nodes.randomElement()) : leader
+      let start = ContinuousClock.now
+      try fault.begin(node)
+      writes.wait(for: 50)
+      recoveries[fault, default: []].append(ContinuousClock.now - start)
+      try fault.end(node)
+      writes.wait(for: 50)
     }
     let output = try workers.map { try $0.end() }.joined()
-    let all = Worker.writes.load(ordering: .relaxed)
-    print("\(all) acknowledged writes, \(faults) faults")
+    let all = writes.value
+    for (fault, times) in recoveries {
+      print("\(fault): \(times.sorted()[times.count / 2]) until the next 50 writes (median)")
+    }
+    print("\(all) acknowledged writes, \(recoveries.values.joined().count) faults")
     #expect(all >= (Self.seconds < 60 ? 100 : 2_000))
 
     // A copy of a write that is still on its way comes before this one, or is refused.

@@ -30,7 +30,7 @@ final class EtcdClient: Sendable {
   private let authenticating = TaskSemaphore(1)
 
   /// The time that a node has for its answer before another one is asked, in microseconds.
-  private static let patience: Int64 = 1_500_000
+  private static let patience: Int64 = 500_000
 
   /// The time between the first two rounds over all nodes, in microseconds.
   private static let shortestPause: Int64 = 100_000

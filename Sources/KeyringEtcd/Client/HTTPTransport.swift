@@ -28,7 +28,8 @@ final class HTTPTransport: EtcdTransport {
     // Another node is tried instead.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
-    configuration.timeout.connect = .seconds(1)
+    // A request ends by its own deadline. A handshake that takes longer is there for the next one.
+    configuration.timeout.connect = .seconds(30)
     streaming = HTTPClient(
       eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
     // A node that stops in the middle of a reply counts as lost.
@@ -46,11 +47,12 @@ final class HTTPTransport: EtcdTransport {
   func send(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
   ) async throws(EtcdFailure) -> [UInt8] {
+    let body = RequestBody(body)
     do {
       let response = try await client.response(path, body, endpoint, token, moment)
       return try await bytes(of: response)
     } catch {
-      throw failure(error)
+      throw failure(error, wasSent: body.wasTaken)
     }
   }
 
@@ -58,6 +60,7 @@ final class HTTPTransport: EtcdTransport {
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
     _ onLine: ([UInt8]) async -> Bool
   ) async throws(EtcdFailure) {
+    let body = RequestBody(body)
     do {
       let response = try await streaming.response(path, body, endpoint, token, moment)
       if response.status != .ok { _ = try await bytes(of: response) }
@@ -74,7 +77,7 @@ final class HTTPTransport: EtcdTransport {
         }
       }
     } catch {
-      throw failure(error)
+      throw failure(error, wasSent: body.wasTaken)
     }
   }
 
@@ -93,35 +96,52 @@ final class HTTPTransport: EtcdTransport {
     return .malformed("\(status.code) \(text)")
   }
 
-  private func failure(_ error: any Error) -> EtcdFailure {
-    if let failure = error as? EtcdFailure { return failure }
-    if error is CancellationError { return .canceled }
+  private func failure(_ error: any Error, wasSent: Bool) -> EtcdFailure {
     switch error {
-    case is NIOConnectionError, ChannelError.connectTimeout: return .unreachable("\(error)")
-    // Other codes can also be those of a connection that was made.
-    case let error as IOError where error.errnoCode == ECONNREFUSED:
-      return .unreachable("\(error)")
+    case let failure as EtcdFailure: return failure
+    case is CancellationError: return .canceled
+    case let error as HTTPClientError where error == .cancelled: return .canceled
     // A load balancer whose node is down closes the connection.
-    case NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])):
-      return .unreachable("\(error)")
+    case NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])): break
     case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: return .untrusted("\(error)")
     default: break
     }
-    guard let error = error as? HTTPClientError else { return .lost("\(error)") }
-    switch error {
-    case .cancelled: return .canceled
-    case .deadlineExceeded: return .timedOut
-    case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
-      return .unreachable("\(error)")
-    default: return .lost("\(error)")
-    }
+    guard wasSent else { return .unreachable("\(error)") }
+    return error as? HTTPClientError == .deadlineExceeded ? .timedOut : .lost("\(error)")
+  }
+}
+
+/// The bytes of a request, which know whether they were sent.
+///
+/// The client takes them as soon as it has a connection, and not before.
+private struct RequestBody: RandomAccessCollection, Sendable {
+  private final class Use: Sendable { let hasBegun = Atomic(false) }
+
+  private let bytes: [UInt8]
+  private let use = Use()
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Indicates whether a node may have got any of the bytes.
+  var wasTaken: Bool { use.hasBegun.load(ordering: .acquiring) }
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { bytes.count }
+  subscript(position: Int) -> UInt8 { bytes[position] }
+
+  func withContiguousStorageIfAvailable<Result>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+  ) rethrows -> Result? {
+    use.hasBegun.store(true, ordering: .releasing)
+    return try bytes.withUnsafeBufferPointer(body)
   }
 }
 
 extension HTTPClient {
   /// Sends a request, and returns the reply as soon as it begins.
   fileprivate func response(
-    _ path: String, _ body: [UInt8], _ endpoint: EtcdEndpoint, _ token: String?, _ moment: Int64
+    _ path: String, _ body: RequestBody, _ endpoint: EtcdEndpoint, _ token: String?,
+    _ moment: Int64
   ) async throws -> HTTPClientResponse {
     var request = HTTPClientRequest(url: endpoint.description + path)
     request.method = .POST
@@ -129,7 +149,7 @@ extension HTTPClient {
     // Without a leader, etcd answers at once instead of after seven seconds, and ends a watch.
     request.headers.add(name: "Grpc-Metadata-hasleader", value: "true")
     if let token { request.headers.add(name: "Authorization", value: token) }
-    request.body = .bytes(ByteBuffer(bytes: body))
+    request.body = .bytes(body)
     let deadline = NIODeadline.now() + .microseconds(max(0, moment - ThreadExecutor.now))
     return try await execute(request, deadline: deadline)
   }

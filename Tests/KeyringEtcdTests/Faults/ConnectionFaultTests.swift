@@ -24,6 +24,36 @@ import Testing
     #expect(error?.message == "No node of the cluster can be reached.")
   }
 
+  @Test func `a request counts as sent only if there was a connection`() async throws {
+    let cluster = try Cluster(count: 1)
+    let node = cluster.nodes[0]
+    let endpoint = try #require(EtcdEndpoint(node.endpoint))
+    let transport = try cluster.transport()
+    func failure(within time: Duration) async -> EtcdFailure? {
+      do throws(EtcdFailure) {
+        let body = EtcdClient.encode(RangeRequest(EtcdKey("key")))
+        _ = try await transport.send(
+          "/v3/kv/range", body, to: endpoint, token: nil, until: .now(plus: time))
+        return nil
+      } catch {
+        return error
+      }
+    }
+    node.suspend()
+    guard case .unreachable = await failure(within: .milliseconds(300)) else {
+      Issue.record("the request was sent to a node that doesn't answer the handshake")
+      return
+    }
+    node.suspend(false)
+    #expect(await failure(within: .seconds(20)) == nil)
+    node.suspend()
+    guard case .timedOut = await failure(within: .milliseconds(300)) else {
+      Issue.record("the request wasn't sent over the connection")
+      return
+    }
+    node.suspend(false)
+  }
+
   @Test func `one address of a node that is gone costs no more than a moment`() async throws {
     let cluster = try Cluster.shared.get()
     let other = try await cluster.newStorage()

@@ -10,7 +10,7 @@ import Testing
 /// Nodes that fail cost time, and never a value or a change.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct NodeFaultTests {
   enum NodeFault: CaseIterable {
-    case leaderKilled, leaderFrozen, followerKilled, followerFrozen
+    case leaderKilled, leaderFrozen, leaderCutOff, followerKilled, followerFrozen, followerCutOff
   }
 
   private let cluster: Cluster
@@ -20,7 +20,7 @@ import Testing
   private let key = ItemKey.password(service: "service", account: "account")
 
   init() async throws {
-    cluster = try Cluster()
+    cluster = try Cluster(hasNetwork: true)
     storage = try await cluster.newStorage()
     try await storage.setPassword("first", for: key)
     subscription = try await storage.observeWithoutBlocking(nil, events.append)
@@ -33,8 +33,10 @@ import Testing
     switch fault {
     case .leaderKilled: leader.kill()
     case .leaderFrozen: leader.suspend()
+    case .leaderCutOff: try leader.isolate()
     case .followerKilled: follower.kill()
     case .followerFrozen: follower.suspend()
+    case .followerCutOff: try follower.isolate()
     }
     try await storage.save(SecureItem(key: key, secret: Secret("second")), mode: .update)
     #expect(try await storage.password(for: key) == "second")
@@ -44,8 +46,10 @@ import Testing
     switch fault {
     case .leaderKilled: try Cluster.start([leader])
     case .leaderFrozen: leader.suspend(false)
+    case .leaderCutOff: try leader.isolate(false)
     case .followerKilled: try Cluster.start([follower])
     case .followerFrozen: follower.suspend(false)
+    case .followerCutOff: try follower.isolate(false)
     }
     try await storage.setPassword("third", for: key)
     events.wait(for: .changed(.replaced(key)))

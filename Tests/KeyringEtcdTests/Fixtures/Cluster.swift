@@ -14,18 +14,23 @@ final class Cluster: Sendable {
   /// A node, which can be killed and started again.
   final class Node: Sendable {
     let endpoint: String
+    private let index: Int
     private let arguments: [String]
+    private let network: PeerNetwork?
     private let program = Mutex<Program?>(nil)
 
-    init(endpoint: String, _ arguments: [String]) {
-      (self.endpoint, self.arguments) = (endpoint, arguments)
+    init(_ index: Int, endpoint: String, _ arguments: [String], _ network: PeerNetwork?) {
+      (self.index, self.endpoint) = (index, endpoint)
+      (self.arguments, self.network) = (arguments, network)
     }
 
     /// Starts the node, and returns a semaphore that it signals when it serves clients.
     func start() throws -> DispatchSemaphore {
       // A node may live longer than the tests. If it had their output, "swift test" would wait for its end.
       let silence = FileHandle(forWritingAtPath: "/dev/null") ?? .standardError
-      let program = try Program("etcd", arguments, complaints: silence)
+      let program = try Program(
+        "etcd", arguments, environment: network?.environment(of: index) ?? [:],
+        complaints: silence)
       self.program.withLock { $0 = program }
       let isReady = DispatchSemaphore(value: 0)
       // Without a reader of its log, the node would block.
@@ -41,6 +46,11 @@ final class Cluster: Sendable {
       program.withLock { $0?.suspend(isSuspended) }
     }
 
+    /// Cuts the node off from the others, or connects it again.
+    func isolate(_ isIsolated: Bool = true) throws {
+      try #require(network).isolate(index, isIsolated)
+    }
+
     func kill() {
       program.withLock { program in
         _ = try? program?.end()
@@ -51,6 +61,7 @@ final class Cluster: Sendable {
 
   let folder: URL
   let nodes: [Node]
+  private let network: PeerNetwork?
   private let administrator = Mutex<EtcdUser?>(nil)
 
   /// A cluster that tests share.
@@ -61,33 +72,39 @@ final class Cluster: Sendable {
   /// - Parameters:
   ///   - count: The number of nodes.
   ///   - options: More options of the nodes, in which `@` stands for the folder.
+  ///   - hasNetwork: A Boolean value that indicates whether nodes can be cut off.
   /// - Throws: An error if a node doesn't start.
-  init(count: Int = 3, options: [String] = []) throws {
+  init(count: Int = 3, options: [String] = [], hasNetwork: Bool = false) throws {
     // Scripts/test sets a folder in memory, because nothing has to outlive the tests.
     folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("swift-keyring-etcd-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try Certificates.make(in: folder)
     let ports = try Self.freePorts(2 * count)
-    let peers = (0..<count).map { "node\($0)=https://127.0.0.1:\(ports[count + $0])" }
-    nodes = (0..<count).map { [folder] index in
+    network = hasNetwork ? try PeerNetwork(count: count) : nil
+    let peers = (0..<count).map { [network] index in
+      let host = network == nil ? "127.0.0.1" : PeerNetwork.name(of: index)
+      return "https://\(host):\(ports[count + index])"
+    }
+    nodes = (0..<count).map { [folder, network] index in
       let client = "https://127.0.0.1:\(ports[index])"
-      let peer = "https://127.0.0.1:\(ports[count + index])"
       func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
       return Node(
-        endpoint: client,
+        index, endpoint: client,
         [
           "--name", "node\(index)", "--data-dir", path("node\(index)"),
           "--listen-client-urls", client, "--advertise-client-urls", client,
-          "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-          "--initial-cluster", peers.joined(separator: ","), "--initial-cluster-state", "new",
+          "--listen-peer-urls", "https://127.0.0.1:\(ports[count + index])",
+          "--initial-advertise-peer-urls", peers[index], "--initial-cluster",
+          peers.enumerated().map { "node\($0)=\($1)" }.joined(separator: ","),
+          "--initial-cluster-state", "new",
           "--cert-file", path("node.pem"), "--key-file", path("node.key"),
           "--trusted-ca-file", path("authority.pem"), "--client-cert-auth",
           "--peer-cert-file", path("node.pem"), "--peer-key-file", path("node.key"),
           "--peer-trusted-ca-file", path("authority.pem"), "--peer-client-cert-auth",
           "--heartbeat-interval", "50", "--election-timeout", "500",
           "--logger", "zap", "--log-outputs", "stdout",
-        ] + options.map { $0.replacing("@", with: folder.path + "/") })
+        ] + options.map { $0.replacing("@", with: folder.path + "/") }, network)
     }
     try Self.start(nodes)
   }
@@ -101,6 +118,7 @@ final class Cluster: Sendable {
 
   deinit {
     for node in nodes { node.kill() }
+    network?.end()
     try? FileManager.default.removeItem(at: folder)
   }
 
@@ -281,21 +299,9 @@ final class Cluster: Sendable {
 
   /// Returns ports that nothing listens on.
   private static func freePorts(_ count: Int) throws -> [UInt16] {
-    let sockets = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
-    defer { for socket in sockets { close(socket) } }
-    return try sockets.map { socket in
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_addr.s_addr = inet_addr("127.0.0.1")
-      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-      try withUnsafeMutablePointer(to: &address) {
-        try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          try #require(bind(socket, $0, size) == 0)
-          try #require(getsockname(socket, $0, &size) == 0)
-        }
-      }
-      return UInt16(bigEndian: address.sin_port)
-    }
+    let sockets = try (0..<count).map { _ in try boundSocket() }
+    defer { for (socket, _) in sockets { close(socket) } }
+    return sockets.map(\.port)
   }
 }
 
@@ -322,7 +328,8 @@ private enum Certificates {
       ("expired", "/CN=node", "serverAuth,clientAuth", "-1"),
     ]
     for (name, subject, usage, days) in kinds {
-      try Data("subjectAltName=IP:127.0.0.1\nextendedKeyUsage=\(usage)\n".utf8)
+      let names = (0..<3).map { ",DNS:" + PeerNetwork.name(of: $0) }.joined()
+      try Data("subjectAltName=IP:127.0.0.1\(names)\nextendedKeyUsage=\(usage)\n".utf8)
         .write(to: folder.appendingPathComponent("extensions"))
       try openssl(
         "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
