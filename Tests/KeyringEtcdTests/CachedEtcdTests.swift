@@ -126,9 +126,11 @@ import Testing
     let cluster = try Cluster.shared.get()
     let other = try await cluster.newStorage()
     try await other.setPassword("0", for: key)
-    let cached = cluster.storage(like: other, try cluster.transport()).cached()
+    let transport = FaultyTransport(try cluster.transport())
+    let storage = cluster.storage(like: other, transport)
     // This watches a service, and the cache watches everything.
-    let changes = try await cached.changes(matching: .key(key))
+    let changes = try await storage.changes(matching: .key(key))
+    let cached = storage.cached()
     let writer = Task { [key] in
       for number in 1...200 { try await other.setPassword("\(number)", for: key) }
     }
@@ -139,7 +141,21 @@ import Testing
       last = found
     }
     try await writer.value
+    #expect(transport.count(of: "/v3/watch") == 2)
     withExtendedLifetime(changes) {}
+  }
+
+  @Test func `a property's changes share the watch of the cache`() async throws {
+    let cluster = try Cluster.shared.get()
+    let other = try await cluster.newStorage()
+    let transport = FaultyTransport(try cluster.transport())
+    let cached = cluster.storage(like: other, transport).cached()
+    var changes = try await cached.changes(matching: .key(key)).makeAsyncIterator()
+    _ = try await cached.password(for: key)
+    try await other.setPassword("new", for: key)
+    #expect(await changes.next() == .created(key))
+    #expect(try await cached.password(for: key) == "new")
+    #expect(transport.count(of: "/v3/watch") == 1)
   }
 
   @Test func `a cache that isn't connected isn't trusted`() async throws {

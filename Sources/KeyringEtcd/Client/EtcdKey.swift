@@ -37,10 +37,15 @@ struct EtcdRange: Hashable, Sendable {
     (self.start, self.end) = (start, end)
   }
 
+  /// Creates the range of a single key.
+  init(_ key: EtcdKey) { (start, end) = (key, key.next) }
+
   /// Creates the range of all keys with a prefix.
   init(prefix: EtcdKey) { (start, end) = (prefix, prefix.endOfPrefix) }
 
   func contains(_ key: EtcdKey) -> Bool { start <= key && key < end }
+
+  func contains(_ other: EtcdRange) -> Bool { start <= other.start && other.end <= end }
 
   /// Returns the parts of this range that are in others, in their order, each key once.
   func parts(in others: [EtcdRange]) -> [EtcdRange] {

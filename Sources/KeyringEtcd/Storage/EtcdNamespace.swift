@@ -158,11 +158,12 @@ final class EtcdNamespace: Sendable {
 
   // MARK: - Watches
 
-  /// Returns the watch of the items in a range, or the watch that the closure makes.
-  func watch(_ range: EtcdRange, orElse make: () -> ItemWatch) -> ItemWatch {
+  /// Returns a watch that reports the items in a range, and perhaps others.
+  func watch(_ range: EtcdRange) -> ItemWatch {
     watches.withLock { watches in
       if let known = watches[range] { return known }
-      let new = make()
+      if let wider = watches.values.first(where: { $0.follows(range) }) { return wider }
+      let new = ItemWatch(range)
       watches[range] = new
       return new
     }
@@ -171,7 +172,7 @@ final class EtcdNamespace: Sendable {
   /// Returns the encrypted item in a place as an event has brought it, if no later event can be missing.
   func reportedValue(at place: EtcdKey) -> KeyValue? {
     let watches = watches.withLock { Array($0.values) }
-    guard watches.contains(where: { $0.follows(place) }) else { return nil }
+    guard watches.contains(where: { $0.follows(EtcdRange(place)) }) else { return nil }
     return reported.withLock { $0.value(at: place) }
   }
 

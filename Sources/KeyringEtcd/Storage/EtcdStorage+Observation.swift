@@ -12,8 +12,8 @@ extension EtcdStorage: ObservableStorage {
   ///
   /// - Parameters:
   ///   - query: The items. If the query names a key or a service, only the items of that service are
-  ///     watched.
-  ///     Otherwise, all items that the user may read are watched.
+  ///     watched, unless there already is a watch of more items. Otherwise, all items that the user may read
+  ///     are watched.
   ///   - observer: The closure to call.
   /// - Returns: The subscription.
   /// - Throws: `SecureStorageError` if the cluster can't be read.
@@ -54,13 +54,16 @@ extension EtcdNamespace {
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
     try await perform(.observe) { (session) throws(SecureStorageError) in
-      let ranges = try await session.ranges(of: query)
+      var watches: [ItemWatch] = []
+      for watch in try await session.ranges(of: query).map(watch)
+      where !watches.contains(where: { $0 === watch }) {
+        watches.append(watch)
+      }
       let observer = JointObserver(observer).observer
       var subscriptions: [StorageSubscription] = []
-      for range in ranges {
-        let watch = watch(range) { ItemWatch(range) }
+      for watch in watches {
         subscriptions.append(
-          try await watch.observe(session) { event in observer(range, event) })
+          try await watch.observe(session) { event in observer(watch.range, event) })
       }
       // The subscription keeps the storage, and with it the watches.
       return StorageSubscription { [self, subscriptions] in

@@ -20,7 +20,7 @@ final class ItemWatch: Sendable {
     var task: Task<Void, Never>?
   }
 
-  private let range: EtcdRange
+  let range: EtcdRange
   private let observers = ObserverList()
   private let state = Mutex(State())
   /// The permission to start the watch.
@@ -92,8 +92,10 @@ final class ItemWatch: Sendable {
 
   private var isConnected: Bool { state.withLock(\.isConnected) }
 
-  /// Returns whether the watch reports each change of the item in a place.
-  func follows(_ place: EtcdKey) -> Bool { isConnected && range.contains(place) }
+  /// Returns whether the watch reports each change of the items in a range.
+  func follows(_ other: EtcdRange) -> Bool {
+    range.contains(other) && state.withLock { $0.task != nil && $0.isConnected }
+  }
 
   private func report(isConnected: Bool) {
     let isNew = state.withLock { state in

@@ -103,6 +103,7 @@ final class FaultyTransport: EtcdTransport {
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
     _ onLine: ([UInt8]) async -> Bool
   ) async throws(EtcdFailure) {
+    counts.withLock { $0[path, default: 0] += 1 }
     try await base.stream(path, body, to: endpoint, token: token, until: moment, onLine)
   }
 }

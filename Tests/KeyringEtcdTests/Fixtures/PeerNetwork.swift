@@ -25,7 +25,9 @@ final class PeerNetwork: Sendable {
     }
   }
 
-  /// Ends the proxies. Their connections end with the nodes.
+  /// Ends the proxies.
+  ///
+  /// Their connections end with the nodes.
   func end() {
     for listener in listeners { shutdown(listener.socket, Int32(SHUT_RDWR)) }
   }

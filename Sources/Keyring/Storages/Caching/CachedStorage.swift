@@ -26,7 +26,8 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   /// Creates a storage with an empty cache.
   ///
   /// - Parameters:
-  ///   - base: The wrapped storage. It's observed from the first read by key on.
+  ///   - base: The wrapped storage. The cache observes it from the first read by key on, or from the first
+  ///     observation.
   ///   - lifetime: The time for which an item is cached, or `nil` to cache it for as long as it's valid.
   public init(_ base: Base, for lifetime: Duration? = nil) {
     (self.base, self.lifetime) = (base, lifetime)
@@ -100,7 +101,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
       if let known = cache.find(key, details) { items[key] = known } else { missing.append(key) }
     }
     if missing.isEmpty { return items }
-    try await cache.observe(base)
+    try await cache.observe(base, for: .read)
     let wanted = cache.detailsToFetch(missing, details)
     let found = try await cache.fetch(missing, wanted) { () async throws(SecureStorageError) in
       try await fetch(missing, wanted)
@@ -148,7 +149,10 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
-    try base.observe(query, forgetting(observer))
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await cache.observe(base, for: .observe)
+    }
+    return try base.observe(query, forgetting(observer))
   }
 
   /// Observes the wrapped storage.
@@ -157,7 +161,9 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    try await base.observeWithoutBlocking(query, forgetting(observer))
+    // The cache needs an observation of everything, of which this one can be a part.
+    try await cache.observe(base, for: .observe)
+    return try await base.observeWithoutBlocking(query, forgetting(observer))
   }
 
   private func forgetting(

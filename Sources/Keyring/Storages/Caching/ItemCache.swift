@@ -216,8 +216,13 @@ final class ItemCache: Sendable {
   ///
   /// Without an observation, nothing is cached.
   ///
-  /// - Throws: `.timedOut` if the attempt used up the storage's time, so that none is left for a read.
-  func observe(_ storage: some ObservableStorage) async throws(SecureStorageError) {
+  /// - Parameters:
+  ///   - storage: The storage to observe.
+  ///   - operation: The operation that needs the observation.
+  /// - Throws: `.timedOut` if the attempt used up the storage's time, so that none is left for the operation.
+  func observe(
+    _ storage: some ObservableStorage, for operation: SecureStorageError.Operation
+  ) async throws(SecureStorageError) {
     let mustStart = state.withLock { state in
       guard case .none(let retry) = state.observation, retry.map({ $0 <= .now }) ?? true else {
         return false
@@ -236,7 +241,7 @@ final class ItemCache: Sendable {
       state.withLock { $0.observation = .none(retry: .now + .seconds(1)) }
       guard error.code == .timedOut else { return }
       var error = error
-      error.operation = .read
+      error.operation = operation
       throw error
     }
   }
