@@ -23,8 +23,11 @@ struct MessageTests {
   @Test func `a range has the fields that etcd documents`() {
     var range = RangeRequest(prefix: EtcdKey("/a/"))
     #expect(text(range) == #"{"key":"L2Ev","range_end":"L2Ew"}"#)
-    (range.limit, range.revision) = (100, 7)
-    #expect(text(range) == #"{"key":"L2Ev","limit":100,"range_end":"L2Ew","revision":7}"#)
+    (range.limit, range.revision, range.leastRevision) = (100, 7, 5)
+    #expect(
+      text(range) == """
+        {"key":"L2Ev","limit":100,"min_mod_revision":5,"range_end":"L2Ew","revision":7}
+        """)
   }
 
   @Test func `leases and authentication have the fields that etcd documents`() {

@@ -36,6 +36,18 @@ import Testing
     #expect(try await other.password(for: key) == nil)
   }
 
+  @Test func `a write of an item that this process doesn't know reads it first`() async throws {
+    try await other.setPassword("old", for: key)
+    let before = transport.count
+    try await storage.setPassword("new", for: key)
+    #expect(transport.count - before == 2)
+    try await storage.setPassword("newer", for: key)
+    #expect(transport.count - before == 3)
+    let second = ItemKey.password(service: "service", account: "second")
+    try await storage.save(SecureItem(key: second, secret: Secret("new")), mode: .add)
+    #expect(transport.count - before == 4)
+  }
+
   @Test func `a request that is lost is repeated`() async throws {
     transport.fail(.requestLost, .requestLost, .requestLost)
     try await storage.save(SecureItem(key: key, secret: Secret("new")), mode: .add)

@@ -66,15 +66,15 @@ final class HTTPTransport: EtcdTransport {
       if response.status != .ok { _ = try await bytes(of: response) }
       var line: [UInt8] = []
       for try await part in response.body {
-        for byte in part.readableBytesView {
-          if byte != UInt8(ascii: "\n") {
-            line.append(byte)
-          } else {
-            let isOver = await !onLine(line)
-            if isOver { return }
-            line = []
-          }
+        var rest = part.readableBytesView
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          line += rest[..<end]
+          let isOver = await !onLine(line)
+          if isOver { return }
+          line = []
+          rest = rest[(end + 1)...]
         }
+        line += rest
       }
     } catch {
       throw failure(error, wasSent: body.wasTaken)

@@ -10,11 +10,14 @@ struct RangeRequest: Encodable, Sendable {
   var end: EtcdKey?
   var limit: Int?
   var revision: Int64?
+  /// The lowest revision of the values to return, which doesn't affect their number.
+  var leastRevision: Int64?
   /// Indicates whether only the number of values is returned.
   var countsOnly: Bool?
 
   private enum CodingKeys: String, CodingKey {
     case key
+    case leastRevision = "min_mod_revision"
     case end = "range_end"
     case limit
     case revision
@@ -113,13 +116,14 @@ struct GatewayInteger: Decodable, Sendable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let number = try? container.decode(Int64.self) {
-      value = number
-    } else if let number = Int64(try container.decode(String.self)) {
-      value = number
-    } else {
+    guard let text = try? container.decode(String.self) else {
+      value = try container.decode(Int64.self)
+      return
+    }
+    guard let number = Int64(text) else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a number")
     }
+    value = number
   }
 }
 
@@ -161,7 +165,7 @@ struct RangeReply: Decodable, Sendable {
   let values: [KeyValue]
   /// Indicates whether there are more values than the limit of the request.
   let hasMore: Bool
-  /// The number of values, regardless of limits.
+  /// The number of values in the range, regardless of limits.
   let count: Int64
 
   private enum CodingKeys: String, CodingKey {

@@ -16,7 +16,7 @@ struct NamespaceKeys: Sendable {
   /// Every request has the condition that they're still the same.
   let conditions: [Transaction.Comparison]
   private let root: SealingKey
-  private let names: SealingKey
+  private let names: ItemNames
   private let dataKeys: [UInt32: SealingKey]
   private let wrappedRoot: WrappedKey
   /// The revisions of everything that the keys were read from.
@@ -114,7 +114,8 @@ struct NamespaceKeys: Sendable {
       .init(key: namespace.meta, revision: meta.revision),
       .init(key: namespace.primary, revision: primary.revision),
     ]
-    (self.root, self.names, self.dataKeys) = (root, root.derived(for: "names"), dataKeys)
+    (self.root, self.dataKeys) = (root, dataKeys)
+    names = known?.names ?? ItemNames(root.derived(for: "names"), in: namespace)
     self.wrappedRoot = wrappedRoot
     revisions = values.mapValues(\.revision)
   }
@@ -228,32 +229,13 @@ struct NamespaceKeys: Sendable {
   // MARK: - Names
 
   /// Returns the prefixes of everything that is written for the service of a key.
-  ///
-  /// An internet password belongs to its server, and another item without a service to its kind.
-  func service(of key: ItemKey) -> Namespace.Service {
-    if let service = key.service { return self.service(service) }
-    let server = key.attributes[AttributeName.server]
-    return namespace.service(code(server == nil ? "kind" : "server", server ?? key.kind.rawValue))
-  }
+  func service(of key: ItemKey) -> Namespace.Service { names.service(of: key) }
 
   /// Returns the prefixes of everything that is written for a service.
-  func service(_ service: String) -> Namespace.Service {
-    namespace.service(code("service", service))
-  }
+  func service(_ service: String) -> Namespace.Service { names.service(service) }
 
   /// Returns the key under which an item is stored.
-  func item(_ key: ItemKey) -> EtcdKey {
-    var text = key.kind.rawValue
-    for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
-      text += "\0\(name)\0\(value)"
-    }
-    return service(of: key).items + code("item", text)
-  }
-
-  /// Returns 128 bits of the HMAC of a text.
-  private func code(_ purpose: String, _ text: String) -> String {
-    names.authenticationCode(for: Array("\(purpose)\0\(text)".utf8)).prefix(16).hexadecimal
-  }
+  func item(_ key: ItemKey) -> EtcdKey { names.item(key) }
 
   // MARK: - Items
 

@@ -66,8 +66,8 @@ extension EtcdNamespace {
       }
       var known = known(item.key)
       var secret = item.secret
-      // A new value needs to know what is there only if it keeps a part of it.
-      var mustRead = secret == nil || mode == .update && known == nil
+      // A write that fails costs the cluster as much as one that succeeds. A read costs less.
+      var mustRead = secret == nil || mode != .add && known == nil
       var keys = try await session.keys()
       while true {
         if mustRead {

@@ -10,6 +10,8 @@ final class ItemWatch: Sendable {
   private struct Seen: Sendable {
     let key: ItemKey
     let writeID: [UInt8]
+    /// The revision in which the value was last changed.
+    let revision: Int64
   }
 
   private struct State: Sendable {
@@ -17,6 +19,8 @@ final class ItemWatch: Sendable {
     /// The revision up to which all changes were seen.
     var revision: Int64 = 0
     var isConnected = true
+    /// The moment at which all items are listed again, in microseconds of the monotonic clock.
+    var nextList: Int64 = 0
     var task: Task<Void, Never>?
   }
 
@@ -47,14 +51,14 @@ final class ItemWatch: Sendable {
     }
     defer { starting.giveBack() }
     if state.withLock({ $0.task == nil }) {
-      try await synchronize(session)
+      try await list(session)
       let client = session.client
       let task = Task(executorPreference: Self.executor) {
         [range, weak self, weak fleet = session.fleet] in
         var pause = Self.shortestPause
         while !Task.isCancelled, let start = self?.nextRevision {
           let isRenewal = await client.watch(
-            range, from: start, until: .now(plus: Self.duration)
+            range, from: start, until: self?.nextList ?? 0
           ) { [weak self, weak fleet] reply in
             guard let self, let fleet else { return false }
             return await self.take(reply, fleet)
@@ -83,11 +87,13 @@ final class ItemWatch: Sendable {
   /// The shortest time between two attempts to watch, in microseconds.
   private static let shortestPause: Int64 = 50_000
 
-  /// The time after which everything is listed again.
+  /// The time after which everything is listed again, in seconds.
   ///
-  /// etcd 3.4.23 can lose events of a watch while it compacts its database: etcd issue 17529.
-  private static let duration = Duration.seconds(600)
+  /// etcd 3.4.23 can lose events of a watch while it compacts its database: etcd issue 17529. Machines that
+  /// have lost a node at the same moment don't list at the same moment.
+  private static let listInterval = Int64(450)...750
 
+  private var nextList: Int64 { state.withLock { $0.nextList } }
   private var nextRevision: Int64 { state.withLock { $0.revision + 1 } }
 
   private var isConnected: Bool { state.withLock(\.isConnected) }
@@ -110,8 +116,11 @@ final class ItemWatch: Sendable {
   /// Takes a message of the watch, and returns `false` if the items must be listed again.
   private func take(_ reply: WatchReply, _ fleet: EtcdNamespace) async -> Bool {
     // A cluster that was restored from a backup has an older revision.
-    let known = state.withLock { $0.revision }
-    if reply.isCanceled || reply.revision < known { return false }
+    let isLost = state.withLock { state in
+      if reply.isCanceled || reply.revision < state.revision { state.nextList = 0 }
+      return state.nextList == 0
+    }
+    if isLost { return false }
     if reply.isCreated { report(isConnected: true) }
     for event in reply.events {
       if event.isRemoval {
@@ -141,7 +150,8 @@ final class ItemWatch: Sendable {
   private func put(_ item: FleetItem, _ place: EtcdKey) {
     let key = item.record.key
     let old = state.withLock { state in
-      state.items.updateValue(Seen(key: key, writeID: item.writeID), forKey: place)
+      state.items.updateValue(
+        Seen(key: key, writeID: item.writeID, revision: item.revision), forKey: place)
     }
     // Encrypting an item with another key doesn't change it.
     if old?.writeID == item.writeID { return }
@@ -158,17 +168,47 @@ final class ItemWatch: Sendable {
   private func synchronize(_ fleet: EtcdNamespace) async -> Bool {
     let outcome: Void? = try? await fleet.perform(.observe) {
       (session) throws(SecureStorageError) in
-      try await synchronize(session)
+      if ThreadExecutor.now < nextList, try await catchUp(session) { return }
+      try await list(session)
     }
     return outcome != nil
   }
+
+  /// Reads the newest items, and reports what has changed.
+  ///
+  /// An item that is still as it was shows that the cluster's history is the same up to its revision.
+  ///
+  /// - Returns: `true`, or `false` if all items must be listed: one was removed, all of the newest ones were
+  ///   changed, or the cluster has another history.
+  private func catchUp(_ session: Session) async throws(SecureStorageError) -> Bool {
+    let known = state.withLock { $0.items }
+    let newest = known.sorted { $0.value.revision > $1.value.revision }.prefix(Self.witnessCount)
+    guard let oldest = newest.last else { return false }
+    var request = RangeRequest(range)
+    (request.limit, request.leastRevision) = (Session.pageLimit, oldest.value.revision)
+    let page = try await session.read { [request] _ in [request] }
+    guard let reply = page.replies.first, !reply.hasMore,
+      Set(known.keys).union(reply.values.map(\.key)).count == reply.count
+    else { return false }
+    let items = reply.values.map { ($0.key, try? page.keys.open($0)) }
+    let isSameHistory = items.contains { place, item in
+      known[place].map { $0.revision == item?.revision && $0.writeID == item?.writeID } ?? false
+    }
+    guard isSameHistory else { return false }
+    session.fleet.reported.withLock { $0.forget() }
+    report(items, page.revision)
+    return true
+  }
+
+  /// The number of the newest items of which one must be as it was.
+  private static let witnessCount = 10
 
   /// Lists the items, and reports what has changed.
   ///
   /// The difference is always that to all items. A cluster that was restored from a backup has another history
   /// with the same revisions.
-  private func synchronize(_ session: Session) async throws(SecureStorageError) {
-    var (all, revision) = try await session.list([range]) {
+  private func list(_ session: Session) async throws(SecureStorageError) {
+    let (all, revision) = try await session.list([range]) {
       (value, keys) -> (place: EtcdKey, item: FleetItem?)? in
       (value.key, try? keys.open(value))
     }
@@ -177,8 +217,13 @@ final class ItemWatch: Sendable {
     for place in state.withLock({ Array($0.items.keys) }) where !places.contains(place) {
       remove(place)
     }
-    all.sort { $0.item?.revision ?? 0 < $1.item?.revision ?? 0 }
-    for (place, item) in all {
+    report(all, revision)
+    state.withLock { $0.nextList = .now(plus: .seconds(Int64.random(in: Self.listInterval))) }
+  }
+
+  /// Reports items in the order of their changes.
+  private func report(_ items: [(place: EtcdKey, item: FleetItem?)], _ revision: Int64) {
+    for (place, item) in items.sorted(by: { $0.item?.revision ?? 0 < $1.item?.revision ?? 0 }) {
       if let item { put(item, place) } else { observers.report(.mayHaveChanged(nil)) }
     }
     state.withLock { $0.revision = revision }

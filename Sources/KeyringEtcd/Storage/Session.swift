@@ -120,7 +120,7 @@ struct Session: Sendable {
   }
 
   /// The number of values of a page.
-  private static var pageLimit: Int { 100 }
+  static var pageLimit: Int { 100 }
 
   private func transact(
     _ transaction: Transaction

@@ -2,6 +2,7 @@
 import Foundation
 import Keyring
 import KeyringStorage
+import Synchronization
 import TestPrograms
 import Testing
 
@@ -82,6 +83,31 @@ import Testing
     try await cluster.storage(storage.fleet.settings.namespace).setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(try await storage.password(for: key) == "second")
+  }
+
+  @Test(arguments: [false, true])
+  func `a watch that was lost reads only what has changed`(isRemoval: Bool) async throws {
+    let others = (0..<120).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in others { try await storage.setPassword("first", for: key) }
+    let transport = FaultyTransport(try cluster.transport())
+    let follower = cluster.storage(like: storage, transport)
+    let events = EventLog()
+    let subscription = try await follower.observeWithoutBlocking(nil, events.append)
+    let wholeList = transport.bytes.load(ordering: .relaxed)
+    for node in cluster.nodes { node.suspend() }
+    events.wait(for: .interrupted)
+    transport.isCut.store(true, ordering: .relaxed)
+    for node in cluster.nodes { node.suspend(false) }
+    if isRemoval { try await storage.remove(others[0]) }
+    try await storage.setPassword("second", for: others[119])
+    transport.isCut.store(false, ordering: .relaxed)
+    events.wait(for: .resumed)
+    #expect(events.changes.contains(.replaced(others[119])))
+    #expect(events.changes.contains(.removed(others[0])) == isRemoval)
+    // The change alone doesn't tell what was removed.
+    let read = transport.bytes.load(ordering: .relaxed) - wholeList
+    #expect((read < wholeList / 4) == !isRemoval, "\(read) bytes of \(wholeList)")
+    subscription.cancel()
   }
 
   @Test func `a watch whose revision was compacted reports what has changed`() async throws {

@@ -28,6 +28,11 @@ final class FaultyTransport: EtcdTransport {
   private let isHoldingReply = Atomic(false)
   private let counts = Mutex<[String: Int]>([:])
 
+  /// Indicates whether no node can be reached.
+  let isCut = Atomic(false)
+  /// The number of bytes of all replies so far, without those of watches.
+  let bytes = Atomic(0)
+
   /// The number of requests so far.
   var count: Int { counts.withLock { $0.values.reduce(0, +) } }
 
@@ -65,8 +70,10 @@ final class FaultyTransport: EtcdTransport {
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
   ) async throws(EtcdFailure) -> [UInt8] {
     counts.withLock { $0[path, default: 0] += 1 }
+    try checkWay()
     guard String(decoding: body, as: UTF8.self).contains("request_put") else {
       let reply = try await base.send(path, body, to: endpoint, token: token, until: moment)
+      bytes.add(reply.count, ordering: .relaxed)
       if holdsReply.exchange(false, ordering: .relaxed) {
         isHoldingReply.store(true, ordering: .relaxed)
         _ = await replies.take(until: nil)
@@ -99,11 +106,16 @@ final class FaultyTransport: EtcdTransport {
     }
   }
 
+  private func checkWay() throws(EtcdFailure) {
+    if isCut.load(ordering: .relaxed) { throw .unreachable("a test") }
+  }
+
   func stream(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
     _ onLine: ([UInt8]) async -> Bool
   ) async throws(EtcdFailure) {
     counts.withLock { $0[path, default: 0] += 1 }
+    try checkWay()
     try await base.stream(path, body, to: endpoint, token: token, until: moment, onLine)
   }
 }
