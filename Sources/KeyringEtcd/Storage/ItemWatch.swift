@@ -116,11 +116,8 @@ final class ItemWatch: Sendable {
   /// Takes a message of the watch, and returns `false` if the items must be listed again.
   private func take(_ reply: WatchReply, _ fleet: EtcdNamespace) async -> Bool {
     // A cluster that was restored from a backup has an older revision.
-    let isLost = state.withLock { state in
-      if reply.isCanceled || reply.revision < state.revision { state.nextList = 0 }
-      return state.nextList == 0
-    }
-    if isLost { return false }
+    let known = state.withLock { $0.revision }
+    if reply.isCanceled || reply.revision < known { return false }
     if reply.isCreated { report(isConnected: true) }
     for event in reply.events {
       if event.isRemoval {
@@ -176,7 +173,8 @@ final class ItemWatch: Sendable {
 
   /// Reads the newest items, and reports what has changed.
   ///
-  /// An item that is still as it was shows that the cluster's history is the same up to its revision.
+  /// An item that is still as it was shows that the history of the cluster is the same up to its revision.
+  /// Since then, none of the others can have become older, unless the cluster was restored from a backup.
   ///
   /// - Returns: `true`, or `false` if all items must be listed: one was removed, all of the newest ones were
   ///   changed, or the cluster has another history.
@@ -187,8 +185,9 @@ final class ItemWatch: Sendable {
     var request = RangeRequest(range)
     (request.limit, request.leastRevision) = (Session.pageLimit, oldest.value.revision)
     let page = try await session.read { [request] _ in [request] }
-    guard let reply = page.replies.first, !reply.hasMore,
-      Set(known.keys).union(reply.values.map(\.key)).count == reply.count
+    guard let reply = page.replies.first, !reply.hasMore else { return false }
+    let places = Set(reply.values.map(\.key))
+    guard places.isSuperset(of: newest.map(\.key)), places.union(known.keys).count == reply.count
     else { return false }
     let items = reply.values.map { ($0.key, try? page.keys.open($0)) }
     let isSameHistory = items.contains { place, item in

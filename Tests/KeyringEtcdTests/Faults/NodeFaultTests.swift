@@ -110,6 +110,34 @@ import Testing
     subscription.cancel()
   }
 
+  @Test func `a cluster that was restored from a backup has the items of the backup`() async throws
+  {
+    let cluster = try Cluster(count: 1)
+    let storage = try await cluster.newStorage()
+    let keys = (0..<20).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await storage.setPassword("first", for: key) }
+    let events = EventLog()
+    let cached = cluster.storage(storage.fleet.settings.namespace).cached()
+    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let snapshot = try cluster.saveSnapshot("backup")
+    // Its revision in the backup is older than those of the newest items.
+    try await storage.setPassword("lost", for: keys[0])
+    #expect(waitUntil { events.changes.contains(.replaced(keys[0])) })
+    #expect(try await cached.password(for: keys[0]) == "lost")
+
+    cluster.nodes[0].kill()
+    events.wait(for: .interrupted)
+    try cluster.nodes[0].restore(snapshot)
+    try Cluster.start(cluster.nodes)
+    events.wait(for: .resumed)
+    #expect(events.changes.filter { $0 == .replaced(keys[0]) }.count == 2)
+    #expect(try await cached.password(for: keys[0]) == "first")
+    try await storage.setPassword("second", for: keys[0])
+    #expect(waitUntil { events.changes.filter { $0 == .replaced(keys[0]) }.count == 3 })
+    #expect(try await cached.password(for: keys[0]) == "second")
+    subscription.cancel()
+  }
+
   @Test func `a watch whose revision was compacted reports what has changed`() async throws {
     // The watch's node doesn't answer while the change is made and compacted.
     for node in cluster.nodes { node.suspend() }

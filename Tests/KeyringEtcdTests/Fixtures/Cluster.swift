@@ -51,6 +51,19 @@ final class Cluster: Sendable {
       try #require(network).isolate(index, isIsolated)
     }
 
+    /// Replaces the data of a cluster's only node with that of a backup.
+    func restore(_ snapshot: String) throws {
+      func value(_ option: String) throws -> String {
+        arguments[try #require(arguments.firstIndex(of: option)) + 1]
+      }
+      try FileManager.default.removeItem(atPath: value("--data-dir"))
+      var restoration = ["snapshot", "restore", snapshot]
+      for option in ["--name", "--data-dir", "--initial-cluster", "--initial-advertise-peer-urls"] {
+        restoration += [option, try value(option)]
+      }
+      try Cluster.etcdctl(restoration)
+    }
+
     func kill() {
       program.withLock { program in
         _ = try? program?.end()
@@ -196,6 +209,22 @@ final class Cluster: Sendable {
         // On a slow machine, a handshake may take too long. Nothing was sent.
       }
     }
+  }
+
+  /// Makes a backup, as the documentation tells operators.
+  func saveSnapshot(_ name: String) throws -> String {
+    try Self.etcdctl([
+      "--endpoints", nodes[0].endpoint, "--cacert", path("authority.pem"), "--cert",
+      path("client.pem"), "--key", path("client.key"), "snapshot", "save", path(name),
+    ])
+    return path(name)
+  }
+
+  private static func etcdctl(_ arguments: [String]) throws {
+    let silence = FileHandle(forWritingAtPath: "/dev/null") ?? .standardError
+    let program = try Program(
+      "etcdctl", arguments, environment: ["ETCDCTL_API": "3"], complaints: silence)
+    try #require(try program.finish().status == 0)
   }
 
   /// Returns the node that leads the others.
