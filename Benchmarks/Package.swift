@@ -7,7 +7,11 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "swift-keyring", path: "..", traits: [.defaults, "EncryptedFile"])
+    .package(name: "swift-keyring", path: "..", traits: [.defaults, "EncryptedFile", "Etcd"]),
+    // The fleet's bare requests use the same HTTP client as the library.
+    .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
   ],
   targets: [
     .executableTarget(
@@ -19,6 +23,18 @@ let package = Package(
       ]),
     .executableTarget(
       name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
+    .executableTarget(
+      name: "fleet-contender",
+      dependencies: [
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringEtcd", package: "swift-keyring"),
+        .product(name: "KeyringStorage", package: "swift-keyring"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -7,6 +7,8 @@
                                            to a file
   Driver report FOLDER WORK ... [--quick]  prints the tables of works that were measured
   Driver write FOLDER LOAD                 writes the tables of all works to the report, and the chart
+  Driver fleet LOAD [--quick]              measures the storage of a fleet on a private cluster, prints its
+                                           tables, and writes them and the plot unless it's quick
 """
 
 import json
@@ -16,6 +18,8 @@ import subprocess
 import sys
 
 import chart
+import fleet
+import fleet_report
 import instructions
 import machine
 import measuring
@@ -64,6 +68,16 @@ def write(folder, load):
     (benchmarks / "REPORT.svg").write_text(chart.chart(measured))
 
 
+def fleet_tables(load, *options):
+    measured = fleet.measured("--quick" in options)
+    print("\n".join(fleet_report.tables(measured)))
+    if not options:
+        benchmarks = REPOSITORY / "Benchmarks"
+        about = machine.description(load, machine.FLEET_PACKAGES)
+        (benchmarks / "FLEET.md").write_text(fleet_report.report(measured, about))
+        (benchmarks / "FLEET.svg").write_text(fleet_report.plot(measured))
+
+
 def keyring_is_there():
     call = ["gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
             "/org/freedesktop/DBus", "--method", "org.freedesktop.DBus.NameHasOwner",
@@ -78,6 +92,7 @@ def main(command, *arguments):
         case "measure": measure(*arguments)
         case "report": show(*arguments)
         case "write": write(*arguments)
+        case "fleet": fleet_tables(*arguments)
 
 
 try:

@@ -13,8 +13,10 @@ PACKAGES = [
     "python3-secretstorage", "python3-keyring", "golang-docker-credential-helpers", "valgrind",
 ]
 
+FLEET_PACKAGES = ["etcd-server"]
 
-def description(load):
+
+def description(load, packages=PACKAGES):
     """Yields pairs of a name and a value. The load is the one before the first work."""
     yield "date", f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC"
     yield "swift-keyring", revision()
@@ -24,7 +26,7 @@ def description(load):
     yield "Swift", first_match(r"Swift version (\S+)", output("swift", "--version"))
     yield "C compiler", output("cc", "--version").partition("\n")[0]
     yield "Python", platform.python_version()
-    for package in PACKAGES:
+    for package in packages:
         yield package, output("dpkg-query", "--show", "--showformat=${Version}", package)
 
 

@@ -87,11 +87,15 @@ def of_pending(counted):
 
 
 def of_targets(results):
+    if len(results) == len(WORKS):
+        return targets_table(results, TARGETS)
+    return targets_table(results, [target for target in TARGETS if target.work in results])
+
+
+def targets_table(results, targets):
     rows = [["operation", "contender", "compared to", "at most", "measured", "reached"]]
     missed = {}  # by the reason
-    for target in TARGETS:
-        if target.work not in results and len(results) < len(WORKS):
-            continue  # it wasn't requested
+    for target in targets:
         figure = target.reached(results)
         shown = digits if target.reference else amount
         if figure is None:

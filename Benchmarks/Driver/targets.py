@@ -3,6 +3,7 @@
 import dataclasses
 
 import figures
+import fleet
 from works import (
     AT_ONCE, AWAITED_IN_TURN, BARE_FILE, C_PROGRAM, CACHED, CLEAR, DICTIONARY, ENCRYPTED_FILE, IN_TURN, LOOKUP, ONE_QUERY,
     PROPERTY, READ_ALL, SEARCH, SERVICE_LOOKUP, SERVICE_STORE, STATIC_PROGRAM, STORAGE,
@@ -112,4 +113,21 @@ TARGETS = [
            bound=START_BOUND),
     Target("cold start, static", "cold-start", STATIC_PROGRAM, 1.15, C_PROGRAM,
            bound=START_BOUND),
+]
+
+CHANGE_BOUND = (
+    "All processes share the two processors of one machine. The table of watchers has the processor time that a "
+    "change costs for each of them, in the nodes and in the process. Fifty of both, on two processors, take "
+    "longer than the target.")
+
+FLEET_TARGETS = [
+    Target("read", "fleet", fleet.STORAGE, 1.20, fleet.BARE, case="read"),
+    Target("write of a known item", "fleet", fleet.STORAGE, 1.20, fleet.BARE,
+           case="write of a known item"),
+    Target("write of an unknown item", "fleet", fleet.STORAGE, 1.20, fleet.BARE,
+           case="write of an unknown item"),
+    Target("cached read", "fleet", fleet.CACHED, 120, case="read through the cache",
+           bound=CACHED_BOUND),
+    Target("from a write to another process", "fleet", fleet.CACHED, 10e6, case="change",
+           bound=CHANGE_BOUND),
 ]
