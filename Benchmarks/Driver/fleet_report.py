@@ -90,7 +90,8 @@ def of_watchers(runs):
 
 def of_items(runs):
     lines = ["## Items", "", (
-        "A process lists all items before its first cached read. Later, it only reads what has changed."), ""]
+        "A process lists all items before its first cached read, and again about every ten minutes. In between, it "
+        "only reads what has changed."), ""]
     rows = [["items", "first cached read", "memory of the process", "read of one item"]]
     for run in runs:
         rows.append([

@@ -141,7 +141,7 @@ import Testing
       last = found
     }
     try await writer.value
-    #expect(transport.count(of: "/v3/watch") == 2)
+    #expect(transport.watchCount == 2)
     withExtendedLifetime(changes) {}
   }
 
@@ -155,7 +155,7 @@ import Testing
     try await other.setPassword("new", for: key)
     #expect(await changes.next() == .created(key))
     #expect(try await cached.password(for: key) == "new")
-    #expect(transport.count(of: "/v3/watch") == 1)
+    #expect(transport.watchCount == 1)
   }
 
   @Test func `a cache that isn't connected isn't trusted`() async throws {

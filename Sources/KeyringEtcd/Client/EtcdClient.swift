@@ -30,7 +30,7 @@ final class EtcdClient: Sendable {
   private let authenticating = TaskSemaphore(1)
 
   /// The time that a node has for its answer before another one is asked, in microseconds.
-  private static let patience: Int64 = 500_000
+  private static let patience: Int64 = 1_000_000
 
   /// The time between the first two rounds over all nodes, in microseconds.
   private static let shortestPause: Int64 = 100_000
@@ -86,13 +86,14 @@ final class EtcdClient: Sendable {
       }
       // In each round over all nodes, they have twice as long.
       let time = Self.patience << min(attempt / endpoints.count, 10)
-      let end = min(moment, ThreadExecutor.now + time)
       var used: String?
+      var wasAsked = false
       do throws(EtcdFailure) {
-        let token = try await currentToken(from: index, until: moment)
-        used = token
+        let token = try await currentToken(from: index, within: 3 * time, until: moment)
+        (used, wasAsked) = (token, true)
         let reply = try await transport.send(
-          path, body, to: endpoints[index], token: token, until: end)
+          path, body, to: endpoints[index], token: token,
+          until: min(moment, ThreadExecutor.now + time))
         return Answer(reply: try Self.decode(reply), hasDoubt: hasDoubt)
       } catch {
         misfits = error.isOfSetup ? misfits + 1 : 0
@@ -103,15 +104,15 @@ final class EtcdClient: Sendable {
           continue
         case .refused(let refusal):
           guard refusal.isTransient else { throw Failure(cause: error, hasDoubt: hasDoubt) }
-          hasDoubt = true
+          hasDoubt = hasDoubt || wasAsked
         case .canceled:
-          throw Failure(cause: error, hasDoubt: true)
+          throw Failure(cause: error, hasDoubt: hasDoubt || wasAsked)
         case .lost, .timedOut:
-          hasDoubt = true
+          hasDoubt = hasDoubt || wasAsked
         case .untrusted, .malformed:
           // Another node may be set up correctly.
-          hasDoubt = true
-          if misfits == endpoints.count { throw Failure(cause: error, hasDoubt: true) }
+          hasDoubt = hasDoubt || wasAsked
+          if misfits == endpoints.count { throw Failure(cause: error, hasDoubt: hasDoubt) }
         case .unreachable:
           break
         }
@@ -141,10 +142,11 @@ final class EtcdClient: Sendable {
     var nodes: [Node] = []
     for (index, endpoint) in endpoints.enumerated() {
       do throws(EtcdFailure) {
+        let token = try await currentToken(
+          from: index, within: 3 * Self.patience, until: .now(plus: .seconds(5)))
         let reply = try await transport.send(
-          "/v3/maintenance/status", Array("{}".utf8), to: endpoint,
-          token: try await currentToken(from: index, until: .now(plus: .seconds(5))),
-          until: ThreadExecutor.now + Self.patience)
+          "/v3/maintenance/status", Array("{}".utf8), to: endpoint, token: token,
+          until: ThreadExecutor.now + 3 * Self.patience)
         nodes.append(Node(endpoint: endpoint, status: .success(try Self.decode(reply))))
       } catch {
         nodes.append(Node(endpoint: endpoint, status: .failure(error)))
@@ -173,7 +175,9 @@ final class EtcdClient: Sendable {
   ) async -> Bool {
     let index = current.withLock { $0 }
     let endpoint = endpoints[index]
-    guard let known = try? await currentToken(from: index, until: .now(plus: .seconds(10))) ?? ""
+    guard
+      let known = try? await currentToken(
+        from: index, within: 3 * Self.patience, until: .now(plus: .seconds(10))) ?? ""
     else {
       rotate(from: index)
       return false
@@ -222,8 +226,16 @@ final class EtcdClient: Sendable {
 
   // MARK: - Authentication
 
+  /// Returns the token of the user, or asks a node for one.
+  ///
+  /// - Parameters:
+  ///   - index: The index of the node.
+  ///   - time: The time that the node has, in microseconds. It needs a lot of processor time for each token.
+  ///   - moment: The moment at which to give up, in microseconds of the monotonic clock.
+  /// - Returns: The token, or `nil` if the cluster has no users.
+  /// - Throws: `EtcdFailure` if there is no token.
   private func currentToken(
-    from index: Int, until moment: Int64
+    from index: Int, within time: Int64, until moment: Int64
   ) async throws(EtcdFailure) -> String? {
     guard let user else { return nil }
     if let known = token.withLock({ $0 }) { return known }
@@ -238,7 +250,7 @@ final class EtcdClient: Sendable {
       AuthenticationRequest(name: user.name, password: user.password.text ?? ""))
     let reply = try await transport.send(
       "/v3/auth/authenticate", body, to: endpoints[index], token: nil,
-      until: min(moment, ThreadExecutor.now + Self.patience))
+      until: min(moment, ThreadExecutor.now + time))
     let new = try (Self.decode(reply) as AuthenticationReply).token
     token.withLock { $0 = new }
     return new

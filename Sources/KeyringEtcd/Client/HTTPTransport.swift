@@ -28,8 +28,9 @@ final class HTTPTransport: EtcdTransport {
     // Another node is tried instead.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
-    // A request ends by its own deadline. A handshake that takes longer is there for the next one.
-    configuration.timeout.connect = .seconds(30)
+    // A request ends by its own deadline. A handshake that takes longer is there for the next one. No other
+    // connection is tried in the meantime.
+    configuration.timeout.connect = .seconds(5)
     streaming = HTTPClient(
       eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
     // A node that stops in the middle of a reply counts as lost.

@@ -16,6 +16,8 @@ final class ItemWatch: Sendable {
 
   private struct State: Sendable {
     var items: [EtcdKey: Seen] = [:]
+    /// Indicates whether there may be items that can't be decrypted, which aren't among the others.
+    var hasUnreadable = false
     /// The revision up to which all changes were seen.
     var revision: Int64 = 0
     var isConnected = true
@@ -128,7 +130,7 @@ final class ItemWatch: Sendable {
         put(item, event.value.key)
       } else {
         fleet.see(event.value.revision)
-        observers.report(.mayHaveChanged(nil))
+        reportUnreadable()
       }
       // Other changes of this revision may follow in another message.
       state.withLock { $0.revision = max($0.revision, event.value.revision - 1) }
@@ -156,8 +158,13 @@ final class ItemWatch: Sendable {
   }
 
   private func remove(_ place: EtcdKey) {
-    guard let old = state.withLock({ $0.items.removeValue(forKey: place) }) else { return }
-    observers.report(.changed(.removed(old.key)))
+    let old = state.withLock { $0.items.removeValue(forKey: place) }
+    observers.report(old.map { .changed(.removed($0.key)) } ?? .mayHaveChanged(nil))
+  }
+
+  private func reportUnreadable() {
+    state.withLock { $0.hasUnreadable = true }
+    observers.report(.mayHaveChanged(nil))
   }
 
   // MARK: - Synchronizing
@@ -177,15 +184,18 @@ final class ItemWatch: Sendable {
   /// Since then, none of the others can have become older, unless the cluster was restored from a backup.
   ///
   /// - Returns: `true`, or `false` if all items must be listed: one was removed, all of the newest ones were
-  ///   changed, or the cluster has another history.
+  ///   changed, one can't be decrypted, or the cluster has another history.
   private func catchUp(_ session: Session) async throws(SecureStorageError) -> Bool {
-    let known = state.withLock { $0.items }
+    let (known, revision, hasUnreadable) = state.withLock {
+      ($0.items, $0.revision, $0.hasUnreadable)
+    }
     let newest = known.sorted { $0.value.revision > $1.value.revision }.prefix(Self.witnessCount)
-    guard let oldest = newest.last else { return false }
+    guard !hasUnreadable, let oldest = newest.last else { return false }
     var request = RangeRequest(range)
     (request.limit, request.leastRevision) = (Session.pageLimit, oldest.value.revision)
     let page = try await session.read { [request] _ in [request] }
-    guard let reply = page.replies.first, !reply.hasMore else { return false }
+    guard page.revision >= revision, let reply = page.replies.first, !reply.hasMore
+    else { return false }
     let places = Set(reply.values.map(\.key))
     guard places.isSuperset(of: newest.map(\.key)), places.union(known.keys).count == reply.count
     else { return false }
@@ -212,6 +222,7 @@ final class ItemWatch: Sendable {
       (value.key, try? keys.open(value))
     }
     session.fleet.reported.withLock { $0.forget() }
+    state.withLock { $0.hasUnreadable = false }
     let places = Set(all.map(\.place))
     for place in state.withLock({ Array($0.items.keys) }) where !places.contains(place) {
       remove(place)
@@ -223,7 +234,7 @@ final class ItemWatch: Sendable {
   /// Reports items in the order of their changes.
   private func report(_ items: [(place: EtcdKey, item: FleetItem?)], _ revision: Int64) {
     for (place, item) in items.sorted(by: { $0.item?.revision ?? 0 < $1.item?.revision ?? 0 }) {
-      if let item { put(item, place) } else { observers.report(.mayHaveChanged(nil)) }
+      if let item { put(item, place) } else { reportUnreadable() }
     }
     state.withLock { $0.revision = revision }
   }

@@ -229,20 +229,32 @@ final class Cluster: Sendable {
 
   /// Returns the node that leads the others.
   func leader() async throws -> Node {
+    for node in nodes {
+      let leads = try await isLeader(node)
+      if leads { return node }
+    }
+    throw CancellationError()
+  }
+
+  /// Returns whether a node leads the others, as far as it knows.
+  func isLeader(_ node: Node) async throws -> Bool {
     struct Status: Decodable {
       struct Header: Decodable {
         let member: String
         enum CodingKeys: String, CodingKey { case member = "member_id" }
       }
       let header: Header
-      let leader: String
+      let leader: String?
     }
-    for node in nodes {
-      let reply = try await call("/v3/maintenance/status", [String: String](), to: node)
-      let status = try JSONDecoder().decode(Status.self, from: Data(reply))
-      if status.leader == status.header.member { return node }
+    let reply: [UInt8]
+    do {
+      reply = try await call("/v3/maintenance/status", [String: String](), to: node)
+    } catch EtcdFailure.refused(let refusal) where refusal.isTransient {
+      // The node has no leader.
+      return false
     }
-    throw CancellationError()
+    let status = try JSONDecoder().decode(Status.self, from: Data(reply))
+    return status.leader == status.header.member
   }
 
   // MARK: - Users

@@ -30,6 +30,10 @@ final class FaultyTransport: EtcdTransport {
 
   /// Indicates whether no node can be reached.
   let isCut = Atomic(false)
+  /// The different transactions that store something.
+  private let writes = Mutex<Set<[UInt8]>>([])
+  /// The beginnings of the ranges that were watched.
+  private let watched = Mutex<Set<Substring>>([])
   /// The number of bytes of all replies so far, without those of watches.
   let bytes = Atomic(0)
 
@@ -38,6 +42,12 @@ final class FaultyTransport: EtcdTransport {
 
   /// The number of requests of a kind so far.
   func count(of path: String) -> Int { counts.withLock { $0[path] ?? 0 } }
+
+  /// The number of writes so far, each of which may have been sent several times.
+  var writeCount: Int { writes.withLock(\.count) }
+
+  /// The number of ranges that have been watched.
+  var watchCount: Int { watched.withLock(\.count) }
 
   init(_ base: any EtcdTransport) { self.base = base }
 
@@ -81,6 +91,7 @@ final class FaultyTransport: EtcdTransport {
       }
       return reply
     }
+    writes.withLock { _ = $0.insert(body) }
     let fault = faults.withLock { $0.isEmpty ? nil : $0.removeFirst() }
     switch fault {
     case .requestLost: throw .lost("a test")
@@ -114,7 +125,10 @@ final class FaultyTransport: EtcdTransport {
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
     _ onLine: ([UInt8]) async -> Bool
   ) async throws(EtcdFailure) {
-    counts.withLock { $0[path, default: 0] += 1 }
+    let words = String(decoding: body, as: UTF8.self).split(separator: "\"")
+    if let index = words.firstIndex(of: "key"), index + 2 < words.count {
+      watched.withLock { _ = $0.insert(words[index + 2]) }
+    }
     try checkWay()
     try await base.stream(path, body, to: endpoint, token: token, until: moment, onLine)
   }

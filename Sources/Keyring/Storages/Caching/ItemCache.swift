@@ -219,7 +219,8 @@ final class ItemCache: Sendable {
   /// - Parameters:
   ///   - storage: The storage to observe.
   ///   - operation: The operation that needs the observation.
-  /// - Throws: `.timedOut` if the attempt used up the storage's time, so that none is left for the operation.
+  /// - Throws: The error of the storage if the operation is an observation. If it's a read, `.timedOut` if the
+  ///   attempt used up the storage's time, so that none is left.
   func observe(
     _ storage: some ObservableStorage, for operation: SecureStorageError.Operation
   ) async throws(SecureStorageError) {
@@ -239,7 +240,7 @@ final class ItemCache: Sendable {
       state.withLock { $0.observation = .active(observation) }
     } catch {
       state.withLock { $0.observation = .none(retry: .now + .seconds(1)) }
-      guard error.code == .timedOut else { return }
+      guard error.code == .timedOut || operation == .observe else { return }
       var error = error
       error.operation = operation
       throw error
