@@ -87,9 +87,10 @@ def of_pending(counted):
 
 
 def of_targets(results):
-    if len(results) == len(WORKS):
-        return targets_table(results, TARGETS)
-    return targets_table(results, [target for target in TARGETS if target.work in results])
+    # Without all works, only those count that were requested.
+    is_whole = len(results) >= len(WORKS)
+    return targets_table(
+        results, [target for target in TARGETS if is_whole or target.work in results])
 
 
 def targets_table(results, targets):

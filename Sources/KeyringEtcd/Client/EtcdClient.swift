@@ -89,7 +89,7 @@ final class EtcdClient: Sendable {
       var used: String?
       var wasAsked = false
       do throws(EtcdFailure) {
-        let token = try await currentToken(from: index, within: 3 * time, until: moment)
+        let token = try await currentToken(from: index, within: time, until: moment)
         (used, wasAsked) = (token, true)
         let reply = try await transport.send(
           path, body, to: endpoints[index], token: token,
@@ -143,9 +143,10 @@ final class EtcdClient: Sendable {
     for (index, endpoint) in endpoints.enumerated() {
       do throws(EtcdFailure) {
         let token = try await currentToken(
-          from: index, within: 3 * Self.patience, until: .now(plus: .seconds(5)))
+          from: index, within: Self.patience, until: .now(plus: .seconds(5)))
         let reply = try await transport.send(
           "/v3/maintenance/status", Array("{}".utf8), to: endpoint, token: token,
+          // A slow node isn't one that is gone.
           until: ThreadExecutor.now + 3 * Self.patience)
         nodes.append(Node(endpoint: endpoint, status: .success(try Self.decode(reply))))
       } catch {
@@ -177,7 +178,7 @@ final class EtcdClient: Sendable {
     let endpoint = endpoints[index]
     guard
       let known = try? await currentToken(
-        from: index, within: 3 * Self.patience, until: .now(plus: .seconds(10))) ?? ""
+        from: index, within: Self.patience, until: .now(plus: .seconds(10))) ?? ""
     else {
       rotate(from: index)
       return false
@@ -230,7 +231,7 @@ final class EtcdClient: Sendable {
   ///
   /// - Parameters:
   ///   - index: The index of the node.
-  ///   - time: The time that the node has, in microseconds. It needs a lot of processor time for each token.
+  ///   - time: The time that the node has for other requests, in microseconds.
   ///   - moment: The moment at which to give up, in microseconds of the monotonic clock.
   /// - Returns: The token, or `nil` if the cluster has no users.
   /// - Throws: `EtcdFailure` if there is no token.
@@ -250,7 +251,8 @@ final class EtcdClient: Sendable {
       AuthenticationRequest(name: user.name, password: user.password.text ?? ""))
     let reply = try await transport.send(
       "/v3/auth/authenticate", body, to: endpoints[index], token: nil,
-      until: min(moment, ThreadExecutor.now + time))
+      // A token takes much more processor time than other requests, and many programs may want one.
+      until: min(moment, ThreadExecutor.now + 3 * time))
     let new = try (Self.decode(reply) as AuthenticationReply).token
     token.withLock { $0 = new }
     return new

@@ -149,6 +149,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
+    // The cache needs an observation of everything, of which this one can be a part.
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
       try await cache.observe(base, for: .observe)
     }

@@ -1,0 +1,44 @@
+#if Etcd && os(Linux)
+import Foundation
+import KeyringCore
+import KeyringStorage
+import Testing
+
+@testable import KeyringEtcd
+
+/// A request that wasn't sent can't have been processed.
+struct ClientTests {
+  /// A cluster that answers no requests of a kind.
+  private struct SilentTransport: EtcdTransport {
+    let silentPath: String
+
+    func send(
+      _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
+      until moment: Int64
+    ) async throws(EtcdFailure) -> [UInt8] {
+      if path == silentPath {
+        _ = await Waiter.wait(until: moment) { _ in }
+        throw .timedOut
+      }
+      return Array(#"{"token":"a"}"#.utf8)
+    }
+
+    func stream(
+      _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
+      until moment: Int64, _ onLine: ([UInt8]) async -> Bool
+    ) async throws(EtcdFailure) {}
+  }
+
+  @Test(arguments: [("/v3/auth/authenticate", false), ("/v3/kv/txn", true)])
+  func `a failed authentication leaves no doubt`(silentPath: String, hasDoubt: Bool) async throws {
+    let client = EtcdClient(
+      SilentTransport(silentPath: silentPath),
+      [try #require(EtcdEndpoint("https://127.0.0.1:1"))],
+      user: EtcdUser(name: "me", password: Secret("pass")))
+    let failure = await #expect(throws: EtcdClient.Failure.self) {
+      _ = try await client.transact(Transaction(), until: .now(plus: .milliseconds(100)))
+    }
+    #expect(failure?.hasDoubt == hasDoubt)
+  }
+}
+#endif
