@@ -14,9 +14,11 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
   ],
   targets: [
+    .target(name: "Contending"),
     .executableTarget(
       name: "contender",
       dependencies: [
+        "Contending",
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringFile", package: "swift-keyring"),
         .product(name: "KeyringStorage", package: "swift-keyring"),
@@ -26,6 +28,7 @@ let package = Package(
     .executableTarget(
       name: "fleet-contender",
       dependencies: [
+        "Contending",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringEtcd", package: "swift-keyring"),

@@ -1,3 +1,4 @@
+import Contending
 import Glibc
 
 /// Reads all bytes of a file, which is the least that opening a file takes.

@@ -1,3 +1,4 @@
+import Contending
 import Dispatch
 import Glibc
 import Keyring

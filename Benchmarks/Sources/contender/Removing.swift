@@ -1,3 +1,4 @@
+import Contending
 import Keyring
 import KeyringStorage
 

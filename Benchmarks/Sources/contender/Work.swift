@@ -1,4 +1,4 @@
-import Glibc
+import Contending
 
 /// An operation that a contender repeats.
 protocol Work {
@@ -32,22 +32,4 @@ func measure(_ work: inout any Work, times: Int) throws -> [Double] {
     try work.check()
     return Double(end - start) / Double(work.usesPerOperation)
   }
-}
-
-/// Writes the answer immediately, because a buffer would keep it from the driver.
-func answer(_ times: [Double]) {
-  print(times.map { "\($0)" }.joined(separator: " "))
-  fflush(nil)
-}
-
-private func nanoseconds() -> Int {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return time.tv_sec * 1_000_000_000 + time.tv_nsec
-}
-
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
 }

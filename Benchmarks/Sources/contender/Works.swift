@@ -1,3 +1,5 @@
+import Contending
+
 /// Returns the work with a name of the driver's catalog.
 func work(named name: String, _ arguments: ArraySlice<String>) throws -> any Work {
   let count = arguments.first.flatMap(Int.init) ?? 1

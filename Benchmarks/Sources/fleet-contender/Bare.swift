@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Contending
 import Foundation
 import Keyring
 import NIOCore

@@ -1,3 +1,4 @@
+import Contending
 import Foundation
 import Keyring
 import KeyringStorage

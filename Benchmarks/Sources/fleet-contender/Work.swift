@@ -1,4 +1,4 @@
-import Glibc
+import Contending
 
 /// An operation that a contender repeats.
 protocol Work {
@@ -51,25 +51,4 @@ func measure(_ work: inout any Work, times: Int) async throws -> [Double] {
     results.append(Double(end - start) / Double(work.usesPerOperation))
   }
   return results
-}
-
-/// Writes a line of output immediately.
-///
-/// It isn't printed, because flushing waits for a thread that waits for input.
-func answer(_ words: [some Any]) {
-  let line = words.map { "\($0)" }.joined(separator: " ") + "\n"
-  _ = line.withCString { Glibc.write(STDOUT_FILENO, $0, strlen($0)) }
-}
-
-/// Returns the time on a clock that all processes share.
-func nanoseconds() -> Int {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return time.tv_sec * 1_000_000_000 + time.tv_nsec
-}
-
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
 }

@@ -1,3 +1,4 @@
+import Contending
 import Glibc
 import Keyring
 import KeyringStorage
