@@ -53,10 +53,10 @@ import Testing
     let histories = try LinearizabilityLog.read(output)
     #expect(Set(values.keys).isSubset(of: histories.keys))
     for (key, history) in histories {
-      let contradictions = history.violations(last: values[key] ?? nil).filter { event in
-        let isMiss = !event.isWrite && event.value == nil
-        return !isMiss || KnownLimitation.of(.rewrittenItemsAreFound) == nil
-      }
+      // The Secret Service has no "create if absent". See `SaveMode.add`.
+      let contradictions = history.violations(
+        last: values[key] ?? nil, showsRefusedAdditions: true
+      ).filter { $0.value != nil || KnownLimitation.of(.rewrittenItemsAreFound) == nil }
       #expect(contradictions.isEmpty, "\(key) of \(histories.count) keys")
     }
     // If a secret is on disk later than its attributes, the item with the former login stays until

@@ -1,4 +1,5 @@
 #if SecretService && os(Linux)
+import Foundation
 import Keyring
 import KeyringStorage
 import Testing
@@ -12,12 +13,37 @@ import Testing
 
   /// Creates the item that another process creates before it deletes the item that it replaces.
   private func replaceWithNewAttributes(revision: Int, _ secret: String) throws {
+    try createItem(
+      key.newAttributes.merging([AttributeName.revision: "\(revision)"]) { $1 }, secret,
+      replacing: true)
+  }
+
+  private func createItem(
+    _ attributes: [String: String], _ secret: String, replacing: Bool
+  ) throws {
     let session = try openSession()
-    let attributes = key.newAttributes.merging([AttributeName.revision: "\(revision)"]) { $1 }
     let message = MethodCall.createItem(
       in: .collection(aliased: "default"), attributes: attributes, label: "newer",
-      secret: try #require(session.encode(Secret(secret))), replacing: true)
+      secret: try #require(session.encode(Secret(secret))), replacing: replacing)
     _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
+  }
+
+  /// Another process has begun to add an item, and hasn't found yet that there already is one.
+  @Test func `a rewrite with another label goes to the valid item`() throws {
+    let value = ItemKey.value(service: key.service ?? "", account: "account")
+    func item(_ text: String) -> SecureItem {
+      SecureItem(key: value, secret: Secret(text), label: text)
+    }
+    try storage.save(item("old"), mode: .addOrReplace)
+    // Some providers replace the item that was changed last. Their times are in whole seconds.
+    Thread.sleep(until: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.up)))
+    try createItem(value.newAttributes, "theirs", replacing: false)
+    try storage.save(item("ours"), mode: .addOrReplace)
+    let found = try SecretServiceStorage().items(matching: .key(value, details: .all))
+    #expect(found.map(\.secret?.text) == ["ours"])
+    #expect(found.map(\.label) == ["ours"])
+    #expect(try countStoredItems(value.ownAttributes) == 1)
+    #expect(try storage.remove(value))
   }
 
   @Test func `a rewrite goes to the newer item`() throws {

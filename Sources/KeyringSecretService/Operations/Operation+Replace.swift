@@ -34,8 +34,10 @@ extension Operation {
         label: label, secret: secret
       ).path
       if path != stored.path {
-        try await removeSuperseded(item.key)
-        return true
+        guard try await removeSuperseded(item.key) == stored.path else { return true }
+        // The provider chose another item with the same attributes, which has been removed.
+        try checkRepetition()
+        return try await replace(stored, by: item, revision)
       }
       // Some providers keep the label of the item that they replace. Otherwise the label isn't set again:
       // others crash when a label is set while other programs replace and remove the item.

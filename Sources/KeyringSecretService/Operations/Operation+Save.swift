@@ -137,8 +137,15 @@ extension Operation {
   ///
   /// All processes that save order the items in the same way and remove all but the valid one. Exactly one
   /// item is left, regardless of which process comes last.
-  func removeSuperseded(_ key: ItemKey) async throws(SecureStorageError) {
-    try await removeReplaced(superseded(storedItems(for: key)))
+  ///
+  /// - Parameter key: The key of the items.
+  /// - Returns: The path of the valid item, or `nil` if there is none.
+  /// - Throws: `SecureStorageError` if the items can't be examined or removed.
+  @discardableResult
+  func removeSuperseded(_ key: ItemKey) async throws(SecureStorageError) -> ObjectPath? {
+    let stored = try await storedItems(for: key)
+    try await removeReplaced(superseded(stored))
+    return stored.first?.path
   }
 
   /// Returns the items that the first one has replaced and that are no longer needed.

@@ -7,11 +7,14 @@ import Synchronization
 /// The operations of an app, on keys of its own and on keys that all workers share.
 ///
 /// The program then prints a line for each operation: the key, the times of the start and the end,
-/// "write" or "read", and the value under the key, if there is one. Every value is written once.
+/// "write", "read" or "refusal", and the value under the key, if there is one. The value of a refusal is the
+/// one that wasn't added. Every value is written once.
 struct MixedOperations {
   /// The value that was written or read under a key, or `nil` if there is none.
   struct Effect {
-    let isWrite: Bool
+    enum Kind: String { case write, read, refusal }
+
+    let kind: Kind
     let value: String?
   }
 
@@ -88,14 +91,14 @@ struct MixedOperations {
         }
       } catch let error as SecureStorageError where error.mayPass {
         guard operation.isWrite else { continue }
-        let effect = Effect(isWrite: true, value: operation == .remove ? nil : value)
+        let effect = Effect(kind: .write, value: operation == .remove ? nil : value)
         tell(line(account, start, Int.max, effect))
       }
     }
   }
 
   private func line(_ account: String, _ start: Int, _ end: Int, _ effect: Effect) -> String {
-    [account, "\(start)", "\(end)", effect.isWrite ? "write" : "read", effect.value ?? ""]
+    [account, "\(start)", "\(end)", effect.kind.rawValue, effect.value ?? ""]
       .joined(separator: "\t")
   }
 
@@ -106,18 +109,18 @@ struct MixedOperations {
     switch operation {
     case .set:
       try save(value, account, mode: .addOrReplace)
-      return Effect(isWrite: true, value: value)
+      return Effect(kind: .write, value: value)
     case .add, .update:
       do {
         try save(value, account, mode: operation == .add ? .add : .update)
-        return Effect(isWrite: true, value: value)
+        return Effect(kind: .write, value: value)
       } catch let error as SecureStorageError where error.code == .itemAlreadyExists {
-        return nil
+        return Effect(kind: .refusal, value: value)
       } catch let error as SecureStorageError where error.code == .itemNotFound {
-        return Effect(isWrite: false, value: nil)
+        return Effect(kind: .read, value: nil)
       }
-    case .remove: return Effect(isWrite: try storage.remove(key(account)), value: nil)
-    case .read: return Effect(isWrite: false, value: try read(account))
+    case .remove: return Effect(kind: try storage.remove(key(account)) ? .write : .read, value: nil)
+    case .read: return Effect(kind: .read, value: try read(account))
     case .list:
       let keys = try storage.items(matching: .service(service)).map(\.key)
       if Set(keys).count < keys.count { throw WorkerFailure("an item is listed twice") }

@@ -4,10 +4,18 @@ import Testing
 /// The operations of several threads and processes on one key, with their times.
 package struct LinearizabilityLog {
   package struct Event {
+    package enum Kind: String {
+      case write, read
+      /// An addition that found another item.
+      case refusal
+    }
+
     package let start: Int
     package let end: Int
-    package let isWrite: Bool
+    package let kind: Kind
     /// The value under the key at that time, or `nil` if there was none.
+    ///
+    /// The value of a refusal is the one that wasn't added.
     package let value: String?
   }
 
@@ -21,7 +29,8 @@ package struct LinearizabilityLog {
       try #require(fields.count == 5)
       let event = Event(
         start: try #require(Int(fields[1])), end: try #require(Int(fields[2])),
-        isWrite: fields[3] == "write", value: fields[4].isEmpty ? nil : fields[4])
+        kind: try #require(Event.Kind(rawValue: fields[3])),
+        value: fields[4].isEmpty ? nil : fields[4])
       histories[fields[0], default: LinearizabilityLog()].events.append(event)
     }
     return histories
@@ -32,19 +41,27 @@ package struct LinearizabilityLog {
   /// Operations that overlap may have happened in any order. A value was there if its write had
   /// begun before the read ended, and if no other write lies wholly between the two.
   ///
-  /// - Parameter last: The value under the key after all operations.
+  /// - Parameters:
+  ///   - last: The value under the key after all operations.
+  ///   - showsRefusedAdditions: A Boolean value that indicates whether an addition may be read before it's
+  ///     refused.
   /// - Returns: The reads that found a value that was no longer there, or not yet.
-  package func violations(last: String?) -> [Event] {
-    let nothing = Event(start: .min, end: .min, isWrite: true, value: nil)
-    let end = Event(start: .max, end: .max, isWrite: false, value: last)
-    let writes = [nothing] + events.filter(\.isWrite)
-    let reads = events.filter { !$0.isWrite } + [end]
+  package func violations(last: String?, showsRefusedAdditions: Bool = false) -> [Event] {
+    let nothing = Event(start: .min, end: .min, kind: .write, value: nil)
+    let end = Event(start: .max, end: .max, kind: .read, value: last)
+    let writes = [nothing] + events.filter { $0.kind == .write }
+    let refusals = showsRefusedAdditions ? events.filter { $0.kind == .refusal } : []
+    let reads = events.filter { $0.kind == .read } + [end]
     // For each read, this is the start of the last write that had ended.
     return reads.filter { read in
       let overwritten = writes.filter { $0.end < read.start }.map(\.start).max() ?? .min
-      return !writes.contains {
+      let isWritten = writes.contains {
         $0.value == read.value && $0.start < read.end && $0.end >= overwritten
       }
+      let isRefused = refusals.contains {
+        $0.value == read.value && $0.start < read.end && $0.end > read.start
+      }
+      return !isWritten && !isRefused
     }
   }
 }
