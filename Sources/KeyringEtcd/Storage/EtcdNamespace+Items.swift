@@ -9,33 +9,23 @@ extension EtcdNamespace {
     for keys: [ItemKey], _ details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     try await perform(.read) { (session) throws(SecureStorageError) in
-      var items: [ItemKey: SecureItem] = [:]
-      var rest = Array(Set(keys))[...]
-      var first: (keys: NamespaceKeys, revision: Int64)?
-      while !rest.isEmpty {
-        let part = rest.prefix(Self.requestLimit)
-        rest = rest.dropFirst(Self.requestLimit)
-        let (namespaceKeys, replies, newest) = try await session.read { namespaceKeys in
-          part.map { key in
-            var request = RangeRequest(namespaceKeys.item(key))
-            request.revision = first?.revision
-            return request
+      try await session.withSnapshot { (snapshot) throws(SecureStorageError) in
+        var items: [ItemKey: SecureItem] = [:]
+        var rest = Array(Set(keys))[...]
+        while !rest.isEmpty {
+          let part = rest.prefix(Snapshot.requestLimit)
+          rest = rest.dropFirst(part.count)
+          let reply = try await snapshot.read { keys in part.map { RangeRequest(keys.item($0)) } }
+          guard let (namespaceKeys, replies) = reply else { return nil }
+          for (key, reply) in zip(part, replies) {
+            guard let value = reply.values.first else { continue }
+            let item = try session.open(value, namespaceKeys)
+            remember(KnownItem(record: item.record, revision: item.revision), for: key)
+            items[key] = item.record.item(details, secret: item.secret)
           }
         }
-        first = first ?? (namespaceKeys, newest)
-        guard first?.keys.conditions == namespaceKeys.conditions else {
-          // The keys were changed between two parts, so they don't decrypt what was there at the first.
-          (items, rest, first) = ([:], Array(Set(keys))[...], nil)
-          continue
-        }
-        for (key, reply) in zip(part, replies) {
-          guard let value = reply.values.first else { continue }
-          let item = try session.open(value, namespaceKeys)
-          remember(KnownItem(record: item.record, revision: item.revision), for: key)
-          items[key] = item.record.item(details, secret: item.secret)
-        }
+        return items
       }
-      return items
     }
   }
 
@@ -49,9 +39,6 @@ extension EtcdNamespace {
       }
     }
   }
-
-  /// The most requests of a transaction; etcd allows 128.
-  private static let requestLimit = 100
 
   // MARK: - Saving
 

@@ -49,7 +49,8 @@ struct Session: Sendable {
 
   /// Reads values, together with the keys that decrypt them, at one revision.
   ///
-  /// - Parameter requests: A closure that returns the requests, of which there are at most 100.
+  /// - Parameter requests: A closure that returns the requests, of which there are at most
+  ///   ``Snapshot/requestLimit``.
   /// - Returns: The keys, the replies, and the revision.
   /// - Throws: `SecureStorageError` if the cluster can't be read.
   func read(
@@ -67,60 +68,6 @@ struct Session: Sendable {
       keys = try await takeKeys(answer.reply.ranges[...], after: keys)
     }
   }
-
-  /// Reads all values in ranges, page by page, as they were at one moment.
-  ///
-  /// - Parameters:
-  ///   - ranges: The ranges.
-  ///   - transform: A closure that returns what to keep of a value.
-  /// - Returns: The results of the closure, and the revision.
-  /// - Throws: `SecureStorageError` if the cluster can't be read, or the error of the closure.
-  func list<Element>(
-    _ ranges: [EtcdRange],
-    _ transform: (KeyValue, NamespaceKeys) throws(SecureStorageError) -> Element?
-  ) async throws(SecureStorageError) -> (elements: [Element], revision: Int64) {
-    while true {
-      if let list = try await uninterruptedList(ranges, transform) { return list }
-    }
-  }
-
-  /// Does the same, or returns `nil` if the keys or the history were changed between two pages.
-  private func uninterruptedList<Element>(
-    _ ranges: [EtcdRange],
-    _ transform: (KeyValue, NamespaceKeys) throws(SecureStorageError) -> Element?
-  ) async throws(SecureStorageError) -> (elements: [Element], revision: Int64)? {
-    var elements: [Element] = []
-    var first: (keys: NamespaceKeys, revision: Int64)?
-    for var range in ranges {
-      var hasMore = true
-      while hasMore {
-        var request = RangeRequest(range)
-        (request.limit, request.revision) = (Self.pageLimit, first?.revision)
-        let page: (keys: NamespaceKeys, replies: [RangeReply], revision: Int64)
-        do throws(SecureStorageError) {
-          page = try await read { [request] _ in [request] }
-        } catch {
-          // The database was compacted.
-          if first != nil, error.underlying?.code == 11 { return nil }
-          throw error
-        }
-        guard let reply = page.replies.first else {
-          throw fleet.error(for: .malformed("a reply without a range"))
-        }
-        first = first ?? (page.keys, page.revision)
-        guard first?.keys.conditions == page.keys.conditions else { return nil }
-        for value in reply.values {
-          if let element = try transform(value, page.keys) { elements.append(element) }
-        }
-        hasMore = reply.hasMore
-        if let last = reply.values.last { range.start = last.key.next }
-      }
-    }
-    return (elements, first?.revision ?? 0)
-  }
-
-  /// The number of values of a page.
-  static var pageLimit: Int { 100 }
 
   private func transact(
     _ transaction: Transaction

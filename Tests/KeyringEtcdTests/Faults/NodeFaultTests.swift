@@ -161,12 +161,43 @@ import Testing
     let second = ItemKey.password(service: "service", account: "second")
     try await other.setPassword("new", for: second)
     try await other.remove(key)
-    let reply = try await cluster.call("/v3/kv/range", RangeRequest(EtcdKey("/")))
-    let revision = try JSONDecoder().decode(Reply.self, from: Data(reply)).header.revision
-    try await cluster.call("/v3/kv/compaction", ["revision": "\(revision)"])
+    try await compact()
     events.wait(for: .resumed)
     #expect(waitUntil { events.changes.contains(.removed(key)) })
     #expect(waitUntil { events.changes.contains(.created(second)) })
+  }
+
+  @Test(arguments: [false, true])
+  func `a read of many items starts again if the history is compacted`(isQuery: Bool) async throws {
+    let keys = (0..<101).map { ItemKey.password(service: "many", account: "\($0)") }
+    for key in keys { try await storage.setPassword("first", for: key) }
+    let transport = FaultyTransport(try cluster.transport())
+    let reader = cluster.storage(like: storage, transport)
+    #expect(try await reader.password(for: keys[0]) == "first")
+    let reads = transport.count(of: "/v3/kv/txn")
+    var items: Task<[String?], any Error>?
+    try await transport.holdingNextReply {
+      items = Task {
+        let items =
+          try await isQuery
+          ? reader.items(matching: .service("many", details: .secret))
+          : Array(reader.items(for: keys, details: .secret).values)
+        return items.map(\.secret?.text)
+      }
+      #expect(transport.waitForHeldReply())
+      // The first part of the items is on its way. The others are asked for as they were then.
+      for key in keys { try await storage.setPassword("second", for: key) }
+      try await compact()
+    }
+    #expect(try await items?.value == keys.map { _ in "second" })
+    #expect(transport.count(of: "/v3/kv/txn") == reads + 4)
+  }
+
+  /// Makes the cluster forget everything that is no longer the newest value.
+  private func compact() async throws {
+    let reply = try await cluster.call("/v3/kv/range", RangeRequest(EtcdKey("/")))
+    let revision = try JSONDecoder().decode(Reply.self, from: Data(reply)).header.revision
+    try await cluster.call("/v3/kv/compaction", ["revision": "\(revision)"])
   }
 
   private struct Reply: Decodable { let header: ReplyHeader }

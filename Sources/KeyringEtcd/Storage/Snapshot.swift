@@ -1,0 +1,98 @@
+#if Etcd
+internal import KeyringStorage
+
+/// Reads in several parts, all as the items were at the moment of the first part.
+struct Snapshot {
+  private let session: Session
+  private var first: (keys: NamespaceKeys, revision: Int64)?
+
+  /// The most requests of a part; etcd allows 128.
+  static let requestLimit = 100
+
+  init(_ session: Session) { self.session = session }
+
+  /// The revision of all parts.
+  var revision: Int64 { first?.revision ?? 0 }
+
+  /// Reads a part.
+  ///
+  /// - Parameter requests: A closure that returns the requests, of which there are at most
+  ///   ``requestLimit``.
+  /// - Returns: The keys and the replies, or `nil` if all parts must be read again: between two of them, the
+  ///   keys were changed, or the history was compacted.
+  /// - Throws: `SecureStorageError` if the cluster can't be read.
+  mutating func read(
+    _ requests: (NamespaceKeys) -> [RangeRequest]
+  ) async throws(SecureStorageError) -> (keys: NamespaceKeys, replies: [RangeReply])? {
+    let moment = first?.revision
+    let part: (keys: NamespaceKeys, replies: [RangeReply], revision: Int64)
+    do throws(SecureStorageError) {
+      part = try await session.read { keys in
+        requests(keys).map { request in
+          var request = request
+          request.revision = moment
+          return request
+        }
+      }
+    } catch {
+      if first != nil, error.underlying?.code == Self.compacted { return nil }
+      throw error
+    }
+    first = first ?? (part.keys, part.revision)
+    // Newer keys don't decrypt what was there at the moment of the first part.
+    guard first?.keys.conditions == part.keys.conditions else { return nil }
+    return (part.keys, part.replies)
+  }
+
+  /// The code of gRPC for a revision that is no longer there.
+  private static let compacted = 11
+}
+
+extension Session {
+  /// Calls a closure with a new snapshot until it returns a result.
+  func withSnapshot<Result>(
+    _ body: (inout Snapshot) async throws(SecureStorageError) -> Result?
+  ) async throws(SecureStorageError) -> Result {
+    while true {
+      var snapshot = Snapshot(self)
+      if let result = try await body(&snapshot) { return result }
+    }
+  }
+
+  /// Reads all values in ranges, page by page, as they were at one moment.
+  ///
+  /// - Parameters:
+  ///   - ranges: The ranges.
+  ///   - transform: A closure that returns what to keep of a value.
+  /// - Returns: The results of the closure, and the revision.
+  /// - Throws: `SecureStorageError` if the cluster can't be read, or the error of the closure.
+  func list<Element>(
+    _ ranges: [EtcdRange],
+    _ transform: (KeyValue, NamespaceKeys) throws(SecureStorageError) -> Element?
+  ) async throws(SecureStorageError) -> (elements: [Element], revision: Int64) {
+    try await withSnapshot { (snapshot) throws(SecureStorageError) in
+      var elements: [Element] = []
+      for var range in ranges {
+        var hasMore = true
+        while hasMore {
+          var request = RangeRequest(range)
+          request.limit = Self.pageLimit
+          guard let page = try await snapshot.read({ [request] _ in [request] }) else { return nil }
+          guard let reply = page.replies.first else {
+            throw fleet.error(for: .malformed("a reply without a range"))
+          }
+          for value in reply.values {
+            if let element = try transform(value, page.keys) { elements.append(element) }
+          }
+          hasMore = reply.hasMore
+          if let last = reply.values.last { range.start = last.key.next }
+        }
+      }
+      return (elements, snapshot.revision)
+    }
+  }
+
+  /// The number of values of a page.
+  static var pageLimit: Int { 100 }
+}
+#endif
