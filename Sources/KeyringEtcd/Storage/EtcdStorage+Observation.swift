@@ -17,15 +17,6 @@ extension EtcdStorage: ObservableStorage {
   ///   - observer: The closure to call.
   /// - Returns: The subscription.
   /// - Throws: `SecureStorageError` if the cluster can't be read.
-  public func observe(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageSubscription {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await observeWithoutBlocking(query, observer)
-    }
-  }
-
-  /// Calls a closure for every change of the items, without blocking the task's thread.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {

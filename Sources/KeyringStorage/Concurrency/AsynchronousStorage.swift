@@ -1,6 +1,6 @@
 /// A storage that is written with `async` and `await`.
 ///
-/// You write the four operations whose names end in `WithoutBlocking`. A synchronous operation runs the
+/// You write the operations whose names end in `WithoutBlocking`. A synchronous operation runs the
 /// same code to its end on the calling thread. It needs no other thread for that, because the code runs on
 /// an executor that uses the calling thread.
 ///

@@ -1,6 +1,6 @@
 /// A storage that reports changes of its items, regardless of which program makes them.
 ///
-/// Two features build on its only operation: the stream ``changes(matching:)``, and a cache that's never
+/// Two features build on its operation: the stream ``changes(matching:)``, and a cache that's never
 /// out of date.
 ///
 /// ```swift
@@ -35,8 +35,6 @@ public protocol ObservableStorage: SecureStorage {
 
   /// Observes the items, and suspends the task while it waits for the observation to start.
   ///
-  /// By default, the synchronous operation runs on a thread of the library's thread pool.
-  ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
   ///   - observer: The closure to call. It must return at once, and must not use the storage.
@@ -48,13 +46,6 @@ public protocol ObservableStorage: SecureStorage {
 }
 
 extension ObservableStorage {
-  /// Runs the synchronous operation on a thread of the library's thread pool.
-  public nonisolated(nonsending) func observeWithoutBlocking(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) async throws(SecureStorageError) -> StorageSubscription {
-    try await blocking(.observe) { () throws(SecureStorageError) in try observe(query, observer) }
-  }
-
   /// Returns a stream of the changes to items from now on.
   ///
   /// The stream reports each item that this process or another process creates, replaces, or removes.

@@ -191,22 +191,6 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   /// - Returns: The subscription.
   /// - Throws: The error of a fault or of the wrapped storage, or `.notObservable` if the wrapped storage
   ///   doesn't report changes.
-  public func observe(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageSubscription {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await observeWithoutBlocking(query, observer)
-    }
-  }
-
-  /// Observes the wrapped storage without blocking the task's thread, unless a fault makes the call fail.
-  ///
-  /// - Parameters:
-  ///   - query: The query that selects the items whose changes should be named.
-  ///   - observer: The closure to call with every event.
-  /// - Returns: The subscription.
-  /// - Throws: The error of a fault or of the wrapped storage, or `.notObservable` if the wrapped storage
-  ///   doesn't report changes.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {

@@ -146,31 +146,12 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   /// Observes the wrapped storage.
   ///
   /// When the observer is called with a change, the old item is no longer in the cache.
-  public func observe(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageSubscription {
-    // The cache needs an observation of everything, of which this one can be a part.
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await cache.observe(base, for: .observe)
-    }
-    return try base.observe(query, forgetting(observer))
-  }
-
-  /// Observes the wrapped storage.
-  ///
-  /// When the observer is called with a change, the old item is no longer in the cache.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
     // The cache needs an observation of everything, of which this one can be a part.
     try await cache.observe(base, for: .observe)
-    return try await base.observeWithoutBlocking(query, forgetting(observer))
-  }
-
-  private func forgetting(
-    _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) -> @Sendable (StorageEvent) -> Void {
-    { [weak cache] event in
+    return try await base.observeWithoutBlocking(query) { [weak cache] event in
       // This observer may be called before the cache's own one.
       cache?.forget(event)
       observer(event)

@@ -140,15 +140,6 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
   /// - Returns: The subscription, which ends when it's released, if not before.
   /// - Throws: `.notObservable` if the selected storage can't report changes, the errors of the selected
   ///   storage, or an error if no storage can be selected.
-  public func observe(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageSubscription {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await observeWithoutBlocking(query, observer)
-    }
-  }
-
-  /// Calls a closure with every event of the selected storage.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {

@@ -51,12 +51,20 @@ import Testing
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
     #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
     #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
-    let canceled = Task {
-      withUnsafeCurrentTask { $0?.cancel() }
-      return try await storage.itemsWithoutBlocking(matching: .key(key))
+    _ = try await storage.observeWithoutBlocking(nil) { _ in }
+    for operation in [SecureStorageError.Operation.read, .observe] {
+      let canceled = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        if operation == .observe {
+          _ = try await storage.observeWithoutBlocking(nil) { _ in }
+        } else {
+          _ = try await storage.itemsWithoutBlocking(matching: .key(key))
+        }
+      }
+      let error = await #expect(throws: SecureStorageError.self) { try await canceled.value }
+      #expect(error?.code == .canceled)
+      #expect(error?.operation == operation)
     }
-    let error = await #expect(throws: SecureStorageError.self) { try await canceled.value }
-    #expect(error?.code == .canceled)
   }
 
   @MainActor @Test
@@ -188,7 +196,7 @@ import Testing
 }
 
 /// A storage that is written with `async` and `await`.
-private struct RemoteStorage: AsynchronousStorage {
+private struct RemoteStorage: AsynchronousStorage, ObservableStorage {
   private let server = InMemoryStorage()
 
   func saveWithoutBlocking(_ item: SecureItem, mode: SaveMode) async throws(SecureStorageError) {
@@ -209,10 +217,17 @@ private struct RemoteStorage: AsynchronousStorage {
     await Task.yield()
     return try await server.removeItems(matching: query)
   }
+
+  func observeWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageSubscription {
+    await Task.yield()
+    return try await server.observeWithoutBlocking(query, observer)
+  }
 }
 
 /// A storage that never waits.
-private struct QuickStorage: ImmediateStorage {
+private struct QuickStorage: ImmediateStorage, ObservableStorage {
   private let base = InMemoryStorage()
   var whenRead: @Sendable () -> Void = {}
 
@@ -227,6 +242,12 @@ private struct QuickStorage: ImmediateStorage {
 
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try base.removeItems(matching: query)
+  }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    base.observe(query, observer)
   }
 }
 
