@@ -13,6 +13,7 @@ when its standard input ends. For each call, it prints "called METHOD". Each lin
   reset                          removes all faults
   quiet                          stops printing the calls
   lock, unlock                   locks or unlocks everything
+  duplicate                      adds a copy of each item that was changed later
   swap                           swaps the paths of the items, the first with the last
   alias none                     has no default collection until one is made
   alias stale                    has an alias for a collection that is gone, until one is made
@@ -193,10 +194,13 @@ class Service:
                 return "ao", ([],)
             if self.hidden == "search":
                 raise Failure(LOCKED)
+        return "ao", (self.matches(path, attributes),)
+
+    def matches(self, path, attributes):
         found = [name for name, item in self.items.items()
                  if name.startswith(path + "/") and attributes.items() <= item.attributes.items()]
         # gnome-keyring 42.1 has this order. Nothing relies on the order of another provider.
-        return "ao", (sorted(found, key=lambda name: -self.items[name].modified),)
+        return sorted(found, key=lambda name: -self.items[name].modified)
 
     def GetSecrets(self, path, items, session):
         if self.strict and any(item not in self.items for item in items):
@@ -255,14 +259,13 @@ class Service:
         if self.rival:
             rival, self.rival = self.rival, None
             self.create(path, properties, ("", b"", rival.encode(), "text/plain"), True)
-        found = [name for name, item in self.items.items() if name.startswith(path + "/")
-                 and attributes.items() <= item.attributes.items()] if replace else []
+        found = self.matches(path, attributes) if replace else []
         if found:
             name = found[0]
             item = self.items[name]
             item.label, item.attributes = label, attributes
             item.secret, item.kind = bytes(secret[2]), secret[3]
-            item.modified = int(time.time())
+            item.modified = max(item.modified, int(time.time()))
         else:
             self.collections[path].count += 1
             name = "%s/%d" % (path, self.collections[path].count)
@@ -355,6 +358,14 @@ class Service:
         index = names.index(self.default) if self.default in names else -1
         self.default = names[(index + 1) % len(names)]
 
+    def duplicate(self):
+        for name, item in list(self.items.items()):
+            path = name.rsplit("/", 1)[0]
+            self.collections[path].count += 1
+            copy = Item(item.label, item.attributes, item.secret, item.kind)
+            copy.modified = item.modified + 1
+            self.items["%s/%d" % (path, self.collections[path].count)] = copy
+
     def changed(self, path):
         self.items[path].modified = int(time.time())
         self.signal(path.rsplit("/", 1)[0], "ItemChanged", path)
@@ -407,6 +418,8 @@ class Service:
                 self.quiet = True
             elif words[0] == "strict":
                 self.strict = True
+            elif words[0] == "duplicate":
+                self.duplicate()
             elif words[0] == "swap":
                 self.items = dict(zip(self.items, reversed(self.items.values())))
             elif words[0] in ("lock", "unlock"):

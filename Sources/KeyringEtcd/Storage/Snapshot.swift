@@ -35,7 +35,7 @@ struct Snapshot {
         }
       }
     } catch {
-      if first != nil, error.underlying?.code == Self.compacted { return nil }
+      if first != nil, error.underlying?.code == Self.unknownRevision { return nil }
       throw error
     }
     first = first ?? (part.keys, part.revision)
@@ -44,12 +44,14 @@ struct Snapshot {
     return (part.keys, part.replies)
   }
 
-  /// The code of gRPC for a revision that is no longer there.
-  private static let compacted = 11
+  /// The code of etcd's answer to a request for a revision that is no longer there, or isn't there yet.
+  private static let unknownRevision = 11
 }
 
 extension Session {
   /// Calls a closure with a new snapshot until it returns a result.
+  ///
+  /// Each part is a request, so the loop doesn't outlast the operation's deadline.
   func withSnapshot<Result>(
     _ body: (inout Snapshot) async throws(SecureStorageError) -> Result?
   ) async throws(SecureStorageError) -> Result {

@@ -11,10 +11,12 @@ extension Operation {
   ///   - stored: The item to replace.
   ///   - item: The item to store in its place.
   ///   - revision: The revision of the new item, if one is created.
+  ///   - attempt: The number of times that the provider has replaced another item instead. After some of
+  ///     them, the secret and the label change one after the other.
   /// - Returns: `true` if the item was replaced, or `false` if it had vanished.
   /// - Throws: `SecureStorageError` if the item can't be replaced.
   func replace(
-    _ stored: StoredItem, by item: SecureItem, _ revision: Int
+    _ stored: StoredItem, by item: SecureItem, _ revision: Int, attempt: Int = 0
   ) async throws(SecureStorageError) -> Bool {
     let attributes = stored.attributes.merging(item.attributes ?? [:]) { $1 }
     guard let secret = item.secret else {
@@ -26,7 +28,7 @@ extension Operation {
       try await replaceWithNewAttributes(stored, by: item, attributes, secret)
       return true
     }
-    if stored.isOwn, let label = item.label, !label.hasSameBytes(stored.label) {
+    if stored.isOwn, attempt < 3, let label = item.label, !label.hasSameBytes(stored.label) {
       guard try await mark(stored, for: secret) else { return false }
       // This is the only message that changes both at once.
       let path = try await createItem(
@@ -34,10 +36,11 @@ extension Operation {
         label: label, secret: secret
       ).path
       if path != stored.path {
-        guard try await removeSuperseded(item.key) == stored.path else { return true }
-        // The provider chose another item with the same attributes, which has been removed.
-        try checkRepetition()
-        return try await replace(stored, by: item, revision)
+        let valid = try await removeSuperseded(item.key)
+        guard let valid, valid.path == stored.path else { return true }
+        // The provider chose another item with the same attributes, or another program has changed the
+        // attributes of the valid one.
+        return try await replace(valid, by: item, revision, attempt: attempt + 1)
       }
       // Some providers keep the label of the item that they replace. Otherwise the label isn't set again:
       // others crash when a label is set while other programs replace and remove the item.

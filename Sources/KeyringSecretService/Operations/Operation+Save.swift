@@ -139,13 +139,13 @@ extension Operation {
   /// item is left, regardless of which process comes last.
   ///
   /// - Parameter key: The key of the items.
-  /// - Returns: The path of the valid item, or `nil` if there is none.
+  /// - Returns: The valid item, or `nil` if there is none.
   /// - Throws: `SecureStorageError` if the items can't be examined or removed.
   @discardableResult
-  func removeSuperseded(_ key: ItemKey) async throws(SecureStorageError) -> ObjectPath? {
+  func removeSuperseded(_ key: ItemKey) async throws(SecureStorageError) -> StoredItem? {
     let stored = try await storedItems(for: key)
     try await removeReplaced(superseded(stored))
-    return stored.first?.path
+    return stored.first
   }
 
   /// Returns the items that the first one has replaced and that are no longer needed.

@@ -450,6 +450,24 @@ import Testing
     #expect(try storage.items(matching: .service("service")).count == 4)
   }
 
+  /// Another program may be about to remove an item that it has added beside the valid one.
+  @Test(arguments: [true, false])
+  func `a secret and a label arrive if the provider replaces another item`(isRemoved: Bool) throws {
+    func item(_ text: String) -> SecureItem {
+      SecureItem(key: StorageUse.key, secret: Secret(text), label: text)
+    }
+    let storage = bus.storage()
+    try storage.save(item("old"), mode: .addOrReplace)
+    try service.duplicateItems()
+    if !isRemoved { try service.fault("Delete", .prompt(.dismiss)) }
+    _ = try service.takeCalls()
+    try storage.save(item("new"), mode: .addOrReplace)
+    #expect(try service.takeCalls()["CreateItem"] == (isRemoved ? 2 : 3))
+    let found = try bus.storage().items(matching: .key(StorageUse.key, details: .all))
+    #expect(found.map(\.secret?.text) == ["new"])
+    #expect(found.map(\.label) == ["new"])
+  }
+
   @Test(arguments: Method.allCases)
   func `a storage works again after the provider has left the bus`(method: Method) throws {
     try passForGnomeKeyring(for: method)

@@ -133,6 +133,9 @@ final class FakeService {
     try order("name \(name)")
   }
 
+  /// Adds a copy of each item that was changed later, so the service prefers it.
+  func duplicateItems() throws { try order("duplicate") }
+
   /// Makes the items swap their paths.
   func swap() throws { try order("swap") }
 
