@@ -14,6 +14,7 @@ when its standard input ends. For each call, it prints "called METHOD". Each lin
   quiet                          stops printing the calls
   lock, unlock                   locks or unlocks everything
   duplicate                      adds a copy of each item that was changed later
+  retire                         removes the oldest item just before the next one is created
   swap                           swaps the paths of the items, the first with the last
   alias none                     has no default collection until one is made
   alias stale                    has an alias for a collection that is gone, until one is made
@@ -91,6 +92,7 @@ class Service:
         self.pending = None
         self.hidden = "none"
         self.rival = None
+        self.retires = False
         self.last = None
         self.quiet = False
         self.strict = False
@@ -259,6 +261,9 @@ class Service:
         if self.rival:
             rival, self.rival = self.rival, None
             self.create(path, properties, ("", b"", rival.encode(), "text/plain"), True)
+        if self.retires:
+            self.retires = False
+            self.Delete(next(iter(self.items)))
         found = self.matches(path, attributes) if replace else []
         if found:
             name = found[0]
@@ -420,6 +425,8 @@ class Service:
                 self.strict = True
             elif words[0] == "duplicate":
                 self.duplicate()
+            elif words[0] == "retire":
+                self.retires = True
             elif words[0] == "swap":
                 self.items = dict(zip(self.items, reversed(self.items.values())))
             elif words[0] in ("lock", "unlock"):

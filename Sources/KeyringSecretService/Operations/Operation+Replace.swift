@@ -2,6 +2,15 @@
 internal import KeyringStorage
 
 extension Operation {
+  /// The result of a replacement.
+  enum Replacement {
+    case done
+    /// Another item is the valid one now, and those that it supersedes were removed.
+    case elsewhere
+    /// The item had vanished before it was replaced.
+    case vanished
+  }
+
   /// Replaces an item.
   ///
   /// If the item is removed after its secret was written, the save still succeeds. An update that reported
@@ -13,23 +22,23 @@ extension Operation {
   ///   - revision: The revision of the new item, if one is created.
   ///   - attempt: The number of times that the provider has replaced another item instead. After some of
   ///     them, the secret and the label change one after the other.
-  /// - Returns: `true` if the item was replaced, or `false` if it had vanished.
+  /// - Returns: The result.
   /// - Throws: `SecureStorageError` if the item can't be replaced.
   func replace(
     _ stored: StoredItem, by item: SecureItem, _ revision: Int, attempt: Int = 0
-  ) async throws(SecureStorageError) -> Bool {
+  ) async throws(SecureStorageError) -> Replacement {
     let attributes = stored.attributes.merging(item.attributes ?? [:]) { $1 }
     guard let secret = item.secret else {
-      return try await changeMetadata(of: stored, attributes, item.label)
+      return try await changeMetadata(of: stored, attributes, item.label) ? .done : .vanished
     }
     if !attributes.hasSameBytes(stored.attributes) {
       var attributes = attributes
       attributes[AttributeName.revision] = String(revision)
       try await replaceWithNewAttributes(stored, by: item, attributes, secret)
-      return true
+      return .done
     }
     if stored.isOwn, attempt < 3, let label = item.label, !label.hasSameBytes(stored.label) {
-      guard try await mark(stored, for: secret) else { return false }
+      guard try await mark(stored, for: secret) else { return .vanished }
       // This is the only message that changes both at once.
       let path = try await createItem(
         in: stored.path.collection, attributes: attributes.marking(secret, isThere: true),
@@ -37,7 +46,7 @@ extension Operation {
       ).path
       if path != stored.path {
         let valid = try await removeSuperseded(item.key)
-        guard let valid, valid.path == stored.path else { return true }
+        guard let valid, valid.path == stored.path else { return .elsewhere }
         // The provider chose another item with the same attributes, or another program has changed the
         // attributes of the valid one.
         return try await replace(valid, by: item, revision, attempt: attempt + 1)
@@ -46,17 +55,17 @@ extension Operation {
       // others crash when a label is set while other programs replace and remove the item.
       let answer = try await send(.label(ofItem: path))?.child(0).child(0)
       guard let answer, answer.isOfType("s"), answer.text.hasSameBytes(stored.label) else {
-        return true
+        return .done
       }
       _ = try await changeMetadata(of: stored, attributes, item.label)
-      return true
+      return .done
     }
     // Change the item in place, so that another program finds its item as it left it. Also, some providers
     // ask the user about every replacement.
-    guard try await write(secret, to: stored) else { return false }
+    guard try await write(secret, to: stored) else { return .vanished }
     _ = try await changeMetadata(of: stored, attributes, item.label)
     if stored.isOwn { record(stored.path, of: item.key) }
-    return true
+    return .done
   }
 
   /// Replaces the secret of an item.

@@ -36,14 +36,19 @@ extension Operation {
     guard let valid = stored.first else { return try await create(item, mode: mode) }
     // The revision is higher than those of the incomplete items, too, in case one of them stays.
     let revision = ([valid] + incomplete).map(\.revision).max() ?? 0
-    guard try await replace(valid, by: item, revision + 1) else {
-      // The item vanished before it was replaced. Some providers also report that if they computed another
-      // key for the session. A new session solves that.
+    switch try await replace(valid, by: item, revision + 1) {
+    case .done:
+      try await removeReplaced(superseded(stored))
+      return true
+    case .elsewhere:
+      // One of the items that were found may be the valid one now.
+      return true
+    case .vanished:
+      // Some providers also report that if they computed another key for the session. A new session solves
+      // that.
       if !vanished.insert(valid.path).inserted { throw unusableSession() }
       return false
     }
-    try await removeReplaced(superseded(stored))
-    return true
   }
 
   /// Removes the items that a new item has replaced.

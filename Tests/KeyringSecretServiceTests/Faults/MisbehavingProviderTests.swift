@@ -468,6 +468,20 @@ import Testing
     #expect(found.map(\.label) == ["new"])
   }
 
+  @Test func `an item that took the place of a removed one stays`() throws {
+    func item(_ text: String) -> SecureItem {
+      SecureItem(key: StorageUse.key, secret: Secret(text), label: text)
+    }
+    let storage = bus.storage()
+    try storage.save(item("old"), mode: .addOrReplace)
+    try service.duplicateItems()
+    // The save finds both, and replaces the one that is left.
+    try service.retireOldestItem()
+    try storage.save(item("new"), mode: .addOrReplace)
+    let found = try bus.storage().items(matching: .key(StorageUse.key, details: .all))
+    #expect(found.map(\.secret?.text) == ["new"])
+  }
+
   @Test(arguments: Method.allCases)
   func `a storage works again after the provider has left the bus`(method: Method) throws {
     try passForGnomeKeyring(for: method)

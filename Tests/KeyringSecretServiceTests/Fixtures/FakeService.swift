@@ -136,6 +136,9 @@ final class FakeService {
   /// Adds a copy of each item that was changed later, so the service prefers it.
   func duplicateItems() throws { try order("duplicate") }
 
+  /// Removes the oldest item just before the next item is created.
+  func retireOldestItem() throws { try order("retire") }
+
   /// Makes the items swap their paths.
   func swap() throws { try order("swap") }
 
