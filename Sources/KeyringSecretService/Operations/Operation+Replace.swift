@@ -5,7 +5,7 @@ extension Operation {
   /// The result of a replacement.
   enum Replacement {
     case done
-    /// Another item is the valid one now, and those that it supersedes were removed.
+    /// The item is no longer the valid one. Items that the valid one supersedes were removed.
     case elsewhere
     /// The item had vanished before it was replaced.
     case vanished

@@ -1,7 +1,10 @@
 /// A storage that reports changes of its items, regardless of which program makes them.
 ///
-/// Two features build on its operation: the stream ``changes(matching:)``, and a cache that's never
-/// out of date.
+/// Two features build on its operation: the stream ``changes(matching:)``, and a cache that's never out of
+/// date.
+///
+/// If your storage is an ``AsynchronousStorage``, write only the asynchronous form of the operation. If it's a
+/// ``BlockingStorage`` or an ``ImmediateStorage``, write only the synchronous form.
 ///
 /// ```swift
 /// for await change in try await storage.changes(matching: .service("org.example.app")) {

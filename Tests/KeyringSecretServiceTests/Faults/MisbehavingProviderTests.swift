@@ -450,12 +450,14 @@ import Testing
     #expect(try storage.items(matching: .service("service")).count == 4)
   }
 
+  /// Returns an item whose label changes with its secret.
+  private func item(_ text: String) -> SecureItem {
+    SecureItem(key: StorageUse.key, secret: Secret(text), label: text)
+  }
+
   /// Another program may be about to remove an item that it has added beside the valid one.
   @Test(arguments: [true, false])
   func `a secret and a label arrive if the provider replaces another item`(isRemoved: Bool) throws {
-    func item(_ text: String) -> SecureItem {
-      SecureItem(key: StorageUse.key, secret: Secret(text), label: text)
-    }
     let storage = bus.storage()
     try storage.save(item("old"), mode: .addOrReplace)
     try service.duplicateItems()
@@ -469,9 +471,6 @@ import Testing
   }
 
   @Test func `an item that took the place of a removed one stays`() throws {
-    func item(_ text: String) -> SecureItem {
-      SecureItem(key: StorageUse.key, secret: Secret(text), label: text)
-    }
     let storage = bus.storage()
     try storage.save(item("old"), mode: .addOrReplace)
     try service.duplicateItems()
