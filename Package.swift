@@ -37,7 +37,8 @@ let package = Package(
       name: "Configuration",
       description: "The product KeyringConfiguration: values for apple/swift-configuration."
     ),
-    .default(enabledTraits: ["SecretService"]),
+    // The Swift Package Index builds packages on machines without libsecret.
+    .default(enabledTraits: Context.environment["SPI_BUILD"] == nil ? ["SecretService"] : []),
   ],
   dependencies: [
     // Every use of one has the condition of its trait: only then SwiftPM does not fetch it for
