@@ -61,7 +61,8 @@ final class KWallet: MortalProvider {
       environment[variable] = home
     }
     environment["QT_QPA_PLATFORM"] = "offscreen"
-    program = try Program("kwalletd5", environment: environment, complaints: .nullDevice)
+    program = try Program(
+      Provider.kwalletProgram, environment: environment, complaints: .nullDevice)
     try bus.wait(for: "org.freedesktop.secrets")
   }
 
@@ -77,9 +78,11 @@ final class KWallet: MortalProvider {
     let made = try Program(
       "/usr/bin/python3", ["-I", "-c", hash, home + "/kwalletd/\(name).salt"]
     ).finish()
+    let kwallet = Provider.kwalletProgram
+    let object = kwallet == "ksecretd" ? "/ksecretd" : "/modules/\(kwallet)"
     let call = try Program(
       "gdbus",
-      ["call", "--session", "--dest", "org.kde.kwalletd5", "--object-path", "/modules/kwalletd5"]
+      ["call", "--session", "--dest", "org.kde.\(kwallet)", "--object-path", object]
         + ["--method", "org.kde.KWallet.pamOpen", name]
         + [String(decoding: made.output, as: UTF8.self), "0"], environment: bus.environment)
     try #require(call.finish().status == 0, "KWallet made no wallet")

@@ -13,6 +13,10 @@ enum Provider: String {
     ProcessInfo.processInfo.environment["KEYRING_TEST_PROVIDER"].flatMap(Provider.init)
     ?? .gnomeKeyring
 
+  /// The program of KWallet, which depends on its version.
+  static let kwalletProgram =
+    ProcessInfo.processInfo.environment["KEYRING_TEST_PROGRAM"] ?? "kwalletd5"
+
   /// The last part of the default collection's path.
   var defaultCollection: String {
     switch self {
@@ -26,7 +30,7 @@ enum Provider: String {
   var program: String {
     switch self {
     case .gnomeKeyring: "gnome-keyring-daemon"
-    case .kwallet: "kwalletd5, process"
+    case .kwallet: "\(Self.kwalletProgram), process"
     case .keepassxc: "keepassxc, process"
     }
   }
