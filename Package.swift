@@ -69,7 +69,7 @@ let package = Package(
     .target(
       name: "KeyringSecretService",
       dependencies: [
-        "KeyringStorage", "KeyringFoundation", "KeyringLibc",
+        "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc",
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),
@@ -77,7 +77,8 @@ let package = Package(
     .target(
       name: "Keyring",
       dependencies: [
-        "KeyringCore", "KeyringStorage", "KeyringSecretService", "KeyringFoundation", "KeyringLibc",
+        "KeyringCore", "KeyringFile", "KeyringStorage", "KeyringSecretService", "KeyringFoundation",
+        "KeyringLibc",
       ]),
     // What every storage shares that encrypts its items by itself.
     .target(
@@ -177,7 +178,8 @@ let package = Package(
       name: "KeyringSecretServiceTests",
       dependencies: [
         "Keyring", "KeyringFile", "KeyringMigration", "KeyringSecretService", "KeyringStorage",
-        "KeyringTesting", "KeyringWorker", "HeadlessService", "StorageModel", "TestPrograms",
+        "KeyringSealing", "KeyringTesting", "KeyringWorker", "HeadlessService", "SecureSettings",
+        "StorageModel", "TestPrograms",
         .target(
           name: "CLibSecret",
           condition: .when(platforms: [.linux], traits: ["SecretService"])),

@@ -6,4 +6,8 @@
 #define SECRET_WITH_UNSTABLE 1
 
 #include <gio/gio.h>
+#include <glib-unix.h>
 #include <libsecret/secret.h>
+
+// GIO exports this function, but its header is in the folder of gio-unix-2.0.
+GInputStream *g_unix_input_stream_new(gint fd, gboolean close_fd);

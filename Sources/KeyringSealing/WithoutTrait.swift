@@ -22,6 +22,8 @@ public struct KeySource {
   public static func systemdCredential(_ name: String) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
   public static func storage(_ storage: Any, key: Any) -> KeySource { KeySource() }
+  /// Creates a source; unavailable without the trait.
+  public static func secretPortal(tokenFile: String? = nil) -> KeySource { KeySource() }
 }
 
 /// Unavailable: swift-keyring was built without the trait EncryptedFile.

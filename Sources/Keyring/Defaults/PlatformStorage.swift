@@ -14,7 +14,7 @@ enum PlatformStorage {
           """)
     }
     #if SecretService && os(Linux)
-    return SecretServiceStorage()
+    return ofSandbox ?? SecretServiceStorage()
     #else
     return UnavailableStorage(
       message: "\(user) was used without choosing a storage; this build has no keyring of its own.",
@@ -24,9 +24,12 @@ enum PlatformStorage {
 }
 
 /// A storage that refuses every operation and explains why there is no storage.
-private struct UnavailableStorage: ImmediateStorage {
+struct UnavailableStorage: ImmediateStorage {
+  var code = SecureStorageError.Code.noStorage
   let message: String
   let recoverySuggestion: String
+
+  var backendName: String { "Keyring" }
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     throw refusal(.save)
@@ -42,7 +45,7 @@ private struct UnavailableStorage: ImmediateStorage {
 
   private func refusal(_ operation: SecureStorageError.Operation) -> SecureStorageError {
     SecureStorageError(
-      .noStorage, operation: operation, backendName: "Keyring", message: message,
+      code, operation: operation, backendName: backendName, message: message,
       recoverySuggestion: recoverySuggestion)
   }
 }

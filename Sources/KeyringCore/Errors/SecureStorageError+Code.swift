@@ -122,7 +122,7 @@ extension SecureStorageError.Code {
     ),
     .accessDenied: (
       "Access to the keyring was denied.",
-      "Allow the sandbox to access org.freedesktop.secrets."
+      "Check the policy of the bus, and the sandbox of the program."
     ),
     .timedOut: (
       "The keyring didn't answer in time.", "Check that it isn't hanging, and try again."

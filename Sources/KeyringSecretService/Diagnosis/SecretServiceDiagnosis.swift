@@ -6,8 +6,6 @@ internal import KeyringStorage
 /// A failure ends the diagnosis, and later steps don't run. The keyring gets only requests that it answers
 /// without asking the user.
 struct SecretServiceDiagnosis {
-  private static let portal = "org.freedesktop.portal.Desktop"
-
   private let storage: SecretServiceStorage
   private let deadline: Deadline
   private let sandbox = Sandbox.current()
@@ -144,7 +142,7 @@ struct SecretServiceDiagnosis {
 
   /// Asks the bus itself for its names, over a connection without a session.
   private func names(at address: BusAddress) async throws(DBusError) -> BusNames {
-    let known = [MethodCall.secrets, Self.portal]
+    let known = [MethodCall.secrets, MethodCall.portal]
     let messages: [MethodCall] = known.map { .owner(of: $0) } + [.activatableNames()]
     let answers = try await BusConnection.open(address: address.text, until: deadline)
       .send(messages, to: nil, until: deadline)
@@ -154,9 +152,9 @@ struct SecretServiceDiagnosis {
   }
 
   private mutating func addPortal(_ names: BusNames) {
-    if names.isOwned.contains(Self.portal) {
+    if names.isOwned.contains(MethodCall.portal) {
       diagnosis.add("portal", "runs")
-    } else if names.isActivatable.contains(Self.portal) {
+    } else if names.isActivatable.contains(MethodCall.portal) {
       diagnosis.add("portal", "is installed, but doesn't run")
     } else {
       diagnosis.add("portal", "none")
@@ -172,12 +170,13 @@ struct SecretServiceDiagnosis {
       stage = "session"
     }
     switch error.code {
-    case .accessDenied where sandbox != .none:
-      // The keyring never let this program in, so nothing in it belongs to this program.
+    case .accessDenied where sandbox != .none, .noProvider where sandbox != .none:
+      // The keyring never let this program in, so nothing in it belongs to this program. Most sandboxes hide
+      // its name.
       diagnosis.add(
         stage,
         failure(
-          .noStorage, "The sandbox doesn't let the program access the keyring.",
+          .noStorage, "The sandbox doesn't let the program access a keyring.",
           recoverySuggestion: sandbox.recoverySuggestion,
           underlying: error.underlying))
     default: diagnosis.add(stage, error)

@@ -35,6 +35,11 @@ extension Variant {
     Variant(adopting: g_variant_new_uint32(value))
   }
 
+  /// Creates a reference to one of the descriptors that a message takes along.
+  static func handle(_ index: Int32) -> Variant {
+    Variant(adopting: g_variant_new_handle(index))
+  }
+
   static func tuple(_ members: [Variant]) -> Variant {
     build("r", members.map(\.pointer))
   }

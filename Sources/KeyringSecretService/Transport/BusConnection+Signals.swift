@@ -1,5 +1,6 @@
 #if SecretService && os(Linux)
 internal import CLibSecret
+internal import KeyringStorage
 
 /// The signals that a subscription receives.
 struct BusSignal {
@@ -19,6 +20,15 @@ struct BusSignal {
   }
 }
 
+extension BusSignal {
+  /// Returns the signal of the bus that a name has another owner, or none.
+  static func ownerChanged(of name: String) -> BusSignal {
+    BusSignal(
+      sender: MethodCall.bus, interface: MethodCall.bus, member: "NameOwnerChanged",
+      firstArgument: name)
+  }
+}
+
 extension BusConnection {
   /// Calls a closure for each signal that arrives in this thread's default main context.
   ///
@@ -32,6 +42,47 @@ extension BusConnection {
       signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE, SignalHandler.callback, data,
       SignalHandler.release)
     return { [reference] in g_dbus_connection_signal_unsubscribe(reference.pointer, id) }
+  }
+
+  /// Waits for one signal of a program, which answers a question to the user.
+  ///
+  /// The method also watches the program's name, because a program that ends sends nothing more.
+  ///
+  /// - Parameters:
+  ///   - signal: The signal, with the unique name of its sender.
+  ///   - deadline: The deadline of the wait.
+  ///   - ask: A closure that makes the program ask. It returns `false` if there will be no signal.
+  /// - Returns: The arguments of the signal, or `nil` if there will be none.
+  /// - Throws: `DBusError` if the program leaves, the deadline passes, or the closure throws.
+  func arguments(
+    of signal: BusSignal, until deadline: Deadline,
+    after ask: () async throws(DBusError) -> Bool
+  ) async throws(DBusError) -> Variant? {
+    var arguments: Variant?
+    var senderHasLeft = false
+    var waiter: Waiter?
+    let subscriptions = [
+      subscribe(to: signal) {
+        arguments = $0.arguments
+        waiter?.end()
+      },
+      subscribe(to: .ownerChanged(of: signal.sender ?? "")) { _ in
+        senderHasLeft = true
+        waiter?.end()
+      },
+    ]
+    defer { for unsubscribe in subscriptions { unsubscribe() } }
+
+    guard try await ask() else { return nil }
+    while arguments == nil, !senderHasLeft, !isClosed {
+      if let failure = deadline.failure { throw failure }
+      // No signal arrives here if the bus closes the connection, so the loop checks every second.
+      try? await Waiter.wait(until: deadline.atMost(.seconds(1))) { waiter = $0 }
+    }
+    if let arguments { return arguments }
+    throw DBusError(
+      domain: "swift-keyring", code: 0, text: "the program left while it asked the user",
+      remoteName: "org.freedesktop.DBus.Error.NoReply")
   }
 
   /// Calls a closure when the bus closes the connection.

@@ -10,8 +10,7 @@ extension SecretSession {
 
   /// Shows a prompt and waits until the user has answered it.
   ///
-  /// If the deadline passes, the prompt stays open: dismissing it aborts some providers. The method
-  /// watches the provider's name, because a provider that dies sends nothing more about its prompt.
+  /// If the deadline passes, the prompt stays open: dismissing it aborts some providers.
   ///
   /// - Parameters:
   ///   - prompt: The prompt.
@@ -21,37 +20,19 @@ extension SecretSession {
   func show(
     _ prompt: ObjectPath, until deadline: Deadline
   ) async throws(DBusError) -> PromptOutcome? {
-    var outcome: PromptOutcome?
-    var providerHasLeft = false
-    var waiter: Waiter?
-    let subscriptions = [
-      subscribe(to: .completed(prompt, sender: provider.uniqueName)) {
-        outcome = PromptOutcome($0)
-        waiter?.end()
-      },
-      subscribe(to: .ownerChanged(of: provider.uniqueName)) { _ in
-        providerHasLeft = true
-        waiter?.end()
-      },
-    ]
-    defer { for unsubscribe in subscriptions { unsubscribe() } }
-
     let message = MethodCall.show(prompt: prompt)
-    for result in try await send([message], until: deadline) {
-      if case .failure(let failure) = result, failure.isUnknownObject(of: message) { return nil }
-      _ = try result.get()
+    let arguments = try await connection.arguments(
+      of: .completed(prompt, sender: provider.uniqueName), until: deadline
+    ) { () async throws(DBusError) in
+      for result in try await send([message], until: deadline) {
+        if case .failure(let failure) = result, failure.isUnknownObject(of: message) {
+          return false
+        }
+        _ = try result.get()
+      }
+      return true
     }
-    while outcome == nil, !providerHasLeft, !isClosed {
-      if let failure = deadline.failure { throw failure }
-      // No signal arrives here if the bus closes the connection, so the loop checks every second.
-      try? await Waiter.wait(until: deadline.atMost(.seconds(1))) { waiter = $0 }
-    }
-    guard let outcome else {
-      throw DBusError(
-        domain: "secret", code: 0, text: "the provider left while its prompt was shown",
-        remoteName: "org.freedesktop.DBus.Error.NoReply")
-    }
-    return outcome
+    return arguments.map(PromptOutcome.init)
   }
 }
 
@@ -82,12 +63,6 @@ extension BusSignal {
   fileprivate static func completed(_ prompt: ObjectPath, sender: String) -> BusSignal {
     BusSignal(
       sender: sender, interface: MethodCall.promptInterface, member: "Completed", object: prompt)
-  }
-
-  static func ownerChanged(of name: String) -> BusSignal {
-    BusSignal(
-      sender: MethodCall.bus, interface: MethodCall.bus, member: "NameOwnerChanged",
-      firstArgument: name)
   }
 }
 #endif

@@ -49,6 +49,11 @@ package final class Program: Sendable {
     return String(decoding: line, as: UTF8.self)
   }
 
+  /// Waits for a byte of output, or returns `nil` if the output has ended.
+  package func readByte() throws -> UInt8? {
+    try output.fileHandleForReading.read(upToCount: 1)?.first
+  }
+
   /// Writes a line to the program's input, and leaves the input open.
   package func writeLine(_ line: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))

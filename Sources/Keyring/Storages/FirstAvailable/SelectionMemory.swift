@@ -70,7 +70,7 @@ public struct SelectionMemory: Sendable {
     guard let path else { return nil }
     let text: String?
     do throws(FileFailure) {
-      text = try SelectionFile(path: path).text()
+      text = try StateFile(path: path).text()
     } catch {
       throw failure(path, error, operation)
     }
@@ -91,7 +91,7 @@ public struct SelectionMemory: Sendable {
   ) throws(SecureStorageError) -> RememberedSelection {
     guard let path else { return selection }
     do throws(FileFailure) {
-      if try SelectionFile(path: path).write(selection.text, replacing: false) { return selection }
+      if try StateFile(path: path).write(selection.text, replacing: false) { return selection }
     } catch {
       throw failure(path, error, operation)
     }
@@ -109,7 +109,7 @@ public struct SelectionMemory: Sendable {
         recoverySuggestion: "Set XDG_STATE_HOME, or use that storage without a selection.")
     }
     do throws(FileFailure) {
-      let file = SelectionFile(path: path)
+      let file = StateFile(path: path)
       if let selection {
         _ = try file.write(selection.text, replacing: true)
       } else {
@@ -122,7 +122,7 @@ public struct SelectionMemory: Sendable {
 
   /// Returns the reason why a selection can't be remembered, if it's known without trying.
   func obstacle() -> SecureStorageError? {
-    guard let path, let error = SelectionFile(path: path).obstacle() else { return nil }
+    guard let path, let error = StateFile(path: path).obstacle() else { return nil }
     return failure(path, error, .diagnose)
   }
 

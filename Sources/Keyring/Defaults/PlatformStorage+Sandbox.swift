@@ -1,0 +1,30 @@
+#if SecretService && os(Linux)
+internal import KeyringFile
+internal import KeyringSecretService
+internal import KeyringStorage
+
+extension PlatformStorage {
+  /// The storage in a sandbox, or `nil` without one.
+  ///
+  /// Most sandboxes hide the user's keyring. The app's secrets are then in a file in its own data folder. The
+  /// selection is remembered beside the file, so the secrets are never split between the two.
+  static let ofSandbox: FirstAvailableStorage? = {
+    let sandbox = Sandbox.current()
+    guard sandbox != .none, let data = sandbox.dataFolder else { return nil }
+    let folder = data + "/swift-keyring"
+    return FirstAvailableStorage(
+      [SecretServiceStorage(), file(in: folder, of: sandbox)],
+      remembering: .file(at: folder + "/selection"))
+  }()
+
+  private static func file(in folder: String, of sandbox: Sandbox) -> any SecureStorage {
+    #if EncryptedFile
+    EncryptedFileStorage(at: folder + "/secrets", key: .secretPortal())
+    #else
+    UnavailableStorage(
+      code: .accessDenied, message: "The sandbox doesn't let the program access a keyring.",
+      recoverySuggestion: sandbox.recoverySuggestion ?? "")
+    #endif
+  }
+}
+#endif

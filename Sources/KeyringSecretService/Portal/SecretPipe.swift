@@ -1,0 +1,110 @@
+#if SecretService && os(Linux)
+internal import CLibSecret
+internal import KeyringLibc
+internal import KeyringStorage
+
+/// A pipe through which another program sends a secret.
+final class SecretPipe {
+  private let input: GLibReference
+  /// The descriptors that a message takes along: the end of the pipe that the other program writes to.
+  ///
+  /// The pipe ends when every program has closed that end.
+  private var output: GLibReference?
+
+  /// Creates a pipe.
+  ///
+  /// - Throws: `DBusError` if the process has too many open files.
+  init() throws(DBusError) {
+    var ends: [Int32] = [-1, -1]
+    var error: UnsafeMutablePointer<GError>?
+    guard g_unix_open_pipe(&ends, FD_CLOEXEC, &error) != 0 else { throw DBusError(adopting: error) }
+    input = .object(adopting: OpaquePointer(g_unix_input_stream_new(ends[0], 1)))
+    let list = GLibReference.object(adopting: OpaquePointer(g_unix_fd_list_new()))
+    // The list has a copy, which it closes.
+    defer { close(ends[1]) }
+    if g_unix_fd_list_append(UnsafeMutablePointer(list.pointer), ends[1], &error) < 0 {
+      throw DBusError(adopting: error)
+    }
+    output = list
+  }
+
+  /// Sends a message that takes the end along that the receiver writes to, and waits for the answer.
+  ///
+  /// This process then has only the other end.
+  func send(
+    _ message: MethodCall, over connection: BusConnection, until deadline: Deadline
+  ) async throws(DBusError) -> Variant {
+    let output = self.output
+    self.output = nil
+    return try await connection.send(message, with: output, until: deadline)
+  }
+
+  /// Reads the secret until the other program closes the pipe.
+  func secret(until deadline: Deadline) async throws(DBusError) -> Secret {
+    var secret = Secret("")
+    while true {
+      let result = try await CallLoop.results(
+        of: [
+          { [input] cancellable, callback, data in
+            g_input_stream_read_bytes_async(
+              UnsafeMutablePointer(input.pointer), 4096, G_PRIORITY_DEFAULT, cancellable, callback,
+              data)
+          }
+        ], until: deadline)[0]
+      var error: UnsafeMutablePointer<GError>?
+      let part = g_input_stream_read_bytes_finish(
+        UnsafeMutablePointer(input.pointer), result.pointer, &error)
+      guard let part else { throw DBusError(adopting: error) }
+      defer { g_bytes_unref(part) }
+      var count: gsize = 0
+      let address = UnsafeMutableRawPointer(mutating: g_bytes_get_data(part, &count))
+      if count == 0 { return secret }
+      let bytes = UnsafeMutableRawBufferPointer(start: address, count: Int(count))
+      // Nobody else has these bytes.
+      defer { bytes.zeroize() }
+      secret = secret.followed(by: UnsafeRawBufferPointer(bytes))
+    }
+  }
+}
+
+extension BusConnection {
+  /// Sends a message along with descriptors, and waits for the answer.
+  fileprivate func send(
+    _ message: MethodCall, with descriptors: GLibReference?, until deadline: Deadline
+  ) async throws(DBusError) -> Variant {
+    let type = g_variant_type_new(message.answer)
+    defer { g_variant_type_free(type) }
+    let result = try await CallLoop.results(
+      of: [
+        { [reference] cancellable, callback, data in
+          g_dbus_connection_call_with_unix_fd_list(
+            reference.pointer, message.receiver, message.object.text, message.interface,
+            message.method, message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START,
+            gint(Int32.max), descriptors.map { UnsafeMutablePointer($0.pointer) }, cancellable,
+            callback, data)
+        }
+      ], until: deadline)[0]
+    var error: UnsafeMutablePointer<GError>?
+    let answer = g_dbus_connection_call_with_unix_fd_list_finish(
+      reference.pointer, nil, result.pointer, &error)
+    guard let answer else { throw DBusError(adopting: error) }
+    return Variant(adopting: answer)
+  }
+
+  /// The name that the bus has given to this connection.
+  var uniqueName: String {
+    g_dbus_connection_get_unique_name(reference.pointer).map { String(cString: $0) } ?? ""
+  }
+}
+
+extension Secret {
+  /// Returns a secret with more bytes at its end.
+  fileprivate func followed(by bytes: UnsafeRawBufferPointer) -> Secret {
+    Secret(capacity: count + bytes.count) { memory in
+      withUnsafeBytes { memory.copyMemory(from: $0) }
+      UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: bytes)
+      return memory.count
+    }
+  }
+}
+#endif

@@ -1,0 +1,168 @@
+#if SecretService && Sealing && os(Linux)
+internal import KeyringSealing
+internal import KeyringStorage
+
+/// A request for the secret that the Secret portal has for this app.
+///
+/// Each request has a connection of its own. The portal ends the request when the connection is closed.
+///
+/// See the documentation of the
+/// [Secret portal](https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.Secret.html).
+struct SecretPortal {
+  private enum Outcome {
+    case secret(Secret, token: String?)
+    case declined
+    /// The portal has no secret, or can't unlock it.
+    case failed(UInt32)
+    /// There is a portal, which isn't to ask anyone.
+    case silent
+  }
+
+  let request: KeyRequest
+  /// The file with the token of the last request, which the portal may need to find the secret again.
+  let tokenFile: String?
+  let options: SecretServiceStorage.Options
+
+  func key() async throws(SecureStorageError) -> Secret {
+    let token = try token()
+    switch try await outcome(token) {
+    case .secret(let secret, let new):
+      if let new, new != token { try keep(new) }
+      return secret
+    case .declined: throw request.error(.userCanceled, "The Secret portal's question was declined.")
+    case .failed(let response):
+      throw request.error(
+        .locked, "The Secret portal gave no key for the \(request.subject).",
+        recoverySuggestion: "Unlock the user's keyring, and try again.",
+        underlying: .init(
+          domain: "org.freedesktop.portal.Request", code: Int(response), text: "Response"))
+    case .silent:
+      throw request.error(
+        .locked, "The Secret portal wasn't asked for the key of the \(request.subject).")
+    }
+  }
+
+  // MARK: - The request
+
+  private func outcome(_ token: String?) async throws(SecureStorageError) -> Outcome {
+    var connection: BusConnection?
+    do throws(DBusError) {
+      return try await CallLoop.run { () async throws(DBusError) in
+        let deadline = Deadline(after: options.serviceTimeout)
+        let opened = try await BusConnection.open(address: options.busAddress, until: deadline)
+        connection = opened
+        let portal = try await owner(on: opened, until: deadline)
+        if request.purpose != .inspection {
+          return try await ask(portal, token, on: opened, until: deadline)
+        }
+        let message = MethodCall.secretPortalVersion(from: portal)
+        _ = try await opened.send([message], to: nil, until: deadline)[0].get()
+        return .silent
+      }
+    } catch {
+      throw failure(error, isConnected: connection != nil)
+    }
+  }
+
+  /// Returns the unique name of the portal, which the bus starts if it doesn't run.
+  ///
+  /// Any program can send signals in the name of another one to a connection that knows only that name.
+  private func owner(
+    on connection: BusConnection, until deadline: Deadline
+  ) async throws(DBusError) -> String {
+    let start = try await connection.send([.start(MethodCall.portal)], to: nil, until: deadline)[0]
+    let owner = try await connection.send([.owner(of: MethodCall.portal)], to: nil, until: deadline)
+    do throws(DBusError) {
+      return try owner[0].get().child(0).text
+    } catch {
+      _ = try start.get()
+      throw error
+    }
+  }
+
+  private func ask(
+    _ portal: String, _ token: String?, on connection: BusConnection, until deadline: Deadline
+  ) async throws(DBusError) -> Outcome {
+    let pipe = try SecretPipe()
+    let handle = "swift_keyring_" + .randomToken()
+    var arguments: [String: Variant] = ["handle_token": .string(handle)]
+    arguments["token"] = token.map { .string($0) }
+    let message = MethodCall.retrieveSecret(from: portal, arguments)
+    let response = try await connection.arguments(
+      of: .response(token: handle, to: connection.uniqueName, from: portal),
+      until: Deadline(after: options.longestOperation)
+    ) { () async throws(DBusError) in
+      _ = try await pipe.send(message, over: connection, until: deadline)
+      return true
+    }
+    guard let response, response.isOfType("(ua{sv})") else { return .failed(2) }
+    switch response.child(0).number {
+    case 0:
+      return .secret(
+        try await pipe.secret(until: Deadline(after: options.serviceTimeout)),
+        token: response.child(1).member("token", ofType: "s")?.text)
+    case 1: return .declined
+    case let other: return .failed(other)
+    }
+  }
+
+  private func failure(_ cause: DBusError, isConnected: Bool) -> SecureStorageError {
+    if !isConnected {
+      return request.error(cause.codeWhileConnecting, underlying: cause.underlying)
+    }
+    if cause.isWithoutReceiver || cause.isWithoutInterface {
+      return request.error(
+        .keyNotFound, "The desktop has no Secret portal for the key of the \(request.subject).",
+        recoverySuggestion: """
+          Install xdg-desktop-portal, and a keyring that provides \
+          org.freedesktop.impl.portal.Secret.
+          """, underlying: cause.underlying)
+    }
+    return request.error(
+      cause.codeWhileCalling, "The Secret portal gave no key for the \(request.subject).",
+      recoverySuggestion: "Check that the desktop's portal works, and try again.",
+      underlying: cause.underlying)
+  }
+
+  // MARK: - The token
+
+  private func token() throws(SecureStorageError) -> String? {
+    guard let tokenFile else { return nil }
+    do throws(FileFailure) {
+      return try StateFile(path: tokenFile).text()
+    } catch {
+      throw failure(error, tokenFile)
+    }
+  }
+
+  /// Keeps a token, without which the portal might give another secret next time.
+  private func keep(_ token: String) throws(SecureStorageError) {
+    guard let tokenFile else {
+      throw request.error(
+        .noStorage, "The Secret portal's token can't be kept.",
+        recoverySuggestion: "Pass the path of a file for it.", argument: "tokenFile")
+    }
+    do throws(FileFailure) {
+      _ = try StateFile(path: tokenFile).write(token, replacing: true)
+    } catch {
+      throw failure(error, tokenFile)
+    }
+  }
+
+  private func failure(_ cause: FileFailure, _ path: String) -> SecureStorageError {
+    request.error(
+      cause.code, "The file \(path), which has the Secret portal's token, \(cause.problem).",
+      recoverySuggestion: "Let this user read and write it.", underlying: cause.underlying)
+  }
+}
+
+extension DBusError {
+  /// Indicates whether the receiver doesn't provide an interface.
+  fileprivate var isWithoutInterface: Bool {
+    [
+      "org.freedesktop.DBus.Error.UnknownInterface", "org.freedesktop.DBus.Error.UnknownMethod",
+      "org.freedesktop.DBus.Error.InvalidArgs",
+    ].contains(remoteName)
+  }
+}
+#endif

@@ -1,0 +1,137 @@
+#if SecretService && Sealing && os(Linux)
+import Foundation
+import Keyring
+import KeyringSealing
+import KeyringStorage
+import Testing
+
+@testable import KeyringSecretService
+
+/// The Secret portal as a source of a key, with portals that misbehave.
+@Suite(.withOwnKeyring) struct SecretPortalTests {
+  private let bus: PrivateBus
+  private let tokenFile = "/tmp/swift-keyring-\(UUID().uuidString)/token"
+
+  init() throws { bus = try PrivateBus() }
+
+  private func source(
+    _ timeout: Duration = .seconds(60), tokenFile: String? = nil
+  ) -> KeySource {
+    .secretPortal(
+      tokenFile: tokenFile,
+      options: .init(
+        serviceTimeout: timeout, promptTimeout: .zero, busAddress: bus.address))
+  }
+
+  private func portal(_ behavior: String) throws -> Program {
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../Fixtures/fake-portal.py").path
+    let program = try Program(
+      "/usr/bin/python3", ["-I", script, behavior], environment: bus.environment)
+    try #require(program.readLine() == "ready", "the fake portal did not start")
+    return program
+  }
+
+  private func request(_ purpose: KeyRequest.Purpose = .opening) -> KeyRequest {
+    KeyRequest(purpose, for: "file x", backendName: "test")
+  }
+
+  @Test func `a secret that comes in parts is complete`() async throws {
+    let portal = try portal("parts")
+    let secret = try await source().secret(for: request())
+    #expect(secret.text == "the secret that is the same for the app each time")
+    try portal.end()
+  }
+
+  @Test func `a token is kept for the next request`() async throws {
+    let portal = try portal("token")
+    let source = source(tokenFile: tokenFile)
+    defer {
+      let folder = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
+      try? FileManager.default.removeItem(at: folder)
+    }
+    let secret = try await source.secret(for: request(.creation))
+    #expect(try await source.secret(for: request()) == secret)
+    // Another source with the same file finds the secret, too.
+    #expect(try await self.source(tokenFile: tokenFile).secret(for: request()) == secret)
+    // The token matters: without it, the portal gives another secret.
+    try FileManager.default.removeItem(atPath: tokenFile)
+    #expect(try await source.secret(for: request()) != secret)
+    try portal.end()
+  }
+
+  @Test func `a token that can't be kept is an error`() async throws {
+    let portal = try portal("token")
+    for (file, code) in [
+      (nil, SecureStorageError.Code.noStorage), ("/proc/nowhere/token", .other),
+    ] {
+      let error = await #expect(throws: SecureStorageError.self) {
+        try await source(tokenFile: file).secret(for: request(.creation))
+      }
+      #expect(error?.code == code, "\(String(describing: error))")
+    }
+    try portal.end()
+  }
+
+  @Test(
+    arguments: [
+      ("decline", SecureStorageError.Code.userCanceled), ("fail", .locked), ("type", .locked),
+      // The signal of another program isn't the portal's answer.
+      ("forge", .userCanceled), ("short", .invalidArgument), ("leave", .connectionLost),
+      ("none", .keyNotFound),
+    ])
+  func `a portal that gives no key causes an error`(
+    _ behavior: String, _ code: SecureStorageError.Code
+  ) async throws {
+    let portal = try portal(behavior)
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await source().secret(for: request())
+    }
+    #expect(error?.code == code, "\(String(describing: error))")
+    #expect(error?.backendName == "test")
+    try portal.end()
+  }
+
+  @Test(arguments: ["wait", "mute", "open"])
+  func `a portal that doesn't finish is given up`(_ behavior: String) async throws {
+    let portal = try portal(behavior)
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await source(.milliseconds(300)).secret(for: request())
+    }
+    #expect(error?.code == .timedOut)
+    try portal.end()
+  }
+
+  @Test func `a cancelled task gives the request up`() async throws {
+    let portal = try portal("wait")
+    let (source, request) = (source(), request())
+    let task = Task { try await source.secret(for: request) }
+    #expect(try await portal.nextLine() == "asked")
+    task.cancel()
+    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
+    #expect(error?.code == .canceled)
+    try portal.end()
+  }
+
+  @Test func `an inspection asks for nothing`() async throws {
+    let portal = try portal("parts")
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await source().secret(for: request(.inspection))
+    }
+    #expect(error?.code == .locked)
+    #expect(try portal.end().isEmpty)
+  }
+
+  @Test func `a missing bus and a missing portal are told apart`() async throws {
+    let missing = await #expect(throws: SecureStorageError.self) {
+      try await source().secret(for: request(.inspection))
+    }
+    #expect(missing?.code == .keyNotFound)
+    try bus.kill()
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await source().secret(for: request())
+    }
+    #expect(error?.code == .noSessionBus)
+  }
+}
+#endif

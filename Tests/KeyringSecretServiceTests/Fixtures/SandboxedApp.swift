@@ -1,0 +1,103 @@
+#if SecretService && os(Linux)
+import Foundation
+import Testing
+
+/// The example `SecureSettings` in a sandbox like that of Flatpak, but without Flatpak.
+///
+/// The sandbox has the file by which Flatpak's sandboxes are known, and a bus that hides the names that the
+/// app has no permission for. The real programs do that: bubblewrap and xdg-dbus-proxy.
+final class SandboxedApp {
+  private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private var proxy: Program?
+
+  /// The folder of the app's own data.
+  var data: String { folder + "/data" }
+  var files: [String] {
+    get throws {
+      try FileManager.default.subpathsOfDirectory(atPath: data)
+        .filter { !$0.hasSuffix(".lock") && $0.contains("/") }.sorted()
+    }
+  }
+
+  /// Creates a sandbox.
+  ///
+  /// - Parameters:
+  ///   - bus: The bus of the session.
+  ///   - name: The identifier of the app.
+  /// - Throws: An error if the sandbox's bus doesn't start.
+  init(on bus: PrivateBus, name: String = "org.example.App") throws {
+    try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
+    try Data("[Application]\nname=\(name)\n\n[Instance]\ninstance-id=1\n".utf8)
+      .write(to: URL(fileURLWithPath: folder + "/info"))
+    try allow("org.freedesktop.portal.*", on: bus)
+  }
+
+  deinit {
+    _ = try? proxy?.end()
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// Starts the sandbox's bus with these names in place of the ones before.
+  func allow(_ names: String..., on bus: PrivateBus) throws {
+    try proxy?.end()
+    try? FileManager.default.removeItem(atPath: folder + "/bus")
+    // The proxy writes a byte when it's ready.
+    let words = wrapped(
+      ["xdg-dbus-proxy", "--fd=1", bus.address, folder + "/bus", "--filter"]
+        + names.map { "--talk=" + $0 })
+    let proxy = try Program(words[0], Array(words.dropFirst()))
+    self.proxy = proxy
+    try #require(proxy.readByte() != nil, "the sandbox's bus didn't start")
+  }
+
+  /// Runs the app.
+  ///
+  /// - Parameters:
+  ///   - command: The command of the example.
+  ///   - data: The folder of the app's data, by default its own.
+  /// - Returns: The status and the output, with what the app wrote to standard error.
+  /// - Throws: An error if the app doesn't start.
+  func run(_ command: String, data: String? = nil) throws -> (status: Int32, text: String) {
+    let app = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appendingPathComponent("SecureSettings").path
+    let words = wrapped([
+      "env", "-i", "DBUS_SESSION_BUS_ADDRESS=unix:path=\(folder)/bus",
+      "XDG_DATA_HOME=\(data ?? self.data)", "sh", "-c", "exec \"$0\" \"$1\" 2>&1", app, command,
+    ])
+    let (status, output) = try Program(words[0], Array(words.dropFirst())).finish()
+    return (status, String(decoding: output, as: UTF8.self))
+  }
+
+  /// Returns a command that runs another one in the sandbox.
+  ///
+  /// Each folder of the root is bound by itself, because a bound root would get the file of the sandbox.
+  private func wrapped(_ command: [String]) -> [String] {
+    let manager = FileManager.default
+    let root = (try? manager.contentsOfDirectory(atPath: "/"))?.map { "/" + $0 } ?? []
+    let folders = root.flatMap { path in
+      if let target = try? manager.destinationOfSymbolicLink(atPath: path) {
+        return ["--symlink", target, path]
+      }
+      return [path == "/dev" ? "--dev-bind" : "--bind", path, path]
+    }
+    return ["bwrap", "--die-with-parent"] + folders + [
+      "--ro-bind", folder + "/info", "/.flatpak-info",
+    ] + command
+  }
+}
+
+/// The desktop's portal, xdg-desktop-portal, which gets the secrets of apps from gnome-keyring.
+final class DesktopPortal {
+  private let program: Program
+
+  init(on bus: PrivateBus) throws {
+    program = try Program(
+      "/usr/libexec/xdg-desktop-portal",
+      environment: bus.environment.merging(["XDG_CURRENT_DESKTOP": "GNOME"]) { $1 },
+      complaints: .nullDevice)
+    try bus.wait(for: "org.freedesktop.portal.Desktop")
+  }
+
+  deinit { _ = try? program.end() }
+}
+#endif
