@@ -21,8 +21,13 @@ struct App {
     SecureStorageDefaults.service = "org.example.SecureSettings"
     let arguments = CommandLine.arguments.dropFirst()
     #if EncryptedFile
-    // Use a file if there is no keyring. A key next to its file is acceptable only in a demonstration.
-    if arguments.count == 2, let path = arguments.last {
+    switch arguments.dropFirst().first {
+    case nil: break
+    case "automatic":
+      // Use the keyring, or a file where there is none. The passphrase of the file is typed.
+      SecureStorageDefaults.storage = FirstAvailableStorage.automatic()
+    case let path?:
+      // A key next to its file is acceptable only in a demonstration.
       SecureStorageDefaults.storage = EncryptedFileStorage(
         at: path, key: .keyFile(at: path + ".key"))
     }
@@ -41,7 +46,8 @@ struct App {
     case "refresh": refresh()
     case "sign-out": try settings.clear()
     case "show": break
-    default: return print("usage: SecureSettings sign-in | show | refresh | sign-out [FILE]")
+    default:
+      return print("usage: SecureSettings sign-in | show | refresh | sign-out [automatic | FILE]")
     }
     try show()
   }

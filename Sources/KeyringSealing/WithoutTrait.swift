@@ -17,6 +17,8 @@ public struct KeySource {
   /// Creates a source; unavailable without the trait.
   public static func passphrase(asking ask: Any) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
+  public static func typedPassphrase() -> KeySource { KeySource() }
+  /// Creates a source; unavailable without the trait.
   public static func keyFile(at path: String) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
   public static func systemdCredential(_ name: String) -> KeySource { KeySource() }

@@ -29,15 +29,41 @@ extension KeySource {
     passphrase(cost: .standard, asking: ask)
   }
 
+  /// Creates a source that asks for a passphrase at the program's terminal.
+  ///
+  /// It asks twice before something is encrypted for the first time. A program without a terminal gets the
+  /// error `.locked`.
+  ///
+  /// - Returns: The source.
+  public static func typedPassphrase() -> KeySource {
+    KeySource(.passphrase, cost: .standard) { (request) async throws(SecureStorageError) in
+      if request.purpose == .inspection { throw request.unknownPassphrase }
+      do throws(SecureStorageError) {
+        let passphrase = try Secret.typed(atPrompt: "Passphrase of the \(request.subject): ")
+        if request.purpose == .opening { return passphrase }
+        if try Secret.typed(atPrompt: "The same again: ") == passphrase { return passphrase }
+      } catch {
+        throw request.error(
+          error.code, error.message, recoverySuggestion: error.recoverySuggestion)
+      }
+      throw request.error(.invalidArgument, "The two passphrases differ.", argument: "passphrase")
+    }
+  }
+
   package static func passphrase(
     cost: ScryptCost, asking ask: @escaping @Sendable () async throws(SecureStorageError) -> Secret
   ) -> KeySource {
     KeySource(.passphrase, cost: cost) { (request) async throws(SecureStorageError) in
-      if request.purpose == .inspection {
-        throw request.error(.locked, "The passphrase of the \(request.subject) isn't known yet.")
-      }
+      if request.purpose == .inspection { throw request.unknownPassphrase }
       return try await ask()
     }
+  }
+}
+
+extension KeyRequest {
+  /// The error for a passphrase that nobody is to be asked for.
+  fileprivate var unknownPassphrase: SecureStorageError {
+    error(.locked, "The passphrase of the \(subject) isn't known yet.")
   }
 }
 #endif

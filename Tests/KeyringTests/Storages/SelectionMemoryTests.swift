@@ -301,10 +301,13 @@ import Testing
       (["HOME": foreign], nil), ([:], nil), (["HOME": "/"], nil), (["HOME": "/nonexistent"], nil),
       (["HOME": "home"], nil),
     ] {
-      #expect(StateFolder.path(in: { variables[$0] }, named: "app") == path, "\(variables)")
+      #expect(
+        UserFolder.state.path(of: "app", suffix: "selection", in: { variables[$0] }) == path,
+        "\(variables)")
     }
     #expect(
-      StateFolder.path(in: { _ in "/s" }, named: "../a/b") == "/s/swift-keyring/..-a-b.selection")
+      UserFolder.state.path(of: "../a/b", suffix: "selection", in: { _ in "/s" })
+        == "/s/swift-keyring/..-a-b.selection")
   }
 
   // The test has a process of its own, because variables belong to the whole process.

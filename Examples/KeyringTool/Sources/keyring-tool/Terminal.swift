@@ -14,14 +14,12 @@ enum Terminal {
     if isatty(STDIN_FILENO) == 0 {
       return SecretText.secret(from: try readStandardInput(), isBinary: isBinary)
     }
-    return try HiddenInput.withoutEcho {
-      let secret = try HiddenInput.ask("Secret: ")
-      guard try HiddenInput.ask("Again: ") == secret else {
-        throw ToolFailure(
-          "The two secrets differ.", recoverySuggestion: "Nothing was stored. Try again.")
-      }
-      return secret
+    let secret = try Secret.typed(atPrompt: "Secret: ")
+    guard try Secret.typed(atPrompt: "Again: ") == secret else {
+      throw ToolFailure(
+        "The two secrets differ.", recoverySuggestion: "Nothing was stored. Try again.")
     }
+    return secret
   }
 
   /// Writes a secret that was requested.

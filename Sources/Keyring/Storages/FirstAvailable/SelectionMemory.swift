@@ -54,7 +54,7 @@ public struct SelectionMemory: Sendable {
     switch place {
     case .nowhere: nil
     case .file(let path): path
-    case .state(let name): StateFolder.path(in: EnvironmentVariable.text, named: name)
+    case .state(let name): UserFolder.state.path(of: name, suffix: "selection")
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Keyring
+import KeyringFile
 import KeyringStorage
 import Testing
 
@@ -51,6 +52,23 @@ import Testing
     #expect(selection.remembered == "Vault" && selection.appeared.isEmpty)
     try storage.forgetSelection()
     #expect(try storage.selection().index == 0)
+  }
+
+  @Test func `tests don't reach the storage of the machine`() async throws {
+    for preference in [FirstAvailableStorage.Preference.keyring, .file] {
+      let storage = FirstAvailableStorage.automatic(
+        prefer: preference, key: .typedPassphrase(), named: "app")
+      let error = await #expect(throws: SecureStorageError.self) {
+        try await storage.exists(.password(service: "service", account: "account"))
+      }
+      #expect(error?.code == .noStorage)
+    }
+  }
+
+  @Test func `a program can ask for a secret at its terminal`() {
+    // Calling the function would ask the developer.
+    let ask: (String) throws(SecureStorageError) -> Secret = Secret.typed(atPrompt:)
+    _ = ask
   }
 
   private func chooseAndUse(_ storage: FirstAvailableStorage) throws {

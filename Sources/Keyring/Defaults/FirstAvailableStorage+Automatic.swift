@@ -1,0 +1,97 @@
+internal import KeyringFile
+internal import KeyringSecretService
+internal import KeyringStorage
+
+#if EncryptedFile
+public import KeyringSealing
+#endif
+
+extension FirstAvailableStorage {
+  /// The storage that a program uses if it can choose.
+  public enum Preference: Sendable {
+    /// The user's keyring, and a file if there is none.
+    case keyring
+    /// A file, even if there is a keyring.
+    case file
+  }
+
+  #if EncryptedFile
+  /// Creates the storage for programs that run with and without a desktop.
+  ///
+  /// On a desktop, it's the user's keyring. Where there is none, it's an encrypted file in
+  /// `$XDG_DATA_HOME/swift-keyring`, by default `~/.local/share/swift-keyring`. In a Flatpak or a snap without
+  /// access to the keyring, it's a file in the app's data folder, with a key from the desktop.
+  ///
+  /// ```swift
+  /// SecureStorageDefaults.storage = FirstAvailableStorage.automatic()
+  /// ```
+  ///
+  /// The selection is remembered before the first write, and stays the same in all later runs. `selection()`
+  /// returns it, with its reasons.
+  ///
+  /// - Parameters:
+  ///   - preference: The storage to use if both are available.
+  ///   - key: The source of the file's key. By default, it's a passphrase that the user types. For a program
+  ///     that nobody sits in front of, pass another source. In a sandbox, it has no effect.
+  ///   - name: The name of the program, which the names of its files begin with. The default is the name of
+  ///     the executable.
+  /// - Returns: The storage. Create one and share it. In a process that runs tests, it refuses every
+  ///   operation.
+  public static func automatic(
+    prefer preference: Preference = .keyring, key: KeySource = .typedPassphrase(),
+    named name: String? = nil
+  ) -> FirstAvailableStorage {
+    automatic(preference, name) { EncryptedFileStorage(at: $0, key: key) }
+  }
+  #else
+  /// Creates the storage for programs that run with and without a desktop.
+  ///
+  /// On a desktop, it's the user's keyring. Elsewhere, it refuses every operation, because an encrypted file
+  /// needs the trait `EncryptedFile`.
+  ///
+  /// - Parameters:
+  ///   - preference: The storage to use if both are available.
+  ///   - name: The name of the program. The default is the name of the executable.
+  /// - Returns: The storage. Create one and share it. In a process that runs tests, it refuses every
+  ///   operation.
+  public static func automatic(
+    prefer preference: Preference = .keyring, named name: String? = nil
+  ) -> FirstAvailableStorage {
+    automatic(preference, name) { _ in
+      UnavailableStorage(
+        message: "A file for secrets needs swift-keyring's trait EncryptedFile.",
+        recoverySuggestion: "Turn it on in Package.swift: traits: [.defaults, \"EncryptedFile\"]")
+    }
+  }
+  #endif
+
+  private static func automatic(
+    _ preference: Preference, _ name: String?, file: (String) -> any SecureStorage
+  ) -> FirstAvailableStorage {
+    if TestProcess.isCurrent {
+      return FirstAvailableStorage([PlatformStorage.inTests("A storage")], remembering: .nowhere)
+    }
+    #if SecretService && os(Linux)
+    if let storage = PlatformStorage.ofSandbox { return storage }
+    #endif
+    return automatic(preference, name ?? Executable.name, file: file)
+  }
+
+  /// Creates the storage outside of a sandbox, even in a process that runs tests.
+  static func automatic(
+    _ preference: Preference, _ name: String, file: (String) -> any SecureStorage
+  ) -> FirstAvailableStorage {
+    var storages = [UserFolder.data.path(of: name, suffix: "secrets").map(file) ?? withoutFolder]
+    #if SecretService && os(Linux)
+    storages.insert(SecretServiceStorage(), at: preference == .keyring ? 0 : 1)
+    #endif
+    return FirstAvailableStorage(storages, remembering: .inStateFolder(name))
+  }
+
+  private static var withoutFolder: any SecureStorage {
+    UnavailableStorage(
+      message:
+        "The user has no folder for a file, because there is neither XDG_DATA_HOME nor a home.",
+      recoverySuggestion: "Set XDG_DATA_HOME, or use an EncryptedFileStorage with a path.")
+  }
+}

@@ -1,0 +1,130 @@
+#if SecretService && EncryptedFile && os(Linux)
+import Foundation
+import Keyring
+import KeyringStorage
+import Testing
+
+/// `FirstAvailableStorage.automatic()` in the example `SecureSettings`, in a terminal.
+@Suite(.withOwnKeyring) struct AutomaticStorageTests {
+  private let home = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private var file: String { home + "/.local/share/swift-keyring/SecureSettings.secrets" }
+  private var selection: String {
+    get throws {
+      try String(
+        contentsOfFile: home + "/.local/state/swift-keyring/SecureSettings.selection",
+        encoding: .utf8)
+    }
+  }
+
+  init() throws {
+    try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+  }
+
+  /// Starts the app in a terminal, with the bus of a session or without one.
+  ///
+  /// All signals are unblocked. A child inherits the signal mask of the thread that starts it, and Dispatch's
+  /// threads block most signals.
+  private func start(_ command: String, on bus: PrivateBus? = nil) throws -> Program {
+    let app = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appendingPathComponent("SecureSettings").path
+    let address = bus?.address ?? "unix:path=/nonexistent"
+    let free = """
+      import os, signal, sys
+      signal.pthread_sigmask(signal.SIG_SETMASK, [])
+      os.execvp(sys.argv[1], sys.argv[1:])
+      """
+    return try Program(
+      "/usr/bin/python3",
+      [
+        "-I", "-c", free, "script", "--quiet", "--return", "--command",
+        "env -i HOME=\(home) DBUS_SESSION_BUS_ADDRESS=\(address) \(app) \(command) automatic",
+        "/dev/null",
+      ])
+  }
+
+  /// Runs the app, and types an answer after each prompt.
+  private func run(
+    _ command: String, on bus: PrivateBus? = nil, _ answers: (prompt: String, answer: String)...
+  ) throws -> (status: Int32, text: String) {
+    try run(command, on: bus, answers)
+  }
+
+  private func run(
+    _ command: String, on bus: PrivateBus? = nil, _ answers: [(prompt: String, answer: String)]
+  ) throws -> (status: Int32, text: String) {
+    let app = try start(command, on: bus)
+    var text = ""
+    for (prompt, answer) in answers {
+      while !text.hasSuffix(prompt) {
+        let byte = try app.readByte()
+        text.append(Character(UnicodeScalar(try #require(byte, "\(text)"))))
+      }
+      try app.writeLine(answer)
+    }
+    let (status, rest) = try app.finish()
+    return (status, text + String(decoding: rest, as: UTF8.self))
+  }
+
+  private var prompt: String { "Passphrase of the file \(file): " }
+
+  @Test func `a user without a keyring types a passphrase`() throws {
+    defer { try? FileManager.default.removeItem(atPath: home) }
+    let made = try run(
+      "sign-in", (prompt, "s3cret phrase"), ("The same again: ", "s3cret phrase"))
+    #expect(made.status == 0 && made.text.contains("account       ada@example.org"), "\(made)")
+    #expect(!made.text.contains("s3cret phrase"))
+    #expect(try selection == "EncryptedFileStorage\n")
+
+    // The later processes ask once, and only the right passphrase opens the file.
+    let shown = try run("show", (prompt, "s3cret phrase"))
+    #expect(shown.status == 0 && shown.text.contains("account       ada@example.org"), "\(shown)")
+
+    // A keyring that appears later changes nothing, and the user learns of it.
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    defer { _ = keyring }
+    let later = try run("show", on: bus, (prompt, "s3cret phrase"))
+    #expect(later.status == 0 && later.text.contains("account       ada@example.org"), "\(later)")
+    #expect(later.text.contains("though SecretServiceStorage could be used"), "\(later)")
+  }
+
+  @Test func `two passphrases that differ create no file`() throws {
+    defer { try? FileManager.default.removeItem(atPath: home) }
+    // The app has four properties. Each of them asks.
+    let answers = [(prompt, "one"), ("The same again: ", "two")]
+    let (_, text) = try run("sign-in", Array(repeating: answers, count: 4).flatMap { $0 })
+    #expect(text.contains("The two passphrases differ."), "\(text)")
+    #expect(!FileManager.default.fileExists(atPath: file))
+  }
+
+  @Test func `a user with a keyring is asked for nothing`() throws {
+    defer { try? FileManager.default.removeItem(atPath: home) }
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    defer { _ = keyring }
+    let made = try run("sign-in", on: bus)
+    #expect(made.status == 0 && made.text.contains("account       ada@example.org"), "\(made)")
+    #expect(try selection == "SecretServiceStorage\n")
+    #expect(!FileManager.default.fileExists(atPath: file))
+
+    // Without the keyring, the app doesn't begin with an empty file.
+    let later = try run("show")
+    #expect(later.status == 1 && later.text.contains("keeps its secrets in SecretServiceStorage"))
+    #expect(!FileManager.default.fileExists(atPath: file))
+  }
+
+  @Test func `a program without a terminal says so`() throws {
+    defer { try? FileManager.default.removeItem(atPath: home) }
+    let app = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appendingPathComponent("SecureSettings").path
+    let (_, output) = try Program(
+      "setsid",
+      ["--wait", "env", "-i", "HOME=\(home)", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent"]
+        + ["sh", "-c", "exec \"$0\" sign-in automatic 2>&1", app]
+    ).finish()
+    let text = String(decoding: output, as: UTF8.self)
+    #expect(text.contains("(locked). The program has no terminal"), "\(text)")
+    #expect(!FileManager.default.fileExists(atPath: file))
+  }
+}
+#endif
