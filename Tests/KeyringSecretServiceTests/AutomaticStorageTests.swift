@@ -1,8 +1,9 @@
 #if SecretService && EncryptedFile && os(Linux)
 import Foundation
-import Keyring
 import KeyringStorage
 import Testing
+
+@testable import Keyring
 
 /// `FirstAvailableStorage.automatic()` in the example `SecureSettings`, in a terminal.
 @Suite(.withOwnKeyring) struct AutomaticStorageTests {
@@ -11,7 +12,7 @@ import Testing
   private var selection: String {
     get throws {
       try String(
-        contentsOfFile: home + "/.local/state/swift-keyring/SecureSettings.selection",
+        contentsOfFile: home + "/.local/share/swift-keyring/SecureSettings.selection",
         encoding: .utf8)
     }
   }
@@ -21,25 +22,12 @@ import Testing
   }
 
   /// Starts the app in a terminal, with the bus of a session or without one.
-  ///
-  /// All signals are unblocked. A child inherits the signal mask of the thread that starts it, and Dispatch's
-  /// threads block most signals.
   private func start(_ command: String, on bus: PrivateBus? = nil) throws -> Program {
     let app = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
       .appendingPathComponent("SecureSettings").path
     let address = bus?.address ?? "unix:path=/nonexistent"
-    let free = """
-      import os, signal, sys
-      signal.pthread_sigmask(signal.SIG_SETMASK, [])
-      os.execvp(sys.argv[1], sys.argv[1:])
-      """
-    return try Program(
-      "/usr/bin/python3",
-      [
-        "-I", "-c", free, "script", "--quiet", "--return", "--command",
-        "env -i HOME=\(home) DBUS_SESSION_BUS_ADDRESS=\(address) \(app) \(command) automatic",
-        "/dev/null",
-      ])
+    return try .inTerminal(
+      "env -i HOME=\(home) DBUS_SESSION_BUS_ADDRESS=\(address) \(app) \(command) automatic")
   }
 
   /// Runs the app, and types an answer after each prompt.
@@ -55,10 +43,8 @@ import Testing
     let app = try start(command, on: bus)
     var text = ""
     for (prompt, answer) in answers {
-      while !text.hasSuffix(prompt) {
-        let byte = try app.readByte()
-        text.append(Character(UnicodeScalar(try #require(byte, "\(text)"))))
-      }
+      text += try app.read(until: prompt)
+      try #require(text.hasSuffix(prompt), "\(text)")
       try app.writeLine(answer)
     }
     let (status, rest) = try app.finish()
@@ -111,6 +97,29 @@ import Testing
     let later = try run("show")
     #expect(later.status == 1 && later.text.contains("keeps its secrets in SecretServiceStorage"))
     #expect(!FileManager.default.fileExists(atPath: file))
+  }
+
+  @Test func `a user who prefers a file gets it`() throws {
+    let file = InMemoryStorage()
+    for preference in [FirstAvailableStorage.Preference.keyring, .file] {
+      let names = preference.storages(file: file).map(\.backendName)
+      #expect(names.firstIndex(of: "InMemoryStorage") == (preference == .file ? 0 : 1))
+    }
+    // The keyring isn't used in place of a file that can't be there.
+    let none = UnavailableStorage(message: "none", recoverySuggestion: "none")
+    #expect(FirstAvailableStorage.Preference.file.storages(file: none).count == 1)
+  }
+
+  @Test func `a sandbox without a folder has no storage`() async {
+    await #expect(processExitsWith: .success) {
+      for name in ["HOME", "XDG_DATA_HOME"] { unsetenv(name) }
+      let sandbox = Sandbox.flatpak("org.example.App")
+      let storage = PlatformStorage.storage(in: sandbox, prefer: .keyring)
+      #expect(throws: SecureStorageError.self) { try storage?.selection() }
+      #expect(storage != nil && PlatformStorage.storage(in: .none, prefer: .keyring) == nil)
+      setenv("HOME", "/home/ada", 1)
+      #expect(sandbox.dataFolder == "/home/ada/.var/app/org.example.App/data")
+    }
   }
 
   @Test func `a program without a terminal says so`() throws {

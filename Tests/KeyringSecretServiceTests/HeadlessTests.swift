@@ -228,7 +228,7 @@ import Testing
     var variables = [
       "DBUS_SESSION_BUS_ADDRESS": bus.address, "HEADLESS_SERVICE_AUTH_TOKEN": "s3cret",
     ]
-    if isSandboxed { variables["SNAP"] = "/snap/example/1" }
+    if isSandboxed { variables["SNAP"] = folder }
     let (status, lines) = try run(variables)
     if isSandboxed {
       #expect(status == 0)

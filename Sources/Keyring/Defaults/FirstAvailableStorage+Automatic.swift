@@ -12,6 +12,8 @@ extension FirstAvailableStorage {
     /// The user's keyring, and a file if there is none.
     case keyring
     /// A file, even if there is a keyring.
+    ///
+    /// A program that has stored its secrets in the keyring before goes on using the keyring.
     case file
   }
 
@@ -26,15 +28,15 @@ extension FirstAvailableStorage {
   /// SecureStorageDefaults.storage = FirstAvailableStorage.automatic()
   /// ```
   ///
-  /// The selection is remembered before the first write, and stays the same in all later runs. `selection()`
-  /// returns it, with its reasons.
+  /// The selection is remembered beside the file before the first write, and stays the same in all later runs.
+  /// `selection()` returns it, with its reasons.
   ///
   /// - Parameters:
   ///   - preference: The storage to use if both are available.
-  ///   - key: The source of the file's key. By default, it's a passphrase that the user types. For a program
-  ///     that nobody sits in front of, pass another source. In a sandbox, it has no effect.
-  ///   - name: The name of the program, which the names of its files begin with. The default is the name of
-  ///     the executable.
+  ///   - key: The source of the file's key. By default, it's a passphrase that the user types. Pass another
+  ///     source if nobody uses the program in person. It has no effect in a sandbox.
+  ///   - name: The name of the program. The names of its files begin with it. The default is the name of the
+  ///     executable. It has no effect in a sandbox, where all programs of an app share a file.
   /// - Returns: The storage. Create one and share it. In a process that runs tests, it refuses every
   ///   operation.
   public static func automatic(
@@ -72,20 +74,14 @@ extension FirstAvailableStorage {
       return FirstAvailableStorage([PlatformStorage.inTests("A storage")], remembering: .nowhere)
     }
     #if SecretService && os(Linux)
-    if let storage = PlatformStorage.ofSandbox { return storage }
+    if let storage = PlatformStorage.storage(in: .current(), prefer: preference) { return storage }
     #endif
-    return automatic(preference, name ?? Executable.name, file: file)
-  }
-
-  /// Creates the storage outside of a sandbox, even in a process that runs tests.
-  static func automatic(
-    _ preference: Preference, _ name: String, file: (String) -> any SecureStorage
-  ) -> FirstAvailableStorage {
-    var storages = [UserFolder.data.path(of: name, suffix: "secrets").map(file) ?? withoutFolder]
-    #if SecretService && os(Linux)
-    storages.insert(SecretServiceStorage(), at: preference == .keyring ? 0 : 1)
-    #endif
-    return FirstAvailableStorage(storages, remembering: .inStateFolder(name))
+    let name = name ?? Executable.name
+    let path = UserFolder.data.path(of: name, suffix: "secrets")
+    let selection = UserFolder.data.path(of: name, suffix: "selection")
+    return FirstAvailableStorage(
+      preference.storages(file: path.map(file) ?? withoutFolder),
+      remembering: selection.map(SelectionMemory.file) ?? .nowhere)
   }
 
   private static var withoutFolder: any SecureStorage {
@@ -93,5 +89,20 @@ extension FirstAvailableStorage {
       message:
         "The user has no folder for a file, because there is neither XDG_DATA_HOME nor a home.",
       recoverySuggestion: "Set XDG_DATA_HOME, or use an EncryptedFileStorage with a path.")
+  }
+}
+
+extension FirstAvailableStorage.Preference {
+  /// Returns the storages to select from.
+  func storages(file: any SecureStorage) -> [any SecureStorage] {
+    #if SecretService && os(Linux)
+    switch self {
+    case .keyring: [SecretServiceStorage(), file]
+    // A program that wants the file must not use the keyring because the file isn't available.
+    case .file: file is UnavailableStorage ? [file] : [file, SecretServiceStorage()]
+    }
+    #else
+    [file]
+    #endif
   }
 }

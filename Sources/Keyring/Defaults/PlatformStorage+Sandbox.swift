@@ -8,14 +8,31 @@ extension PlatformStorage {
   ///
   /// Most sandboxes hide the user's keyring. The app's secrets are then in a file in its own data folder. The
   /// selection is remembered beside the file, so the secrets are never split between the two.
-  static let ofSandbox: FirstAvailableStorage? = {
-    let sandbox = Sandbox.current()
-    guard sandbox != .none, let data = sandbox.dataFolder else { return nil }
+  static let ofSandbox = storage(in: .current(), prefer: .keyring)
+
+  /// Returns the storage in a sandbox, or `nil` without one.
+  ///
+  /// - Parameters:
+  ///   - sandbox: The sandbox.
+  ///   - preference: The storage to use if both are available.
+  /// - Returns: The storage.
+  static func storage(
+    in sandbox: Sandbox, prefer preference: FirstAvailableStorage.Preference
+  ) -> FirstAvailableStorage? {
+    guard sandbox != .none else { return nil }
+    guard let data = sandbox.dataFolder else {
+      return FirstAvailableStorage(
+        [
+          UnavailableStorage(
+            message: "The sandbox has no folder for the app's data.",
+            recoverySuggestion: "Set XDG_DATA_HOME in the sandbox.")
+        ], remembering: .nowhere)
+    }
     let folder = data + "/swift-keyring"
     return FirstAvailableStorage(
-      [SecretServiceStorage(), file(in: folder, of: sandbox)],
+      preference.storages(file: file(in: folder, of: sandbox)),
       remembering: .file(at: folder + "/selection"))
-  }()
+  }
 
   private static func file(in folder: String, of sandbox: Sandbox) -> any SecureStorage {
     #if EncryptedFile

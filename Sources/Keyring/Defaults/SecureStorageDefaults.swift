@@ -14,8 +14,9 @@ internal import Synchronization
 /// 1. The `storage` argument of the property.
 /// 2. The override of the current task, set with `withSecureStorage`.
 /// 3. The storage of the process, set here.
-/// 4. The platform's own storage. On Linux, it's the Secret Service. In a test process, it's a storage that
-///    refuses every operation, so that no test reaches the developer's own keyring.
+/// 4. The platform's own storage. On Linux, it's the Secret Service, and in a sandbox it can also be an
+///    encrypted file. In a test process, it's a storage that refuses every operation, so that no test reaches
+///    the developer's own keyring.
 public enum SecureStorageDefaults {
   private struct State: Sendable {
     var storage: StorageBox?

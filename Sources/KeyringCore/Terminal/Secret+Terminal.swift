@@ -5,50 +5,50 @@ extension Secret {
   /// Asks for a line of text at the program's terminal, and doesn't show what is typed.
   ///
   /// The terminal is the one that controls the process, even if standard input comes from a file. It shows
-  /// what is typed again when the program is stopped, when a signal ends it, and when the method returns.
+  /// input again when the method returns. The same is true when a person or another program stops or ends
+  /// this one, with Ctrl-C or Ctrl-Z for example. The program's own handlers for these signals run as usual.
+  /// If the program ends in another way during the question, the terminal doesn't show input until the user
+  /// types `stty echo`.
+  ///
   /// The method blocks its thread.
   ///
   /// - Parameter prompt: The text before the cursor, for example "Passphrase: ".
   /// - Returns: The line without its end.
-  /// - Throws: `.locked` if there is no terminal, and `.userCanceled` if the input ends before the line does.
+  /// - Throws: `.locked` if there is no terminal, `.userCanceled` if the input ends before the line does, and
+  ///   `.invalidArgument` if the line is longer than the terminal accepts.
   public static func typed(atPrompt prompt: String) throws(SecureStorageError) -> Secret {
     // Two questions at the same time would mix.
     let result = HiddenInput.onlyOne.withLock { _ in
-      Result { () throws(SecureStorageError) in try HiddenInput(prompt).secret() }
+      Result { () throws(SecureStorageError) in
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        defer { if terminal >= 0 { close(terminal) } }
+        var shown = termios()
+        guard terminal >= 0, tcgetattr(terminal, &shown) == 0 else {
+          throw HiddenInput.error(
+            .locked, "The program has no terminal at which it can ask.", "Start it in a terminal.")
+        }
+        return try HiddenInput(prompt: prompt, terminal: terminal, shown: shown).secret()
+      }
     }
     return try result.get()
   }
 }
 
 /// A question at the terminal, which doesn't show the answer.
-private struct HiddenInput: ~Copyable {
+private struct HiddenInput {
   static let onlyOne = Mutex(())
 
   private enum Event {
     case line(Secret)
+    case longLine
     case end
     case signal(Int32)
   }
 
-  private let prompt: String
-  private let terminal: Int32
-  private let shown: termios
-
-  init(_ prompt: String) throws(SecureStorageError) {
-    self.prompt = prompt
-    terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
-    var shown = termios()
-    let isTerminal = terminal >= 0 && tcgetattr(terminal, &shown) == 0
-    self.shown = shown
-    guard isTerminal else {
-      throw SecureStorageError(
-        .locked, operation: .unlock, backendName: "terminal",
-        message: "The program has no terminal at which it could ask.",
-        recoverySuggestion: "Start it in a terminal.")
-    }
-  }
-
-  deinit { if terminal >= 0 { close(terminal) } }
+  let prompt: String
+  let terminal: Int32
+  /// The state of the terminal in which it shows what is typed.
+  let shown: termios
 
   /// Asks until there is an answer.
   ///
@@ -57,26 +57,32 @@ private struct HiddenInput: ~Copyable {
     while true {
       let signals = CaughtSignals()
       let event = ask(signals)
-      set(shown, TCSAFLUSH)
-      signals.release()
+      show()
       switch event {
-      case .line(let secret): return secret
+      case .line(let secret):
+        signals.release()
+        return secret
+      case .signal(SIGTSTP):
+        // By default, this stops the program until it continues.
+        signals.release(raising: SIGTSTP)
       case .signal(let number):
-        // By default, this ends or stops the program.
-        kill(getpid(), number)
-        if number == SIGTSTP { continue }
-      case .end: break
+        signals.release(raising: number)
+        throw Self.error(.userCanceled, "The question was interrupted.", "Try again.")
+      case .end:
+        signals.release()
+        throw Self.error(.userCanceled, "The terminal returned no line of text.", "Try again.")
+      case .longLine:
+        signals.release()
+        throw Self.error(
+          .invalidArgument, "The line is longer than the terminal accepts.", "Type less.")
       }
-      throw SecureStorageError(
-        .userCanceled, operation: .unlock, backendName: "terminal",
-        message: "The terminal returned no line of text.", recoverySuggestion: "Try again.")
     }
   }
 
-  private func ask(_ signals: borrowing CaughtSignals) -> Event {
+  private func ask(_ signals: CaughtSignals) -> Event {
     hideAndAsk()
-    // This is more than the 4096 bytes that a terminal accepts per line.
-    return withUnsafeTemporaryAllocation(byteCount: 1 << 13, alignment: 1) { buffer in
+    // A terminal cuts a longer line off, and keeps its end.
+    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
       defer { buffer.zeroize() }
       var count = 0
       while count < buffer.count {
@@ -93,94 +99,139 @@ private struct HiddenInput: ~Copyable {
         if added < 0, errno == EINTR || errno == EAGAIN { continue }
         guard added > 0 else { return .end }
         count += added
-        if buffer[count - 1] == UInt8(ascii: "\n") {
+        if count < buffer.count, buffer[count - 1] == UInt8(ascii: "\n") {
           return .line(Secret(copying: UnsafeRawBufferPointer(rebasing: buffer[..<(count - 1)])))
         }
       }
-      return .end
+      return .longLine
     }
   }
 
   /// Hides what is typed, drops what was typed before the question, and asks.
   private func hideAndAsk() {
     var hidden = shown
+    hidden.c_iflag |= tcflag_t(ICRNL)
+    hidden.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
     hidden.c_lflag &= ~tcflag_t(ECHO)
-    hidden.c_lflag |= tcflag_t(ECHONL)
-    set(hidden, TCSAFLUSH)
+    set(hidden)
     _ = Array(prompt.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
   }
 
-  private func set(_ state: termios, _ moment: Int32) {
+  /// Shows what is typed, unless the terminal belongs to another program, such as the shell.
+  private func show() {
+    if tcgetpgrp(terminal) == getpgrp() { set(shown) }
+  }
+
+  private func set(_ state: termios) {
     var state = state
-    while tcsetattr(terminal, moment, &state) != 0, errno == EINTR {}
+    while tcsetattr(terminal, TCSAFLUSH, &state) != 0, errno == EINTR {}
+  }
+
+  static func error(
+    _ code: SecureStorageError.Code, _ message: String, _ recoverySuggestion: String
+  ) -> SecureStorageError {
+    SecureStorageError(
+      code, operation: .unlock, backendName: "terminal", message: message,
+      recoverySuggestion: recoverySuggestion)
   }
 }
 
 /// The signals that would otherwise leave the terminal without an echo.
 ///
 /// A handler writes the number of each signal to a pipe, because any thread may get it.
-private struct CaughtSignals: ~Copyable {
+private struct CaughtSignals {
   private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT]
 
-  private let reading: Int32
   private let before: [(number: Int32, action: sigaction)]
+  /// The signals that this thread had blocked.
+  private let blocked: sigset_t
 
   init() {
-    var ends: [Int32] = [-1, -1]
     // Without a pipe, signals do what they always do.
-    guard pipe(&ends) == 0 else {
-      (reading, before) = (-1, [])
-      return
-    }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
-    reading = ends[0]
-    signalPipe.store(ends[1], ordering: .releasing)
-    before = Self.numbers.compactMap { number in
+    let numbers = SignalPipe.shared == nil ? [] : Self.numbers
+    before = numbers.compactMap { number in
       var action = sigaction()
       sigaction(number, nil, &action)
-      let handler = signal(number, passOn)
-      // A signal that the program ignores stays ignored.
-      if unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
-        signal(number, SIG_IGN)
-        return nil
-      }
+      // The handler comes first. A signal that the program ignores stays ignored.
+      let ignored = unsafeBitCast(SIG_IGN, to: Int.self)
+      if withUnsafeBytes(of: action, { $0.load(as: Int.self) }) == ignored { return nil }
+      signal(number, SignalPipe.passOn)
+      // A signal ends a call to read, because some systems can't poll a terminal.
+      var own = sigaction()
+      sigaction(number, nil, &own)
+      own.sa_flags &= ~SA_RESTART
+      sigaction(number, &own, nil)
       return (number, action)
     }
+    blocked = Self.changeMask(SIG_UNBLOCK, before.map(\.number))
   }
 
   /// Waits for input, and returns `nil`, or for a signal, and returns its number.
   func wait(for terminal: Int32) -> Int32? {
     var sources = [
       pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: SignalPipe.shared?.reading ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     while poll(&sources, nfds_t(sources.count), -1) < 0, errno == EINTR {}
-    guard sources[1].revents != 0 else { return nil }
-    var number: UInt8 = 0
-    return read(reading, &number, 1) == 1 ? Int32(number) : nil
+    return sources[1].revents == 0 ? nil : SignalPipe.shared?.next()
   }
 
-  /// Gives the signals back to the program.
-  consuming func release() {
+  /// Gives the signals back to the program, together with those that have arrived.
+  ///
+  /// - Parameter first: The signal that has ended the question.
+  func release(raising first: Int32? = nil) {
     for (number, action) in before {
       var action = action
       sigaction(number, &action, nil)
     }
-    close(signalPipe.exchange(-1, ordering: .acquiringAndReleasing))
-    close(reading)
+    // A signal to the process, instead of this thread, might arrive only after the next question has begun.
+    if let first { raise(first) }
+    while let number = SignalPipe.shared?.next() { raise(number) }
+    var blocked = blocked
+    pthread_sigmask(SIG_SETMASK, &blocked, nil)
+  }
+
+  /// Changes the signals that this thread blocks, and returns those that it has blocked before.
+  private static func changeMask(_ change: Int32, _ numbers: [Int32]) -> sigset_t {
+    var (set, before) = (sigset_t(), sigset_t())
+    sigemptyset(&set)
+    for number in numbers { sigaddset(&set, number) }
+    pthread_sigmask(change, &set, &before)
+    return before
   }
 }
 
-/// The end of the pipe that signals are written to.
-private let signalPipe = Atomic<Int32>(-1)
+/// The pipe that signals are written to.
+///
+/// It stays open, because a handler can run on another thread after the question.
+private struct SignalPipe: Sendable {
+  let reading: Int32
 
-/// Writes the number of a signal to the pipe, with only an async-signal-safe call.
-private let passOn: @convention(c) (Int32) -> Void = { number in
-  let error = errno
-  var byte = UInt8(truncatingIfNeeded: number)
-  write(signalPipe.load(ordering: .acquiring), &byte, 1)
-  errno = error
+  /// The pipe of the process, or `nil` if the process has too many open files.
+  static let shared: SignalPipe? = {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    writing.store(ends[1], ordering: .releasing)
+    return SignalPipe(reading: ends[0])
+  }()
+
+  private static let writing = Atomic<Int32>(-1)
+
+  /// Writes the number of a signal to the pipe, with only an async-signal-safe call.
+  static let passOn: @convention(c) (Int32) -> Void = { number in
+    let error = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    write(SignalPipe.writing.load(ordering: .acquiring), &byte, 1)
+    errno = error
+  }
+
+  /// Returns the number of the next signal, or `nil` if there is none.
+  func next() -> Int32? {
+    var number: UInt8 = 0
+    return read(reading, &number, 1) == 1 ? Int32(number) : nil
+  }
 }

@@ -66,7 +66,7 @@ extension EncryptedFile {
       diagnosis.add(subject, "a \(source), which opens the file")
     } catch {
       guard error.code == .locked else { throw error }
-      let state = source.kind == .passphrase ? "" : "is locked, and which "
+      let state = source.kind == .storage ? "is locked, and which " : ""
       diagnosis.add(subject, "a \(source), which \(state)a diagnosis doesn't ask for")
     }
   }

@@ -9,7 +9,8 @@ extension KeySource {
   /// in the user's keyring. Other sandboxed apps can't get it. If the keyring is locked, the desktop may ask
   /// the user to unlock it, for which the user has five minutes.
   ///
-  /// The sandbox needs no permission for this. Outside of a sandbox, the desktop can't tell programs apart.
+  /// A Flatpak needs no permission for this. A snap needs the plug `desktop`. Outside of a sandbox, the desktop
+  /// can't tell programs apart.
   ///
   /// See the documentation of the
   /// [Secret portal](https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.Secret.html).

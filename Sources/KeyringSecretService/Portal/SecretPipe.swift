@@ -5,6 +5,9 @@ internal import KeyringStorage
 
 /// A pipe through which another program sends a secret.
 final class SecretPipe {
+  /// The largest size of a secret in bytes, which is far more than a key has.
+  private static let largest = 1 << 16
+
   private let input: GLibReference
   /// The descriptors that a message takes along: the end of the pipe that the other program writes to.
   ///
@@ -63,6 +66,9 @@ final class SecretPipe {
       // Nobody else has these bytes.
       defer { bytes.zeroize() }
       secret = secret.followed(by: UnsafeRawBufferPointer(bytes))
+      guard secret.count <= Self.largest else {
+        throw DBusError(domain: "swift-keyring", code: 0, text: "the secret is too large")
+      }
     }
   }
 }

@@ -16,6 +16,7 @@ struct SecretPortal {
     case failed(UInt32)
     /// There is a portal, which isn't to ask anyone.
     case silent
+    case missing
   }
 
   let request: KeyRequest
@@ -27,8 +28,9 @@ struct SecretPortal {
     let token = try token()
     switch try await outcome(token) {
     case .secret(let secret, let new):
-      if let new, new != token { try keep(new) }
-      return secret
+      guard let new, new != token else { return secret }
+      // Another process may have kept the token of another secret.
+      return try keep(new, replacing: token != nil) ? secret : try await key()
     case .declined: throw request.error(.userCanceled, "The Secret portal's question was declined.")
     case .failed(let response):
       throw request.error(
@@ -36,6 +38,7 @@ struct SecretPortal {
         recoverySuggestion: "Unlock the user's keyring, and try again.",
         underlying: .init(
           domain: "org.freedesktop.portal.Request", code: Int(response), text: "Response"))
+    case .missing: throw missing(nil)
     case .silent:
       throw request.error(
         .locked, "The Secret portal wasn't asked for the key of the \(request.subject).")
@@ -56,7 +59,10 @@ struct SecretPortal {
           return try await ask(portal, token, on: opened, until: deadline)
         }
         let message = MethodCall.secretPortalVersion(from: portal)
-        _ = try await opened.send([message], to: nil, until: deadline)[0].get()
+        let version = try await opened.send([message], to: nil, until: deadline)[0]
+        // A portal without the interface says that the argument is invalid.
+        if case .failure(let failure) = version, failure.isInvalidArgument { return .missing }
+        _ = try version.get()
         return .silent
       }
     } catch {
@@ -110,18 +116,19 @@ struct SecretPortal {
     if !isConnected {
       return request.error(cause.codeWhileConnecting, underlying: cause.underlying)
     }
-    if cause.isWithoutReceiver || cause.isWithoutInterface {
-      return request.error(
-        .keyNotFound, "The desktop has no Secret portal for the key of the \(request.subject).",
-        recoverySuggestion: """
-          Install xdg-desktop-portal, and a keyring that provides \
-          org.freedesktop.impl.portal.Secret.
-          """, underlying: cause.underlying)
-    }
+    if cause.isWithoutReceiver || cause.isWithoutInterface { return missing(cause) }
     return request.error(
       cause.codeWhileCalling, "The Secret portal gave no key for the \(request.subject).",
       recoverySuggestion: "Check that the desktop's portal works, and try again.",
       underlying: cause.underlying)
+  }
+
+  private func missing(_ cause: DBusError?) -> SecureStorageError {
+    request.error(
+      .keyNotFound, "The desktop has no Secret portal for the key of the \(request.subject).",
+      recoverySuggestion: """
+        Install xdg-desktop-portal, and a keyring that provides org.freedesktop.impl.portal.Secret.
+        """, underlying: cause?.underlying)
   }
 
   // MARK: - The token
@@ -136,14 +143,18 @@ struct SecretPortal {
   }
 
   /// Keeps a token, without which the portal might give another secret next time.
-  private func keep(_ token: String) throws(SecureStorageError) {
+  ///
+  /// - Returns: `false` if there is a token that must not be replaced.
+  private func keep(
+    _ token: String, replacing: Bool
+  ) throws(SecureStorageError) -> Bool {
     guard let tokenFile else {
       throw request.error(
         .noStorage, "The Secret portal's token can't be kept.",
         recoverySuggestion: "Pass the path of a file for it.", argument: "tokenFile")
     }
     do throws(FileFailure) {
-      _ = try StateFile(path: tokenFile).write(token, replacing: true)
+      return try StateFile(path: tokenFile).write(token, replacing: replacing)
     } catch {
       throw failure(error, tokenFile)
     }
@@ -161,7 +172,6 @@ extension DBusError {
   fileprivate var isWithoutInterface: Bool {
     [
       "org.freedesktop.DBus.Error.UnknownInterface", "org.freedesktop.DBus.Error.UnknownMethod",
-      "org.freedesktop.DBus.Error.InvalidArgs",
     ].contains(remoteName)
   }
 }

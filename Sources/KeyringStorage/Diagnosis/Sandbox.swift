@@ -21,27 +21,32 @@ package enum Sandbox: Equatable, Sendable {
       }
       return .flatpak(names.first.map(String.init) ?? "of unknown name")
     }
-    // This variable is set in every snap, and users don't set it by hand.
-    if getenv("SNAP") != nil {
-      return .snap(getenv("SNAP_NAME").map { String(cString: $0) } ?? "of unknown name")
+    // A program that a snap has started, such as a shell in an editor, inherits the variable.
+    if let folder = variable("SNAP"),
+      ProcFile.link("/proc/self/exe")?.hasPrefix(folder + "/") == true
+    {
+      return .snap(variable("SNAP_NAME") ?? "of unknown name")
     }
     return .none
   }
 
-  /// The folder of the app's own data, or `nil` if the sandbox has none.
+  /// The folder of the app's own data, or `nil` if there is none.
   ///
-  /// Flatpak names it in `XDG_DATA_HOME`. Of the folders of a snap, it's the one that all revisions share.
+  /// Of the folders of a snap, it's the one that all revisions share.
   package var dataFolder: String? {
-    let variable: String
-    switch self {
-    case .none: return nil
-    case .flatpak: variable = "XDG_DATA_HOME"
-    case .snap: variable = "SNAP_USER_COMMON"
-    }
-    guard let path = getenv(variable).map({ String(cString: $0) }), path.hasPrefix("/") else {
-      return nil
-    }
-    return path
+    let folder =
+      switch self {
+      case .none: nil as String?
+      case .flatpak(let name):
+        Self.variable("XDG_DATA_HOME")
+          ?? Self.variable("HOME").map { "\($0)/.var/app/\(name)/data" }
+      case .snap: Self.variable("SNAP_USER_COMMON")
+      }
+    return folder.flatMap { $0.hasPrefix("/") ? $0 : nil }
+  }
+
+  private static func variable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
   }
 
   /// Instructions to store secrets in the sandbox, or `nil` without a sandbox.

@@ -12,6 +12,7 @@ import KeyringStorage
 //   KeyringWorker read SERVICE ACCOUNT allowed|never
 //   KeyringWorker change SERVICE COUNT
 //   KeyringWorker serve SERVICE
+//   KeyringWorker ask
 //
 // STORAGE is a collection of the Secret Service, the path of an encrypted file, or "etcd:" and the folder of a
 // cluster. The program ends with the status 0 if all goes well.
@@ -28,6 +29,9 @@ case ("mix-on", 5):
     storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3],
     choice: MixedOperations.Choice(rawValue: arguments[4]) ?? .all
   ).runUntilInputEnds()
+case ("ask", 1):
+  // An app asks on any thread, and the kernel prefers the main thread for signals.
+  try concurrently(1) { _ in tell("\(try Secret.typed(atPrompt: "Secret: ").count) bytes") }
 #if SecretService
 case ("start", 2):
   // Nothing was sent before, so every thread finds that there is no session yet.

@@ -55,8 +55,20 @@ package final class Program: Sendable {
   }
 
   /// Writes a line to the program's input, and leaves the input open.
-  package func writeLine(_ line: String) throws {
-    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  package func writeLine(_ line: String) throws { try write(line + "\n") }
+
+  /// Writes text to the program's input, and leaves the input open.
+  package func write(_ text: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+  }
+
+  /// Reads output until it ends with a text, and returns it.
+  package func read(until end: String) throws -> String {
+    var text = ""
+    while !text.hasSuffix(end), let byte = try readByte() {
+      text.append(Character(UnicodeScalar(byte)))
+    }
+    return text
   }
 
   package func closeInput() throws { try input.fileHandleForWriting.close() }
@@ -90,6 +102,23 @@ package final class Program: Sendable {
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     return try output.fileHandleForReading.readToEnd() ?? Data()
+  }
+}
+
+extension Program {
+  /// Starts a command in a terminal, with all signals unblocked.
+  ///
+  /// A child inherits the signal mask of the thread that starts it, and Dispatch's threads block most
+  /// signals.
+  package static func inTerminal(_ command: String) throws -> Program {
+    let free = """
+      import os, signal, sys
+      signal.pthread_sigmask(signal.SIG_SETMASK, [])
+      os.execvp(sys.argv[1], sys.argv[1:])
+      """
+    return try Program(
+      "/usr/bin/python3",
+      ["-I", "-c", free, "script", "--quiet", "--return", "--command", command, "/dev/null"])
   }
 }
 #endif

@@ -52,8 +52,14 @@ import Testing
 
   @Test func `a Snap sandbox is named after its snap`() async {
     await #expect(processExitsWith: .success) {
+      // A program that isn't in the snap only inherits its variables.
       setenv("SNAP", "/snap/example/1", 1)
       setenv("SNAP_NAME", "example", 1)
+      #expect(Sandbox.current() == .none)
+      let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+      setenv("SNAP", URL(fileURLWithPath: program).deletingLastPathComponent().path, 1)
+      setenv("SNAP_USER_COMMON", "/home/ada/snap/example/common", 1)
+      #expect(Sandbox.current().dataFolder == "/home/ada/snap/example/common")
       let diagnosis = SecretServiceStorage(options: .init(busAddress: "garbage")).diagnose()
       #expect("\(diagnosis.findings[0])" == "ok: SecretServiceStorage, sandbox: Snap, example")
       #expect(Sandbox.current().recoverySuggestion?.contains("snap connect example:") == true)

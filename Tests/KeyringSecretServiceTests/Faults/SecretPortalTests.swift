@@ -60,6 +60,20 @@ import Testing
     try portal.end()
   }
 
+  @Test func `requests at the same time get one secret`() async throws {
+    let portal = try portal("token")
+    let (source, request) = (source(tokenFile: tokenFile), request(.creation))
+    defer {
+      let folder = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
+      try? FileManager.default.removeItem(at: folder)
+    }
+    async let first = source.secret(for: request)
+    async let second = source.secret(for: request)
+    #expect(try await first == second)
+    #expect(try await source.secret(for: request) == first)
+    try portal.end()
+  }
+
   @Test func `a token that can't be kept is an error`() async throws {
     let portal = try portal("token")
     for (file, code) in [

@@ -91,8 +91,9 @@ final class DesktopPortal {
   private let program: Program
 
   init(on bus: PrivateBus) throws {
+    let paths = ["/usr/libexec/xdg-desktop-portal", "/usr/lib/xdg-desktop-portal"]
     program = try Program(
-      "/usr/libexec/xdg-desktop-portal",
+      try #require(paths.first(where: FileManager.default.isExecutableFile)),
       environment: bus.environment.merging(["XDG_CURRENT_DESKTOP": "GNOME"]) { $1 },
       complaints: .nullDevice)
     try bus.wait(for: "org.freedesktop.portal.Desktop")

@@ -1,0 +1,49 @@
+#if SecretService && os(Linux)
+import Foundation
+import Testing
+
+/// A question at the terminal on a thread that isn't the main one.
+@Suite struct HiddenInputTests {
+  private func ask(_ before: String, _ after: String) throws -> Program {
+    try .inTerminal("bash -c '\(before); \(Program.workerPath) ask; \(after)'")
+  }
+
+  @Test func `what is typed isn't shown`() throws {
+    let program = try ask("true", "stty -a")
+    #expect(try program.read(until: "Secret: ").hasSuffix("Secret: "))
+    try program.writeLine("t0p s3cret")
+    let text = String(decoding: try program.finish().output, as: UTF8.self)
+    #expect(
+      text.contains("10 bytes") && text.contains(" echo ") && !text.contains("t0p"), "\(text)")
+  }
+
+  @Test func `Ctrl-C ends the program and shows input again`() throws {
+    let program = try ask("trap : INT", "echo status $?; stty -a")
+    #expect(try program.read(until: "Secret: ").hasSuffix("Secret: "))
+    try program.write("half a se\u{3}")
+    let text = String(decoding: try program.finish().output, as: UTF8.self)
+    #expect(
+      text.contains("status 130") && text.contains(" echo ") && !text.contains("half"), "\(text)")
+  }
+
+  @Test func `Ctrl-Z stops the program, which asks again when it continues`() throws {
+    let program = try ask("set -m", "echo stopped; stty -a; fg")
+    #expect(try program.read(until: "Secret: ").hasSuffix("Secret: "))
+    try program.write("half a se\u{1A}")
+    let text = try program.read(until: "Secret: ")
+    #expect(
+      text.contains("stopped") && text.contains(" echo ") && !text.contains("half"), "\(text)")
+    try program.writeLine("t0p s3cret")
+    let rest = String(decoding: try program.finish().output, as: UTF8.self)
+    #expect(rest.contains("10 bytes") && !rest.contains("t0p"), "\(rest)")
+  }
+
+  @Test func `a line that the terminal cuts off is refused`() throws {
+    let program = try ask("true", "true")
+    #expect(try program.read(until: "Secret: ").hasSuffix("Secret: "))
+    try program.writeLine(String(repeating: "x", count: 5000))
+    let text = String(decoding: try program.finish().output, as: UTF8.self)
+    #expect(text.contains("longer than the terminal accepts") && !text.contains("bytes"), "\(text)")
+  }
+}
+#endif
