@@ -65,7 +65,9 @@ let package = Package(
     .systemLibrary(
       name: "CLibSecret",
       pkgConfig: "libsecret-1",
-      providers: [.apt(["libsecret-1-dev", "libglib2.0-dev"])]),
+      providers: [
+        .apt(["libsecret-1-dev", "libglib2.0-dev"]), .yum(["libsecret-devel", "glib2-devel"]),
+      ]),
     .target(
       name: "KeyringSecretService",
       dependencies: [

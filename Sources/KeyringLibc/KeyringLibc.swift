@@ -5,4 +5,6 @@
 @_exported public import Musl
 #elseif canImport(Darwin)
 @_exported public import Darwin
+#else
+#error("swift-keyring needs Linux or one of Apple's platforms.")
 #endif
