@@ -13,6 +13,15 @@ public enum SecretText {
     return Secret(bytes: !isBinary && hasNewline ? bytes.dropLast() : bytes[...])
   }
 
+  /// Returns a random password of letters and digits.
+  ///
+  /// - Parameter length: The number of characters.
+  /// - Returns: The password.
+  public static func generated(length: Int) -> Secret {
+    let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+    return Secret(bytes: (0..<length).map { _ in characters[Int.random(in: characters.indices)] })
+  }
+
   /// Returns the bytes to write for a secret that was requested.
   ///
   /// - Parameters:

@@ -51,6 +51,13 @@ struct ItemOptions: ParsableArguments {
     }
   }
 
+  /// Throws an error unless a credential and only a credential has a login.
+  func check(login: String?) throws {
+    if (credential == nil) != (login == nil) {
+      throw ValidationError("Specify --credential and --login together.")
+    }
+  }
+
   func selection() -> ItemSelection {
     ItemSelection(
       service: service, account: account, accessGroup: accessGroup, credential: credential,

@@ -10,12 +10,12 @@ struct KeyringTool: AsyncParsableCommand {
     abstract: "Manage the secrets in your keyring or in the storage of a fleet.",
     discussion: """
       The tool reads secrets from standard input, or asks for them without echo. It never takes them \
-      from arguments. Only "get" prints a secret.
+      from arguments. Only "get" prints a secret, and "run" hands secrets to a program.
       """,
     subcommands: [
-      ListCommand.self, GetCommand.self, SetCommand.self, RemoveCommand.self, MoveCommand.self,
-      WatchCommand.self, LockCommand.self, UnlockCommand.self, CollectionsCommand.self,
-      DoctorCommand.self,
+      ListCommand.self, GetCommand.self, SetCommand.self, GenerateCommand.self,
+      RemoveCommand.self, MoveCommand.self, RunCommand.self, WatchCommand.self, LockCommand.self,
+      UnlockCommand.self, CollectionsCommand.self, DoctorCommand.self,
     ] + fleetCommands)
 
   #if Etcd

@@ -22,18 +22,24 @@ struct SetCommand: ParsableCommand {
   @Flag(help: "Fail if the item already exists.")
   var add = false
 
+  @Flag(help: "Store a secret even if it's empty.")
+  var empty = false
+
   func validate() throws {
-    if (item.credential == nil) != (login == nil) {
-      throw ValidationError("Specify --credential and --login together.")
-    }
+    try item.check(login: login)
   }
 
   func run() throws {
     let selection = item.selection()
     // Check the selection before asking a person for a secret.
     _ = try selection.key()
+    let secret = try Terminal.readSecret(isBinary: binary)
+    if secret.count == 0, !empty {
+      // The program that pipes the secret in may have failed.
+      throw ToolFailure("The secret is empty.", recoverySuggestion: "To store it, use --empty.")
+    }
     try ItemCommands(storage.selected()).set(
-      Terminal.readSecret(isBinary: binary), for: selection, login: login, label: label,
+      secret, for: selection, login: login, label: label,
       mode: add ? .add : .addOrReplace)
   }
 }

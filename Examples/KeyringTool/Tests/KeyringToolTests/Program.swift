@@ -52,6 +52,9 @@ final class Program {
       .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
   }
 
+  /// Sends a signal to the program.
+  func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
   func type(_ text: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
   }

@@ -1,0 +1,87 @@
+import FoundationEssentials
+public import KeyringStorage
+
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A private folder in memory with a file for each secret, as systemd gives it to a service.
+///
+/// See [systemd.exec(5)](https://www.freedesktop.org/software/systemd/man/systemd.exec.html), section
+/// "Credentials".
+public struct CredentialsFolder {
+  /// The path of the folder.
+  public let path: String
+  private let names: [String]
+
+  /// Creates a folder that only this user can read.
+  ///
+  /// - Parameter secrets: The secrets, by the names of their files.
+  /// - Throws: ``ToolFailure`` if there is no folder in memory, or a file can't be written.
+  public init(_ secrets: [String: Secret]) throws {
+    // The file system of both is in memory, so the secrets don't reach a disk.
+    let candidates = [getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }, "/dev/shm"]
+    guard let base = candidates.compactMap(\.self).first(where: { access($0, W_OK | X_OK) == 0 })
+    else {
+      throw ToolFailure(
+        "There is no folder in memory for the secrets.",
+        recoverySuggestion: "Set XDG_RUNTIME_DIR, or pass the secrets with --env.")
+    }
+    var template = Array("\(base)/keyring-tool.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Self.unwritable(base) }
+    path = template.withUnsafeBufferPointer { buffer in
+      buffer.baseAddress.map { String(cString: $0) } ?? ""
+    }
+    names = Array(secrets.keys)
+    do {
+      for (name, secret) in secrets { try write(secret, to: "\(path)/\(name)") }
+    } catch {
+      remove()
+      throw error
+    }
+  }
+
+  /// Returns whether a text can be the name of a file in the folder.
+  ///
+  /// - Parameter name: The text.
+  /// - Returns: `true` if it names a file and no other place.
+  public static func isName(_ name: String) -> Bool {
+    !name.isEmpty && name != "." && name != ".." && !name.contains("/")
+      && !name.utf8.contains(0) && name.utf8.count <= 255
+  }
+
+  /// Removes the folder with its files.
+  public func remove() {
+    for name in names { unlink("\(path)/\(name)") }
+    rmdir(path)
+  }
+
+  private func write(_ secret: Secret, to file: String) throws {
+    let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o400)
+    guard descriptor >= 0 else { throw Self.unwritable(file) }
+    defer { close(descriptor) }
+    try secret.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let part = UnsafeRawBufferPointer(rebasing: rest)
+        let count = systemWrite(descriptor, part.baseAddress, part.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw Self.unwritable(file) }
+        rest = rest.dropFirst(count)
+      }
+    }
+  }
+
+  private static func unwritable(_ path: String) -> ToolFailure {
+    ToolFailure(
+      "\(path.printable) can't be written.",
+      recoverySuggestion: "Check its file system, or pass the secrets with --env.")
+  }
+}
+
+/// Calls the C library's function, whose name the type above also uses.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, bytes, count)
+}

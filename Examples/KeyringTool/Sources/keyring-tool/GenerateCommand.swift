@@ -1,0 +1,37 @@
+import ArgumentParser
+import KeyringStorage
+import KeyringToolCommands
+
+struct GenerateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "generate", abstract: "Store a random password.",
+    discussion: """
+      The password consists of letters and digits. The command doesn't print it. If there is an item already, \
+      the command fails, unless you specify --replace.
+      """)
+
+  @OptionGroup var storage: StorageOptions
+  @OptionGroup var item: ItemOptions
+
+  @Option(help: "The number of characters, each of which has almost 6 bits.")
+  var length = 32
+
+  @Option(help: "The login of a credential. It isn't encrypted.")
+  var login: String?
+
+  @Flag(help: "Replace the secret of an item that is there.")
+  var replace = false
+
+  func validate() throws {
+    try item.check(login: login)
+    guard (8...1024).contains(length) else {
+      throw ValidationError("Specify a --length from 8 to 1024.")
+    }
+  }
+
+  func run() throws {
+    try ItemCommands(storage.selected()).set(
+      SecretText.generated(length: length), for: item.selection(), login: login,
+      mode: replace ? .addOrReplace : .add)
+  }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import KeyringStorage
+import KeyringToolCommands
+
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+struct RunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Run a program with secrets of a service.",
+    discussion: """
+      The program finds the files in the folder $CREDENTIALS_DIRECTORY, as a service of systemd does. The \
+      folder is in memory, and is removed when the program ends.
+
+      Use --env only for a program that can't read files. Every program of the same user can read the \
+      variables in /proc, and every program that this one starts inherits them.
+
+      The program gets the signals that are sent to this one. The exit status is that of the program, 127 if \
+      the program isn't found, and 126 if it can't be started. If a secret is missing, the program isn't \
+      started, and the status is 1.
+      """)
+
+  @OptionGroup var storage: StorageOptions
+
+  @Option(help: "The service that the secrets belong to.")
+  var service: String
+
+  @Option(
+    name: .customLong("file"),
+    help: ArgumentHelp(
+      "A password as a file with this name. The account has the same name, or another one after \"=\".",
+      valueName: "name[=account]"))
+  var files: [NamedAccount] = []
+
+  @Option(
+    name: .customLong("env"),
+    help: ArgumentHelp(
+      "A password as an environment variable.", valueName: "variable[=account]"))
+  var variables: [NamedAccount] = []
+
+  @Argument(parsing: .postTerminator, help: "The program and its arguments, after \"--\".")
+  var command: [String] = []
+
+  func validate() throws {
+    if command.isEmpty { throw ValidationError("Specify a program after \"--\".") }
+    if files.isEmpty, variables.isEmpty { throw ValidationError("Specify --file or --env.") }
+    for name in files.map(\.name) where !CredentialsFolder.isName(name) {
+      throw ValidationError("\"\(name)\" can't be the name of a file.")
+    }
+    for name in variables.map(\.name) where !NamedAccount.isVariable(name) {
+      throw ValidationError("\"\(name)\" can't be the name of an environment variable.")
+    }
+    for named in [files, variables] where Set(named.map(\.name)).count < named.count {
+      throw ValidationError("Use each name only once.")
+    }
+  }
+
+  func run() throws {
+    let items = try ItemCommands(storage.selected())
+    let secrets = try secrets(files, items)
+    for (name, secret) in try self.secrets(variables, items) {
+      guard let text = secret.text, !text.utf8.contains(0) else {
+        throw ToolFailure(
+          "The password for \(name) isn't text.", recoverySuggestion: "Pass it with --file.")
+      }
+      setenv(name, text, 1)
+    }
+    let folder = secrets.isEmpty ? nil : try CredentialsFolder(secrets)
+    if let folder { setenv("CREDENTIALS_DIRECTORY", folder.path, 1) }
+    let end = ChildProgram.run(command)
+    folder?.remove()
+    switch end {
+    case .exited(let status): throw ExitCode(status)
+    case .killed(let signal):
+      ChildProgram.end(by: signal)
+      throw ExitCode(128 + signal)
+    case .notStarted(let error):
+      Terminal.complain("\(command[0]) can't be started: \(String(cString: strerror(error)))")
+      throw ExitCode(error == ENOENT ? 127 : 126)
+    }
+  }
+
+  private func secrets(
+    _ named: [NamedAccount], _ items: ItemCommands
+  ) throws -> [String: Secret] {
+    var secrets: [String: Secret] = [:]
+    for one in named {
+      secrets[one.name] = try items.secret(ItemSelection(service: service, account: one.account))
+    }
+    return secrets
+  }
+}
+
+/// The name under which a program gets a secret, and the account that has the secret.
+struct NamedAccount: ExpressibleByArgument {
+  let name: String
+  let account: String
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let name = parts.first, let account = parts.last, !account.isEmpty else { return nil }
+    (self.name, self.account) = (String(name), String(account))
+  }
+
+  /// Returns whether a text can be the name of an environment variable of a shell.
+  static func isVariable(_ name: String) -> Bool {
+    guard let first = name.first, !first.isNumber else { return false }
+    return name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+  }
+}

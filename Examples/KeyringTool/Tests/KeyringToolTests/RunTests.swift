@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+/// Tests of the command that runs another program with secrets.
+@Suite(.inPrivateSession, .needs("python3"))
+struct RunTests {
+  private let service = "keyring-tool-\(UUID().uuidString)"
+  private var item: [String] { ["--service", service, "--account", "me"] }
+  private var run: [String] { ["run", "--service", service] }
+
+  private func withSecret(_ secret: String = "s3cret", _ body: () throws -> Void) throws {
+    #expect(try Program.tool(["set"] + item, input: secret).status == 0)
+    defer { _ = try? Program.tool(["remove"] + item) }
+    try body()
+  }
+
+  @Test func `the program gets files, variables, and its own arguments`() throws {
+    try withSecret {
+      let script = """
+        cd "$CREDENTIALS_DIRECTORY" && cat token && echo " $TOKEN $PWD" && stat -c %a . token && \
+        stat -f -c %T . && printf '%s|' "$@"; exit 7
+        """
+      let result = try Program.tool(
+        run + ["--file", "token=me", "--env", "TOKEN=me", "--", "sh", "-c", script, "sh"]
+          + ["-a", "", "--help", "a b"])
+      let lines = result.output.split(separator: "\n").map(String.init)
+      #expect(result.status == 7 && lines.first?.hasPrefix("s3cret s3cret /") == true, "\(result)")
+      #expect(Array(lines.dropFirst()) == ["700", "400", "tmpfs", "-a||--help|a b|"], "\(result)")
+      let folder = try #require(lines.first?.split(separator: " ").last.map(String.init))
+      #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+  }
+
+  @Test func `the rest of the environment stays as it is`() throws {
+    try withSecret {
+      func variables(_ name: String, _ arguments: [String]) throws -> Set<String> {
+        let output = try Program.run(name, arguments).output
+        return Set(output.split(separator: "\0").map(String.init))
+      }
+      let before = try variables("env", ["-0"])
+      let tool = run + ["--env", "TOKEN=me", "--", "env", "-0"]
+      let inside = try variables(Program.toolPath, tool)
+      #expect(inside.symmetricDifference(before) == ["TOKEN=s3cret"])
+    }
+  }
+
+  @Test func `a program without its secret isn't started`() throws {
+    try withSecret {
+      let result = try Program.tool(
+        run + ["--file", "token=me", "--file", "other", "--", "echo", "started"])
+      #expect(result.status == 1 && result.output.isEmpty)
+      #expect(result.errors.contains("username: other"), "\(result)")
+    }
+  }
+
+  @Test(arguments: [("/nonexistent", 127), ("/etc/passwd", 126), ("/bin/false", 1)])
+  func `the status says whether the program was started`(path: String, status: Int32) throws {
+    try withSecret {
+      let result = try Program.tool(run + ["--file", "me", "--", path])
+      #expect(result.status == status)
+    }
+  }
+
+  @Test func `a program that a signal ends leaves no files`() throws {
+    try withSecret {
+      let script = """
+        "$0" "$@" -- sh -c 'echo "$CREDENTIALS_DIRECTORY"; kill -TERM $$'; echo status $?
+        """
+      let result = try Program.run(
+        "sh", ["-c", script, Program.toolPath] + run + ["--file", "me"])
+      let lines = result.output.split(separator: "\n").map(String.init)
+      #expect(lines.last == "status 143", "\(result)")
+      let folder = try #require(lines.first)
+      #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+  }
+
+  @Test(arguments: [SIGTERM, SIGINT, SIGUSR1])
+  func `signals reach the program`(number: Int32) throws {
+    try withSecret {
+      let script = """
+        import os, signal, sys
+        signal.signal(int(sys.argv[1]), lambda *_: sys.exit(3))
+        print(os.environ["CREDENTIALS_DIRECTORY"], flush=True)
+        signal.pause()
+        """
+      // Dispatch's threads block signals, and their children do so too.
+      let free = """
+        import os, signal, sys
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        os.execvp(sys.argv[1], sys.argv[1:])
+        """
+      let program = try Program(
+        "python3",
+        ["-c", free, Program.toolPath] + run + ["--file", "me", "--", "python3", "-c", script]
+          + ["\(number)"])
+      try program.waitFor("\n")
+      program.send(number)
+      #expect(try program.finish().status == 3)
+    }
+  }
+
+  @Test func `a generated password isn't printed, and replaces nothing unasked`() throws {
+    let generated = try Program.tool(["generate"] + item)
+    #expect(generated.status == 0 && generated.output.isEmpty)
+    let password = try Program.tool(["get"] + item).output
+    #expect(password.count == 32 && password.allSatisfy { $0.isLetter || $0.isNumber })
+    #expect(try Program.tool(["generate"] + item).status == 1)
+    #expect(try Program.tool(["generate", "--replace", "--length", "8"] + item).status == 0)
+    #expect(try Program.tool(["get"] + item).output.count == 8)
+    #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+  }
+
+  @Test func `an empty secret is stored only on request`() throws {
+    let refused = try Program.tool(["set"] + item)
+    #expect(refused.status == 1 && refused.errors.contains("--empty"))
+    #expect(try Program.tool(["get"] + item).status == 1)
+    #expect(try Program.tool(["set", "--empty"] + item).status == 0)
+    #expect(try Program.tool(["get"] + item).status == 0)
+    #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+  }
+}
