@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Reads one password as C programs do, and exits.
 
 #include <libsecret/secret.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Runs libsecret as a contender, with the calls that a C programmer would write.
 //
 //   contender WORK [COUNT]

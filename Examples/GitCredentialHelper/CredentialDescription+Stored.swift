@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Keyring
 
 // git-credential-libsecret keeps a credential in the secret of an item: the first line is the password, and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Keyring
 
 /// A description of a credential that git sends or asks for, with one line `name=value` per part.

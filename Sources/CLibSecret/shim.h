@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #if !__has_include(<libsecret/secret.h>) || !__has_include(<gio/gio.h>)

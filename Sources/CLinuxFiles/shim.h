@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 // The access control list of a file is an extended attribute; Swift's modules of the C libraries leave

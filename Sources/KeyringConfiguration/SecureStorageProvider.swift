@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Configuration
 public import Configuration
 public import KeyringStorage

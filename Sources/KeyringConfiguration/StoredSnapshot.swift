@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Configuration
 internal import Configuration
 internal import KeyringStorage

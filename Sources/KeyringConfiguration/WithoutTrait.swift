@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if !Configuration
 /// A provider of swift-configuration that reads secret values from any storage.
 @available(

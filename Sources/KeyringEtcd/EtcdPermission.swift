@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Etcd
 /// A permission to grant to a role of the cluster.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Etcd
 /// The files that an app needs for encrypted connections to an etcd cluster, in the PEM format.
 public struct EtcdTLS: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The C library of the platform, under one name.
 #if canImport(Glibc)
 @_exported public import Glibc

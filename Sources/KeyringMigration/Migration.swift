@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyringStorage
 
 /// A migration of secrets to a storage, from another storage or from plaintext.

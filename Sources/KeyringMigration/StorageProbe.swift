@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringStorage
 
 /// An item that is briefly saved in one storage to check whether it's found in another.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Sealing
 extension [UInt8] {
   /// Returns bytes from the system's source of randomness.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Sealing
 extension KeySource {
   /// The kind of a source, as stored with a wrapped key.

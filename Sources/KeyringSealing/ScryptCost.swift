@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Sealing
 /// The parameters of scrypt, [RFC 7914](https://www.rfc-editor.org/rfc/rfc7914).
 package struct ScryptCost: Sendable, Equatable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if !Sealing
 // These declarations give a helpful message to programs that use the module without its trait.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if SecretService && os(Linux)
 extension SecretServiceStorage {
   /// A collection of items, which other systems call a keychain.

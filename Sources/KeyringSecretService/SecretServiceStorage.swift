@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if SecretService && os(Linux)
 /// A storage in the user's keyring, which uses the freedesktop Secret Service through libsecret.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Asynchronous overloads of the storage's operations. You call them by the same names, with `await`.
 
 extension SecureStorage {

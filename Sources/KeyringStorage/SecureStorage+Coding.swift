@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension ItemCoding {
   /// Reads the value stored under a key.
   ///

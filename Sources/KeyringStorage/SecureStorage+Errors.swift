@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SecureStorage {
   /// Returns an error of this storage.
   ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SecureStorage {
   /// Checks that every storage can keep an item.
   ///

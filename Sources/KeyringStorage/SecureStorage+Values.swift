@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Methods that read and store single items as typed values. Setting `nil` removes the item.
 
 extension SecureStorage {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A type that stores secrets, for example in a keyring, in a file, or in memory for tests.
 ///
 /// The protocol is small on purpose. It has only a few operations, and extensions provide everything else

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The findings about a storage: whether it works here, and if not, what to do about it.
 ///
 /// A diagnosis is for people who set up a machine, for logs and for scripts. It contains no secrets. Each

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The declarations that the samples of the README and the articles use. `.ci/check-doc-samples`
 // compiles the samples.
 

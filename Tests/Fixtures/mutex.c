@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // A replacement for the wait of a Swift Mutex that is taken, for the thread sanitizer.
 //
 // The Mutex of Swift 6.3 waits in libswiftSynchronization, which the sanitizer can't look into. If

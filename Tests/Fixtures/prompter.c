@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Answers gnome-keyring's prompts from a script instead of a screen.
 //
 //   prompter ANSWER ...

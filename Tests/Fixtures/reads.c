@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Measures the memory that libsecret's own function loses each time it reads a password.
 //
 //   reads COUNT

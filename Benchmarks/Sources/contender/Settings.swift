@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Keyring
 
 /// The settings of an app that has 20 secrets.

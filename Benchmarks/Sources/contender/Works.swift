@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Contending
 
 /// Returns the work with a name of the driver's catalog.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyringStorage
 
 /// A property that keeps the password of an account on a server in the user's keyring.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The way a property represents a missing item: as `nil` or as a default value.
 ///
 /// The closures know the type of the stored value. Without them, each access of a generic property wrapper

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringStorage
 
 /// A type that a property for a password can have: `String`, `String?`, or `Secret?`.

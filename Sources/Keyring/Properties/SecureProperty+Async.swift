@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringStorage
 
 // The asynchronous overloads never block the task's thread and end if the task is cancelled.

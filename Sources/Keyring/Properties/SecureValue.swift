@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyringStorage
 
 /// A property that keeps a value of any codable type in the user's keyring.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import KeyringStorage
 
 /// A secure property with its value type erased.

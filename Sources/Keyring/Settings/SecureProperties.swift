@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyringStorage
 
 /// The secure properties of a value, such as a struct or class of settings, including nested settings.

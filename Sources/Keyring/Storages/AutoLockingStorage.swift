@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyringStorage
 
 /// A storage that locks its collection after every operation, so that the user confirms each use.

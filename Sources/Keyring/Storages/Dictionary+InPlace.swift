@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Dictionary {
   /// Calls a closure with a value in place.
   ///

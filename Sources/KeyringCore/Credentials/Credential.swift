@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A login and its password, which are stored together as one item.
 public struct Credential: Sendable, Equatable {
   /// The login, which is stored unencrypted as a searchable attribute.

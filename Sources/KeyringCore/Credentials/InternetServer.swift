@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A server and the way to reach it.
 ///
 /// These parts and the account form the key of an internet password. Every part that you specify belongs to

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension String {
   /// The text as a single line that's safe to print to a terminal.
   ///

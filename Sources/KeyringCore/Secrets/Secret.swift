@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringLibc
 
 /// Bytes that are overwritten in memory on release, and that never appear in output.

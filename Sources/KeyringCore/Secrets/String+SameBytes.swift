@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringLibc
 
 // Swift treats "e" with a combining accent and the single character for both as equal strings. Keyrings

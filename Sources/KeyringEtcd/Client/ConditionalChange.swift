@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Etcd
 /// A change of a key, which is made only if the key was last changed in a certain revision.
 struct ConditionalChange: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Etcd
 /// A way to send requests to etcd.
 protocol EtcdTransport: Sendable {

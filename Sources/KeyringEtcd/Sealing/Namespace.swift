@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Etcd
 /// The names of a namespace's keys in etcd's database.
 struct Namespace: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Etcd
 internal import KeyringSealing
 internal import KeyringStorage

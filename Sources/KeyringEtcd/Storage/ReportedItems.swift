@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Etcd
 /// The items that events of watches have brought, still encrypted.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringStorage
 
 /// A parser that finds the variables of an environment file and their ranges.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Sealing
 /// A data key that is encrypted with the key of a source, as it's stored.
 package struct WrappedKey: Sendable, Equatable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Sealing
 /// A reader of values that ``ByteWriter`` has written, which never reads beyond the end.
 package struct ByteReader {

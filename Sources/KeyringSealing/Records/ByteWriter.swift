@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if Sealing
 /// A writer that puts values into memory one after another, or only counts the bytes that they need.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if SecretService && os(Linux)
 
 /// Messages to the bus itself and to other programs on it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if SecretService && os(Linux)
 
 /// The items that signals have named and that haven't been read yet.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if SecretService && os(Linux)
 extension MethodCall {
   /// The name of the program that sandboxed apps ask for what is outside of their sandbox.

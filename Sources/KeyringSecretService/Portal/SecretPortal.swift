@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if SecretService && Sealing && os(Linux)
 internal import KeyringSealing
 internal import KeyringStorage

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if SecretService && os(Linux)
 
 /// The program that provides the Secret Service, and its differences from other providers.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A storage that is one of several collections, which other systems call keychains.
 ///
 /// Each collection has its own label and its own items. You lock and unlock each collection separately.

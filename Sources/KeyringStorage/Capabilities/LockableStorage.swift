@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A storage that can be locked.
 ///
 /// Nothing in a locked storage can be read or written until it's unlocked.

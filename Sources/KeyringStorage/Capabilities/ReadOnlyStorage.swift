@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A storage of values that a program gets at its start and can't change.
 ///
 /// Saving or removing an item fails with `.readOnly`. A type that conforms to this protocol implements only

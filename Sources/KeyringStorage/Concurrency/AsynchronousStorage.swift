@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A storage that is written with `async` and `await`.
 ///
 /// You write the operations whose names end in `WithoutBlocking`. A synchronous operation runs the same code

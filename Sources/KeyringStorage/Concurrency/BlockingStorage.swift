@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A storage whose operations block their thread while they wait.
 ///
 /// An `await` runs the operation on one of at most 64 threads of the library's thread pool. Further calls

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// A signal that tells a storage during a synchronous call that the result is no longer needed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Dispatch
 
 /// A source of events for which a thread waits when it has no job.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A storage whose operations never wait for long, such as one in memory.
 ///
 /// An `await` runs the operation at once, on the executor of the caller.

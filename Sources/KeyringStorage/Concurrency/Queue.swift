@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A first-in, first-out queue whose operations take constant time on average.
 struct Queue<Element> {
   /// The elements.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Dispatch
 internal import KeyringLibc
 internal import Synchronization

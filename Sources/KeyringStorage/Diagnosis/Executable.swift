@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The current program.
 package enum Executable {
   /// The file name of the program, with links resolved, so that all names of one program share items.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SecureStorage {
   /// Finds out whether the storage works here, without changing anything and without a prompt.
   ///

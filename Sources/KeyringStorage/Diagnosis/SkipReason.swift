@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A reason for `FirstAvailableStorage` to skip a storage.
 ///
 /// It's certain that none of the program's secrets are in the storage, and that none can be stored there.

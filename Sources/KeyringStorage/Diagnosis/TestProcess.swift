@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringLibc
 
 /// A check for a process that runs tests.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringLibc
 
 /// An error that the system reported about a file.

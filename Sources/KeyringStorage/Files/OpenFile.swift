@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import KeyringLibc
 
 /// An open file or folder, which is closed when the object is released.

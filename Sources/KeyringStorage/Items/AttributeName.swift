@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The names of the Secret Service attributes that store the parts of an item.
 package enum AttributeName {
   /// The app or service.

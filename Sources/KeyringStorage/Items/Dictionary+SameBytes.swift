@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension [String: String] {
   /// Returns whether two sets of attributes have the same names and values, byte for byte.
   ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringFoundation
 
 /// A value that comes from outside a storage, for example from a file or an app's own settings.

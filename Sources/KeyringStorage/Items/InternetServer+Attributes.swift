@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension InternetServer {
   /// The parts as attributes of the schema org.gnome.keyring.NetworkPassword.
   package var attributes: [String: String] {

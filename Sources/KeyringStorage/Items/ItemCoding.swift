@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringFoundation
 
 /// A conversion between values and items, which determines the parts of the item that hold the value.

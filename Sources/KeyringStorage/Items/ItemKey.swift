@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// The unique identifier of an item, which consists of its kind and its identifying attributes.

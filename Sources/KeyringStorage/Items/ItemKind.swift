@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A kind of item, such as a password or a login with its password.
 public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The name of the kind, which is stored with its items.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The sizes above which a storage refuses an item.
 ///
 /// Because of these limits, nearly every storage can keep the items of any other storage. A storage with less

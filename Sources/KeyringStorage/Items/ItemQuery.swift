@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyringFoundation
 
 /// A query that selects items to find or remove, and the parts of them to fetch.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A mode that determines how saving treats an existing or a missing item.
 public enum SaveMode: Sendable, Hashable {
   /// A mode that stores a new item, and throws `.itemAlreadyExists` if there already is one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Secret {
   /// Returns the same JSON with `\u000a` instead of `\n`, and so on.
   ///

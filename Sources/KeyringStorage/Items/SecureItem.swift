@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyringFoundation
 
 /// An item of a storage, or the parts of it that you fetch or change.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A storage whose reports of changes bring the new items with them.
 ///
 /// A cache gets a changed item without reading it. When a secret of a fleet changes, its machines don't all

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension AsynchronousStorage where Self: ObservableStorage {
   /// Runs the asynchronous operation to its end on this thread.
   public func observe(

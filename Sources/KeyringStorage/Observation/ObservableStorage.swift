@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A storage that reports changes of its items, regardless of which program makes them.
 ///
 /// Two features build on its operation: the stream ``changes(matching:)``, and a cache that's never out of

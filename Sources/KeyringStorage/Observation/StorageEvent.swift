@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An event that an ``ObservableStorage`` reports to its observers.
 public enum StorageEvent: Sendable, Hashable {
   /// An item was created, replaced or removed.

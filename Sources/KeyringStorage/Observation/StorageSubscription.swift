@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// A subscription to the events of a storage, which ends when you call ``cancel()`` or release it.

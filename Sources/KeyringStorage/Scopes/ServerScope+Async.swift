@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Asynchronous overloads of the scope's operations.
 
 extension ServerScope {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The passwords of one server, identified only by their accounts.
 ///
 /// ```swift

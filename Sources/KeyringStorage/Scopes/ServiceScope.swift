@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The items of one service, identified only by their accounts or labels.
 ///
 /// ```swift

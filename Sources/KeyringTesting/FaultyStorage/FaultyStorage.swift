@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Keyring
 public import KeyringStorage
 internal import Synchronization

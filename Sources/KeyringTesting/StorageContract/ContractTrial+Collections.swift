@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringStorage
 
 // Rules 2 and 10: collections are separate, and a cancelled call ends.

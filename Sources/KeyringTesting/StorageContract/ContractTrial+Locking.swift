@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringStorage
 
 // Rule 12: an item is absent only if an unlocked storage was searched for it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringStorage
 
 // Rules 1 and 4: missing items are `nil`, and bytes read back unchanged.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringStorage
 
 // Rule 2: invalid arguments are refused before anything is stored.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 struct WorkerFailure: Error, CustomStringConvertible {
   let description: String
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyringStorage
 
 /// The parts of an item that every storage must report in the same way, byte for byte.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyringStorage
 
 /// Texts and bytes that a storage might take for something else.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// A generator that makes the same random numbers from the same seed: SplitMix64.

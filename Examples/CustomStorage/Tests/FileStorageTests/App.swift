@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Keyring
 
 // The code of an app, which doesn't mention storages. The tests in this folder test it.

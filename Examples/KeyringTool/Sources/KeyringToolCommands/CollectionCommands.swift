@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyringStorage
 
 /// The commands for the collections of a keyring.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Keyring
 
 /// Conversions of secrets from and to the text of other programs.

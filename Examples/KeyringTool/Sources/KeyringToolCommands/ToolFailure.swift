@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An error of a command, other than an error of the storage.
 public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
   /// A sentence that describes the problem.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringStorage
 
 /// A memory that keeps the selection of a ``FirstAvailableStorage`` from one run of a program to the next.

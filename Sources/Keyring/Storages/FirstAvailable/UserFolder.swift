@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 internal import KeyringLibc
 
 /// A folder in which a user's programs keep files.

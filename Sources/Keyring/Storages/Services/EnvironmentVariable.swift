@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // `environ` is a variable in C, so the import needs `@preconcurrency`.
 @preconcurrency internal import KeyringLibc
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyringStorage
 
 /// A third-party storage with all capabilities, which passes on each call.
