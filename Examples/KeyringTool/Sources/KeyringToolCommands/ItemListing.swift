@@ -46,6 +46,32 @@ public struct ItemListing: Sendable {
     }
   }
 
+  /// Returns an array with an object for each item, with everything except the secret.
+  ///
+  /// - Returns: The JSON on one line.
+  /// - Throws: An encoding error, which doesn't happen in practice.
+  public func json() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(items.map(Content.init)), as: UTF8.self)
+  }
+
+  private struct Content: Encodable {
+    let kind: String
+    let key: [String: String]
+    let label: String?
+    let attributes: [String: String]?
+    let created, modified: String?
+    let isLocked: Bool?
+
+    init(_ item: SecureItem) {
+      (kind, key, label) = (item.key.kind.rawValue, item.key.attributes, item.label)
+      (attributes, isLocked) = (item.attributes, item.isLocked)
+      created = item.created?.ISO8601Format()
+      modified = item.modified?.ISO8601Format()
+    }
+  }
+
   /// Returns a line for a change of an item.
   ///
   /// - Parameter change: The change.

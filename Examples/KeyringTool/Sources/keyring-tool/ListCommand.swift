@@ -16,10 +16,19 @@ struct ListCommand: ParsableCommand {
   @Flag(help: "Print everything about each item except its secret.")
   var long = false
 
+  @Flag(help: "Print a JSON array with everything about each item except its secret.")
+  var json = false
+
+  func validate() throws {
+    if long, json { throw ValidationError("Specify either --long or --json.") }
+  }
+
   func run() throws {
     let listing = try ItemCommands(storage.selected())
       .list(items.selection(), allowsUnlocking: !storage.noPrompt)
-    if long {
+    if json {
+      try Terminal.print([listing.json()])
+    } else if long {
       try Terminal.print(listing.paragraphs, separator: "\n\n")
     } else {
       try Terminal.print(listing.lines)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Keyring
 import KeyringStorage
 import KeyringToolCommands
@@ -20,6 +21,20 @@ import Testing
     #expect(listing.lines[1].hasPrefix("password     service=service username=account"))
     #expect(listing.paragraphs[0].contains("attributes: username=ada"))
     #expect(!(listing.lines + listing.paragraphs).contains { $0.contains("s3cret") })
+  }
+
+  @Test func `a listing as JSON has everything but the secret`() throws {
+    let key = ItemKey.credentials(service: "service", label: "mine\n\u{1B}")
+    try storage.setCredential(Credential(login: "ada", password: "s3cret"), for: key)
+    let text = try ItemListing(try storage.items(matching: ItemQuery(details: .all))).json()
+    #expect(!text.contains("s3cret") && !text.contains("\n") && !text.contains("\u{1B}"))
+    let content = try JSONSerialization.jsonObject(with: Data(text.utf8))
+    let item = try #require((content as? [[String: Any]])?.first)
+    #expect(item["kind"] as? String == "credentials" && item["isLocked"] as? Bool == false)
+    #expect(item["key"] as? [String: String] == ["label": "mine\n\u{1B}", "service": "service"])
+    #expect(item["attributes"] as? [String: String] == ["username": "ada"])
+    #expect(item["modified"] is String && item["created"] is String)
+    #expect(try ItemListing([]).json() == "[]")
   }
 
   @Test func `a listing of no items has no lines`() {
