@@ -134,8 +134,10 @@ import Testing
         + ["sh", "-c", "exec \"$0\" sign-in automatic 2>&1", app]
     ).finish()
     let text = String(decoding: output, as: UTF8.self)
-    #expect(text.contains("(locked). The program has no terminal"), "\(text)")
-    #expect(!FileManager.default.fileExists(atPath: file))
+    #expect(text.contains("The program has no terminal"), "\(text)")
+    // Nothing is remembered, so the program can use a keyring later.
+    #expect(text.contains("(noStorage)") && !FileManager.default.fileExists(atPath: file))
+    #expect(throws: (any Error).self) { try selection }
   }
 }
 #endif

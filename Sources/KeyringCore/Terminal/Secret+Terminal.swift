@@ -22,17 +22,29 @@ extension Secret {
     // Two questions at the same time would mix.
     let result = HiddenInput.onlyOne.withLock { _ in
       Result { () throws(SecureStorageError) in
-        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        let terminal = HiddenInput.openTerminal()
         defer { if terminal >= 0 { close(terminal) } }
         var shown = termios()
         guard terminal >= 0, tcgetattr(terminal, &shown) == 0 else {
-          throw HiddenInput.error(
-            .locked, "The program has no terminal at which it can ask.", "Start it in a terminal.")
+          throw noTerminal
         }
         return try HiddenInput(prompt: prompt, terminal: terminal, shown: shown).secret()
       }
     }
     return try result.get()
+  }
+
+  /// The error for a program without a terminal, or `nil` if the program has one.
+  package static var typingFailure: SecureStorageError? {
+    let terminal = HiddenInput.openTerminal()
+    if terminal < 0 { return noTerminal }
+    close(terminal)
+    return nil
+  }
+
+  private static var noTerminal: SecureStorageError {
+    HiddenInput.error(
+      .locked, "The program has no terminal at which it can ask.", "Start it in a terminal.")
   }
 }
 
@@ -51,6 +63,9 @@ private struct HiddenInput {
   let terminal: Int32
   /// The state of the terminal in which it shows what is typed.
   let shown: termios
+
+  /// Opens the terminal that controls the process, or returns -1 if there is none.
+  static func openTerminal() -> Int32 { open("/dev/tty", O_RDWR | O_CLOEXEC) }
 
   /// Asks until there is an answer.
   ///

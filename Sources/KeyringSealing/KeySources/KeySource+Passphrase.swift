@@ -39,7 +39,11 @@ extension KeySource {
   /// - Returns: The source.
   public static func typedPassphrase() -> KeySource {
     KeySource(.passphrase, cost: .standard) { (request) async throws(SecureStorageError) in
-      if request.purpose == .inspection { throw request.unknownPassphrase }
+      if request.purpose == .inspection {
+        guard let failure = Secret.typingFailure else { throw request.unknownPassphrase }
+        throw request.error(
+          .keyNotFound, failure.message, recoverySuggestion: failure.recoverySuggestion)
+      }
       do throws(SecureStorageError) {
         let passphrase = try Secret.typed(atPrompt: "Passphrase of the \(request.subject): ")
         if request.purpose == .opening { return passphrase }
