@@ -15,7 +15,7 @@ extension FirstAvailableStorage {
     case keyring
     /// A file, even if there is a keyring.
     ///
-    /// A program that has stored its secrets in the keyring before goes on using the keyring.
+    /// A program that has stored secrets in the keyring before with this storage goes on using the keyring.
     case file
   }
 

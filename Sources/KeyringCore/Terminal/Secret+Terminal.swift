@@ -25,7 +25,11 @@ extension Secret {
         let terminal = HiddenInput.openTerminal()
         defer { if terminal >= 0 { close(terminal) } }
         var shown = termios()
-        guard terminal >= 0, tcgetattr(terminal, &shown) == 0 else {
+        // A program in the background stops until the user brings it to the foreground. Until then, the terminal
+        // has the state of the shell.
+        if terminal >= 0, tcgetpgrp(terminal) != getpgrp() { kill(0, SIGTTIN) }
+        guard terminal >= 0, tcgetpgrp(terminal) == getpgrp(), tcgetattr(terminal, &shown) == 0
+        else {
           throw noTerminal
         }
         return try HiddenInput(prompt: prompt, terminal: terminal, shown: shown).secret()
@@ -164,6 +168,8 @@ private struct CaughtSignals {
   private let blocked: sigset_t
 
   init() {
+    // These arrived too late for the question before.
+    while let number = SignalPipe.shared?.next() { raise(number) }
     // Without a pipe, signals do what they always do.
     let numbers = SignalPipe.shared == nil ? [] : Self.numbers
     before = numbers.compactMap { number in

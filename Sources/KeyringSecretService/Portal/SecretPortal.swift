@@ -27,12 +27,19 @@ struct SecretPortal {
   let options: SecretServiceStorage.Options
 
   func key() async throws(SecureStorageError) -> Secret {
+    if let secret = try await secret() { return secret }
+    // Another process has kept the token of another secret in the meantime.
+    if let secret = try await secret() { return secret }
+    throw request.error(.other, "The Secret portal's token can't be kept in \(tokenFile ?? "").")
+  }
+
+  /// Returns the secret, or `nil` if there is a newer token than the one that was sent.
+  private func secret() async throws(SecureStorageError) -> Secret? {
     let token = try token()
     switch try await outcome(token) {
     case .secret(let secret, let new):
       guard let new, new != token else { return secret }
-      // Another process may have kept the token of another secret.
-      return try keep(new, replacing: token != nil) ? secret : try await key()
+      return try keep(new, replacing: token != nil) ? secret : nil
     case .declined: throw request.error(.userCanceled, "The Secret portal's question was declined.")
     case .failed(let response):
       throw request.error(

@@ -64,10 +64,12 @@ package final class Program: Sendable {
     try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
   }
 
-  /// Reads output until it ends with a text, and returns it.
+  /// Reads output until it ends with a text, the output ends, or nothing comes for a minute.
   package func read(until end: String) throws -> String {
     var text = ""
-    while !text.hasSuffix(end), let byte = try readByte() {
+    var source = pollfd(
+      fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    while !text.hasSuffix(end), poll(&source, 1, 60_000) > 0, let byte = try readByte() {
       text.append(Character(UnicodeScalar(byte)))
     }
     return text

@@ -23,9 +23,8 @@ public struct CredentialsFolder {
   /// - Parameter secrets: The secrets, by the names of their files.
   /// - Throws: ``ToolFailure`` if there is no folder in memory, or a file can't be written.
   public init(_ secrets: [String: Secret]) throws {
-    // The file system of both is in memory, so the secrets don't reach a disk.
     let candidates = [getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }, "/dev/shm"]
-    guard let base = candidates.compactMap(\.self).first(where: { access($0, W_OK | X_OK) == 0 })
+    guard let base = candidates.compactMap(\.self).first(where: Self.isInMemory)
     else {
       throw ToolFailure(
         "There is no folder in memory for the secrets.",
@@ -54,10 +53,28 @@ public struct CredentialsFolder {
       && !name.utf8.contains(0) && name.utf8.count <= 255
   }
 
-  /// Removes the folder with its files.
+  /// Removes the folder with its files, and the files that were added to it.
   public func remove() {
-    for name in names { unlink("\(path)/\(name)") }
+    let added = try? FileManager.default.contentsOfDirectory(atPath: path)
+    for name in Set(names + (added ?? [])) { unlink("\(path)/\(name)") }
     rmdir(path)
+  }
+
+  /// Returns whether a folder can be written, and never reaches a disk except as swap space.
+  private static func isInMemory(_ folder: String) -> Bool {
+    guard folder.hasPrefix("/"), access(folder, W_OK | X_OK) == 0 else { return false }
+    let mounts = (try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? ""
+    // The innermost place that has the folder determines its file system. Of two with the same place, it's
+    // the one that was mounted later.
+    var innermost = (place: "", type: "")
+    for line in mounts.split(separator: "\n") {
+      // The device, the place, the type, and more.
+      let words = line.split(separator: " ").map(String.init)
+      guard words.count > 2, words[1].count >= innermost.place.count else { continue }
+      let prefix = words[1] == "/" ? "/" : words[1] + "/"
+      if "\(folder)/".hasPrefix(prefix) { innermost = (words[1], words[2]) }
+    }
+    return ["tmpfs", "ramfs"].contains(innermost.type)
   }
 
   private func write(_ secret: Secret, to file: String) throws {

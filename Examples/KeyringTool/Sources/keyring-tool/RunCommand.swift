@@ -15,14 +15,15 @@ struct RunCommand: ParsableCommand {
     commandName: "run", abstract: "Run a program with secrets of a service.",
     discussion: """
       The program finds the files in the folder $CREDENTIALS_DIRECTORY, as a service of systemd does. The \
-      folder is in memory, and is removed when the program ends.
+      folder is in memory, which the system can swap out. This command removes it when the program ends, \
+      unless it's killed itself.
 
       Use --env only for a program that can't read files. Every program of the same user can read the \
       variables in /proc, and every program that this one starts inherits them.
 
-      The program gets the signals that are sent to this one. The exit status is that of the program, 127 if \
-      the program isn't found, and 126 if it can't be started. If a secret is missing, the program isn't \
-      started, and the status is 1.
+      The program gets SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 if they're sent to this \
+      command. The exit status is that of the program, 127 if the program isn't found, and 126 if it can't be \
+      started. If a secret is missing, the program isn't started, and the status is 1.
       """)
 
   @OptionGroup var storage: StorageOptions
@@ -55,12 +56,16 @@ struct RunCommand: ParsableCommand {
     for name in variables.map(\.name) where !NamedAccount.isVariable(name) {
       throw ValidationError("\"\(name)\" can't be the name of an environment variable.")
     }
+    if !files.isEmpty, variables.contains(where: { $0.name == "CREDENTIALS_DIRECTORY" }) {
+      throw ValidationError("With --file, the variable CREDENTIALS_DIRECTORY is the folder.")
+    }
     for named in [files, variables] where Set(named.map(\.name)).count < named.count {
       throw ValidationError("Use each name only once.")
     }
   }
 
   func run() throws {
+    let program = ChildProgram()
     let items = try ItemCommands(storage.selected())
     let secrets = try secrets(files, items)
     for (name, secret) in try self.secrets(variables, items) {
@@ -72,7 +77,7 @@ struct RunCommand: ParsableCommand {
     }
     let folder = secrets.isEmpty ? nil : try CredentialsFolder(secrets)
     if let folder { setenv("CREDENTIALS_DIRECTORY", folder.path, 1) }
-    let end = ChildProgram.run(command)
+    let end = program.run(command)
     folder?.remove()
     switch end {
     case .exited(let status): throw ExitCode(status)

@@ -10,6 +10,15 @@ struct RunTests {
   private var item: [String] { ["--service", service, "--account", "me"] }
   private var run: [String] { ["run", "--service", service] }
 
+  /// A program that starts another one with all signals unblocked.
+  ///
+  /// Dispatch's threads block signals, and their children do so too.
+  private static let free = """
+    import os, signal, sys
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.execvp(sys.argv[1], sys.argv[1:])
+    """
+
   private func withSecret(_ secret: String = "s3cret", _ body: () throws -> Void) throws {
     #expect(try Program.tool(["set"] + item, input: secret).status == 0)
     defer { _ = try? Program.tool(["remove"] + item) }
@@ -77,24 +86,36 @@ struct RunTests {
     }
   }
 
+  /// GLib ignores the signal for a broken pipe, and a parent may ignore the end of its children.
+  @Test func `the program doesn't inherit what this one ignores`() throws {
+    try withSecret {
+      let result = try Program.tool(
+        run + ["--file", "me", "--", "sh", "-c", "grep SigIgn /proc/$$/status; yes | head -n 1"])
+      #expect(result.output.contains("y\n") && result.errors.isEmpty, "\(result)")
+      let ignoring = """
+        import os, signal, sys
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        os.execvp(sys.argv[1], sys.argv[1:])
+        """
+      let failing = try Program.run(
+        "python3", ["-c", ignoring, Program.toolPath] + run + ["--file", "me", "--", "false"])
+      #expect(failing.status == 1, "\(failing)")
+    }
+  }
+
   @Test(arguments: [SIGTERM, SIGINT, SIGUSR1])
   func `signals reach the program`(number: Int32) throws {
     try withSecret {
       let script = """
         import os, signal, sys
-        signal.signal(int(sys.argv[1]), lambda *_: sys.exit(3))
+        number = int(sys.argv[1])
+        signal.pthread_sigmask(signal.SIG_BLOCK, [number])
         print(os.environ["CREDENTIALS_DIRECTORY"], flush=True)
-        signal.pause()
-        """
-      // Dispatch's threads block signals, and their children do so too.
-      let free = """
-        import os, signal, sys
-        signal.pthread_sigmask(signal.SIG_SETMASK, [])
-        os.execvp(sys.argv[1], sys.argv[1:])
+        sys.exit(3 if signal.sigtimedwait([number], 60) else 4)
         """
       let program = try Program(
         "python3",
-        ["-c", free, Program.toolPath] + run + ["--file", "me", "--", "python3", "-c", script]
+        ["-c", Self.free, Program.toolPath] + run + ["--file", "me", "--", "python3", "-c", script]
           + ["\(number)"])
       try program.waitFor("\n")
       program.send(number)
