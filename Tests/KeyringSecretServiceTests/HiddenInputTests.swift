@@ -5,6 +5,8 @@ import Foundation
 import Testing
 
 /// A question at the terminal on a thread that isn't the main one.
+///
+/// The tests are here because they need Python, which the build without libsecret does without.
 @Suite struct HiddenInputTests {
   private func ask(_ before: String, _ after: String) throws -> Program {
     try .inTerminal("bash -c '\(before); \(Program.workerPath) ask; \(after)'")

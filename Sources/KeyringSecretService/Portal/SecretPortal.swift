@@ -144,11 +144,17 @@ struct SecretPortal {
 
   private func token() throws(SecureStorageError) -> String? {
     guard let tokenFile else { return nil }
+    let token: String?
     do throws(FileFailure) {
-      return try StateFile(path: tokenFile).text()
+      token = try StateFile(path: tokenFile).text()
     } catch {
       throw failure(error, tokenFile)
     }
+    // With another token or none, the portal might give another secret.
+    if token?.isEmpty != true { return token }
+    throw request.error(
+      .damaged, "The file \(tokenFile) doesn't contain the Secret portal's token.",
+      recoverySuggestion: "Restore it from a backup.")
   }
 
   /// Keeps a token, without which the portal might give another secret next time.

@@ -76,6 +76,20 @@ import Testing
     try portal.end()
   }
 
+  @Test func `a token that can't be read asks for no other secret`() async throws {
+    let portal = try portal("token")
+    let folder = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try Data([0xFF]).write(to: URL(fileURLWithPath: tokenFile))
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await source(tokenFile: tokenFile).secret(for: request())
+    }
+    #expect(error?.code == .damaged)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: tokenFile)) == Data([0xFF]))
+    #expect(try portal.end().isEmpty)
+  }
+
   @Test func `a token that can't be kept is an error`() async throws {
     let portal = try portal("token")
     for (file, code) in [
