@@ -155,6 +155,18 @@ public protocol SecureStorage: Sendable {
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int
 
+  /// Returns the name of the storage that has an item, and suspends the task while it waits.
+  ///
+  /// The default implementation looks for the item, and returns the ``backendName``. Implement this method
+  /// if your storage uses several others.
+  ///
+  /// - Parameter key: The key to look for.
+  /// - Returns: The name of the storage that the item is in, or `nil` if there is no item.
+  /// - Throws: `SecureStorageError` if the storage can't be read, or `.canceled` if the task is cancelled.
+  nonisolated(nonsending) func originWithoutBlocking(
+    of key: ItemKey
+  ) async throws(SecureStorageError) -> String?
+
   /// Checks whether the storage works, and suggests what to do if it doesn't.
   ///
   /// The check looks at everything that saving an item needs. It takes a bounded time and never prompts the

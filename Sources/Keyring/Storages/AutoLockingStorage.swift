@@ -70,6 +70,13 @@ public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
     }
   }
 
+  /// Returns the name of the storage that has an item, after the user has unlocked the collection.
+  public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
+    try await lockingAfterwards(.read) { () async throws(SecureStorageError) in
+      try await base.origin(of: key)
+    }
+  }
+
   /// Finds out whether the collection can be used, without unlocking it.
   ///
   /// The findings usually say that the collection is locked. Nothing is written, because that would need a

@@ -185,6 +185,13 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
+  /// Returns the name of the storage that has an item, unless a fault makes the call fail.
+  public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
+    try await pass(StorageCall(.read, keys: [key])) { () async throws(SecureStorageError) in
+      try await storage.origin(of: key)
+    }
+  }
+
   /// Observes the wrapped storage, unless a fault makes the call fail.
   ///
   /// - Parameters:

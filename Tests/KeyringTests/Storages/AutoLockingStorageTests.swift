@@ -16,6 +16,8 @@ import Testing
     }
     #expect(error?.code == .locked)
     #expect(try vault.isLocked())
+    let origin = #expect(throws: SecureStorageError.self) { try confirming.origin(of: key) }
+    #expect(origin?.code == .locked)
   }
 
   @Test func `the default collection is refused`() throws {

@@ -135,6 +135,11 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     }
   }
 
+  /// Returns the name of the storage that has an item, without using the cache.
+  public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
+    try await base.origin(of: key)
+  }
+
   /// Finds out whether the wrapped storage works here, without using the cache.
   public func diagnose(writing: Bool) -> StorageDiagnosis { base.diagnose(writing: writing) }
 

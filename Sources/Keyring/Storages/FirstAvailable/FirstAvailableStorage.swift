@@ -133,6 +133,13 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
+  /// Returns the name of the storage that has an item, as the selected storage tells it.
+  public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
+    try await perform(.read) { (storage) async throws(SecureStorageError) in
+      try await storage.origin(of: key)
+    }
+  }
+
   /// Calls a closure with every event of the selected storage.
   ///
   /// - Parameters:

@@ -150,6 +150,28 @@ import Testing
     #endif
   }
 
+  @Test func `a LayeredStorage reads each item from the first layer that has it`() throws {
+    let (given, own) = (InMemoryStorage(), InMemoryStorage())
+    let storage = LayeredStorage([
+      LayeredStorage.Layer.reading(given, whenUnreachable: LayeredStorage.UnreachablePolicy.fail),
+      .writing(own, whenUnreachable: .skip),
+    ])
+    let property = Password("account", service: "service", storage: storage)
+    try given.setPassword("given", for: key)
+    #expect(property.wrappedValue == "given")
+    #expect(try property.projectedValue.origin() == "InMemoryStorage")
+    #expect(try storage.origin(of: key) == "InMemoryStorage")
+    #expect(storage.secretByteLimit == own.secretByteLimit)
+    #expect(storage.diagnose(writing: true).failure == nil)
+  }
+
+  @Test func `a task can ask for the origin of an item`() async throws {
+    let storage = InMemoryStorage()
+    let property = Password("account", service: "service", storage: storage)
+    #expect(try await property.projectedValue.origin() == nil)
+    #expect(try await storage.origin(of: key) == nil)
+  }
+
   @Test func `every storage of the package has a diagnosis`() {
     #expect(InMemoryStorage().diagnose(writing: true).findings.count == 2)
     #expect(InMemoryStorage().cached().diagnose(writing: true).findings.count == 2)

@@ -151,6 +151,37 @@ import Testing
     #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
   }
 
+  @Test func `a LayeredStorage has asynchronous operations`() async throws {
+    let storage = LayeredStorage([
+      .reading(InMemoryStorage(), whenUnreachable: .fail),
+      .writing(InMemoryStorage(), whenUnreachable: .skip),
+    ])
+    try await storage.saveWithoutBlocking(item, mode: .add)
+    #expect(try await storage.itemsWithoutBlocking(matching: .service("service")).count == 1)
+    #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
+    #expect(try await storage.originWithoutBlocking(of: key) == "InMemoryStorage")
+    _ = try await storage.observeWithoutBlocking(nil) { _ in }
+    #expect(try await storage.diagnoseWithoutBlocking(writing: false).failure == nil)
+    #expect(try await storage.removeItemsWithoutBlocking(matching: .key(key)) == 1)
+  }
+
+  @Test func `every storage of the package knows the origin of an item`() async throws {
+    let base = InMemoryStorage()
+    try await base.setPassword("s3cret", for: key)
+    let place = NSTemporaryDirectory() + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    let storage = FirstAvailableStorage([base], remembering: .file(at: place))
+    #expect(try await storage.originWithoutBlocking(of: key) == "InMemoryStorage")
+    #expect(try await base.cached().originWithoutBlocking(of: key) == "InMemoryStorage")
+    #expect(try await FaultyStorage(base).originWithoutBlocking(of: key) == "InMemoryStorage")
+    #expect(try await base.originWithoutBlocking(of: key) == "InMemoryStorage")
+    let locking = AutoLockingStorage(try await base.createCollection(labeled: "vault"))
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await locking.originWithoutBlocking(of: key)
+    }
+    #expect(error?.code == .locked)
+  }
+
   @Test func `an AutoLockingStorage has asynchronous operations`() async throws {
     let collection = try await InMemoryStorage().createCollection(labeled: "vault")
     let storage = AutoLockingStorage(collection, timeout: .seconds(10))

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeyringStorage
+
+extension LayeredStorage {
+  /// A storage as a layer of a ``LayeredStorage``.
+  public struct Layer: Sendable {
+    let storage: any SecureStorage
+    let isWriting: Bool
+    let policy: UnreachablePolicy
+
+    /// Returns a layer that is only read.
+    ///
+    /// - Parameters:
+    ///   - storage: The storage.
+    ///   - policy: The policy for a read while the storage can't be reached.
+    /// - Returns: The layer.
+    public static func reading(
+      _ storage: any SecureStorage, whenUnreachable policy: UnreachablePolicy = .fail
+    ) -> Layer {
+      Layer(storage: storage, isWriting: false, policy: policy)
+    }
+
+    /// Returns the layer that is read and written.
+    ///
+    /// - Parameters:
+    ///   - storage: The storage.
+    ///   - policy: The policy for a read while the storage can't be reached.
+    /// - Returns: The layer.
+    public static func writing(
+      _ storage: any SecureStorage, whenUnreachable policy: UnreachablePolicy = .fail
+    ) -> Layer {
+      Layer(storage: storage, isWriting: true, policy: policy)
+    }
+  }
+
+  /// A policy for reading while the storage of a layer can't be reached.
+  public enum UnreachablePolicy: Sendable {
+    /// The read fails with the error of the storage.
+    case fail
+    /// The read goes on with the next layer, which may have an older or another value.
+    case skip
+  }
+
+  /// The codes of the errors that say that a storage can't be reached.
+  static let unreachable: Set<SecureStorageError.Code> = [
+    .noSessionBus, .noProvider, .providerFailed, .connectionLost, .timedOut,
+  ]
+}
+
+extension LayeredStorage.Layer {
+  /// Indicates whether the storage can change while the program runs, or reports changes anyway.
+  var isObserved: Bool { !(storage is any ReadOnlyStorage) || storage is any ObservableStorage }
+
+  /// Returns the storage's answer to a read.
+  ///
+  /// - Parameters:
+  ///   - nothing: The answer of a storage that has no items, which is also the answer of a layer to skip.
+  ///   - read: The read.
+  /// - Returns: The answer.
+  /// - Throws: The error of the storage, unless the layer is skipped.
+  func answer<Answer>(
+    _ nothing: Answer, _ read: (any SecureStorage) async throws(SecureStorageError) -> Answer
+  ) async throws(SecureStorageError) -> Answer {
+    do throws(SecureStorageError) {
+      return try await read(storage)
+    } catch {
+      if isSkipped(after: error.code) { return nothing }
+      throw error
+    }
+  }
+
+  private func isSkipped(after code: SecureStorageError.Code) -> Bool {
+    code == .noStorage || policy == .skip && LayeredStorage.unreachable.contains(code)
+  }
+
+  /// The same layer for an operation that must know what it has.
+  var required: Self { Self(storage: storage, isWriting: isWriting, policy: .fail) }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeyringStorage
+
+extension LayeredStorage {
+  /// Stores an item in the writing layer.
+  ///
+  /// - Parameters:
+  ///   - item: The key, and the parts to store under it.
+  ///   - mode: The save mode. An item of any layer counts as existing.
+  /// - Throws: `.readOnly` if there is no writing layer, or if a layer before it has the item; the errors of
+  ///   the writing layer; or the error of a layer that can't say whether it has the item.
+  public func saveWithoutBlocking(
+    _ item: SecureItem, mode: SaveMode
+  ) async throws(SecureStorageError) {
+    try validate(item)
+    let (writing, index) = try writingLayer(for: .save)
+    for (position, layer) in layers.enumerated() {
+      let isBefore = position < index
+      // The stored parts of an item that the writing layer doesn't have yet are copied.
+      let details: ItemQuery.Details =
+        isBefore || mode == .add ? [] : item.secret == nil ? .all : .metadata
+      let found = try await layer.required.answer(nil) {
+        (storage) async throws(SecureStorageError) in
+        try await storage.item(for: item.key, details: position == index ? [] : details)
+      }
+      guard let found else { continue }
+      if mode == .add { throw error(.itemAlreadyExists, during: .save) }
+      if isBefore { throw hidden(by: layer, .save) }
+      if position == index { break }
+      return try await save(item.completed(from: found), copiedFor: item, mode: mode, in: writing)
+    }
+    try await writing.save(item, mode: mode)
+  }
+
+  /// Saves an item of another layer in the writing layer.
+  private func save(
+    _ copy: SecureItem, copiedFor item: SecureItem, mode: SaveMode, in writing: any SecureStorage
+  ) async throws(SecureStorageError) {
+    do throws(SecureStorageError) {
+      try await writing.save(copy, mode: .add)
+    } catch {
+      // Another program has stored the item in the meantime. Keep what it has stored.
+      guard error.code == .itemAlreadyExists else { throw error }
+      try await writing.save(item, mode: mode)
+    }
+  }
+
+  /// Removes items from the writing layer.
+  ///
+  /// - Parameter query: The conditions for the items.
+  /// - Returns: The number of items that were removed.
+  /// - Throws: `.readOnly` if there is no writing layer, or if another layer has such an item; the errors of
+  ///   the writing layer; or the error of a layer that can't say whether it has the items.
+  public func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int {
+    try validate(query, for: .remove)
+    let (writing, index) = try writingLayer(for: .remove)
+    var search = query
+    (search.details, search.limit) = ([], nil)
+    let keys: [ItemKey] =
+      if let key = query.key { [key] } else { try await writing.items(matching: search).map(\.key) }
+    for (position, layer) in layers.enumerated() where position != index {
+      let isFree = try await layer.required.answer(true) {
+        [search] (storage) async throws(SecureStorageError) in
+        guard try await storage.items(for: keys, details: []).isEmpty else { return false }
+        if search.key != nil { return true }
+        return try await storage.items(matching: search).isEmpty
+      }
+      if !isFree { throw hidden(by: layer, .remove) }
+    }
+    return try await writing.removeItems(matching: query)
+  }
+
+  private func writingLayer(
+    for operation: SecureStorageError.Operation
+  ) throws(SecureStorageError) -> (storage: any SecureStorage, index: Int) {
+    if let writingIndex { return (layers[writingIndex].storage, writingIndex) }
+    throw error(
+      .readOnly, during: operation, message: "No layer of the storage is written.",
+      recoverySuggestion: "Change the secret at its source, or declare a layer with writing(_:).")
+  }
+
+  private func hidden(
+    by layer: Layer, _ operation: SecureStorageError.Operation
+  ) -> SecureStorageError {
+    error(
+      .readOnly, during: operation,
+      message: "The item is in \(layer.storage.backendName), which isn't written.",
+      recoverySuggestion: "Change the secret at its source.")
+  }
+}
+
+extension SecureItem {
+  /// Returns the item with the parts that it lacks from another one.
+  fileprivate func completed(from other: SecureItem) -> SecureItem {
+    let other = other.sanitized
+    var item = self
+    item.secret = secret ?? other.secret
+    item.label = label ?? other.label
+    item.attributes = (other.attributes ?? [:]).merging(attributes ?? [:]) { $1 }
+      .filter { key.attributes[$0.key] == nil }
+    return item
+  }
+}

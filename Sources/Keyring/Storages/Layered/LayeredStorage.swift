@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringFoundation
+public import KeyringStorage
+
+/// A storage that reads each item from the first of several storages that has it, and writes to one of them.
+///
+/// The storages are its layers. For example, a service uses the secrets that systemd gives it, then those of
+/// its fleet, and then those in its own file:
+///
+/// ```swift
+/// SecureStorageDefaults.storage = LayeredStorage([
+///   .reading(CredentialsDirectoryStorage(service: "org.example.service")),
+///   .reading(fleet, whenUnreachable: .skip),
+///   .writing(file),
+/// ])
+/// ```
+///
+/// `$token.origin()` returns the name of the layer that has the value of a property.
+///
+/// ## Reading
+///
+/// A layer's answer determines whether the next layer is asked:
+///
+/// | answer of a layer | the next layer |
+/// |---|---|
+/// | The item is absent. | is asked |
+/// | There is no storage (`.noStorage`). For example, the service was started without systemd. | is asked |
+/// | The storage can't be reached (`.noSessionBus`, `.noProvider`, `.providerFailed`, `.connectionLost` or `.timedOut`). | is asked if the layer is declared with ``UnreachablePolicy/skip`` |
+/// | Any other error: the layer is locked, denies access, has another key, is damaged, and so on. | isn't asked: the error is thrown |
+///
+/// A search returns the items of all layers. An item hides the items that the layers after it have under the
+/// same key.
+///
+/// ## Saving and removing
+///
+/// A saved value is the one that you read afterwards, and a removed item is absent afterwards. If this isn't
+/// possible, the operation throws `.readOnly` and changes nothing. The message names the layer.
+///
+/// - If a layer before the writing layer has the item, it can't be saved.
+/// - If any other layer has the item, it can't be removed.
+/// - If only a layer after the writing layer has the item, saving stores it in the writing layer. The label,
+///   the attributes and the secret that you don't specify are copied from that layer.
+///
+/// Every layer is asked first, and a layer that can't be reached isn't skipped. It could have the item, and it
+/// would hide what you have saved when it can be reached again. If a layer doesn't exist on some machines,
+/// such as the keyring on a server, use a ``FirstAvailableStorage`` as that layer.
+///
+/// The check and the change aren't one step. If another program adds the item to another layer in between,
+/// the result is the same as if it had added the item afterwards.
+public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
+  let layers: [Layer]
+  /// The position of the layer that is written, if there is one.
+  let writingIndex: Int?
+
+  /// Creates a storage from layers.
+  ///
+  /// - Parameter layers: The layers, in the order in which they're read. Not more than one of them is
+  ///   writing. If there is none, the storage can't be written.
+  public init(_ layers: [Layer]) {
+    precondition(
+      layers.count(where: \.isWriting) <= 1, "A LayeredStorage writes to only one layer.")
+    self.layers = layers
+    writingIndex = layers.firstIndex(where: \.isWriting)
+  }
+
+  /// The limit of the writing layer.
+  public var secretByteLimit: Int {
+    writingIndex.map { layers[$0].storage.secretByteLimit } ?? ItemLimits.secretBytes
+  }
+
+  // MARK: - Reading
+
+  /// Finds items in all layers, newest first.
+  ///
+  /// - Parameter query: The conditions for the items, and the parts to fetch.
+  /// - Returns: The items, each from the first layer that has an item with its key.
+  /// - Throws: The error of a layer that isn't skipped.
+  public func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    if let key = query.key, query == .key(key, details: query.details) {
+      return try await itemsWithoutBlocking(for: [key], details: query.details)[key].map { [$0] }
+        ?? []
+    }
+    try validate(query, for: .read)
+    var complete = query
+    // Items of several layers are sorted by time, and a layer's newest items may be hidden.
+    complete.details.insert(.metadata)
+    complete.limit = nil
+    var found: [SecureItem] = []
+    for (index, layer) in layers.enumerated() {
+      let items = try await layer.answer([]) {
+        [complete] (storage) async throws(SecureStorageError) in
+        try await storage.items(matching: complete)
+      }
+      // An item before may not match the query, and still hides these.
+      let hidden = try await self.items(
+        for: items.map(\.key), details: [], in: layers.prefix(index))
+      found += items.filter { hidden[$0.key] == nil }
+    }
+    return found.sorted { ($1.modified ?? .distantPast) < ($0.modified ?? .distantPast) }
+      .prefix(query.limit ?? .max).map { $0.selecting(query.details) }
+  }
+
+  /// Finds the items stored under keys, each in the first layer that has it.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys to look for.
+  ///   - details: The parts of the items to fetch.
+  /// - Returns: The items that were found, by key.
+  /// - Throws: The error of a layer that isn't skipped.
+  public func itemsWithoutBlocking(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    for key in keys { try validate(key, for: .read) }
+    return try await items(for: keys, details: details, in: layers[...])
+  }
+
+  private func items(
+    for keys: [ItemKey], details: ItemQuery.Details, in layers: ArraySlice<Layer>
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    var found: [ItemKey: SecureItem] = [:]
+    var missing = keys
+    for layer in layers where !missing.isEmpty {
+      let items = try await layer.answer([:]) {
+        [missing] (storage) async throws(SecureStorageError) in
+        try await storage.items(for: missing, details: details)
+      }
+      found.merge(items) { $1 }
+      missing.removeAll { items[$0] != nil }
+    }
+    return found
+  }
+
+  /// Returns the name of the layer that has an item.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The name of the storage that the item is in, or `nil` if no layer has it.
+  /// - Throws: The error of a layer that isn't skipped.
+  public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
+    try validate(key, for: .read)
+    for layer in layers {
+      let origin = try await layer.answer(nil) { (storage) async throws(SecureStorageError) in
+        try await storage.originWithoutBlocking(of: key)
+      }
+      if let origin { return origin }
+    }
+    return nil
+  }
+
+  // MARK: - Observing
+
+  /// Calls a closure with every event of the layers.
+  ///
+  /// The changes are those of the layers. A change of an item that another layer hides is reported, too, and
+  /// an item that becomes visible because another one was removed is reported as removed. So read the item
+  /// after a change.
+  ///
+  /// The files and variables that a program is given aren't observed.
+  ///
+  /// - Parameters:
+  ///   - query: The items whose changes to report by key.
+  ///   - observer: The closure to call. It must return at once, and must not use the storage.
+  /// - Returns: A subscription that ends the observation, at the latest when it's released.
+  /// - Throws: `.notObservable` if a layer can't report changes, or another error if a layer can't be
+  ///   observed.
+  public func observeWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageSubscription {
+    let observation = LayeredObservation(observer)
+    for layer in layers where layer.isObserved {
+      let storage = try layer.storage.observable()
+      observation.add(try await storage.observeWithoutBlocking(query, observation.report))
+    }
+    return observation.subscription()
+  }
+}

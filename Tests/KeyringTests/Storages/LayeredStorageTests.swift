@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keyring
+import KeyringStorage
+import KeyringTesting
+import Synchronization
+import Testing
+
+/// A storage of three layers, of which the second is written.
+@Suite struct LayeredStorageTests {
+  private let first = FaultyStorage(NamedStorage("first"))
+  private let second = FaultyStorage(NamedStorage("second"))
+  private let third = FaultyStorage(NamedStorage("third"))
+  private let key = ItemKey.password(service: "service", account: "account")
+  private let other = ItemKey.password(service: "service", account: "other")
+
+  private var storage: LayeredStorage {
+    LayeredStorage([.reading(first), .writing(second), .reading(third)])
+  }
+
+  private func storage(skipping policy: LayeredStorage.UnreachablePolicy) -> LayeredStorage {
+    LayeredStorage([.reading(first, whenUnreachable: policy), .writing(second)])
+  }
+
+  private func code(_ body: () throws -> Void) -> SecureStorageError.Code? {
+    do { try body() } catch { return (error as? SecureStorageError)?.code }
+    return nil
+  }
+
+  // MARK: - Reading
+
+  @Test(arguments: StorageContract.cases(for: LayeredStorage.self))
+  func `layers keep the contract`(rule: StorageContract) throws {
+    try rule.verify(storage)
+    try rule.verify(LayeredStorage([.writing(second)]))
+  }
+
+  @Test func `each item comes from the first layer that has it`() throws {
+    try first.setPassword("1", for: key)
+    try second.setPassword("2", for: key)
+    try second.setPassword("2", for: other)
+    let last = ItemKey.password(service: "service", account: "last")
+    try third.setPassword("3", for: other)
+    try third.setPassword("3", for: last)
+    #expect(try storage.password(for: key) == "1")
+    #expect(try storage.password(for: other) == "2")
+    let items = try storage.items(for: [key, other, last], details: .secret)
+    #expect(items.mapValues { $0.secret?.text } == [key: "1", other: "2", last: "3"])
+    #expect(try storage.origin(of: key) == "first")
+    #expect(try storage.origin(of: other) == "second")
+    #expect(try storage.origin(of: last) == "third")
+    #expect(try storage.origin(of: .password(service: "service", account: "none")) == nil)
+  }
+
+  @Test func `a property says where its value comes from`() throws {
+    let property = Password("account", service: "service", storage: CachedStorage(storage))
+    #expect(try property.projectedValue.origin() == nil)
+    try third.setPassword("3", for: key)
+    #expect(try property.projectedValue.origin() == "third")
+    #expect(property.wrappedValue == "3")
+    property.wrappedValue = "2"
+    #expect(try property.projectedValue.origin() == "second")
+    #expect(property.wrappedValue == "2")
+    #expect(try FirstAvailableStorage([storage]).origin(of: key) == "second")
+  }
+
+  @Test func `a task can ask where a value comes from`() async throws {
+    let property = Password("account", service: "service", storage: storage)
+    try await property.projectedValue.write("2")
+    #expect(try await property.projectedValue.origin() == "second")
+  }
+
+  /// Every code of the library, and one of another storage.
+  private static let codes: [SecureStorageError.Code] = [
+    .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
+    .providerFailed, .noDefaultCollection, .collectionNotFound, .collectionAlreadyExists,
+    .accessDenied, .timedOut, .canceled, .connectionLost, .ambiguous, .invalidArgument,
+    .undecodable,
+    .wrongKey, .keyNotFound, .damaged, .verificationFailed, .sourceChanged, .readOnly, .noStorage,
+    .selectedStorageMissing, .notObservable, .other, .init(rawValue: "anotherMakers"),
+  ]
+
+  @Test(arguments: codes)
+  func `only absence and what is declared fall through`(code: SecureStorageError.Code) throws {
+    try second.setPassword("2", for: key)
+    first.fail(.read, with: code)
+    let unreachable: Set<SecureStorageError.Code> = [
+      .noSessionBus, .noProvider, .providerFailed, .connectionLost, .timedOut,
+    ]
+    for (policy, fallsThrough) in [
+      (LayeredStorage.UnreachablePolicy.fail, code == .noStorage),
+      (.skip, code == .noStorage || unreachable.contains(code)),
+    ] {
+      let storage = storage(skipping: policy)
+      let expected = fallsThrough ? nil : code
+      #expect(self.code { _ = try storage.password(for: key) } == expected)
+      #expect(self.code { _ = try storage.origin(of: key) } == expected)
+      #expect(self.code { _ = try storage.items(matching: .service("service")) } == expected)
+      if fallsThrough { #expect(try storage.password(for: key) == "2") }
+    }
+  }
+
+  @Test func `a layer that is found in time isn't asked in vain`() throws {
+    try first.setPassword("1", for: key)
+    second.fail(.read, with: .locked)
+    #expect(try storage.password(for: key) == "1")
+    #expect(try storage.items(for: [key], details: .all).count == 1)
+    #expect(second.calls.isEmpty && third.calls.isEmpty)
+  }
+
+  @Test func `a search returns what a read of each key returns`() throws {
+    try first.save(SecureItem(key: key, secret: Secret("1"), label: "one"), mode: .add)
+    try second.save(SecureItem(key: key, secret: Secret("2"), label: "two"), mode: .add)
+    try second.save(SecureItem(key: other, secret: Secret("2"), label: "two"), mode: .add)
+    try third.save(SecureItem(key: other, secret: Secret("3"), label: "one"), mode: .add)
+    let all = try storage.items(matching: .service("service", details: .secret))
+    #expect(all.count == 2 && all.allSatisfy { $0.label == nil && $0.modified == nil })
+    #expect(Set(all.compactMap(\.secret?.text)) == ["1", "2"])
+    // The item of the third layer has the label, and is hidden by an item that doesn't.
+    let labeled = try storage.items(matching: ItemQuery(label: "one", details: .secret))
+    #expect(labeled.map(\.secret?.text) == ["1"])
+    let newest = try storage.items(matching: ItemQuery(label: "two", details: .all, limit: 1))
+    #expect(newest.map(\.secret?.text) == ["2"])
+  }
+
+  // MARK: - Saving and removing
+
+  @Test func `an item before the written layer can't be saved`() throws {
+    try first.setPassword("1", for: key)
+    for mode in [SaveMode.addOrReplace, .update] {
+      let error = #expect(throws: SecureStorageError.self) {
+        try storage.setPassword("new", for: key, mode: mode)
+      }
+      #expect(error?.code == .readOnly && error?.message.contains("first") == true)
+    }
+    #expect(code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
+    #expect(second.count(of: .save) == 0)
+  }
+
+  @Test func `an item after the written layer is saved before it`() throws {
+    let item = SecureItem(
+      key: key, secret: Secret("3"), label: "label", attributes: ["a": "1", "b": "1"])
+    try third.save(item, mode: .add)
+    #expect(code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
+    try storage.save(SecureItem(key: key, attributes: ["b": "2"]), mode: .update)
+    let saved = try second.item(for: key)
+    #expect(saved?.secret?.text == "3" && saved?.label == "label")
+    #expect(saved?.attributes?["a"] == "1" && saved?.attributes?["b"] == "2")
+    #expect(try third.item(for: key)?.attributes?["b"] == "1")
+    try storage.setPassword("new", for: key)
+    #expect(try storage.password(for: key) == "new" && third.password(for: key) == "3")
+    #expect(try second.item(for: key)?.label == "label")
+  }
+
+  @Test func `an item that another program adds meanwhile keeps its parts`() throws {
+    try third.setPassword("3", for: key)
+    second.fail(.save, with: .itemAlreadyExists, onCall: 1)
+    // The other program's item isn't in the second layer at the time of the check.
+    try storage.save(SecureItem(key: key, secret: Secret("new")), mode: .addOrReplace)
+    #expect(second.calls.filter { $0.operation == .save }.map(\.mode) == [.add, .addOrReplace])
+    #expect(try second.password(for: key) == "new")
+  }
+
+  @Test func `updating needs an item in any layer`() throws {
+    #expect(code { try storage.setPassword("new", for: key, mode: .update) } == .itemNotFound)
+    try third.setPassword("3", for: key)
+    try storage.setPassword("new", for: key, mode: .update)
+    #expect(try second.password(for: key) == "new")
+  }
+
+  @Test func `an item of another layer can't be removed`() throws {
+    for layer in [first, third] {
+      try second.setPassword("2", for: key)
+      try second.setPassword("2", for: other)
+      try layer.setPassword("1", for: key)
+      for body: () throws -> Void in [
+        { try storage.remove(key) },
+        { try storage.removeItems(matching: .service("service")) },
+      ] {
+        let error = #expect(throws: SecureStorageError.self) { try body() }
+        #expect(error?.code == .readOnly && error?.operation == .remove)
+      }
+      #expect(try second.items(matching: .service("service")).count == 2)
+      try layer.remove(key)
+      #expect(try storage.remove(key))
+      #expect(try !storage.exists(key))
+    }
+    #expect(try storage.removeItems(matching: .service("service")) == 1)
+    #expect(try !storage.remove(other))
+  }
+
+  @Test func `a removal reveals no item of another layer`() throws {
+    try second.save(SecureItem(key: key, secret: Secret("2"), label: "mine"), mode: .add)
+    try third.save(SecureItem(key: key, secret: Secret("3"), label: "default"), mode: .add)
+    #expect(code { try storage.removeItems(matching: ItemQuery(label: "mine")) } == .readOnly)
+    #expect(try storage.password(for: key) == "2")
+  }
+
+  @Test(arguments: [SecureStorageError.Code.connectionLost, .locked])
+  func `a write skips no layer`(code: SecureStorageError.Code) throws {
+    first.fail(.read, with: code)
+    let storage = storage(skipping: .skip)
+    #expect(self.code { try storage.setPassword("new", for: key) } == code)
+    #expect(self.code { try storage.remove(key) } == code)
+    #expect(second.count(of: .save) == 0 && second.count(of: .remove) == 0)
+    // A storage that isn't there has no items.
+    first.reset()
+    first.fail(.read, with: .noStorage)
+    try storage.setPassword("new", for: key)
+    #expect(try storage.remove(key))
+  }
+
+  @Test func `a storage without a written layer is read-only`() throws {
+    try third.setPassword("3", for: key)
+    let storage = LayeredStorage([.reading(first), .reading(third)])
+    #expect(try storage.password(for: key) == "3")
+    #expect(code { try storage.setPassword("new", for: key) } == .readOnly)
+    #expect(code { try storage.remove(key) } == .readOnly)
+    #expect(storage.diagnose().failure?.code == .readOnly)
+    #expect(try LayeredStorage([]).password(for: key) == nil)
+  }
+
+  // MARK: - Observing
+
+  @Test func `the changes of all layers are reported`() async throws {
+    let storage = LayeredStorage([
+      .reading(EnvironmentStorage(service: "service", prefix: "LAYERED_STORAGE_TEST_")),
+      .reading(first), .writing(second),
+    ])
+    var changes = try await storage.changes().makeAsyncIterator()
+    try await first.setPassword("1", for: other)
+    try await storage.setPassword("2", for: key)
+    #expect(await changes.next() == .created(other))
+    #expect(await changes.next() == .created(key))
+  }
+
+  @Test func `a layer that can't be observed is an error`() throws {
+    let storage = LayeredStorage([.reading(first), .writing(SilentStorage())])
+    #expect(code { _ = try storage.observe(nil) { _ in } } == .notObservable)
+  }
+
+  @Test func `observers are interrupted until all layers are back`() throws {
+    let (left, right) = (EventStorage(), EventStorage())
+    let storage = LayeredStorage([.reading(left), .writing(right)])
+    let events = Mutex<[StorageEvent]>([])
+    let subscription = try storage.observe(nil) { event in events.withLock { $0.append(event) } }
+    left.observers.report(.interrupted)
+    right.observers.report(.interrupted)
+    left.observers.report(.resumed)
+    right.observers.report(.locked)
+    #expect(events.withLock { $0 } == [.interrupted, .locked])
+    right.observers.report(.resumed)
+    #expect(events.withLock { $0 } == [.interrupted, .locked, .resumed])
+    subscription.cancel()
+    #expect(left.observers.isEmpty && right.observers.isEmpty)
+  }
+
+  // MARK: - Diagnosis
+
+  @Test(
+    arguments: [
+      (.locked, .locked), (.noStorage, nil), (.noProvider, .readOnly),
+      (.connectionLost, .connectionLost), (.readOnly, nil),
+    ] as [(SecureStorageError.Code, SecureStorageError.Code?)])
+  func `the diagnosis says whether the storage can be written`(
+    code: SecureStorageError.Code, expected: SecureStorageError.Code?
+  ) throws {
+    first.fail(.read, with: code)
+    #expect(storage.diagnose(writing: true).failure?.code == expected)
+    let findings = storage.diagnose().findings
+    #expect(findings.last?.text == "first, then second (written), then third")
+    #expect(findings.contains { $0.storage == "third" })
+    // A selection isn't made past items in other layers.
+    let selected = try? FirstAvailableStorage([storage, InMemoryStorage()]).selection().index
+    #expect(selected == (code == .connectionLost ? nil : 0))
+  }
+
+  @Test func `a storage none of whose layers exist is unavailable`() throws {
+    for layer in [first, second, third] { layer.fail(.read, with: .noProvider) }
+    #expect(storage.diagnose().failure?.code == .noProvider)
+    #expect(try FirstAvailableStorage([storage, InMemoryStorage()]).selection().index == 1)
+  }
+}
+
+/// An in-memory storage with a name of its own.
+private struct NamedStorage: ImmediateStorage, ObservableStorage {
+  let backendName: String
+  private let items = InMemoryStorage()
+
+  init(_ name: String) { backendName = name }
+
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try items.save(item, mode: mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try items.items(matching: query)
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try items.removeItems(matching: query)
+  }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    items.observe(query, observer)
+  }
+}
+
+/// A storage that can't report changes.
+private struct SilentStorage: ImmediateStorage {
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] { [] }
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
+}
+
+/// A storage whose events a test reports.
+private struct EventStorage: ImmediateStorage, ObservableStorage {
+  let observers = ObserverList()
+
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] { [] }
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    observers.add(observer)
+  }
+}
