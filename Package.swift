@@ -52,16 +52,21 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
   ],
   targets: [
-    .systemLibrary(name: "CLinuxFiles"),
+    .systemLibrary(name: "CLinux"),
     // The C library and Foundation have other names on other platforms.
     .target(name: "KeyringLibc"),
     .target(name: "KeyringFoundation"),
-    .target(name: "KeyringCore", dependencies: ["KeyringFoundation", "KeyringLibc"]),
+    .target(
+      name: "KeyringCore",
+      dependencies: [
+        "KeyringFoundation", "KeyringLibc",
+        .target(name: "CLinux", condition: .when(platforms: [.linux])),
+      ]),
     .target(
       name: "KeyringStorage",
       dependencies: [
         "KeyringCore", "KeyringFoundation", "KeyringLibc",
-        .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
+        .target(name: "CLinux", condition: .when(platforms: [.linux])),
       ]),
     .systemLibrary(
       name: "CLibSecret",
@@ -88,6 +93,7 @@ let package = Package(
       name: "KeyringSealing",
       dependencies: [
         "KeyringStorage", "KeyringFoundation", "KeyringLibc",
+        .target(name: "CLinux", condition: .when(platforms: [.linux])),
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Sealing"])),
         // For scrypt.
@@ -151,12 +157,16 @@ let package = Package(
     .target(
       name: "StorageModel", dependencies: ["Keyring", "KeyringStorage"],
       path: "Tests/Fixtures/StorageModel"),
-    .testTarget(name: "KeyringCoreTests", dependencies: ["KeyringCore"]),
+    .testTarget(
+      name: "KeyringCoreTests",
+      dependencies: [
+        "KeyringCore", .target(name: "CLinux", condition: .when(platforms: [.linux])),
+      ]),
     .testTarget(
       name: "KeyringStorageTests",
       dependencies: [
         "Keyring", "KeyringStorage",
-        .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
+        .target(name: "CLinux", condition: .when(platforms: [.linux])),
       ]),
     .testTarget(
       name: "KeyringTests", dependencies: ["Keyring", "KeyringStorage", "KeyringTesting"]),
@@ -164,13 +174,14 @@ let package = Package(
       name: "KeyringMigrationTests",
       dependencies: [
         "Keyring", "KeyringMigration", "KeyringStorage", "KeyringTesting",
-        .target(name: "CLinuxFiles", condition: .when(platforms: [.linux])),
+        .target(name: "CLinux", condition: .when(platforms: [.linux])),
       ]),
     .testTarget(
       name: "KeyringFileTests",
       dependencies: [
         "Keyring", "KeyringFile", "KeyringSealing", "KeyringStorage", "KeyringTesting",
         "KeyringWorker", "StorageModel", "TestPrograms",
+        .target(name: "CLinux", condition: .when(platforms: [.linux])),
         .product(
           name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
         .product(

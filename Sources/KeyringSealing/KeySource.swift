@@ -30,6 +30,8 @@ public struct KeySource: Sendable {
   package let cost: ScryptCost?
   /// The storage that contains the key, if the source is a storage.
   package let storage: (any SecureStorage)?
+  /// The place that keeps the derived keys, if one was declared.
+  package var holder: KeyHolder?
   private let read: Reading
 
   /// Creates a source from a closure.

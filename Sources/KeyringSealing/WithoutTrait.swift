@@ -25,6 +25,18 @@ public struct KeySource {
   /// Creates a source; unavailable without the trait.
   public static func systemdCredential(_ name: String) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
+  public static func systemdCredential(
+    at path: String, named name: String = "", encryptedWith key: Any = (), for scope: Any = ()
+  ) -> KeySource { KeySource() }
+  /// Creates a source; unavailable without the trait.
+  public static func key(_ key: Any) -> KeySource { KeySource() }
+  /// Creates a source; unavailable without the trait.
+  public static func command(_ words: [String]) -> KeySource { KeySource() }
+  /// Creates a source; unavailable without the trait.
+  public static func passphrase(command words: [String]) -> KeySource { KeySource() }
+  /// Returns a source; unavailable without the trait.
+  public func held(for duration: Duration, in keyring: Any = ()) -> KeySource { self }
+  /// Creates a source; unavailable without the trait.
   public static func storage(_ storage: Any, key: Any) -> KeySource { KeySource() }
   /// Creates a source; unavailable without the trait.
   public static func secretPortal(tokenFile: String? = nil) -> KeySource { KeySource() }

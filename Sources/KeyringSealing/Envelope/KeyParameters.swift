@@ -24,6 +24,14 @@ package struct KeyParameters: Sendable, Equatable {
     return [kind.rawValue] + cost + [0, 0] + salt
   }
 
+  /// The name of the derived key, which nobody can guess and which tells nothing about the key.
+  var keyName: String {
+    salt.map { byte in
+      let digits = String(byte, radix: 16)
+      return byte < 16 ? "0" + digits : digits
+    }.joined()
+  }
+
   /// Reads parameters, or returns `nil` if they have values that they can't have.
   package init?(_ bytes: some Sequence<UInt8>) {
     let bytes = Array(bytes)

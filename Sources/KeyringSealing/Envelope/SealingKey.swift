@@ -14,6 +14,9 @@ package struct SealingKey: Sendable {
 
   init(_ key: SymmetricKey) { self.key = key }
 
+  /// The bytes of the key.
+  var bytes: Secret { key.withUnsafeBytes { Secret(copying: $0) } }
+
   /// An error of the encryption, without details that could help an attacker.
   package struct Failure: Error {
     package init() {}
@@ -72,8 +75,7 @@ package struct SealingKey: Sendable {
   /// Encrypts another key.
   package func wrap(_ other: SealingKey, authenticating data: [UInt8]) throws(Failure) -> [UInt8] {
     var box: [UInt8] = []
-    try seal(
-      other.key.withUnsafeBytes { Secret(copying: $0) }, authenticating: data, appendingTo: &box)
+    try seal(other.bytes, authenticating: data, appendingTo: &box)
     return box
   }
 

@@ -12,6 +12,9 @@ package struct WrappingKey: Sendable {
   private let key: SealingKey
   /// The bytes that each wrapped key authenticates.
   private let prefix: [UInt8]
+  private let holder: KeyHolder?
+  /// Indicates whether the holder has the key.
+  private let isHeld: Bool
 
   /// Derives a new key, with new parameters.
   package init(
@@ -40,6 +43,13 @@ package struct WrappingKey: Sendable {
   ) async throws(SecureStorageError) {
     self.parameters = parameters
     prefix = use.prefix + parameters.bytes
+    holder = source.holder
+    if let held = holder?.key(parameters.keyName) {
+      key = SealingKey(held.withUnsafeBytes { SymmetricKey(data: $0) })
+      isHeld = true
+      return
+    }
+    isHeld = false
     let secret = try await source.secret(for: request)
     guard let cost = parameters.cost else {
       let key = secret.withUnsafeBytes { SymmetricKey(data: $0) }
@@ -76,7 +86,9 @@ package struct WrappingKey: Sendable {
     _ other: SealingKey, authenticating data: [UInt8], _ request: KeyRequest
   ) throws(SecureStorageError) -> [UInt8] {
     do throws(SealingKey.Failure) {
-      return try key.wrap(other, authenticating: prefix + data)
+      let box = try key.wrap(other, authenticating: prefix + data)
+      hold(request)
+      return box
     } catch {
       throw request.error(.other, "The key can't be wrapped.")
     }
@@ -87,12 +99,21 @@ package struct WrappingKey: Sendable {
     _ box: some Collection<UInt8>, authenticating data: [UInt8], _ request: KeyRequest
   ) throws(SecureStorageError) -> SealingKey {
     do throws(SealingKey.Failure) {
-      return try key.unwrap(box, authenticating: prefix + data)
+      let other = try key.unwrap(box, authenticating: prefix + data)
+      hold(request)
+      return other
     } catch {
+      if isHeld { holder?.forget(parameters.keyName) }
       throw request.error(
         .wrongKey,
         "The \(request.subject) was encrypted with another \(parameters.kind.noun).")
     }
+  }
+
+  /// Passes the key to its holder, now that it's known to be the right one.
+  private func hold(_ request: KeyRequest) {
+    guard !isHeld, request.purpose != .inspection else { return }
+    holder?.hold(parameters.keyName, key.bytes)
   }
 }
 #endif

@@ -24,7 +24,7 @@ extension KeySource {
   }
 }
 
-/// A file that contains a key.
+/// A file that contains a key, or a key that something else has encrypted.
 struct KeyFile {
   /// The largest size of a key file that is read, in bytes.
   static let largest = 64 << 10
@@ -33,6 +33,10 @@ struct KeyFile {
 
   let path: String
   let request: KeyRequest
+  /// Indicates whether others must not be able to read the file.
+  var isSecret = true
+  /// The content of a new file.
+  var newContent: () -> Secret = KeySource.newKey
 
   func key() throws(SecureStorageError) -> Secret {
     do throws(FileFailure) {
@@ -51,7 +55,7 @@ struct KeyFile {
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
       throw FileFailure("belongs to another user", number: EPERM)
     }
-    guard status.st_mode & 0o077 == 0 else {
+    if isSecret, status.st_mode & 0o077 != 0 {
       throw FileFailure("can be read by others", number: EPERM)
     }
     return try file.secret(atMost: Self.largest)
@@ -101,7 +105,7 @@ struct KeyFile {
   }
 
   private func writeKey(to file: OpenFile) throws(FileFailure) {
-    try KeySource.newKey().withUnsafeBytes { (bytes) throws(FileFailure) in
+    try newContent().withUnsafeBytes { (bytes) throws(FileFailure) in
       try file.write(bytes)
     }
     try file.sync()

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The library's thread pool for operations that block.
 ///
 /// It has as many threads as there are blocked operations, up to a limit.
-final class BlockingPool: Sendable {
+package final class BlockingPool: Sendable {
   static let shared = BlockingPool(most: 64)
 
   private struct State: Sendable {
@@ -87,12 +87,34 @@ extension SecureStorage {
     _ operation: SecureStorageError.Operation,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    if self is any ImmediateStorage || ThreadExecutor.current?.isSynchronous == true {
-      try checkCancellation(operation)
+    let canceled = error(.canceled, during: operation)
+    if self is any ImmediateStorage {
+      if Task.isCancelled { throw canceled }
+      return try body()
+    }
+    return try await BlockingPool.run(orThrow: canceled, body)
+  }
+}
+
+extension BlockingPool {
+  /// Runs code that blocks for a task, and cancels it with the task.
+  ///
+  /// If the current thread already runs a synchronous operation, the code runs at once on this thread.
+  ///
+  /// - Parameters:
+  ///   - canceled: The error to throw if the task is cancelled before the code runs.
+  ///   - body: The code. ``CancellationSignal/current`` cancels it.
+  /// - Returns: The result of the code.
+  /// - Throws: The errors of the code, and `canceled`.
+  package nonisolated(nonsending) static func run<Result: Sendable>(
+    orThrow canceled: SecureStorageError,
+    _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    if ThreadExecutor.current?.isSynchronous == true {
+      if Task.isCancelled { throw canceled }
       return try body()
     }
     let signal = CancellationSignal()
-    let canceled = error(.canceled, during: operation)
     let outcome = await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         let call = PendingCall<Result>(continuation)

@@ -5,7 +5,7 @@ internal import KeyringLibc
 internal import Synchronization
 
 #if os(Linux)
-internal import CLinuxFiles
+internal import CLinux
 #endif
 
 /// An executor that runs asynchronous code on one thread, which waits for events if it has no job.

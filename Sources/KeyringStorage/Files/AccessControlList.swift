@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CLinuxFiles
+internal import CLinux
 
 internal import KeyringLibc
 

@@ -20,6 +20,11 @@ func storage(named name: String) throws -> any SecureStorage {
   if name.hasPrefix("etcd:") { return try fleetStorage(in: String(name.dropFirst(5))) }
   #endif
   #if EncryptedFile
+  if name.hasPrefix("tpm:") {
+    let path = String(name.dropFirst(4))
+    let key = KeySource.systemdCredential(at: path + ".credential", encryptedWith: .tpm)
+    return EncryptedFileStorage(at: path, key: key)
+  }
   if name.hasPrefix("/") { return EncryptedFileStorage(at: name, key: .keyFile(at: name + ".key")) }
   #endif
   #if SecretService && os(Linux)

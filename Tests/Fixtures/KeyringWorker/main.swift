@@ -7,6 +7,8 @@ import KeyringStorage
 // A program that uses a storage, for tests that kill it or start several of it at once:
 //
 //   KeyringWorker rewrite STORAGE SERVICE
+//   KeyringWorker set STORAGE SERVICE PASSWORD
+//   KeyringWorker get STORAGE SERVICE
 //   KeyringWorker mix STORAGE SERVICE NAME THREADS OPERATIONS
 //   KeyringWorker mix-on STORAGE SERVICE NAME writes|reads
 //   KeyringWorker start THREADS
@@ -16,12 +18,23 @@ import KeyringStorage
 //   KeyringWorker serve SERVICE
 //   KeyringWorker ask
 //
-// STORAGE is a collection of the Secret Service, the path of an encrypted file, or "etcd:" and the folder of a
-// cluster. The program ends with the status 0 if all goes well.
+// STORAGE is a collection of the Secret Service, the path of an encrypted file, "tpm:" and the path of a file whose
+// key is in a TPM, or "etcd:" and the folder of a cluster. The program ends with the status 0 if all goes well.
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch (arguments.first, arguments.count) {
 case ("rewrite", 3):
   try rewriteForever(in: storage(named: arguments[1]), service: arguments[2])
+case ("set", 4):
+  let key = ItemKey.password(service: arguments[2], account: "account")
+  try storage(named: arguments[1]).setPassword(arguments[3], for: key)
+case ("get", 3):
+  let storage = try storage(named: arguments[1])
+  do throws(SecureStorageError) {
+    let key = ItemKey.password(service: arguments[2], account: "account")
+    tell(try storage.password(for: key) ?? "nothing")
+  } catch {
+    tell("error \(error.code) \(error.message)")
+  }
 case ("mix", 6):
   try MixedOperations(
     storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3]

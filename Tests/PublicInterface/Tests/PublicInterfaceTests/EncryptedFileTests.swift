@@ -63,6 +63,19 @@ import Testing
     let vault = KeySource(named: "vault", reading)
     #expect(vault.name == "vault")
     #if os(Linux)
+    let bytes = Secret(bytes: [UInt8](repeating: 7, count: 32))
+    #expect(KeySource.key(bytes).held(for: .seconds(60), in: KernelKeyring.session).name == "key")
+    #expect(KeySource.command(["true"]).held(for: .seconds(60), in: .persistent).name == "command")
+    #expect(KeySource.passphrase(command: ["true"]).name == "passphrase")
+    let credential = KeySource.systemdCredential(
+      at: path, named: "key", encryptedWith: KeySource.CredentialKey.tpm,
+      for: KeySource.CredentialScope.user)
+    #expect(credential.name == "systemd credential")
+    let places: [KeySource.CredentialKey] = [.automatic, .host]
+    let scopes: [KeySource.CredentialScope] = [.system]
+    #expect(places.count + scopes.count == 3)
+    // The keys of another run, which nobody needs any more
+    try? KernelKeyring.session.forgetKeys()
     // This asks nobody for a key.
     #expect(KeySource.secretPortal().name == "key of the Secret portal")
     #endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Sealing && os(Linux)
+internal import CLinux
+internal import KeyringLibc
+public import KeyringStorage
+
+extension KeySource {
+  /// Returns a source whose key the kernel keeps for a while.
+  ///
+  /// The user types a passphrase once after logging in, and the programs that the user starts later don't
+  /// ask again:
+  ///
+  /// ```swift
+  /// let key = KeySource.typedPassphrase().held(for: .seconds(8 * 3600))
+  /// ```
+  ///
+  /// The kernel doesn't get the passphrase. It gets the key that was derived from it for one file or one
+  /// namespace, after that key has opened it. This also saves the time of the derivation.
+  ///
+  /// The kernel forgets the key when the time is over, or when you call ``KernelKeyring/forgetKeys()``.
+  /// Until then, every program of the user that can use the kernel's keyring can open the file. The key is
+  /// never written to a disk, unless the machine hibernates. If the kernel has no keyrings, or a container
+  /// denies their use, the source is asked each time. See
+  /// [keyrings(7)](https://man7.org/linux/man-pages/man7/keyrings.7.html).
+  ///
+  /// - Parameters:
+  ///   - duration: The time after which the kernel forgets the key, in whole seconds.
+  ///   - keyring: The keyring that the kernel keeps the key in.
+  /// - Returns: The source.
+  public func held(for duration: Duration, in keyring: KernelKeyring = .session) -> KeySource {
+    var source = self
+    source.holder = KeyHolder(
+      key: { name in try? keyring.key(named: name) },
+      hold: { name, key in try? keyring.add(key, named: name, for: duration) },
+      forget: { name in try? keyring.removeKey(named: name) })
+    return source
+  }
+}
+
+/// A keyring of the Linux kernel.
+///
+/// It isn't the user's keyring of the Secret Service. The kernel keeps its keys in memory. See
+/// [keyrings(7)](https://man7.org/linux/man-pages/man7/keyrings.7.html).
+public enum KernelKeyring: Sendable {
+  /// The keyring of the login session, which the programs that are started in it inherit.
+  ///
+  /// It ends with the last program of the session. See
+  /// [session-keyring(7)](https://man7.org/linux/man-pages/man7/session-keyring.7.html).
+  case session
+  /// The keyring of the user, which exists without a session.
+  ///
+  /// All programs of the user can use it, such as those that cron starts. The kernel removes it if it isn't
+  /// used for three days. See
+  /// [persistent-keyring(7)](https://man7.org/linux/man-pages/man7/persistent-keyring.7.html).
+  case persistent
+
+  /// Removes the keys that this package has stored.
+  ///
+  /// The next operation that needs such a key asks its source again. A process that has opened a file before
+  /// can still read it.
+  ///
+  /// - Throws: `.accessDenied` if the kernel denies the use of the keyring, or `.other`.
+  public func forgetKeys() throws(SecureStorageError) {
+    do throws(FileFailure) {
+      try use { (keyring) throws(FileFailure) in
+        for key in try Self.keys(in: keyring) where Self.isOwn(key) {
+          _ = Self.control(KEYCTL_UNLINK, key, keyring)
+        }
+      }
+    } catch {
+      throw SecureStorageError(
+        error.code, operation: .lock, backendName: "KernelKeyring",
+        message: "The kernel's keyring \(error.problem).", underlying: error.underlying)
+    }
+  }
+
+  // MARK: - Keys
+
+  private static let type = "user"
+  private static let prefix = "swift-keyring:"
+  /// The thread's own keyring, which ends with the thread.
+  private static let thread = Int(KEY_SPEC_THREAD_KEYRING)
+
+  /// Returns a key, or throws an error if there is none.
+  func key(named name: String) throws(FileFailure) -> Secret {
+    try use { (keyring) throws(FileFailure) in
+      let key = try Self.find(name, in: keyring)
+      return try Secret(capacity: 64) { (room) throws(FileFailure) in
+        let address = UInt(bitPattern: room.baseAddress)
+        let count = swift_keyring_keyctl(
+          Int32(KEYCTL_READ), UInt(bitPattern: key), address, UInt(room.count), 0)
+        guard (1...room.count).contains(count) else { throw FileFailure("can't be read") }
+        return count
+      }
+    }
+  }
+
+  /// Stores a key, in place of one with the same name.
+  func add(_ key: Secret, named name: String, for duration: Duration) throws(FileFailure) {
+    try use { (keyring) throws(FileFailure) in
+      // The key gets its timeout and its permissions where no other thread sees it. If the process is killed
+      // before that, the key doesn't stay.
+      let id = key.withUnsafeBytes { bytes in
+        Int(
+          swift_keyring_add_key(
+            Self.type, Self.prefix + name, bytes.baseAddress, bytes.count, Int32(Self.thread)))
+      }
+      guard id >= 0 else { throw FileFailure("can't be written") }
+      defer { _ = Self.control(KEYCTL_UNLINK, id, Self.thread) }
+      let seconds = Int(max(1, min(duration.components.seconds, Int64(Int32.max))))
+      // Only for programs that have the keyring, and not for others of the user.
+      let permissions = 0x3f00_0000
+      guard Self.control(KEYCTL_SETPERM, id, permissions) == 0,
+        Self.control(KEYCTL_SET_TIMEOUT, id, seconds) == 0,
+        Self.control(KEYCTL_LINK, id, keyring) == 0
+      else { throw FileFailure("can't be written") }
+    }
+  }
+
+  /// Removes a key.
+  func removeKey(named name: String) throws(FileFailure) {
+    try use { (keyring) throws(FileFailure) in
+      _ = Self.control(KEYCTL_UNLINK, try Self.find(name, in: keyring), keyring)
+    }
+  }
+
+  private static func find(_ name: String, in keyring: Int) throws(FileFailure) -> Int {
+    let key = type.withCString { type in
+      (prefix + name).withCString { description in
+        swift_keyring_keyctl(
+          Int32(KEYCTL_SEARCH), UInt(bitPattern: keyring), UInt(bitPattern: type),
+          UInt(bitPattern: description), 0)
+      }
+    }
+    guard key >= 0 else { throw FileFailure("can't be read") }
+    return key
+  }
+
+  /// Runs a closure that can use the keyring.
+  private func use<Result>(
+    _ body: (Int) throws(FileFailure) -> Result
+  ) throws(FileFailure) -> Result {
+    switch self {
+    case .session:
+      return try body(Int(KEY_SPEC_SESSION_KEYRING))
+    case .persistent:
+      // A thread can use the keys of a keyring that one of its own keyrings links to.
+      let keyring = Self.control(KEYCTL_GET_PERSISTENT, -1, Self.thread)
+      guard keyring >= 0 else { throw FileFailure("can't be read") }
+      defer { _ = Self.control(KEYCTL_UNLINK, keyring, Self.thread) }
+      return try body(keyring)
+    }
+  }
+
+  private static func keys(in keyring: Int) throws(FileFailure) -> [Int] {
+    var ids = [Int32](repeating: 0, count: 1024)
+    let count = ids.withUnsafeMutableBytes { room in
+      swift_keyring_keyctl(
+        Int32(KEYCTL_READ), UInt(bitPattern: keyring), UInt(bitPattern: room.baseAddress),
+        UInt(room.count), 0)
+    }
+    guard count >= 0 else { throw FileFailure("can't be read") }
+    return ids.prefix(count / MemoryLayout<Int32>.size).map(Int.init)
+  }
+
+  /// Returns whether this package has stored a key.
+  private static func isOwn(_ key: Int) -> Bool {
+    var text = [UInt8](repeating: 0, count: 256)
+    let count = text.withUnsafeMutableBytes { room in
+      swift_keyring_keyctl(
+        Int32(KEYCTL_DESCRIBE), UInt(bitPattern: key), UInt(bitPattern: room.baseAddress),
+        UInt(room.count), 0)
+    }
+    // The type, the user, the group, the permissions, and the description
+    let description = String(decoding: text.prefix(max(0, count - 1)), as: UTF8.self)
+    let parts = description.split(separator: ";", maxSplits: 4)
+    return parts.count == 5 && parts[0] == type && parts[4].hasPrefix(prefix)
+  }
+
+  private static func control(_ operation: Int32, _ first: Int, _ second: Int) -> Int {
+    swift_keyring_keyctl(operation, UInt(bitPattern: first), UInt(bitPattern: second), 0, 0)
+  }
+}
+#endif

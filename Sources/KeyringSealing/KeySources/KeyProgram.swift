@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Sealing && os(Linux)
+internal import CLinux
+@preconcurrency internal import KeyringLibc
+internal import KeyringStorage
+internal import Synchronization
+
+/// Another program that prints a key.
+struct KeyProgram: Sendable {
+  /// The largest output that is read, in bytes.
+  static let largest = 64 << 10
+
+  /// The name or path of the program, and its arguments.
+  let words: [String]
+  /// The input of the program, or `nil` for the input of this process, such as a terminal.
+  var input: Secret?
+  /// Indicates whether the program's messages become a part of an error.
+  ///
+  /// Otherwise they're written to standard error, where a person can see questions.
+  var keepsMessages = false
+
+  /// The end of a program.
+  struct End: Sendable {
+    let output: Secret
+    let messages: String
+    /// The exit status, or 128 and the number of the signal.
+    let status: Int32
+  }
+
+  /// Runs the program to its end, which it also reaches by a signal if the task is cancelled.
+  func run(for request: KeyRequest) async throws(SecureStorageError) -> End {
+    try await BlockingPool.run(orThrow: request.error(.canceled)) {
+      () throws(SecureStorageError) in
+      do throws(FileFailure) {
+        let child = try Child(self)
+        guard let signal = CancellationSignal.current else { return try child.read() }
+        let end = try signal.onCancel({ child.end() }, while: child.read)
+        if !signal.isCancelled { return end }
+      } catch {
+        if !CancellationSignal.isCurrentCancelled { throw failure(error, request) }
+      }
+      throw request.error(.canceled)
+    }
+  }
+
+  private func failure(_ cause: FileFailure, _ request: KeyRequest) -> SecureStorageError {
+    request.error(
+      .other, "The program \(words.first ?? "") \(cause.problem).",
+      recoverySuggestion: "Install it, or correct its name.", underlying: cause.underlying)
+  }
+}
+
+/// A running program.
+private final class Child: Sendable {
+  private let output: Int32
+  private let messages: Int32?
+  /// The number of the process, until it may belong to another one.
+  private let number: Mutex<pid_t?>
+
+  init(_ program: KeyProgram) throws(FileFailure) {
+    var descriptors = Descriptors()
+    defer { descriptors.close() }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+
+    let output = try descriptors.pipe()
+    posix_spawn_file_actions_adddup2(&actions, output.writing, STDOUT_FILENO)
+    var messages: Int32?
+    if program.keepsMessages {
+      let pipe = try descriptors.pipe()
+      posix_spawn_file_actions_adddup2(&actions, pipe.writing, STDERR_FILENO)
+      messages = pipe.reading
+    }
+    if let input = program.input {
+      let pipe = try descriptors.pipe()
+      // The pipe has room for a key, so nobody has to read it while it's written.
+      let count = input.withUnsafeBytes { write(pipe.writing, $0.baseAddress, $0.count) }
+      guard count == input.count else { throw FileFailure("can't get its input") }
+      posix_spawn_file_actions_adddup2(&actions, pipe.reading, STDIN_FILENO)
+    }
+    number = Mutex(try Self.start(program.words, &actions))
+    (self.output, self.messages) = (output.reading, messages)
+    descriptors.keep([output.reading] + (messages.map { [$0] } ?? []))
+  }
+
+  deinit {
+    close(output)
+    messages.map { _ = close($0) }
+  }
+
+  private static func start(
+    _ words: [String], _ actions: inout posix_spawn_file_actions_t
+  ) throws(FileFailure) -> pid_t {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // GLib ignores SIGPIPE in the whole process, and the threads of Dispatch block signals.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    sigaddset(&signals, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
+    var arguments = words.map { strdup($0) } + [nil]
+    defer { for argument in arguments { free(argument) } }
+    guard let name = words.first else { throw FileFailure("has no name", number: EINVAL) }
+    var number: pid_t = 0
+    let error = posix_spawnp(&number, name, &actions, &attributes, &arguments, environ)
+    guard error == 0 else { throw FileFailure("can't be started", number: error) }
+    return number
+  }
+
+  /// Ends the program, unless it has ended.
+  func end() {
+    number.withLock { number in
+      if let number { kill(number, SIGTERM) }
+    }
+  }
+
+  /// Reads what the program prints, and waits for its end.
+  func read() throws(FileFailure) -> KeyProgram.End {
+    var text: [UInt8] = []
+    let result = Result { () throws(FileFailure) in
+      try Secret(capacity: KeyProgram.largest + 1) { (room) throws(FileFailure) in
+        try read(into: room, messages: &text)
+      }
+    }
+    // A program whose output isn't read would wait for that.
+    if ((try? result.get().count) ?? .max) > KeyProgram.largest { end() }
+    let status = wait()
+    let secret = try result.get()
+    guard secret.count <= KeyProgram.largest else {
+      throw FileFailure("prints more than \(KeyProgram.largest) bytes", number: EFBIG)
+    }
+    return KeyProgram.End(
+      output: secret, messages: String(decoding: text, as: UTF8.self), status: status)
+  }
+
+  private func read(
+    into room: UnsafeMutableRawBufferPointer, messages text: inout [UInt8]
+  ) throws(FileFailure) -> Int {
+    var count = 0
+    var open = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
+    if let messages { open.append(pollfd(fd: messages, events: Int16(POLLIN), revents: 0)) }
+    while !open.isEmpty {
+      if poll(&open, nfds_t(open.count), -1) < 0 {
+        guard errno == EINTR else { throw FileFailure("can't be read") }
+        continue
+      }
+      for file in open where file.revents != 0 {
+        let part: Int
+        if file.fd == output {
+          let rest = UnsafeMutableRawBufferPointer(rebasing: room[count...])
+          // The last byte shows that the output is too large.
+          part = rest.isEmpty ? 0 : libcRead(file.fd, rest.baseAddress, rest.count)
+          count += max(0, part)
+        } else {
+          var buffer = [UInt8](repeating: 0, count: 4096)
+          part = libcRead(file.fd, &buffer, buffer.count)
+          if text.count < buffer.count { text += buffer.prefix(max(0, part)) }
+        }
+        if part < 0, errno != EINTR, errno != EAGAIN { throw FileFailure("can't be read") }
+        if part == 0 { open.removeAll { $0.fd == file.fd } }
+      }
+    }
+    return count
+  }
+
+  private func wait() -> Int32 {
+    // The number isn't free for another process until the second call.
+    let process = number.withLock { $0 ?? 0 }
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    return number.withLock { number in
+      number = nil
+      var status: Int32 = 0
+      while waitpid(process, &status, 0) < 0 {
+        // If the app ignores SIGCHLD, the system doesn't keep the status.
+        if errno != EINTR { return 0 }
+      }
+      let signal = status & 0x7f
+      return signal == 0 ? status >> 8 & 0xff : 128 + signal
+    }
+  }
+}
+
+/// Descriptors that are closed at the end of a scope, except for those to keep.
+private struct Descriptors {
+  private var open: [Int32] = []
+
+  mutating func pipe() throws(FileFailure) -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard swift_keyring_pipe(&ends) == 0 else { throw FileFailure("can't be started") }
+    open += ends
+    return (ends[0], ends[1])
+  }
+
+  mutating func keep(_ kept: [Int32]) { open.removeAll { kept.contains($0) } }
+
+  func close() { for descriptor in open { _ = KeyringLibc.close(descriptor) } }
+}
+
+// Inside the type, its method has this name.
+private let libcRead = read(_:_:_:)
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Sealing && os(Linux)
+public import KeyringStorage
+
+extension KeySource {
+  /// Creates a source from a key that the program has.
+  ///
+  /// The key is as safe as the place that the program gets it from.
+  ///
+  /// - Parameter key: The key. It must have at least 32 bytes that can't be guessed.
+  /// - Returns: The source.
+  public static func key(_ key: Secret) -> KeySource {
+    KeySource(named: "key") { _ throws(SecureStorageError) in key }
+  }
+
+  /// Creates a source from a command that prints the key.
+  ///
+  /// The command runs each time when the key is needed. It has the input, the error output and the
+  /// environment of this program, so it can ask a question at the terminal. Everything that it prints to its
+  /// standard output is the key. If its exit status isn't 0, there is no key.
+  ///
+  /// The key is protected from everyone who can't run the command.
+  ///
+  /// - Parameter words: The name or path of the program, and its arguments. No shell reads them. The command
+  ///   must print at least 32 bytes that can't be guessed, and the same bytes each time.
+  /// - Returns: The source.
+  public static func command(_ words: [String]) -> KeySource {
+    KeySource(.other, named: "command") { (request) async throws(SecureStorageError) in
+      try await request.output(of: words)
+    }
+  }
+
+  /// Creates a source from a command that prints a passphrase.
+  ///
+  /// The command runs each time when the passphrase is needed, for example `["pass", "show", "example"]`. It
+  /// has the input, the error output and the environment of this program. A line break at the end of its
+  /// output isn't part of the passphrase. If its exit status isn't 0, there is no passphrase.
+  ///
+  /// The passphrase is protected from everyone who can't run the command.
+  ///
+  /// - Parameter words: The name or path of the program, and its arguments. No shell reads them.
+  /// - Returns: The source.
+  public static func passphrase(command words: [String]) -> KeySource {
+    KeySource(.passphrase, cost: .standard) { (request) async throws(SecureStorageError) in
+      let output = try await request.output(of: words)
+      let endsWithLineBreak = output.withUnsafeBytes { $0.last == UInt8(ascii: "\n") }
+      return endsWithLineBreak ? output[0..<output.count - 1] : output
+    }
+  }
+}
+
+extension KeyRequest {
+  fileprivate func output(of words: [String]) async throws(SecureStorageError) -> Secret {
+    // The command could ask a person.
+    if purpose == .inspection {
+      throw error(.locked, "The key of the \(subject) isn't known yet.")
+    }
+    let end = try await KeyProgram(words: words).run(for: self)
+    guard end.status == 0 else {
+      throw error(
+        .keyNotFound, "The command \(words.first ?? "") ended with status \(end.status).",
+        recoverySuggestion: "Run the command by hand, and read its output.")
+    }
+    return end.output
+  }
+}
+#endif

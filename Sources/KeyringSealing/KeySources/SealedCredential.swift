@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Sealing && os(Linux)
+internal import KeyringLibc
+internal import KeyringStorage
+
+extension KeySource {
+  /// A place of the key that a credential is encrypted with.
+  public enum CredentialKey: Sendable {
+    /// The TPM and a file of the system, or only the file if there is no TPM.
+    ///
+    /// Without a TPM, the file is readable on a disk that is taken out of the machine.
+    case automatic
+    /// The security chip of the machine (TPM 2.0).
+    ///
+    /// The credential can be decrypted only on this machine, and not from a disk that is taken out of it.
+    case tpm
+    /// The file `/var/lib/systemd/credential.secret`, which only root can read.
+    case host
+  }
+
+  /// The credentials that systemd-creds works with.
+  public enum CredentialScope: Sendable {
+    /// The credentials of the system, for services and for root.
+    case system
+    /// The credentials of the current user.
+    ///
+    /// They need systemd 256 or later.
+    case user
+  }
+
+  /// Creates a source from a file that systemd-creds encrypts, with a TPM 2.0 if the machine has one.
+  ///
+  /// If there is no such file, it's created when something is first encrypted. Its content is 32 random bytes
+  /// that systemd-creds has encrypted. Nobody can decrypt a copy of the file on another machine.
+  ///
+  /// The key isn't bound to the state of the firmware (the PCRs of the TPM that it measures itself into),
+  /// because an update of the firmware would make all secrets unreadable. If the TPM is cleared or the machine is replaced, the key is lost.
+  /// Keep a backup of the secrets.
+  ///
+  /// Each use starts systemd-creds, which needs access to the TPM or to the file of the system. Usually only
+  /// root has that, so a service gets its key with ``systemdCredential(_:)`` instead. See
+  /// [systemd-creds(1)](https://www.freedesktop.org/software/systemd/man/latest/systemd-creds.html).
+  ///
+  /// - Parameters:
+  ///   - path: The path of the encrypted file.
+  ///   - name: The name of the credential, which is a part of the file.
+  ///   - key: The place of the key that a new file is encrypted with.
+  ///   - scope: The credentials that the file belongs to.
+  /// - Returns: The source.
+  public static func systemdCredential(
+    at path: String, named name: String = "swift-keyring",
+    encryptedWith key: CredentialKey = .automatic,
+    for scope: CredentialScope = .system
+  ) -> KeySource {
+    KeySource(.systemdCredential) { (request) async throws(SecureStorageError) in
+      try await SealedCredential(path: path, name: name, place: key, scope: scope, request: request)
+        .key()
+    }
+  }
+}
+
+extension KeySource.CredentialKey {
+  /// The value of the option `--with-key`.
+  fileprivate var option: String {
+    switch self {
+    case .automatic: "auto"
+    case .tpm: "tpm2"
+    case .host: "host"
+    }
+  }
+}
+
+/// A key file that systemd-creds has encrypted.
+private struct SealedCredential {
+  let path: String
+  let name: String
+  let place: KeySource.CredentialKey
+  let scope: KeySource.CredentialScope
+  let request: KeyRequest
+
+  func key() async throws(SecureStorageError) -> Secret {
+    var file = KeyFile(path: path, request: request, isSecret: false)
+    if request.purpose == .creation, access(path, F_OK) != 0 {
+      // PCR 16 is for debugging, and the firmware leaves it alone. systemd-creds 252 encrypts without a PCR,
+      // too, and then can't decrypt.
+      let options = ["--with-key=\(place.option)", "--tpm2-pcrs=16"]
+      let content = try await run("encrypt", options, on: KeySource.newKey())
+      file.newContent = { content }
+    }
+    return try await run("decrypt", [], on: file.key())
+  }
+
+  private func run(
+    _ verb: String, _ options: [String], on input: Secret
+  ) async throws(SecureStorageError) -> Secret {
+    let words =
+      ["systemd-creds", "--name=\(name)"] + (scope == .user ? ["--user"] : []) + options
+      + [verb, "-", "-"]
+    let end = try await KeyProgram(words: words, input: input, keepsMessages: true).run(
+      for: request)
+    if end.status == 0 { return end.output }
+    let messages = end.messages.split(separator: "\n").joined(separator: " ")
+    throw request.error(
+      .keyNotFound, "systemd-creds can't \(verb) the key file \(path): \(messages)",
+      recoverySuggestion: verb == "decrypt"
+        ? "Decrypt it on the machine and as the user that has encrypted it, or restore the secrets."
+        : "Run the program as root, or use another source for the key.",
+      underlying: .init(domain: "systemd-creds", code: Int(end.status), text: messages))
+  }
+}
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if EncryptedFile && os(Linux)
+import Foundation
+import KeyringStorage
+import TestPrograms
+import Testing
+
+@testable import KeyringFile
+@testable import KeyringSealing
+
+/// Keys and passphrases that a command prints.
+@Suite struct KeyProgramTests {
+  private let folder: TemporaryDirectory
+
+  init() throws { folder = try TemporaryDirectory() }
+
+  private func storage(_ key: KeySource) -> EncryptedFileStorage {
+    EncryptedFileStorage(at: folder.path("secrets"), key: key)
+  }
+
+  private func shell(_ script: String) -> KeySource { .command(["sh", "-c", script]) }
+
+  @Test func `a command prints the key`() async throws {
+    try folder.write([UInt8](0..<32), "printed")
+    let source = KeySource.command(["cat", folder.path("printed")])
+    try await storage(source).setPassword("s3cret", for: .first)
+    #expect(try await storage(source).password(for: .first) == "s3cret")
+    // The same bytes, and all of them
+    let same = KeySource.key(Secret(bytes: [UInt8](0..<32)))
+    #expect(try await storage(same).password(for: .first) == "s3cret")
+    try folder.write([UInt8](0..<33), "printed")
+    #expect(try code { _ = try storage(source).password(for: .first) } == .wrongKey)
+    try folder.write([UInt8](0..<31), "printed")
+    #expect(try code { _ = try storage(source).password(for: .first) } == .invalidArgument)
+  }
+
+  @Test func `a command prints the passphrase without the line break`() throws {
+    try storage(.cheap("pass phrase ")).setPassword("s3cret", for: .first)
+    for text in ["pass phrase ", "pass phrase \\n"] {
+      let source = KeySource.passphrase(command: ["printf", text])
+      #expect(try storage(source).password(for: .first) == "s3cret")
+    }
+    let source = KeySource.passphrase(command: ["printf", "pass phrase \\n\\n"])
+    #expect(try code { _ = try storage(source).password(for: .first) } == .wrongKey)
+  }
+
+  @Test func `a command that fails gives no key`() throws {
+    let key = "head -c 32 /dev/zero"
+    try storage(shell(key)).setPassword("s3cret", for: .first)
+    for (command, expected) in [
+      ("\(key); exit 3", "status 3"), ("\(key); kill -KILL $$", "status 137"),
+    ] {
+      let error = #expect(throws: SecureStorageError.self) {
+        try storage(shell(command)).password(for: .first)
+      }
+      #expect(error?.code == .keyNotFound && error?.message.contains(expected) == true)
+    }
+    let missing = #expect(throws: SecureStorageError.self) {
+      try storage(.command(["/nonexistent/program"])).password(for: .first)
+    }
+    #expect(missing?.code == .other && missing?.underlying?.code == Int(ENOENT))
+    #expect(try code { _ = try storage(.command([])).password(for: .first) } == .other)
+    let endless = #expect(throws: SecureStorageError.self) {
+      try storage(.command(["yes"])).password(for: .first)
+    }
+    #expect(endless?.code == .other && endless?.underlying?.code == Int(EFBIG))
+  }
+
+  @Test func `a diagnosis runs no command`() throws {
+    let source = shell("touch \(folder.path("ran")); head -c 32 /dev/zero")
+    try storage(shell("head -c 32 /dev/zero")).setPassword("s3cret", for: .first)
+    #expect(storage(source).diagnose().failure == nil)
+    #expect(try !folder.names().contains("ran"))
+    _ = try storage(source).password(for: .first)
+    #expect(try folder.names().contains("ran"))
+  }
+
+  @Test func `a cancelled task ends the command`() async throws {
+    try await storage(shell("head -c 32 /dev/zero")).setPassword("s3cret", for: .first)
+    let (pipe, marker) = (folder.path("pipe"), folder.path("started"))
+    try #require(mkfifo(pipe, 0o600) == 0)
+    // The command waits for a writer that doesn't come.
+    let storage = storage(
+      shell("echo $$ > \(marker).new; mv \(marker).new \(marker); exec cat \(pipe)"))
+    let task = Task { try await storage.password(for: .first) }
+    #expect(waitUntil { access(marker, F_OK) == 0 })
+    let process = try #require(
+      pid_t(String(decoding: folder.bytes("started"), as: UTF8.self).dropLast()))
+    task.cancel()
+    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
+    #expect(error?.code == .canceled)
+    #expect(kill(process, 0) != 0 && errno == ESRCH, "the command still runs")
+  }
+
+  @Test func `a command has no signals of this process`() throws {
+    // Dispatch's threads block signals, and GLib ignores SIGPIPE. A shell can't ignore what it starts with.
+    let source = shell(
+      "grep -q 'SigBlk:.0000000000000000' /proc/self/status && head -c 32 /dev/zero")
+    try storage(source).setPassword("s3cret", for: .first)
+  }
+
+  @Test func `the messages of a command are an error's, if they're kept`() async throws {
+    let request = FileLocation(folder.path("secrets")).keyRequest(.opening)
+    let script = "cat; echo one >&2; yes message | head -c 200000 >&2"
+    let program = KeyProgram(
+      words: ["sh", "-c", script], input: Secret("input"), keepsMessages: true)
+    let end = try await program.run(for: request)
+    #expect(end.output.text == "input" && end.status == 0)
+    #expect(end.messages.hasPrefix("one\nmessage") && end.messages.utf8.count < 20_000)
+  }
+}
+#endif

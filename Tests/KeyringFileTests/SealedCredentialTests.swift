@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if EncryptedFile && os(Linux)
+import Foundation
+import KeyringStorage
+import TestPrograms
+import Testing
+
+@testable import KeyringFile
+@testable import KeyringSealing
+
+/// Keys that systemd-creds encrypts with a TPM in software.
+@Suite(
+  .enabled(if: SoftwareTPM.isInstalled, "needs swtpm and systemd-creds, which CI installs"),
+  .serialized)
+struct SealedCredentialTests {
+  private let folder: TemporaryDirectory
+
+  init() throws { folder = try TemporaryDirectory() }
+
+  /// Runs the worker on a machine with this TPM.
+  private func worker(_ arguments: String..., tpm: SoftwareTPM) throws -> String {
+    let complaints = Pipe()
+    let program = try Program(
+      Program.workerPath, arguments, environment: tpm.environment,
+      complaints: complaints.fileHandleForWriting)
+    let (_, output) = try program.finish()
+    return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .newlines)
+  }
+
+  private var storage: String { "tpm:" + folder.path("secrets") }
+
+  @Test func `a key in a TPM opens the file after a restart, and only on this machine`() throws {
+    var tpm = try SoftwareTPM(stateIn: folder.path("tpm"))
+    #expect(try worker("set", storage, "service", "s3cret", tpm: tpm).isEmpty)
+    let credential = try folder.bytes("secrets.credential")
+    try tpm.end()
+
+    tpm = try SoftwareTPM(stateIn: folder.path("tpm"))
+    #expect(try worker("get", storage, "service", tpm: tpm) == "s3cret")
+    #expect(try worker("set", storage, "service", "new", tpm: tpm).isEmpty)
+    #expect(try folder.bytes("secrets.credential") == credential, "the key is made once")
+    try tpm.end()
+
+    tpm = try SoftwareTPM(stateIn: folder.path("another machine"))
+    let answer = try worker("get", storage, "service", tpm: tpm)
+    #expect(
+      answer.hasPrefix("error keyNotFound systemd-creds can't decrypt the key file"), "\(answer)")
+    try tpm.end()
+
+    tpm = try SoftwareTPM(stateIn: folder.path("tpm"))
+    #expect(try worker("get", storage, "service", tpm: tpm) == "new")
+    try tpm.end()
+  }
+
+  @Test func `a machine without a TPM makes no key`() throws {
+    let key = KeySource.systemdCredential(
+      at: folder.path("key"), named: "example", encryptedWith: .tpm, for: .system)
+    let storage = EncryptedFileStorage(at: folder.path("secrets"), key: key)
+    try #require(access("/dev/tpmrm0", F_OK) != 0, "the machine has a TPM of its own")
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.setPassword("lost", for: .first)
+    }
+    #expect(error?.code == .keyNotFound && error?.underlying?.domain == "systemd-creds")
+    #expect(error?.underlying?.text.isEmpty == false)
+    #expect(try folder.names().isEmpty)
+    #expect(try storage.password(for: .first) == nil)
+    try folder.write([1, 2, 3], "key")
+    #expect(try code { try storage.setPassword("lost", for: .first) } == .keyNotFound)
+    #expect(try folder.bytes("key") == [1, 2, 3])
+  }
+
+  @Test func `the credentials of a user are asked for as such`() async throws {
+    try folder.write([1, 2, 3], "key")
+    let source = KeySource.systemdCredential(at: folder.path("key"), for: .user)
+    let request = FileLocation(folder.path("secrets")).keyRequest(.opening)
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await source.secret(for: request)
+    }
+    // Before version 256, systemd-creds doesn't know the option, and afterwards the file isn't a credential.
+    #expect(error?.code == .keyNotFound)
+  }
+}
+#endif
