@@ -5,6 +5,10 @@ import Foundation
 import KeyringCore
 import Testing
 
+#if os(Linux)
+import CLinux
+#endif
+
 #if canImport(Glibc)
 import Glibc
 #endif
@@ -80,6 +84,82 @@ import Glibc
     }
   }
 
+  @Test func `the pages around secrets can't be read`() async {
+    await #expect(processExitsWith: .success) {
+      for count in [16, 3000, 10_000] {
+        let secret = Secret(bytes: [UInt8](repeating: 7, count: count))
+        let mapping = try #require(try Mapping(of: secret))
+        let around = try Mapping.all().filter { other in
+          other.addresses.upperBound == mapping.addresses.lowerBound
+            || other.addresses.lowerBound == mapping.addresses.upperBound
+        }
+        #expect(around.map(\.permissions) == ["---p", "---p"])
+        #expect(secret.isFilled(with: 7))
+      }
+    }
+  }
+
+  /// A process can have only so many mappings, which others need too.
+  @Test func `many large secrets need few mappings`() async {
+    await #expect(processExitsWith: .success) {
+      let secrets = (0..<12_000).map { number in
+        Secret(bytes: [UInt8](repeating: UInt8(number % 251), count: 3000))
+      }
+      let mappings = try Mapping.all()
+      #expect(mappings.count < 10_000, "\(mappings.count)")
+      #expect(secrets.indices.allSatisfy { secrets[$0].isFilled(with: UInt8($0 % 251)) })
+    }
+  }
+
+  @Test(.enabled(if: hasHiddenMemory, "the kernel has no memory that it hides"))
+  func `hidden secrets can't be read from outside`() async {
+    await #expect(processExitsWith: .success) {
+      let before = Secret("s3cret")
+      #expect(try before.isReadableFromOutside())
+      try #require(Secret.hideNewSecrets())
+      for count in [16, 3000, 10_000] {
+        let secret = Secret(bytes: [UInt8](repeating: 7, count: count))
+        #expect(secret.isFilled(with: 7))
+        #expect(try !secret.isReadableFromOutside())
+        let mapping = try #require(try Mapping(of: secret))
+        #expect(mapping.flags.contains("lo") && mapping.flags.contains("dd"))
+        // Not copied to a child process
+        #expect(mapping.flags.contains("dc"))
+      }
+      #expect(before == Secret("s3cret") && Secret.hideNewSecrets())
+    }
+  }
+
+  @Test(.enabled(if: hasHiddenMemory, "the kernel has no memory that it hides"))
+  func `a page from before gets no hidden secret`() async {
+    await #expect(processExitsWith: .success) {
+      // The first page is full, and the second has room.
+      var before = (0..<100).map { _ in Secret("s3cret") }
+      #expect(before.count == 100)
+      try #require(Secret.hideNewSecrets())
+      before.removeSubrange(0..<50)
+      for _ in 0..<200 {
+        let secret = Secret("s3cret")
+        #expect(try !secret.isReadableFromOutside())
+        before.append(secret)
+      }
+    }
+  }
+
+  @Test(.enabled(if: hasHiddenMemory, "the kernel has no memory that it hides"))
+  func `secrets aren't lost when no more memory can be hidden`() async {
+    await #expect(processExitsWith: .success) {
+      try #require(Secret.hideNewSecrets())
+      var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+      try #require(setrlimit(lockedMemory, &limit) == 0)
+      // Limits don't apply to root.
+      if geteuid() == 0 { try #require(setuid(65534) == 0) }
+      for count in [16, 3000, 10_000] {
+        #expect(Secret(bytes: [UInt8](repeating: 7, count: count)).isFilled(with: 7))
+      }
+    }
+  }
+
   @Test func `empty pages are given back`() async {
     await #expect(processExitsWith: .success) {
       var secrets = (0..<10_000).map { Secret(bytes: [UInt8](repeating: 7, count: $0 % 3000)) }
@@ -133,6 +213,26 @@ private struct Mapping {
       }
     }
     return mappings
+  }
+}
+
+private let hasHiddenMemory: Bool = {
+  let file = swift_keyring_memfd_secret(UInt32(O_CLOEXEC))
+  if file >= 0 { close(file) }
+  return file >= 0
+}()
+
+extension Secret {
+  /// Returns whether the memory can be read through the kernel, as debuggers and other processes do.
+  fileprivate func isReadableFromOutside() throws -> Bool {
+    let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+    try #require(memory >= 0)
+    defer { close(memory) }
+    return withUnsafeBytes { bytes in
+      var copy = [UInt8](repeating: 0, count: bytes.count)
+      let place = off_t(Int(bitPattern: bytes.baseAddress))
+      return pread(memory, &copy, copy.count, place) == copy.count && bytes.elementsEqual(copy)
+    }
   }
 }
 

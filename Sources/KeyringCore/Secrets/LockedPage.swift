@@ -3,10 +3,15 @@
 internal import KeyringLibc
 internal import Synchronization
 
+#if os(Linux)
+internal import CLinux
+#endif
+
 /// Memory that holds only secrets.
 ///
 /// It's kept out of the swap space if the process's limit on locked memory allows it, and out of core dumps
-/// if the system supports that.
+/// if the system supports that. The pages before and after it can't be read, so that a read past the end of
+/// other memory doesn't reach a secret, and one past the end of a secret doesn't reach other memory.
 ///
 /// Small secrets share a page. The page is divided into slots of one size: halves, quarters, and so on down
 /// to sixty-fourths. A larger secret has its own pages.
@@ -21,25 +26,66 @@ final class LockedPage: @unchecked Sendable {
   /// The free slots, as one bit for each slot.
   private var free: UInt64
 
+  /// Indicates whether the system hides the memory from other processes.
+  private let isHidden: Bool
+  /// Indicates whether there are pages before and after the memory that can't be read.
+  private let isGuarded: Bool
+
   private init(byteCount: Int, sizeClass: Int) {
-    let address = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+    self.byteCount = byteCount
+    self.sizeClass = sizeClass
+    free = Self.allSlots(sizeClass)
+    let guarded = Self.guardedMemory(byteCount)
+    isGuarded = guarded != nil
+    address = guarded ?? Self.map(byteCount, PROT_READ | PROT_WRITE)
+    isHidden = isGuarded && Self.hidesNewPages && Self.hide(address, byteCount)
+    if isHidden { return }
+    // The system joins mappings only before they have memory, which locking gives them.
+    #if os(Linux) || os(Android)
+    _ = madvise(address, byteCount, MADV_DONTDUMP)
+    #endif
+    // This fails if the limit is reached. The secret is still stored, but it may be swapped out.
+    _ = mlock(address, byteCount)
+  }
+
+  deinit {
+    guard isGuarded else {
+      munmap(address, byteCount)
+      return
+    }
+    Self.unmapGuarded(address, byteCount)
+  }
+
+  private static func map(_ byteCount: Int, _ access: Int32) -> UnsafeMutableRawPointer {
+    let address = mmap(nil, byteCount, access, MAP_PRIVATE | MAP_ANON, -1, 0)
     // If no memory is left, Swift's own allocations end the process, too.
     guard let address, address != MAP_FAILED else {
       fatalError("There isn't enough memory for a secret.")
     }
-    // This fails if the limit is reached. The secret is still stored, but it may be swapped out.
-    _ = mlock(address, byteCount)
-    #if os(Linux) || os(Android)
-    _ = madvise(address, byteCount, MADV_DONTDUMP)
-    #endif
-    self.address = address
-    self.byteCount = byteCount
-    self.sizeClass = sizeClass
-    free = Self.allSlots(sizeClass)
+    return address
   }
 
-  deinit {
-    munmap(address, byteCount)
+  /// The largest number of pages and groups of pages that are guarded at a time.
+  ///
+  /// Each needs two mappings, of which a process can have 65,530 by default.
+  private static let mostGuarded = 4096
+  private static let guardedCount = Atomic(0)
+
+  /// Returns memory between two pages that can't be read, or `nil` if there are many such pages already.
+  private static func guardedMemory(_ byteCount: Int) -> UnsafeMutableRawPointer? {
+    if guardedCount.add(1, ordering: .relaxed).newValue <= mostGuarded {
+      let whole = map(byteCount + 2 * size, PROT_NONE)
+      let address = whole + size
+      if mprotect(address, byteCount, PROT_READ | PROT_WRITE) == 0 { return address }
+      munmap(whole, byteCount + 2 * size)
+    }
+    guardedCount.subtract(1, ordering: .relaxed)
+    return nil
+  }
+
+  private static func unmapGuarded(_ address: UnsafeMutableRawPointer, _ byteCount: Int) {
+    munmap(address - size, byteCount + 2 * size)
+    guardedCount.subtract(1, ordering: .relaxed)
   }
 
   private static func allSlots(_ sizeClass: Int) -> UInt64 { .max &>> (64 &- 1 &<< sizeClass) }
@@ -100,10 +146,59 @@ extension LockedPage {
   func deallocate(_ bytes: UnsafeMutableRawBufferPointer) {
     guard sizeClass > 0, let slot = bytes.baseAddress else { return }
     Self.withRoom.withLock { pages in
-      if isFull { pages[sizeClass].append(self) }
+      // A page from before new pages were hidden gets no new secrets.
+      let mayBeUsed = isHidden || !Self.hidesNewPages
+      if isFull, mayBeUsed { pages[sizeClass].append(self) }
       giveBackSlot(at: slot)
       guard isEmpty, pages[sizeClass].count > 1 else { return }
       pages[sizeClass].removeAll { $0 === self }
     }
+  }
+}
+
+// MARK: - Hidden memory
+
+extension LockedPage {
+  /// Indicates whether the system hides new pages from other processes.
+  private static let hidesNew = Atomic(false)
+
+  private static var hidesNewPages: Bool { hidesNew.load(ordering: .acquiring) }
+
+  /// Hides new pages from other processes, and returns `false` if the system can't do that.
+  static func hideNewPages() -> Bool {
+    if hidesNewPages { return true }
+    guard let trial = guardedMemory(size) else { return false }
+    defer { unmapGuarded(trial, size) }
+    guard hide(trial, size) else { return false }
+    withRoom.withLock { pages in
+      hidesNew.store(true, ordering: .releasing)
+      // Secrets from before keep their pages.
+      pages = [[LockedPage]](repeating: [], count: largestSizeClass + 1)
+    }
+    return true
+  }
+
+  /// Replaces memory by memory that the system hides from other processes.
+  ///
+  /// See [memfd_secret(2)](https://man7.org/linux/man-pages/man2/memfd_secret.2.html). The system keeps such
+  /// memory out of the swap space and out of core dumps by itself.
+  private static func hide(_ address: UnsafeMutableRawPointer, _ byteCount: Int) -> Bool {
+    #if os(Linux)
+    let file = swift_keyring_memfd_secret(UInt32(O_CLOEXEC))
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    guard ftruncate(file, off_t(byteCount)) == 0 else { return false }
+    // This fails if the limit on locked memory is reached. In place of the other memory, a failure would leave
+    // a hole.
+    let hidden = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+    guard let hidden, hidden != MAP_FAILED else { return false }
+    // The memory is shared with child processes, one of which would overwrite the secrets of this one.
+    _ = madvise(hidden, byteCount, MADV_DONTFORK)
+    if swift_keyring_move_mapping(hidden, byteCount, address) == 0 { return true }
+    munmap(hidden, byteCount)
+    return false
+    #else
+    return false
+    #endif
   }
 }
