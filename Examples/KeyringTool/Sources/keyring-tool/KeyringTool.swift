@@ -14,6 +14,7 @@ struct KeyringTool: AsyncParsableCommand {
       The tool reads secrets from standard input, or asks for them without echo. It never takes them \
       from arguments. Only "get" prints a secret, and "run" hands secrets to a program.
       """,
+    version: version,
     subcommands: [
       ListCommand.self, GetCommand.self, SetCommand.self, GenerateCommand.self,
       RemoveCommand.self, MoveCommand.self, RunCommand.self, WatchCommand.self, LockCommand.self,

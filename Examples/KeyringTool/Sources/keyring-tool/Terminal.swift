@@ -24,9 +24,12 @@ enum Terminal {
     return secret
   }
 
+  /// Indicates whether standard output is a terminal.
+  static var isOutput: Bool { isatty(STDOUT_FILENO) != 0 }
+
   /// Writes a secret that was requested.
   static func write(_ secret: Secret) throws {
-    try write(SecretText.output(secret, toTerminal: isatty(STDOUT_FILENO) != 0), to: STDOUT_FILENO)
+    try write(SecretText.output(secret, toTerminal: isOutput), to: STDOUT_FILENO)
   }
 
   /// Writes lines to standard output, or nothing at all if there are none.

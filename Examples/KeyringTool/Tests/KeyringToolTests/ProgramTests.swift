@@ -108,8 +108,15 @@ struct ProgramTests {
     #expect(try Program.tool(["list", "--service", "keyring-tool move"]).output.isEmpty)
   }
 
+  @Test func `every command prints the version`() throws {
+    let version = try Program.tool(["--version"])
+    #expect(version.status == 0 && version.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+    #expect(try Program.tool(["get", "--version"]).output == version.output)
+  }
+
   @Test(arguments: [
-    ["get", "--service", "x"], ["set", "--service", "x", "--credential", "x"], ["remove", "--all"],
+    ["get", "--service", "x"], ["get", "--service", "x", "--show", "--metadata"],
+    ["set", "--service", "x", "--credential", "x"], ["remove", "--all"],
     ["list", "--port", "1"], ["move", "--service", "x", "--account", "x"],
     ["collections", "--create", "x", "--delete", "x"],
   ])

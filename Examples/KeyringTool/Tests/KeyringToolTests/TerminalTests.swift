@@ -10,7 +10,7 @@ struct TerminalTests {
   private var item: [String] { ["--service", service, "--account", "typed"] }
 
   @Test func `a typed secret is not echoed`() throws {
-    let terminal = try terminal("\(tool("set")); stty -a; \(tool("get"))")
+    let terminal = try terminal("\(tool("set")); stty -a; \(tool("get --show"))")
     var screen = ""
     for prompt in ["Secret: ", "Again: "] {
       screen += try terminal.waitFor(prompt)
@@ -23,6 +23,17 @@ struct TerminalTests {
     try terminal.waitFor("t0p s3cret\r\n")
     #expect(try terminal.finish().status == 0)
     #expect(try Program.run("secret-tool", lookup).output == "t0p s3cret")
+    #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+  }
+
+  @Test func `a terminal shows a secret only on request`() throws {
+    #expect(try Program.tool(["set"] + item, input: "t0p s3cret").status == 0)
+    let refused = try terminal(tool("get")).finish()
+    #expect(refused.status != 0 && refused.output.contains("--show"), "\(refused)")
+    #expect(!refused.output.contains("t0p"))
+    #expect(try terminal(tool("get --metadata")).finish().output.contains("username=typed"))
+    #expect(try terminal(tool("get --show")).finish().output == "t0p s3cret\r\n")
+    #expect(try terminal("\(tool("get")) | cat").finish().output == "t0p s3cret")
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
   }
 
