@@ -13,7 +13,9 @@ let package = Package(
   dependencies: [
     .package(
       name: "swift-keyring", path: "../..",
-      traits: [.defaults, .trait(name: "Etcd", condition: .when(traits: ["Etcd"]))]),
+      traits: [
+        .defaults, "EncryptedFile", .trait(name: "Etcd", condition: .when(traits: ["Etcd"])),
+      ]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [
@@ -30,6 +32,7 @@ let package = Package(
         "KeyringToolCommands",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringFile", package: "swift-keyring"),
         .product(
           name: "KeyringEtcd", package: "swift-keyring", condition: .when(traits: ["Etcd"])),
         .product(name: "KeyringStorage", package: "swift-keyring"),

@@ -17,7 +17,7 @@ struct InitializeCommand: AsyncParsableCommand {
   @OptionGroup var storage: StorageOptions
 
   func run() async throws {
-    let isNew = try await storage.fleet().initialize()
+    let isNew = try await storage.selection.fleet().initialize()
     try Terminal.print([isNew ? "created" : "the namespace exists"])
   }
 }
@@ -34,7 +34,7 @@ struct RotateCommand: AsyncParsableCommand {
   @OptionGroup var storage: StorageOptions
 
   func run() async throws {
-    try await Terminal.print(["encrypted \(storage.fleet().rotateDataKey())"])
+    try await Terminal.print(["encrypted \(storage.selection.fleet().rotateDataKey())"])
   }
 }
 
@@ -53,7 +53,7 @@ struct RewrapCommand: AsyncParsableCommand {
   var newKeyFile: String
 
   func run() async throws {
-    try await storage.fleet().rewrapKeys(with: .keyFile(at: newKeyFile))
+    try await storage.selection.fleet().rewrapKeys(with: .keyFile(at: newKeyFile))
     try Terminal.print(["the namespace has the key of \(newKeyFile)"])
   }
 }
@@ -73,7 +73,7 @@ struct PermissionsCommand: AsyncParsableCommand {
 
   func run() async throws {
     let key = ItemKey.password(service: service, account: "any")
-    let permissions = try await storage.fleet().permissions(for: key)
+    let permissions = try await storage.selection.fleet().permissions(for: key)
     try Terminal.print(
       permissions.map { "etcdctl role grant-permission --prefix '\(role)' \($0)" })
   }

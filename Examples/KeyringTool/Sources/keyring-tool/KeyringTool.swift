@@ -9,7 +9,8 @@ import KeyringToolCommands
 struct KeyringTool: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keyring-tool",
-    abstract: "Manage the secrets in your keyring or in the storage of a fleet.",
+    abstract:
+      "Manage the secrets in your keyring, in an encrypted file or in the storage of a fleet.",
     discussion: """
       The tool reads secrets from standard input, or asks for them without echo. It never takes them \
       from arguments. Only "get" prints a secret, and "run" hands secrets to a program.
@@ -17,7 +18,8 @@ struct KeyringTool: AsyncParsableCommand {
     version: version,
     subcommands: [
       ListCommand.self, GetCommand.self, SetCommand.self, GenerateCommand.self,
-      RemoveCommand.self, MoveCommand.self, RunCommand.self, WatchCommand.self, LockCommand.self,
+      RemoveCommand.self, MoveCommand.self, RunCommand.self,
+      WatchCommand.self, LockCommand.self,
       UnlockCommand.self, CollectionsCommand.self, DoctorCommand.self,
     ] + fleetCommands)
 

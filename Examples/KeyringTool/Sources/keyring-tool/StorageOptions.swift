@@ -6,85 +6,49 @@ import KeyringStorage
 
 /// The options that select the storage, and that control whether it may ask.
 struct StorageOptions: ParsableArguments {
+  @Option(help: StorageName.help("The storage"))
+  var storage = StorageName.keyring(collection: nil)
+
   @Option(
     help: ArgumentHelp(
-      "The storage: \"keyring\", or \"etcd:\" and the namespace of a fleet.",
-      discussion: """
-        The cluster of a fleet is described by the environment variables of etcdctl, such as \
-        ETCDCTL_ENDPOINTS and ETCDCTL_CACERT. The tool needs the trait Etcd for it.
-        """))
-  var storage = StorageName.keyring
-
-  @Option(help: "The file with the key of the fleet.")
+      "The file with the key of an encrypted file or of a fleet.",
+      discussion: "Without it, the tool asks for the passphrase of an encrypted file."))
   var keyFile: String?
 
   @Option(
     help: "The label of the collection, or \"session\" for the one that is deleted at logout.")
   var collection: String?
 
-  @Flag(help: "Fail instead of letting the keyring ask for a password.")
+  @Flag(help: "Fail instead of asking for a password.")
   var noPrompt = false
 
   func validate() throws {
-    switch storage {
-    case .keyring:
-      if keyFile != nil { throw ValidationError("Use --key-file only with --storage etcd:….") }
-    case .fleet:
-      if collection != nil || noPrompt {
-        throw ValidationError("Use --collection and --no-prompt only with the keyring.")
-      }
-      if keyFile == nil { throw ValidationError("Specify --key-file.") }
+    if collection != nil, storage != .keyring(collection: nil) {
+      throw ValidationError("Use --collection only with --storage keyring.")
     }
+    if noPrompt, case .fleet = storage {
+      throw ValidationError("Use --no-prompt only with the keyring or an encrypted file.")
+    }
+    try selection.check(keyOption: "--key-file")
+  }
+
+  /// The storage with everything that is needed to open it.
+  var selection: StorageSelection {
+    let name = collection.map { StorageName.keyring(collection: $0) } ?? storage
+    return StorageSelection(name: name, keyFile: keyFile, mayAsk: !noPrompt)
   }
 
   /// The selected storage.
-  func selected() throws -> any ObservableStorage {
-    switch storage {
-    case .keyring: try keyring()
-    case .fleet: try fleet()
-    }
-  }
+  func selected() throws -> any ObservableStorage { try selection.opened() }
 
   /// The keyring, for commands that only a keyring has.
-  func keyring() throws -> SecretServiceStorage { try keyring(collection) }
+  func keyring() throws -> SecretServiceStorage { try selection.keyring() }
 
   /// Another collection of the keyring.
   func keyring(_ collection: String?) throws -> SecretServiceStorage {
-    guard storage == .keyring else {
-      throw ValidationError("This command is only for the keyring.")
-    }
-    return SecretServiceStorage(
-      collection: Self.collection(collection), interaction: noPrompt ? .never : .allowed)
-  }
-
-  private static func collection(_ label: String?) -> SecretServiceStorage.Collection {
-    switch label {
-    case nil: .default
-    case "session": .session
-    case let label?: .named(label)
-    }
-  }
-}
-
-/// The name of a storage on the command line.
-enum StorageName: Equatable, ExpressibleByArgument, CustomStringConvertible {
-  case keyring
-  case fleet(namespace: String)
-
-  init?(argument: String) {
-    if argument == "keyring" {
-      self = .keyring
-    } else if argument.hasPrefix("etcd:") {
-      self = .fleet(namespace: String(argument.dropFirst("etcd:".count)))
-    } else {
-      return nil
-    }
-  }
-
-  var description: String {
-    switch self {
-    case .keyring: "keyring"
-    case .fleet(let namespace): "etcd:\(namespace)"
-    }
+    _ = try keyring()
+    return try StorageSelection(
+      name: .keyring(collection: collection), keyFile: nil, mayAsk: !noPrompt
+    ).keyring()
   }
 }

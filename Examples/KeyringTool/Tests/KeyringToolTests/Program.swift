@@ -49,6 +49,26 @@ final class Program {
     return try program.finish()
   }
 
+  /// Runs a command of a shell in a terminal with all signals unblocked.
+  ///
+  /// A child inherits the signal mask of the thread that starts it, and Dispatch's threads block most
+  /// signals.
+  static func inTerminal(command: String) throws -> Program {
+    let free = """
+      import os, signal, sys
+      signal.pthread_sigmask(signal.SIG_SETMASK, [])
+      os.execvp(sys.argv[1], sys.argv[1:])
+      """
+    let script = ["script", "--quiet", "--return", "--command", command, "/dev/null"]
+    return try Program("python3", ["-c", free] + script)
+  }
+
+  /// Runs the tool in a terminal.
+  static func inTerminal(_ arguments: [String]) throws -> Program {
+    try inTerminal(
+      command: ([toolPath] + arguments).map { "'\($0)'" }.joined(separator: " "))
+  }
+
   static func isInstalled(_ name: String) -> Bool {
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
       .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }

@@ -131,17 +131,7 @@ struct TerminalTests {
     "'\(Program.toolPath)' \(command) \(item.joined(separator: " "))"
   }
 
-  /// Runs a command in a terminal with all signals unblocked.
-  ///
-  /// A child inherits the signal mask of the thread that starts it, and Dispatch's threads block most
-  /// signals.
   private func terminal(_ command: String) throws -> Program {
-    let free = """
-      import os, signal, sys
-      signal.pthread_sigmask(signal.SIG_SETMASK, [])
-      os.execvp(sys.argv[1], sys.argv[1:])
-      """
-    let script = ["script", "--quiet", "--return", "--command", command, "/dev/null"]
-    return try Program("python3", ["-c", free] + script)
+    try Program.inTerminal(command: command)
   }
 }

@@ -13,12 +13,12 @@ import Musl
 import Glibc
 #endif
 
-extension StorageOptions {
+extension StorageSelection {
   /// The fleet's storage, for commands that only a fleet has.
   ///
   /// The cluster is described by the variables of etcdctl, which an operator has set already.
   func fleet() throws -> EtcdStorage {
-    guard case .fleet(let namespace) = storage, let keyFile else {
+    guard case .fleet(let namespace) = name, let keyFile else {
       throw ValidationError("This command is only for a fleet. Specify --storage etcd:….")
     }
     guard let endpoints = Self.variable("ENDPOINTS") else {
@@ -63,7 +63,7 @@ extension StorageOptions {
 }
 
 #else
-extension StorageOptions {
+extension StorageSelection {
   /// Throws an error, because the tool was built without the fleet's storage.
   func fleet() throws -> Never {
     throw ToolFailure(

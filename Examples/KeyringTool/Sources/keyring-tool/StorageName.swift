@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The name of a storage on the command line.
+enum StorageName: Equatable, ExpressibleByArgument, CustomStringConvertible {
+  case keyring(collection: String?)
+  case file(path: String)
+  case fleet(namespace: String)
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    switch (parts[0], parts.count == 2 ? String(parts[1]) : nil) {
+    case ("keyring", nil): self = .keyring(collection: nil)
+    case (_, nil), (_, ""): return nil
+    case ("keyring", let label?): self = .keyring(collection: label)
+    case ("file", let path?): self = .file(path: Self.withoutTilde(path))
+    case ("etcd", let namespace?): self = .fleet(namespace: namespace)
+    default: return nil
+    }
+  }
+
+  /// Replaces a tilde by the home folder, as a shell does only at the beginning of a word.
+  private static func withoutTilde(_ path: String) -> String {
+    guard path.hasPrefix("~/"), let home = getenv("HOME") else { return path }
+    return String(cString: home) + path.dropFirst()
+  }
+
+  /// The help of an option with such a name.
+  static func help(_ meaning: String) -> ArgumentHelp {
+    ArgumentHelp(
+      """
+      \(meaning): "keyring", "keyring:" and the label of a collection, "file:" and the path of an \
+      encrypted file, or "etcd:" and the namespace of a fleet.
+      """,
+      discussion: """
+        The cluster of a fleet is described by the environment variables of etcdctl, such as \
+        ETCDCTL_ENDPOINTS and ETCDCTL_CACERT. The tool needs the trait Etcd for it.
+        """,
+      valueName: "storage")
+  }
+
+  var description: String {
+    switch self {
+    case .keyring(nil): "keyring"
+    case .keyring(let label?): "keyring:\(label)"
+    case .file(let path): "file:\(path)"
+    case .fleet(let namespace): "etcd:\(namespace)"
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Keyring
+import KeyringFile
+import KeyringStorage
+import KeyringToolCommands
+
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// A storage that is named on the command line, with everything that is needed to open it.
+struct StorageSelection {
+  let name: StorageName
+  /// The file with the key of an encrypted file or of a fleet.
+  let keyFile: String?
+  /// Indicates whether the keyring or this program may ask for a password.
+  let mayAsk: Bool
+
+  /// Throws an error if an option is missing, or has no use.
+  ///
+  /// - Parameter keyOption: The option for the key file.
+  /// - Throws: A `ValidationError` that names the option.
+  func check(keyOption: String) throws {
+    switch name {
+    case .keyring:
+      if keyFile != nil {
+        throw ValidationError("Use \(keyOption) only with file:… or etcd:….")
+      }
+    case .file:
+      if keyFile == nil, !mayAsk {
+        throw ValidationError("With --no-prompt, an encrypted file needs \(keyOption).")
+      }
+    case .fleet:
+      if keyFile == nil { throw ValidationError("Specify \(keyOption).") }
+    }
+  }
+
+  /// The storage.
+  func opened() throws -> any ObservableStorage {
+    switch name {
+    case .keyring: try keyring()
+    case .file(let path):
+      EncryptedFileStorage(
+        at: path, key: keyFile.map(KeySource.keyFile(at:)) ?? .typedPassphrase())
+    case .fleet: try fleet()
+    }
+  }
+
+  /// The storage, from which items are to be read.
+  ///
+  /// A missing file is a storage without items, but here it's a mistake.
+  func openedSource() throws -> any ObservableStorage {
+    if case .file(let path) = name, access(path, F_OK) != 0 {
+      throw ToolFailure(
+        "There is no file \(path).", recoverySuggestion: "Check the path after \"file:\".")
+    }
+    return try opened()
+  }
+
+  /// The keyring, for commands that only a keyring has.
+  func keyring() throws -> SecretServiceStorage {
+    guard case .keyring(let label) = name else {
+      throw ValidationError("This command is only for the keyring.")
+    }
+    let collection: SecretServiceStorage.Collection =
+      switch label {
+      case nil: .default
+      case "session": .session
+      case let label?: .named(label)
+      }
+    return SecretServiceStorage(collection: collection, interaction: mayAsk ? .allowed : .never)
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A folder that is removed together with this object.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() {
+    path =
+      FileManager.default.temporaryDirectory
+      .appendingPathComponent("keyring-tool-\(UUID().uuidString)").path
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    } catch {
+      fatalError("There is no temporary folder: \(error)")
+    }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// The path of a file in the folder.
+  func path(_ name: String) -> String { "\(path)/\(name)" }
+}
