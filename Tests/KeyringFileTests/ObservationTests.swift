@@ -42,6 +42,13 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
+  func `an observation goes on when the storage is released`() async throws {
+    var iterator = try await folder.storage().changes().makeAsyncIterator()
+    try await storage.setPassword("new", for: .first)
+    #expect(await iterator.next() == .created(.first))
+  }
+
+  @Test(.timeLimit(.minutes(1)))
   func `the removal and the return of the file are reported`() async throws {
     try await storage.setPassword("kept", for: .first)
     let changes = try await storage.changes()

@@ -236,7 +236,7 @@ final class EncryptedFile: Sendable {
   func observe(
     _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
-    try attempt(.observe) { () throws(SecureStorageError) in
+    let observation = try attempt(.observe) { () throws(SecureStorageError) in
       try attempt { () throws(FileFailure) in
         try place.folder.make()
         try observers.watch(place) { [weak self] in self?.lookForChanges($0) }
@@ -251,6 +251,8 @@ final class EncryptedFile: Sendable {
         }
       }
     }
+    // The storage may be released before the observation ends.
+    return StorageSubscription { withExtendedLifetime(self) { observation.cancel() } }
   }
 
   /// Reads and reports the changes of another process.

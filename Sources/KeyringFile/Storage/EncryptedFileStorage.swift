@@ -19,8 +19,8 @@ public import KeyringStorage
 /// processes can use a file at the same time. Each of them sees the changes of the others the next time it
 /// reads. If the file was damaged, cut short, or renamed, operations throw an error and leave it unchanged.
 ///
-/// Copies of the storage share the decrypted items and the key of the file until the last copy is gone. The
-/// items are in memory that is locked and later overwritten.
+/// Copies of the storage share the decrypted items and the key of the file until the last copy and the last
+/// observation are gone. The items are in memory that is locked and later overwritten.
 public struct EncryptedFileStorage: BlockingStorage {
   let file: EncryptedFile
 
