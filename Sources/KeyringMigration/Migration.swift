@@ -2,7 +2,7 @@
 
 public import KeyringStorage
 
-/// A migration of secrets to a storage, from another storage or from plaintext.
+/// A migration or a copy of secrets to a storage, from another storage or from plaintext.
 ///
 /// ```swift
 /// import Keyring
@@ -129,6 +129,40 @@ public struct Migration: Sendable {
   ///   nothing has been removed from the source.
   @discardableResult
   public func run() throws(SecureStorageError) -> Int {
+    var transfers = try verifiedTransfers()
+    try perform(.removing, &transfers) { (transfer, done) throws(SecureStorageError) in
+      try transfer.remove(done)
+    }
+    return transfers.itemCount
+  }
+
+  /// Copies the items, and leaves the source as it is.
+  ///
+  /// Everything is read and checked before anything is written, and read back afterwards. If the destination
+  /// already has an item with the same secret and attributes, the item isn't written again.
+  ///
+  /// - Returns: The number of items that are now in the source and in the destination.
+  /// - Throws: The same errors as `run()`, except for those of removing an item.
+  @discardableResult
+  public func copy() throws(SecureStorageError) -> Int {
+    try verifiedTransfers().itemCount
+  }
+
+  /// Copies the items without blocking the task's thread.
+  ///
+  /// - Returns: The number of items that are now in the source and in the destination.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
+  ///   that case, some items may have been copied.
+  @discardableResult
+  public func copy() async throws(SecureStorageError) -> Int {
+    guard let first = transfers.first else { return 0 }
+    return try await first.destination.blocking(.migrate) { () throws(SecureStorageError) in
+      try copy()
+    }
+  }
+
+  /// Stores the items in the destination and reads them back.
+  private func verifiedTransfers() throws(SecureStorageError) -> [MigrationTransfer] {
     var transfers = transfers
     for index in transfers.indices { try transfers[index].read() }
     try perform(.checking, &transfers) { (transfer, done) throws(SecureStorageError) in
@@ -140,10 +174,7 @@ public struct Migration: Sendable {
     try perform(.verifying, &transfers) { (transfer, done) throws(SecureStorageError) in
       try transfer.verify(done)
     }
-    try perform(.removing, &transfers) { (transfer, done) throws(SecureStorageError) in
-      try transfer.remove(done)
-    }
-    return transfers.itemCount
+    return transfers
   }
 
   /// Moves the items without blocking the task's thread.

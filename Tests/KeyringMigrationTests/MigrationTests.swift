@@ -81,6 +81,34 @@ import Testing
     #expect(try await migration.run() == 0)
   }
 
+  @Test func `a copy leaves the items in the source`() throws {
+    try fill(old)
+    let migration = Migration(of: query, from: old, to: new)
+    for _ in 1...2 { #expect(try migration.copy() == Self.items.count) }
+    try expectAll(in: old)
+    try expectAll(in: new)
+  }
+
+  @Test func `an asynchronous copy leaves the items in the source`() async throws {
+    try fill(old)
+    #expect(try await Migration(of: query, from: old, to: new).copy() == Self.items.count)
+    try expectAll(in: old)
+    try expectAll(in: new)
+  }
+
+  @Test func `a copy checks everything before it writes`() throws {
+    try fill(old)
+    let key = Self.items[3].key
+    try new.setPassword("theirs", for: key)
+    let failure = failure { try Migration(of: query, from: old, to: new).copy() }
+    #expect(failure?.code == .itemAlreadyExists)
+    #expect(try new.items(matching: ItemQuery()).map(\.key) == [key])
+    let replacing = Migration(of: query, from: old, to: new, replacing: true)
+    #expect(try replacing.copy() == Self.items.count)
+    try expectAll(in: new)
+    try expectAll(in: old)
+  }
+
   @Test func `a migration moves the items of keys, if they exist`() throws {
     try fill(old)
     let keys = [Self.items[2].key, .password(service: "absent", account: "0"), Self.items[2].key]

@@ -5,7 +5,7 @@ public import KeyringStorage
 
 /// The commands for the items of a storage.
 public struct ItemCommands: Sendable {
-  private let storage: any SecureStorage
+  let storage: any SecureStorage
 
   /// Creates the commands for a storage.
   ///

@@ -18,7 +18,7 @@ struct KeyringTool: AsyncParsableCommand {
     version: version,
     subcommands: [
       ListCommand.self, GetCommand.self, SetCommand.self, GenerateCommand.self,
-      RemoveCommand.self, MoveCommand.self, RunCommand.self,
+      RemoveCommand.self, MoveCommand.self, ExportCommand.self, ImportCommand.self, RunCommand.self,
       WatchCommand.self, LockCommand.self,
       UnlockCommand.self, CollectionsCommand.self, DoctorCommand.self,
     ] + fleetCommands)

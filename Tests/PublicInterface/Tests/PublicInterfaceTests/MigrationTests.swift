@@ -34,10 +34,18 @@ import Testing
     #expect(phases.withLock { $0 } == [.checking, .writing, .verifying, .removing])
   }
 
+  @Test func `a copy leaves the source as it is`() throws {
+    let source = InMemoryStorage()
+    try source.setPassword("s3cret", for: key)
+    #expect(try Migration(of: [key], from: source, to: destination).copy() == 1)
+    #expect(try source.exists(key) && destination.exists(key))
+  }
+
   @Test func `a migration can be awaited`() async throws {
     let source = InMemoryStorage()
     try await source.setPassword("s3cret", for: key)
     let migration = Migration(of: [key], from: source, to: destination)
+    #expect(try await migration.copy() == 1)
     #expect(try await migration.run() == 1)
     #expect(try await migration.run() == 0)
   }

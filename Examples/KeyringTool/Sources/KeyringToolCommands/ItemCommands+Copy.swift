@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringMigration
+public import KeyringStorage
+
+/// A report on items that were copied to another storage.
+public struct CopyReport: Sendable, Equatable {
+  /// The number of items that are now in both storages.
+  public fileprivate(set) var copied = 0
+  /// A line for each item that isn't copied, with the reason.
+  public fileprivate(set) var refusals: [String] = []
+}
+
+extension ItemCommands {
+  /// Copies items to another storage.
+  ///
+  /// Each copy is read back and compared. Nothing is removed.
+  ///
+  /// - Parameters:
+  ///   - selection: The items to copy.
+  ///   - destination: The storage to copy the items to.
+  ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination.
+  /// - Returns: The report.
+  /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or another error if one of the storages
+  ///   doesn't work. The items before it have been copied.
+  public func copy(
+    _ selection: ItemSelection, to destination: any SecureStorage, replacing isReplacing: Bool
+  ) throws -> CopyReport {
+    var report = CopyReport()
+    var seen: Set<ItemKey> = []
+    for key in try storage.items(matching: selection.query()).map(\.key)
+    where seen.insert(key).inserted {
+      let copy = Migration(of: [key], from: storage, to: destination, replacing: isReplacing)
+      do throws(SecureStorageError) {
+        if try copy.copy() > 0 {
+          report.copied += 1
+        } else {
+          report.refuse(key, "It was removed in the meantime.")
+        }
+      } catch {
+        if error.argument == "destination" { throw Self.sameStorage }
+        guard let reason = error.reasonToSkip else { throw error }
+        report.refuse(key, reason)
+      }
+    }
+    return report
+  }
+
+  static let sameStorage = ToolFailure(
+    "The items are already in that storage.", recoverySuggestion: "Choose two different storages.")
+}
+
+extension CopyReport {
+  fileprivate mutating func refuse(_ key: ItemKey, _ reason: String) {
+    refusals.append("not copied: \(key.description.printable): \(reason.printable)")
+  }
+}
+
+extension SecureStorageError {
+  /// The reason not to copy one item, or `nil` if the others can't be copied either.
+  fileprivate var reasonToSkip: String? {
+    switch code {
+    case .itemAlreadyExists:
+      "The destination has another value. To replace it, use --replace."
+    case .ambiguous, .invalidArgument, .undecodable: message
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeyringStorage
+import KeyringToolCommands
+
+/// The options of the two commands that copy items.
+struct CopyOptions: ParsableArguments {
+  @OptionGroup var items: ItemOptions
+
+  @Flag(help: "Replace items that the destination has with another value.")
+  var replace = false
+
+  /// Copies the items, and says which of them weren't copied.
+  func run(from source: any SecureStorage, to destination: any SecureStorage) throws {
+    let report = try ItemCommands(source).copy(
+      items.selection(), to: destination, replacing: replace)
+    try Terminal.print(["copied \(report.copied)"])
+    for line in report.refusals { Terminal.complain(line) }
+    if !report.refusals.isEmpty { throw ExitCode.failure }
+  }
+
+  static let discussion = """
+    The command copies all items that match the options. Without options, it copies everything. It reads \
+    each item back and compares it. The copies have the same secrets, labels and attributes, but new times.
+
+    If the destination has an item with another value, that item stays as it is, unless you specify \
+    --replace. Each item that isn't copied is named on standard error, and the exit status isn't 0. The \
+    source stays as it is.
+    """
+}

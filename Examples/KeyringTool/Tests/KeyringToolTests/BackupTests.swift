@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// Tests of copies between a keyring and an encrypted file.
+@Suite(.inPrivateSession, .needs("secret-tool"), .needs("script"), .needs("python3"))
+struct BackupTests {
+  private let service = "keyring-tool-\(UUID().uuidString)"
+  private let folder = TemporaryFolder()
+  private var file: String { "file:\(folder.path("backup"))" }
+  private var toFile: [String] { ["--to", file, "--to-key-file", folder.path("key")] }
+  private var fromFile: [String] { ["--from", file, "--from-key-file", folder.path("key")] }
+
+  /// The items of the service, without the times.
+  private func items() throws -> [[String: String]] {
+    let json = try Program.tool(["list", "--json", "--service", service]).output
+    let objects = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
+    return (objects ?? []).map { object in
+      object.filter { !["created", "modified"].contains($0.key) }.mapValues { "\($0)" }
+    }
+    .sorted { ($0["key"] ?? "") < ($1["key"] ?? "") }
+  }
+
+  @Test func `a restored backup has the same items`() throws {
+    let service = ["--service", service]
+    let parts: [(arguments: [String], secret: String)] = [
+      (["--account", "me", "--label", "A label"], "s3cret hällo"),
+      (["--account", "empty", "--empty"], ""), (["--account", "bytes", "--value"], "\0a"),
+      (["--credential", "mine", "--login", "ada"], "pa55"),
+    ]
+    for part in parts {
+      let set = ["set", "--binary"] + service + part.arguments
+      #expect(try Program.tool(set, input: part.secret).status == 0)
+    }
+    // An item of another program.
+    let store = [
+      "store", "--label", "Theirs", "service", self.service, "username", "x", "note", "y",
+    ]
+    #expect(try Program.run("secret-tool", store, input: Data("theirs".utf8)).status == 0)
+    let before = try items()
+    #expect(before.count == 5)
+
+    let export = try Program.tool(["export"] + service + toFile)
+    #expect(export.status == 0 && export.output == "copied 5\n", "\(export)")
+    #expect(try items() == before)
+    #expect(try Program.tool(["remove", "--all"] + service).output == "removed 5\n")
+    let restored = try Program.tool(["import"] + fromFile)
+    #expect(restored.status == 0 && restored.output == "copied 5\n", "\(restored)")
+
+    #expect(try items() == before)
+    for part in parts {
+      let named = Array(part.arguments.prefix(2)) + part.arguments.filter { $0 == "--value" }
+      #expect(try Program.tool(["get"] + service + named).output == part.secret)
+    }
+    #expect(try Program.tool(["get", "--account", "x"] + service).output == "theirs")
+    #expect(try Program.tool(["remove", "--all"] + service).output == "removed 5\n")
+  }
+
+  @Test func `a backup replaces a newer value only on request`() throws {
+    let item = ["--service", service, "--account", "me"]
+    #expect(try Program.tool(["set"] + item, input: "old").status == 0)
+    #expect(try Program.tool(["export"] + item + toFile).output == "copied 1\n")
+    #expect(try Program.tool(["set"] + item, input: "new").status == 0)
+    let refused = try Program.tool(["import"] + fromFile)
+    #expect(refused.status == 1 && refused.output == "copied 0\n")
+    #expect(refused.errors.contains("not copied: password (service: \(service), username: me)"))
+    #expect(try Program.tool(["get"] + item).output == "new")
+    #expect(try Program.tool(["import", "--replace"] + fromFile).output == "copied 1\n")
+    #expect(try Program.tool(["get"] + item).output == "old")
+    #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+  }
+
+  @Test func `items go to another collection, and stay`() throws {
+    let item = ["--service", service, "--account", "me"]
+    #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
+    let export = try Program.tool(["export", "--to", "keyring:session"] + item)
+    #expect(export.output == "copied 1\n", "\(export)")
+    for collection in [[], ["--collection", "session"], ["--storage", "keyring:session"]] {
+      #expect(try Program.tool(["get"] + item + collection).output == "s3cret")
+    }
+    for collection in [[], ["--collection", "session"]] {
+      #expect(try Program.tool(["remove"] + item + collection).output == "removed 1\n")
+    }
+  }
+
+  @Test func `a passphrase for the backup is typed twice, and once to read it`() throws {
+    let item = ["--service", service, "--account", "me"]
+    #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
+    let export = try Program.inTerminal(["export", "--to", file] + item)
+    for prompt in ["Passphrase of the ", "The same again: "] {
+      try export.waitFor(prompt)
+      try export.type("correct horse\n")
+    }
+    try export.waitFor("copied 1")
+    #expect(try export.finish().status == 0)
+
+    let list = try Program.inTerminal(["list", "--storage", file])
+    try list.waitFor("Passphrase of the ")
+    try list.type("correct horse\n")
+    try list.waitFor("username=me")
+    let wrong = try Program.inTerminal(["import", "--from", file])
+    try wrong.waitFor("Passphrase of the ")
+    try wrong.type("wrong\n")
+    try wrong.waitFor("another passphrase")
+    #expect(try wrong.finish().status != 0)
+    #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+  }
+
+  @Test func `a backup that doesn't exist is no empty backup`() throws {
+    let result = try Program.tool(["import"] + fromFile)
+    #expect(result.status != 0 && result.errors.contains("There is no file"), "\(result)")
+    #expect(!FileManager.default.fileExists(atPath: folder.path("key")))
+  }
+
+  @Test(arguments: [
+    ["export", "--to", "keyring"], ["export"], ["import"], ["export", "--to", "etcd:x"],
+    ["import", "--from", "keyring:x", "--collection", "x"],
+    ["export", "--to", "file:x", "--no-prompt"], ["import", "--from", "file:x", "--key-file", "y"],
+  ])
+  func `unclear copies are refused`(arguments: [String]) throws {
+    let result = try Program.tool(arguments)
+    #expect(result.status == 64 && result.errors.contains("Usage:"), "\(result)")
+  }
+}

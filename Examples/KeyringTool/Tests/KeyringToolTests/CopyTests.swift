@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keyring
+import KeyringStorage
+import KeyringToolCommands
+import Testing
+
+@Suite struct CopyTests {
+  private let source = InMemoryStorage()
+  private let destination = InMemoryStorage()
+  private let key = ItemKey.password(service: "service", account: "account")
+  private let other = ItemKey.password(service: "service", account: "other")
+
+  private func copy(
+    _ selection: ItemSelection = ItemSelection(), to destination: any SecureStorage,
+    replacing: Bool = false
+  ) throws -> CopyReport {
+    try ItemCommands(source).copy(selection, to: destination, replacing: replacing)
+  }
+
+  @Test func `a copy has every part of each item, and the source stays`() throws {
+    let items = [
+      SecureItem(
+        key: key, secret: Secret("s3cret"), label: "A label", attributes: ["note": "kept"]),
+      SecureItem(
+        key: .credentials(service: "service", label: "mine"), secret: Secret("pa55"), label: "Mine",
+        attributes: ["username": "ada"]),
+      SecureItem(
+        key: .value(service: "other", account: "bytes"), secret: Secret(bytes: [0, 0xFF]),
+        label: "Bytes", attributes: [:]),
+      SecureItem(
+        key: .internetPassword(server: InternetServer("example.org", port: 1), account: "me"),
+        secret: Secret(""), label: "Empty", attributes: [:]),
+    ]
+    for item in items { try source.save(item, mode: .add) }
+    #expect(try copy(to: destination).copied == 4)
+    // A second time, nothing has to be written.
+    let report = try copy(to: destination)
+    #expect(report.copied == 4 && report.refusals.isEmpty)
+    for storage in [source, destination] {
+      #expect(try storage.items(matching: ItemQuery()).count == 4)
+      for item in items {
+        let found = try #require(try storage.item(for: item.key))
+        #expect(found.secret == item.secret && found.label == item.label)
+        #expect(found.attributes == item.attributes)
+      }
+    }
+  }
+
+  @Test func `only the selected items are copied`() throws {
+    try source.setPassword("first", for: key)
+    try source.setPassword("second", for: .password(service: "elsewhere", account: "account"))
+    #expect(try copy(ItemSelection(service: "service"), to: destination).copied == 1)
+    #expect(try destination.items(matching: ItemQuery()).map(\.key) == [key])
+  }
+
+  @Test func `an item with another value is named, and the others are copied`() throws {
+    try source.setPassword("first", for: key)
+    try source.setPassword("second", for: other)
+    try destination.setPassword("theirs", for: key)
+    let report = try copy(to: destination)
+    #expect(report.copied == 1)
+    #expect(report.refusals.count == 1)
+    #expect(report.refusals.first?.contains("username: account") == true)
+    #expect(report.refusals.first?.contains("--replace") == true)
+    #expect(try destination.password(for: key) == "theirs")
+    #expect(try destination.password(for: other) == "second")
+
+    #expect(try copy(to: destination, replacing: true) == copy(to: destination))
+    #expect(try destination.password(for: key) == "first")
+  }
+
+  @Test func `an item that the destination can't hold is named`() throws {
+    let small = SmallStorage(storage: destination)
+    try source.setPassword("a long password", for: key)
+    try source.setPassword("short", for: other)
+    let report = try copy(to: small)
+    #expect(report.copied == 1 && report.refusals.first?.contains("larger than 8") == true)
+  }
+
+  @Test func `a locked storage ends the copy`() throws {
+    try source.setPassword("s3cret", for: key)
+    try destination.lock()
+    let error = #expect(throws: SecureStorageError.self) { try copy(to: destination) }
+    #expect(error?.code == .locked)
+  }
+
+  @Test func `a storage isn't copied to itself`() throws {
+    try source.setPassword("s3cret", for: key)
+    #expect(throws: ToolFailure.self) { try copy(to: source) }
+    #expect(try source.items(matching: ItemQuery()).map(\.key) == [key])
+  }
+}
+
+/// A storage with room for short secrets.
+private struct SmallStorage: BlockingStorage {
+  let storage: InMemoryStorage
+  var secretByteLimit: Int { 8 }
+
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try validate(item)
+    try storage.save(item, mode: mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try storage.items(matching: query)
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try storage.removeItems(matching: query)
+  }
+}
