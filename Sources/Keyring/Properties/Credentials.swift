@@ -23,11 +23,11 @@ public struct Credentials<Value: Sendable>: Sendable {
   private let absence: MissingValue<Credential, Value>
 
   private init(
-    _ label: String, _ service: String?, _ storage: (any SecureStorage)?,
+    _ label: String, _ service: String?, _ lifetime: Duration?, _ storage: (any SecureStorage)?,
     _ absence: MissingValue<Credential, Value>
   ) {
     projectedValue = SecureProperty(
-      name: label, storage: storage, as: .credential,
+      name: label, storage: storage, as: .credential.expiring(after: lifetime),
       key: PropertyKey(of: service) { .credentials(service: $0, label: label) })
     self.absence = absence
   }
@@ -48,12 +48,15 @@ extension Credentials where Value == Credential? {
   ///   - label: The name of the credential. It identifies the item regardless of the login.
   ///   - service: The app or service that the credential belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
+  ///   - lifetime: The time after each write from which the credential counts as expired, which
+  ///     `$account.dates()` reports. By default, a credential doesn't expire.
   ///   - storage: The storage of the credential. By default, it's the current storage each time you use the
   ///     property.
   public init(
-    _ label: String, service: String? = nil, storage: (any SecureStorage)? = nil
+    _ label: String, service: String? = nil, expires lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
-    self.init(label, service, storage, .isNil)
+    self.init(label, service, lifetime, storage, .isNil)
   }
 }
 
@@ -65,12 +68,14 @@ extension Credentials where Value == Credential {
   ///   - default: The value if there is no item or if it can't be read. It's never stored.
   ///   - service: The app or service that the credential belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
+  ///   - lifetime: The time after each write from which the credential counts as expired, which
+  ///     `$account.dates()` reports. By default, a credential doesn't expire.
   ///   - storage: The storage of the credential. By default, it's the current storage each time you use the
   ///     property.
   public init(
     _ label: String, default: Credential, service: String? = nil,
-    storage: (any SecureStorage)? = nil
+    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(label, service, storage, .isDefault(`default`))
+    self.init(label, service, lifetime, storage, .isDefault(`default`))
   }
 }

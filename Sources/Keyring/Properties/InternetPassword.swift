@@ -43,12 +43,15 @@ extension InternetPassword where Value == String? {
   /// - Parameters:
   ///   - server: The server. Specify only the parts that matter.
   ///   - account: The account, if the server has several.
+  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
-    _ server: InternetServer, account: String? = nil, storage: (any SecureStorage)? = nil
+    _ server: InternetServer, account: String? = nil, expires lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
-    self.init(server, account, storage, .text, .isNil)
+    self.init(server, account, storage, .text.expiring(after: lifetime), .isNil)
   }
 
   /// Declares a property for the password of an account on a host.
@@ -56,12 +59,15 @@ extension InternetPassword where Value == String? {
   /// - Parameters:
   ///   - server: The name or address of the host.
   ///   - account: The account, if the server has several.
+  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
-    server: String, account: String? = nil, storage: (any SecureStorage)? = nil
+    server: String, account: String? = nil, expires lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
-    self.init(InternetServer(server), account: account, storage: storage)
+    self.init(InternetServer(server), account: account, expires: lifetime, storage: storage)
   }
 }
 
@@ -72,13 +78,15 @@ extension InternetPassword where Value == String {
   ///   - server: The server. Specify only the parts that matter.
   ///   - default: The value if there is no item or if it can't be read. It's never stored.
   ///   - account: The account, if the server has several.
+  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
     _ server: InternetServer, default: String, account: String? = nil,
-    storage: (any SecureStorage)? = nil
+    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(server, account, storage, .text, .isDefault(`default`))
+    self.init(server, account, storage, .text.expiring(after: lifetime), .isDefault(`default`))
   }
 
   /// Declares a property for the password of an account on a host, with a default.
@@ -87,12 +95,17 @@ extension InternetPassword where Value == String {
   ///   - server: The name or address of the host.
   ///   - default: The value if there is no item or if it can't be read. It's never stored.
   ///   - account: The account, if the server has several.
+  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
-    server: String, default: String, account: String? = nil, storage: (any SecureStorage)? = nil
+    server: String, default: String, account: String? = nil, expires lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
-    self.init(InternetServer(server), default: `default`, account: account, storage: storage)
+    self.init(
+      InternetServer(server), default: `default`, account: account, expires: lifetime,
+      storage: storage)
   }
 }
 
@@ -104,13 +117,16 @@ extension InternetPassword where Value == Secret? {
   /// - Parameters:
   ///   - server: The server. Specify only the parts that matter.
   ///   - account: The account, if the server has several.
+  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   @_disfavoredOverload
   public init(
-    _ server: InternetServer, account: String? = nil, storage: (any SecureStorage)? = nil
+    _ server: InternetServer, account: String? = nil, expires lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
-    self.init(server, account, storage, .secret, .isNil)
+    self.init(server, account, storage, .secret.expiring(after: lifetime), .isNil)
   }
 
   /// Declares a property for the password of an account on a host, in locked memory.
@@ -120,12 +136,15 @@ extension InternetPassword where Value == Secret? {
   /// - Parameters:
   ///   - server: The name or address of the host.
   ///   - account: The account, if the server has several.
+  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   @_disfavoredOverload
   public init(
-    server: String, account: String? = nil, storage: (any SecureStorage)? = nil
+    server: String, account: String? = nil, expires lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
-    self.init(InternetServer(server), account: account, storage: storage)
+    self.init(InternetServer(server), account: account, expires: lifetime, storage: storage)
   }
 }

@@ -70,13 +70,15 @@ extension Password where Value == String? {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
+  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///     `$authToken.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
     _ account: String, service: String? = nil, accessGroup: String? = nil,
-    storage: (any SecureStorage)? = nil
+    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(account, service, accessGroup, storage, .text, .isNil)
+    self.init(account, service, accessGroup, storage, .text.expiring(after: lifetime), .isNil)
   }
 }
 
@@ -91,13 +93,17 @@ extension Password where Value == String {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
+  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///     `$authToken.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
     _ account: String, default: String, service: String? = nil, accessGroup: String? = nil,
-    storage: (any SecureStorage)? = nil
+    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(account, service, accessGroup, storage, .text, .isDefault(`default`))
+    self.init(
+      account, service, accessGroup, storage, .text.expiring(after: lifetime), .isDefault(`default`)
+    )
   }
 }
 
@@ -113,13 +119,15 @@ extension Password where Value == Secret? {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
+  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///     `$authToken.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   @_disfavoredOverload
   public init(
     _ account: String, service: String? = nil, accessGroup: String? = nil,
-    storage: (any SecureStorage)? = nil
+    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(account, service, accessGroup, storage, .secret, .isNil)
+    self.init(account, service, accessGroup, storage, .secret.expiring(after: lifetime), .isNil)
   }
 }

@@ -24,11 +24,11 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: Sendable
   private let absence: MissingValue<Stored, Value>
 
   private init(
-    _ account: String, _ service: String?, _ accessGroup: String?,
+    _ account: String, _ service: String?, _ accessGroup: String?, _ lifetime: Duration?,
     _ storage: (any SecureStorage)?, _ absence: MissingValue<Stored, Value>
   ) {
     projectedValue = SecureProperty(
-      name: account, storage: storage, as: .value,
+      name: account, storage: storage, as: .value.expiring(after: lifetime),
       key: PropertyKey(of: service) {
         .value(service: $0, account: account, accessGroup: accessGroup)
       })
@@ -52,13 +52,15 @@ extension SecureValue where Value == Stored? {
   ///   - service: The app or service that the value belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the value.
+  ///   - lifetime: The time after each write from which the value counts as expired, which
+  ///     `$session.dates()` reports. By default, a value doesn't expire.
   ///   - storage: The storage of the value. By default, it's the current storage each time you use the
   ///     property.
   public init(
     _ account: String, service: String? = nil, accessGroup: String? = nil,
-    storage: (any SecureStorage)? = nil
+    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(account, service, accessGroup, storage, .isNil)
+    self.init(account, service, accessGroup, lifetime, storage, .isNil)
   }
 }
 
@@ -71,12 +73,14 @@ extension SecureValue where Value == Stored {
   ///   - service: The app or service that the value belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the value.
+  ///   - lifetime: The time after each write from which the value counts as expired, which
+  ///     `$session.dates()` reports. By default, a value doesn't expire.
   ///   - storage: The storage of the value. By default, it's the current storage each time you use the
   ///     property.
   public init(
     _ account: String, default: Stored, service: String? = nil, accessGroup: String? = nil,
-    storage: (any SecureStorage)? = nil
+    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
-    self.init(account, service, accessGroup, storage, .isDefault(`default`))
+    self.init(account, service, accessGroup, lifetime, storage, .isDefault(`default`))
   }
 }

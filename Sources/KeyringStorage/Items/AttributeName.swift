@@ -12,6 +12,8 @@ package enum AttributeName {
   package static let accessGroup = "access-group"
   /// The owner's description of the item.
   package static let comment = "comment"
+  /// The time from which the secret counts as expired.
+  package static let expires = "expires"
 
   // The names of libsecret's network schema.
   /// The host.

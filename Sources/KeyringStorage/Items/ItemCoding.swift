@@ -23,6 +23,23 @@ package struct ItemCoding<Value: Sendable>: Sendable {
 }
 
 extension ItemCoding {
+  /// Returns the same coding for items whose secret expires some time after each write.
+  ///
+  /// External values, which a migration moves, don't get a time: a second run would take them for others.
+  ///
+  /// - Parameter lifetime: The time between a write and the expiry, or `nil` for items that don't expire.
+  /// - Returns: The coding.
+  package func expiring(after lifetime: Duration?) -> ItemCoding {
+    guard let lifetime else { return self }
+    return ItemCoding(
+      details: details,
+      encode: { [encode] value, item in
+        try encode(value, &item)
+        item.expires = Date(timeIntervalSinceNow: lifetime / .seconds(1))
+      },
+      decode: decode, parse: parse)
+  }
+
   /// Decodes the value of an item.
   ///
   /// - Parameters:

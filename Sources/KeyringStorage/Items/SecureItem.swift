@@ -76,6 +76,23 @@ public struct SecureItem: Sendable, Equatable {
     get { attributes?[AttributeName.comment] }
     set { attributes = (attributes ?? [:]).merging([AttributeName.comment: newValue ?? ""]) { $1 } }
   }
+
+  /// The time from which the secret counts as expired.
+  ///
+  /// Storages return the item after that time, too. The time is stored unencrypted in the attribute "expires",
+  /// in UTC, in whole seconds and in the format of RFC 3339: `2026-12-31T23:59:59Z`. If you set it to `nil`,
+  /// the attribute becomes empty.
+  public var expires: Date? {
+    get {
+      attributes?[AttributeName.expires].flatMap {
+        $0.isEmpty ? nil : try? Date($0, strategy: .iso8601)
+      }
+    }
+    set {
+      let time = newValue?.ISO8601Format() ?? ""
+      attributes = (attributes ?? [:]).merging([AttributeName.expires: time]) { $1 }
+    }
+  }
 }
 
 extension SecureItem {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import FoundationEssentials
 internal import KeyringMigration
 public import KeyringStorage
 
@@ -18,16 +19,20 @@ public struct ItemCommands: Sendable {
   ///
   /// - Parameters:
   ///   - selection: The items to list.
+  ///   - isExpired: Pass `true` to list only items whose secret has expired.
   ///   - allowsUnlocking: A Boolean value that indicates whether locked items may be unlocked. They're
   ///     listed in any case.
   /// - Returns: The items as text.
   /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or `SecureStorageError` if the items
   ///   can't be read.
-  public func list(_ selection: ItemSelection, allowsUnlocking: Bool = true) throws -> ItemListing {
+  public func list(
+    _ selection: ItemSelection, isExpired: Bool = false, allowsUnlocking: Bool = true
+  ) throws -> ItemListing {
     var query = try selection.query()
     query.details = .metadata
     query.allowsUnlocking = allowsUnlocking
-    return ItemListing(try storage.items(matching: query))
+    let items = try storage.items(matching: query)
+    return ItemListing(isExpired ? items.filter(\.isExpired) : items)
   }
 
   /// Returns the secret of an item.
@@ -59,16 +64,23 @@ public struct ItemCommands: Sendable {
   ///   - selection: The item that contains the secret.
   ///   - login: The login of a credential.
   ///   - label: The name that keyring managers show, or `nil` to leave it unchanged.
+  ///   - expires: The time from which the secret counts as expired, or `nil` if it doesn't expire.
   ///   - mode: The save mode.
   /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or another error if the secret can't
   ///   be stored.
   public func set(
     _ secret: Secret, for selection: ItemSelection, login: String? = nil, label: String? = nil,
-    mode: SaveMode = .addOrReplace
+    expires: Date? = nil, mode: SaveMode = .addOrReplace
   ) throws {
-    let item = SecureItem(
+    var item = SecureItem(
       key: try selection.key(), secret: secret, label: label,
       attributes: login.map { ["username": $0] })
+    if expires != nil {
+      item.expires = expires
+    } else if mode != .add, try storage.item(for: item.key, details: .metadata)?.expires != nil {
+      // The time belongs to the old secret.
+      item.expires = nil
+    }
     try storage.save(item, mode: mode)
   }
 

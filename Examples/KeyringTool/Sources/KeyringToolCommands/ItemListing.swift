@@ -36,6 +36,7 @@ public struct ItemListing: Sendable {
       [
         ("kind", item.key.kind.rawValue.printable), ("key", Self.list(item.key.attributes)),
         ("label", item.label?.printable), ("attributes", item.attributes.map(Self.list)),
+        (item.isExpired ? "expired" : "expires", item.expires?.ISO8601Format()),
         ("created", item.created?.ISO8601Format()), ("modified", item.modified?.ISO8601Format()),
         ("locked", item.isLocked == true ? "yes" : nil),
       ]
@@ -61,14 +62,16 @@ public struct ItemListing: Sendable {
     let key: [String: String]
     let label: String?
     let attributes: [String: String]?
-    let created, modified: String?
-    let isLocked: Bool?
+    let created, modified, expires: String?
+    let isExpired, isLocked: Bool?
 
     init(_ item: SecureItem) {
       (kind, key, label) = (item.key.kind.rawValue, item.key.attributes, item.label)
       (attributes, isLocked) = (item.attributes, item.isLocked)
       created = item.created?.ISO8601Format()
       modified = item.modified?.ISO8601Format()
+      expires = item.expires?.ISO8601Format()
+      isExpired = item.expires == nil ? nil : item.isExpired
     }
   }
 
@@ -82,6 +85,11 @@ public struct ItemListing: Sendable {
     attributes.sorted { $0.key < $1.key }
       .map { "\($0.key.printable)=\($0.value.printable)" }.joined(separator: " ")
   }
+}
+
+extension SecureItem {
+  /// Indicates whether the secret has expired.
+  var isExpired: Bool { expires.map { $0 <= Date.now } ?? false }
 }
 
 extension String {

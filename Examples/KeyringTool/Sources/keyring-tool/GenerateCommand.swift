@@ -14,6 +14,7 @@ struct GenerateCommand: ParsableCommand {
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var item: ItemOptions
+  @OptionGroup var expiry: ExpiryOptions
 
   @Option(help: "The number of characters, each of which has almost 6 bits.")
   var length = 32
@@ -34,6 +35,7 @@ struct GenerateCommand: ParsableCommand {
   func run() throws {
     try ItemCommands(storage.selected()).set(
       SecretText.generated(length: length), for: item.selection(), login: login,
+      expires: expiry.expires?.date,
       mode: replace ? .addOrReplace : .add)
   }
 }

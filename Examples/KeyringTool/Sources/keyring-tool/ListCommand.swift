@@ -13,6 +13,9 @@ struct ListCommand: ParsableCommand {
   @OptionGroup var storage: StorageOptions
   @OptionGroup var items: ItemOptions
 
+  @Flag(help: "List only items whose secret has expired.")
+  var expired = false
+
   @Flag(help: "Print everything about each item except its secret.")
   var long = false
 
@@ -25,7 +28,7 @@ struct ListCommand: ParsableCommand {
 
   func run() throws {
     let listing = try ItemCommands(storage.selected())
-      .list(items.selection(), allowsUnlocking: !storage.noPrompt)
+      .list(items.selection(), isExpired: expired, allowsUnlocking: !storage.noPrompt)
     if json {
       try Terminal.print([listing.json()])
     } else if long {

@@ -11,6 +11,7 @@ struct SetCommand: ParsableCommand {
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var item: ItemOptions
+  @OptionGroup var expiry: ExpiryOptions
 
   @Option(help: "The login of a credential. It isn't encrypted.")
   var login: String?
@@ -41,7 +42,7 @@ struct SetCommand: ParsableCommand {
       throw ToolFailure("The secret is empty.", recoverySuggestion: "To store it, use --empty.")
     }
     try ItemCommands(storage.selected()).set(
-      secret, for: selection, login: login, label: label,
+      secret, for: selection, login: login, label: label, expires: expiry.expires?.date,
       mode: add ? .add : .addOrReplace)
   }
 }

@@ -26,6 +26,21 @@ struct ProgramTests {
     #expect(try Program.run("secret-tool", lookup).status != 0)
   }
 
+  @Test func `expired items are found`() throws {
+    let item = ["--service", service, "--account"]
+    let stale = ["generate", "--expires", "2020-01-01"] + item + ["stale"]
+    #expect(try Program.tool(stale).status == 0)
+    let fresh = ["set", "--expires", "90d"] + item + ["fresh"]
+    #expect(try Program.tool(fresh, input: "s3cret").status == 0)
+    let lookup = ["lookup", "service", service, "expires", "2020-01-01T00:00:00Z"]
+    #expect(try Program.run("secret-tool", lookup).output.count == 32)
+    let expired = try Program.tool(["list", "--expired", "--service", service]).output
+    #expect(expired.contains("username=stale") && !expired.contains("username=fresh"))
+    let json = try Program.tool(["list", "--json"] + item + ["fresh"]).output
+    #expect(json.contains(#""isExpired":false"#))
+    #expect(try Program.tool(["remove", "--all", "--service", service]).output == "removed 2\n")
+  }
+
   @Test func `a search without a result prints nothing`() throws {
     let missing = try Program.tool(["get", "--service", service, "--account", "me"])
     #expect(missing.status == 1 && missing.output.isEmpty)
@@ -119,6 +134,7 @@ struct ProgramTests {
     ["set", "--service", "x", "--credential", "x"], ["remove", "--all"],
     ["list", "--port", "1"], ["move", "--service", "x", "--account", "x"],
     ["collections", "--create", "x", "--delete", "x"],
+    ["set", "--service", "x", "--account", "x", "--expires", "tomorrow"],
   ])
   func `unclear arguments are refused`(arguments: [String]) throws {
     let result = try Program.tool(arguments)

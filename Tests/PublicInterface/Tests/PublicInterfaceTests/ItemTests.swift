@@ -48,7 +48,9 @@ import Testing
     item.modified = Date(timeIntervalSince1970: 1)
     item.isLocked = false
     item.comment = "comment"
-    #expect(item.comment == "comment" && item.attributes?.count == 2)
+    item.expires = Date(timeIntervalSince1970: 2)
+    #expect(item.comment == "comment" && item.attributes?.count == 3)
+    #expect(item.expires == Date(timeIntervalSince1970: 2))
     #expect(item.selecting(.all).secret == Secret("s3cret"))
     #expect(item.selecting(.metadata).secret == nil)
     #expect(item.key.defaultLabel == "service: account")

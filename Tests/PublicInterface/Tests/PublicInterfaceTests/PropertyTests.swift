@@ -76,6 +76,20 @@ struct Box<Value: Codable & Sendable>: Sendable {
 @Suite(.secureStorage()) struct PropertyTests {
   private let settings = Settings()
 
+  @Test func `a property reports its times`() throws {
+    @Password("token", expires: .seconds(60), storage: InMemoryStorage()) var token: String?
+    token = "s3cret"
+    let dates = try #require(try $token.dates())
+    #expect(dates.created != nil && dates.modified != nil && dates.expires != nil)
+    #expect(!dates.isExpired && dates.age != nil)
+    #expect(Set([dates, dates]).count == 1)
+  }
+
+  @Test func `the times can be awaited`() async throws {
+    @Password("token", expires: .seconds(60), storage: InMemoryStorage()) var token: String?
+    #expect(try await $token.dates() == nil)
+  }
+
   @Test func `a struct can have properties of every kind`() {
     settings.authToken = "s3cret"
     settings.theme = "dark"

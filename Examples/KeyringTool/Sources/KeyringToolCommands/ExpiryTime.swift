@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+
+/// A time from which a secret counts as expired, as named on a command line.
+public struct ExpiryTime: Sendable, Equatable {
+  /// The time.
+  public let date: Date
+
+  /// Creates a time from a text.
+  ///
+  /// - Parameters:
+  ///   - text: A number of minutes, hours, days or weeks from now (`30m`, `12h`, `90d`, `4w`), a day
+  ///     (`2026-12-31`), which begins at midnight in UTC, or a time in UTC (`2026-12-31T23:59:59Z`). The
+  ///     initializer returns `nil` for another text.
+  ///   - now: The current time.
+  public init?(_ text: String, now: Date = .now) {
+    let units: [Character: Double] = ["m": 60, "h": 3600, "d": 86400, "w": 604_800]
+    if let unit = text.last.flatMap({ units[$0] }), let number = UInt32(text.dropLast()) {
+      date = now.addingTimeInterval(Double(number) * unit)
+    } else if let time = Self.time(text) ?? Self.time(text + "T00:00:00Z") {
+      date = time
+    } else {
+      return nil
+    }
+  }
+
+  private static func time(_ text: String) -> Date? {
+    // The strategy also accepts times without some of their parts.
+    guard text.utf8.count == "2026-12-31T23:59:59Z".utf8.count else { return nil }
+    return try? Date(text, strategy: .iso8601)
+  }
+}

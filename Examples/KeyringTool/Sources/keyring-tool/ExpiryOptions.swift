@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeyringToolCommands
+
+/// The option for the time from which a secret counts as expired.
+struct ExpiryOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      The time from which the secret counts as expired: "90d" from now (also "m", "h" and "w"), a day \
+      such as "2026-12-31", or a time such as "2026-12-31T23:59:59Z".
+      """,
+      discussion: """
+        The attribute "expires" keeps the time, unencrypted and in UTC. An expired secret is still there: \
+        "list --expired" finds it. Without this option, the secret doesn't expire.
+        """,
+      valueName: "time"),
+    transform: { text in
+      guard let time = ExpiryTime(text) else { throw ValidationError("It isn't a time.") }
+      return time
+    })
+  var expires: ExpiryTime?
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeyringFoundation
+internal import KeyringStorage
+
+/// The times of a property's item.
+///
+/// A property whose value has expired still has its value. Check ``isExpired`` to renew it in time:
+///
+/// ```swift
+/// if try settings.$authToken.dates()?.isExpired == true { print("Renew the token.") }
+/// ```
+public struct ItemDates: Sendable, Hashable {
+  /// The time at which the item was first stored, or `nil` if the storage doesn't report it.
+  public let created: Date?
+  /// The time at which the item was last changed, or `nil` if the storage doesn't report it.
+  public let modified: Date?
+  /// The time from which the value counts as expired, or `nil` if it doesn't expire.
+  public let expires: Date?
+
+  init(_ item: SecureItem) {
+    (created, modified, expires) = (item.created, item.modified, item.expires)
+  }
+
+  /// The time since the last change, or `nil` if the storage doesn't report it.
+  public var age: Duration? { modified.map { .seconds(Date.now.timeIntervalSince($0)) } }
+
+  /// Indicates whether the value has expired.
+  public var isExpired: Bool { expires.map { $0 <= Date.now } ?? false }
+}
+
+extension SecureProperty {
+  /// Returns the times of the item, without fetching the value.
+  ///
+  /// - Returns: The times, or `nil` if there is no item.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  public func dates() throws(SecureStorageError) -> ItemDates? {
+    try storage.item(for: key, details: .metadata).map(ItemDates.init)
+  }
+
+  /// Returns the times of the item, without fetching the value and without blocking the task's thread.
+  ///
+  /// - Returns: The times, or `nil` if there is no item.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func dates() async throws(SecureStorageError) -> ItemDates? {
+    let property = resolved
+    return try await property.storage.item(for: property.key, details: .metadata)
+      .map(ItemDates.init)
+  }
+}
