@@ -30,14 +30,9 @@ struct App {
       if !put(Array(usage.utf8), STDOUT_FILENO) { throw .unreadOutput }
       return
     }
-    // Git requires helpers to ignore operations that they don't know.
-    guard let operation = CredentialOperation(rawValue: CommandLine.arguments.last ?? "") else {
-      return
-    }
     let input = AnyIterator { UInt8(exactly: getchar()) }
-    let answer = try operation.run(
-      CredentialDescription(input), in: SecureStorageDefaults.currentStorage)
-    guard let lines = try answer?.lines() else { return }
+    let lines = try CredentialOperation.reply(
+      to: CommandLine.arguments.last ?? "", input, in: SecureStorageDefaults.currentStorage)
     if !put(lines, STDOUT_FILENO) { throw .unreadOutput }
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Keyring
+package import Keyring
 
 /// A failure of the helper, which never contains a secret.
-enum HelperFailure: Error, Equatable {
+package enum HelperFailure: Error, Equatable {
   /// A line of the input isn't `name=value`.
   case malformedLine
   /// The value with this name must be text, and isn't.
@@ -18,7 +18,7 @@ enum HelperFailure: Error, Equatable {
   case storage(SecureStorageError)
 
   /// The message, on one line.
-  var line: String {
+  package var line: String {
     switch self {
     case .malformedLine: "A line of the input is not name=value."
     case .notText(let name): "The value of \(name) isn't UTF-8."

@@ -26,10 +26,18 @@ let package = Package(
         .product(name: "KeyringMigration", package: "swift-keyring"),
         .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
+    // The folder is a link to the example GitCredentialHelper, so that both programs have the same code.
+    .target(
+      name: "GitCredentials",
+      dependencies: [
+        .product(name: "Keyring", package: "swift-keyring"),
+        .product(name: "KeyringStorage", package: "swift-keyring"),
+      ],
+      exclude: ["App.swift"]),
     .executableTarget(
       name: "keyring-tool",
       dependencies: [
-        "KeyringToolCommands",
+        "GitCredentials", "KeyringToolCommands",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringFile", package: "swift-keyring"),

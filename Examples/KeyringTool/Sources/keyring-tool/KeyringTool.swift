@@ -20,7 +20,8 @@ struct KeyringTool: AsyncParsableCommand {
       ListCommand.self, GetCommand.self, SetCommand.self, GenerateCommand.self,
       RemoveCommand.self, MoveCommand.self, ExportCommand.self, ImportCommand.self, RunCommand.self,
       WatchCommand.self, LockCommand.self,
-      UnlockCommand.self, CollectionsCommand.self, DoctorCommand.self,
+      UnlockCommand.self, CollectionsCommand.self, DoctorCommand.self, GitCredentialCommand.self,
+      DockerCredentialCommand.self,
     ] + fleetCommands)
 
   #if Etcd
@@ -33,7 +34,7 @@ struct KeyringTool: AsyncParsableCommand {
 
   static func main() async {
     do {
-      var command = try parseAsRoot()
+      var command = try parseAsRoot(arguments)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
@@ -48,6 +49,15 @@ struct KeyringTool: AsyncParsableCommand {
     } catch {
       exit(withError: error)
     }
+  }
+
+  /// The arguments, with the command that the name of the program stands for.
+  ///
+  /// Git and docker run programs with such names.
+  private static var arguments: [String] {
+    let name = CommandLine.arguments[0].split(separator: "/").last ?? ""
+    let command = ["git-credential", "docker-credential"].filter { name.hasPrefix("\($0)-") }
+    return command + CommandLine.arguments.dropFirst()
   }
 
   private static func fail(_ message: String) -> Never {

@@ -45,6 +45,9 @@ enum Terminal {
     try? write(Array("keyring-tool: \(message)\n".utf8), to: STDERR_FILENO)
   }
 
+  /// Writes bytes to standard output.
+  static func write(_ bytes: [UInt8]) throws { try write(bytes, to: STDOUT_FILENO) }
+
   /// Writes all the bytes or throws, because a partial secret with exit status 0 would look complete.
   static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
     var rest = bytes[...]
@@ -60,7 +63,10 @@ enum Terminal {
     }
   }
 
-  private static func readStandardInput() throws -> [UInt8] {
+  /// The bytes of standard input, which are read when they're needed.
+  static var input: AnyIterator<UInt8> { AnyIterator { UInt8(exactly: getchar()) } }
+
+  static func readStandardInput() throws -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+public import KeyringStorage
+
+/// The credentials that docker keeps with a helper.
+///
+/// See [docker's protocol](https://github.com/docker/docker-credential-helpers#development). The items have the
+/// attributes that docker-credential-secretservice uses, so its items are found, too. That helper doesn't find
+/// the items of this package, because it searches by its own schema.
+public struct DockerCredentials: Sendable {
+  /// An operation that docker asks its helpers to perform, with docker's name for it.
+  public enum Operation: String, Sendable, CaseIterable {
+    /// Finds the credential of a registry.
+    case get
+    /// Stores a credential.
+    case store
+    /// Removes the credential of a registry.
+    case erase
+    /// Lists the registries with their users.
+    case list
+  }
+
+  /// A failure of an operation, with the text that docker expects on standard output.
+  public struct Failure: Error, Sendable, Equatable {
+    /// The text.
+    public let message: String
+
+    static let notFound = Failure(message: "credentials not found in native keychain")
+    static let noServer = Failure(message: "no credentials server URL")
+    static let noUser = Failure(message: "no credentials username")
+    static let malformed = Failure(message: "the credentials are not JSON")
+    static let notText = Failure(message: "the password is not text")
+  }
+
+  private let storage: any SecureStorage
+
+  /// Creates a view of a storage.
+  ///
+  /// - Parameter storage: The storage of the credentials.
+  public init(_ storage: any SecureStorage) {
+    self.storage = storage
+  }
+
+  /// Performs an operation.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - input: The address of a registry, or a credential as JSON.
+  /// - Returns: The reply, which is empty for some operations.
+  /// - Throws: ``Failure``, or `SecureStorageError` if the storage can't perform the operation.
+  public func reply(to operation: Operation, _ input: [UInt8]) throws -> [UInt8] {
+    switch operation {
+    case .get: return try Self.json(credential(of: server(input)))
+    case .store: try store(input)
+    case .erase: try storage.remove(Self.key(server(input)))
+    case .list: return try Self.json(users())
+    }
+    return []
+  }
+
+  private struct Content: Codable {
+    let server, user, secret: String
+
+    enum CodingKeys: String, CodingKey {
+      case server = "ServerURL"
+      case user = "Username"
+      case secret = "Secret"
+    }
+  }
+
+  private func credential(of server: String) throws -> Content {
+    guard let item = try storage.item(for: Self.key(server)), let secret = item.secret else {
+      throw Failure.notFound
+    }
+    guard let text = secret.text else { throw Failure.notText }
+    return Content(server: server, user: item.attributes?["username"] ?? "", secret: text)
+  }
+
+  private func store(_ input: [UInt8]) throws {
+    // The decoder's error could quote the secret.
+    guard let content = try? JSONDecoder().decode(Content.self, from: Data(input)) else {
+      throw Failure.malformed
+    }
+    if content.server.isEmpty { throw Failure.noServer }
+    if content.user.isEmpty { throw Failure.noUser }
+    let scalars = content.server.unicodeScalars.map { $0 == "/" ? "-" : $0 }
+    try storage.save(
+      SecureItem(
+        key: Self.key(content.server), secret: Secret(content.secret),
+        label: "Docker: \(String(String.UnicodeScalarView(scalars)))",
+        attributes: ["username": content.user]),
+      mode: .addOrReplace)
+  }
+
+  private func users() throws -> [String: String] {
+    let query = ItemQuery(attributes: Self.mark, details: .metadata)
+    let pairs = try storage.items(matching: query).compactMap { item in
+      item.key.attributes["server"].map { ($0, item.attributes?["username"] ?? "") }
+    }
+    // The newest item comes first.
+    return Dictionary(pairs) { newest, _ in newest }
+  }
+
+  private func server(_ input: [UInt8]) throws -> String {
+    let whitespace = Array(" \t\r\n".utf8)
+    let start = input.drop { whitespace.contains($0) }
+    let end = start.lastIndex { !whitespace.contains($0) } ?? start.startIndex
+    guard !start.isEmpty, let server = String(validating: start[...end], as: UTF8.self) else {
+      throw Failure.noServer
+    }
+    return server
+  }
+
+  /// The attribute that marks docker's items.
+  private static let mark = ["docker_cli": "1"]
+
+  private static func key(_ server: String) -> ItemKey {
+    ItemKey(
+      kind: ItemKind(rawValue: "docker"), attributes: mark.merging(["server": server]) { $1 })
+  }
+
+  private static func json(_ value: some Encodable) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(value)) + [UInt8(ascii: "\n")]
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// Tests of the program as a helper of git and docker, on a real keyring.
+@Suite(.inPrivateSession)
+struct CredentialHelperTests {
+  private let folder = TemporaryFolder()
+  private let host = "\(UUID().uuidString.lowercased()).example.org"
+  private var registry: String { "https://\(host)/v1/" }
+  private var credential: String {
+    #"{"Secret":"pa55","ServerURL":"\#(registry)","Username":"ada"}"#
+  }
+
+  /// A link to the program under another name.
+  private func link(_ name: String) throws -> String {
+    let path = folder.path(name)
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: Program.toolPath)
+    return path
+  }
+
+  private func run(_ path: String, _ arguments: [String], _ input: String) throws -> Program.Result
+  {
+    try Program.run(path, arguments, input: Data(input.utf8))
+  }
+
+  @Test func `docker's operations work under docker's name for the program`() throws {
+    let helper = try link("docker-credential-keyring")
+    #expect(try run(helper, ["store"], credential).status == 0)
+    #expect(try run(helper, ["get"], registry).output == credential + "\n")
+    let list = try Program.tool(["docker-credential", "list"]).output
+    #expect(list.contains("\"\(registry)\":\"ada\""))
+    #expect(try run(helper, ["erase"], registry).output.isEmpty)
+    let missing = try run(helper, ["get"], registry)
+    #expect(missing.status == 1 && missing.output == "credentials not found in native keychain\n")
+  }
+
+  @Test(.needs("docker-credential-secretservice"))
+  func `the items of docker's own helper are found`() throws {
+    let theirs = "docker-credential-secretservice"
+    #expect(try run(theirs, ["store"], credential).status == 0)
+    let docker = ["docker-credential"]
+    #expect(try Program.tool(docker + ["get"], input: registry).output == credential + "\n")
+    let new = credential.replacingOccurrences(of: "pa55", with: "new")
+      .replacingOccurrences(of: "ada", with: "bob")
+    #expect(try Program.tool(docker + ["store"], input: new).status == 0)
+    #expect(try Program.tool(docker + ["get"], input: registry).output == new + "\n")
+    // The item is still that of the other helper.
+    let found = try run(theirs, ["get"], registry).output
+    #expect(found.contains("\"Username\":\"bob\",\"Secret\":\"new\""))
+    #expect(try Program.tool(docker + ["erase"], input: registry).status == 0)
+    #expect(try run(theirs, ["get"], registry).status == 1)
+    // Both helpers fail in the same way.
+    for (operation, input) in [("get", registry), ("get", ""), ("store", #"{"ServerURL":"x"}"#)] {
+      let result = try Program.tool(docker + [operation], input: input)
+      let other = try run(theirs, [operation], input)
+      #expect(result.status == 1 && other.status == 1)
+      #expect(operation == "store" || result.output == other.output)
+    }
+  }
+
+  @Test(.needs("git")) func `git uses the program under both names`() throws {
+    _ = try link("git-credential-keyring")
+    let storage = ["--storage", "file:\(folder.path("file"))", "--key-file", folder.path("key")]
+    let command = ([Program.toolPath, "git-credential"] + storage).joined(separator: " ")
+    for helper in ["keyring", "!\(command)"] {
+      let git = [
+        "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "HOME=\(folder.path)",
+        "PATH=\(folder.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")",
+        "git", "-c", "credential.helper=\(helper)", "credential",
+      ]
+      let login = "protocol=https\nhost=\(host)\nusername=ada\npassword=pa55\n"
+      #expect(try run("env", git + ["approve"], login).status == 0)
+      let filled = try run("env", git + ["fill"], "protocol=https\nhost=\(host)\n")
+      #expect(filled.output.contains("username=ada\npassword=pa55\n"), "\(filled)")
+      #expect(try run("env", git + ["reject"], login).status == 0)
+      #expect(try run("env", git + ["fill"], "protocol=https\nhost=\(host)\n").status != 0)
+    }
+    #expect(FileManager.default.fileExists(atPath: folder.path("file")))
+  }
+
+  @Test func `an unknown operation of git is ignored, and a malformed one fails`() throws {
+    let unknown = try Program.tool(["git-credential", "capability"], input: "nonsense")
+    #expect(unknown.status == 0 && unknown.output.isEmpty && unknown.errors.isEmpty)
+    let malformed = try Program.tool(["git-credential", "get"], input: "nonsense\n")
+    #expect(malformed.status == 1 && malformed.output.isEmpty)
+    #expect(malformed.errors == "keyring-tool: A line of the input is not name=value.\n")
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keyring
+import KeyringStorage
+import KeyringToolCommands
+import Testing
+
+@Suite struct DockerCredentialsTests {
+  private let storage = InMemoryStorage()
+  private let registry = "https://index.docker.io/v1/"
+
+  private func reply(
+    _ operation: DockerCredentials.Operation, _ input: String = ""
+  ) throws -> String {
+    let reply = try DockerCredentials(storage).reply(to: operation, Array(input.utf8))
+    return String(decoding: reply, as: UTF8.self)
+  }
+
+  private func store(_ user: String, _ secret: String, at server: String) throws {
+    let json = #"{"ServerURL":"\#(server)","Username":"\#(user)","Secret":"\#(secret)"}"#
+    #expect(try reply(.store, json).isEmpty)
+  }
+
+  @Test func `a credential is stored, found, replaced and removed`() throws {
+    try store("ada", "pa55", at: registry)
+    #expect(
+      try reply(.get, "\(registry)\n")
+        == #"{"Secret":"pa55","ServerURL":"\#(registry)","Username":"ada"}"# + "\n")
+    try store("bob", #"ö\"\u0301"#, at: registry)
+    #expect(
+      try reply(.get, registry)
+        == "{\"Secret\":\"ö\\\"\u{301}\",\"ServerURL\":\"\(registry)\",\"Username\":\"bob\"}\n")
+    try store("eve", "", at: "ghcr.io")
+    #expect(try reply(.list) == #"{"ghcr.io":"eve","\#(registry)":"bob"}"# + "\n")
+    #expect(try reply(.erase, registry).isEmpty)
+    #expect(try reply(.erase, registry).isEmpty)
+    #expect(try reply(.list) == #"{"ghcr.io":"eve"}"# + "\n")
+  }
+
+  @Test func `a registry is another one with another path`() throws {
+    try store("ada", "pa55", at: registry)
+    for other in ["https://index.docker.io", "index.docker.io", registry + "x"] {
+      #expect(throws: DockerCredentials.Failure.self) { try reply(.get, other) }
+    }
+  }
+
+  @Test func `other items aren't docker's`() throws {
+    try storage.setPassword("s3cret", for: .password(service: registry, account: "ada"))
+    try storage.setPassword(
+      "s3cret", for: .internetPassword(server: InternetServer(registry), account: "ada"))
+    #expect(try reply(.list) == "{}\n")
+    #expect(throws: DockerCredentials.Failure.self) { try reply(.get, registry) }
+    #expect(try reply(.erase, registry).isEmpty)
+    #expect(try storage.items(matching: ItemQuery()).count == 2)
+  }
+
+  @Test(arguments: [
+    (DockerCredentials.Operation.get, "nowhere", "credentials not found in native keychain"),
+    (.get, " \n", "no credentials server URL"), (.erase, "", "no credentials server URL"),
+    (.store, #"{"ServerURL":"","Username":"a","Secret":"b"}"#, "no credentials server URL"),
+    (.store, #"{"ServerURL":"a","Username":"","Secret":"b"}"#, "no credentials username"),
+    (.store, #"{"ServerURL":"a","Username":"b","Secret":"s3cret""#, "the credentials are not JSON"),
+    (.store, #"{"ServerURL":"a","Username":"b"}"#, "the credentials are not JSON"),
+  ])
+  func `a failure has docker's words`(
+    operation: DockerCredentials.Operation, input: String, message: String
+  ) {
+    let failure = #expect(throws: DockerCredentials.Failure.self) { try reply(operation, input) }
+    #expect(failure?.message == message)
+  }
+
+  @Test func `a secret that isn't text is refused`() throws {
+    try store("ada", "pa55", at: registry)
+    let key = try #require(try storage.items(matching: ItemQuery()).first?.key)
+    try storage.setSecret(Secret(bytes: [0xFF]), for: key)
+    let failure = #expect(throws: DockerCredentials.Failure.self) { try reply(.get, registry) }
+    #expect(failure?.message == "the password is not text")
+  }
+}
