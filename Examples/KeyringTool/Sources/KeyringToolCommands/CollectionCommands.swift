@@ -42,7 +42,8 @@ public struct CollectionCommands: Sendable {
     guard try storage.deleteCollection(labeled: label) else {
       throw ToolFailure(
         "There is no collection \"\(label)\".",
-        recoverySuggestion: "Use the command \"collections\" to list all collections.")
+        recoverySuggestion: "Use the command \"collections\" to list all collections.",
+        status: .notFound)
     }
   }
 }

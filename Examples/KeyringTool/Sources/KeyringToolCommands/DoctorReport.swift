@@ -39,15 +39,8 @@ public struct DoctorReport: Sendable {
 
   /// The exit status of the program.
   ///
-  /// It's 0 if secrets can be stored, 2 if the storage is locked and can't ask, and 1 if secrets can't be
-  /// stored for another reason.
-  public var status: Int32 {
-    switch diagnosis.failure?.code {
-    case nil: 0
-    case .locked: 2
-    default: 1
-    }
-  }
+  /// It's `nil`, and therefore 0, if secrets can be stored.
+  public var status: ToolStatus? { diagnosis.failure.map { ToolStatus($0) } }
 
   private struct Content: Encodable {
     struct Finding: Encodable {

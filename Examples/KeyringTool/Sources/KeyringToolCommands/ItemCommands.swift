@@ -133,6 +133,7 @@ public struct ItemCommands: Sendable {
 
   private static func missing(_ key: ItemKey) -> ToolFailure {
     ToolFailure(
-      "There is no \(key).", recoverySuggestion: "Use the command \"list\" to list all items.")
+      "There is no \(key).", recoverySuggestion: "Use the command \"list\" to list all items.",
+      status: .notFound)
   }
 }

@@ -6,15 +6,19 @@ public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
   public let message: String
   /// A sentence that suggests a solution.
   public let recoverySuggestion: String
+  /// The exit status of the program.
+  public let status: ToolStatus
 
   /// Creates a failure.
   ///
   /// - Parameters:
   ///   - message: A sentence that describes the problem.
   ///   - recoverySuggestion: A sentence that suggests a solution.
-  public init(_ message: String, recoverySuggestion: String) {
+  ///   - status: The exit status of the program.
+  public init(_ message: String, recoverySuggestion: String, status: ToolStatus = .failed) {
     self.message = message
     self.recoverySuggestion = recoverySuggestion
+    self.status = status
   }
 
   /// Both sentences.

@@ -14,9 +14,7 @@ struct DoctorCommand: ParsableCommand {
       doesn't ask the user anything.
 
       The exit status is 0 if secrets can be stored, possibly after the keyring has asked the user. \
-      Without --write, the command stores nothing, so it can't be sure of this. The exit status is 2 if \
-      the keyring is locked and can't ask, 1 if secrets can't be stored for another reason, and 64 if \
-      the options make no sense.
+      Without --write, the command stores nothing, so it can't be sure of this.
       """)
 
   @OptionGroup var storage: StorageOptions
@@ -30,6 +28,6 @@ struct DoctorCommand: ParsableCommand {
   func run() throws {
     let report = try DoctorReport(storage.selected().diagnose(writing: write))
     try Terminal.print(json ? [report.json()] : report.lines)
-    if report.status != 0 { throw ExitCode(report.status) }
+    if let status = report.status { throw ExitCode(status.rawValue) }
   }
 }

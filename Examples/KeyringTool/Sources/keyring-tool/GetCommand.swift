@@ -28,7 +28,7 @@ struct GetCommand: ParsableCommand {
     if !metadata, !show, Terminal.isOutput {
       throw ToolFailure(
         "The terminal would show the secret.",
-        recoverySuggestion: "Send it to a program or a file, or use --show.")
+        recoverySuggestion: "Send it to a program or a file, or use --show.", status: .misused)
     }
     let commands = try ItemCommands(storage.selected())
     if metadata {

@@ -14,6 +14,8 @@ struct KeyringTool: AsyncParsableCommand {
     discussion: """
       The tool reads secrets from standard input, or asks for them without echo. It never takes them \
       from arguments. Only "get" prints a secret, and "run" hands secrets to a program.
+
+      \(ToolStatus.description) Some commands have a status of their own, which their help describes.
       """,
     version: version,
     subcommands: [
@@ -41,9 +43,9 @@ struct KeyringTool: AsyncParsableCommand {
         try command.run()
       }
     } catch let error as SecureStorageError {
-      fail("\(error.message) \(error.recoverySuggestion ?? "")")
+      fail("\(error.message) \(error.recoverySuggestion ?? "")", ToolStatus(error))
     } catch let error as ToolFailure {
-      fail(error.description)
+      fail(error.description, error.status)
     } catch let error as ItemSelection.Unclear {
       exit(withError: ValidationError(error.message))
     } catch {
@@ -60,8 +62,8 @@ struct KeyringTool: AsyncParsableCommand {
     return command + CommandLine.arguments.dropFirst()
   }
 
-  private static func fail(_ message: String) -> Never {
+  private static func fail(_ message: String, _ status: ToolStatus) -> Never {
     Terminal.complain(message)
-    exit(withError: ExitCode.failure)
+    exit(withError: ExitCode(status.rawValue))
   }
 }

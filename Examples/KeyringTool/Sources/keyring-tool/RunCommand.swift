@@ -23,7 +23,7 @@ struct RunCommand: ParsableCommand {
 
       The program gets SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 if they're sent to this \
       command. The exit status is that of the program, 127 if the program isn't found, and 126 if it can't be \
-      started. If a secret is missing, the program isn't started, and the status is 1.
+      started. If a secret can't be read, the program isn't started, and the status is that of other commands.
       """)
 
   @OptionGroup var storage: StorageOptions

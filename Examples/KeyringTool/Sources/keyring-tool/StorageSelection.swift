@@ -56,7 +56,8 @@ struct StorageSelection {
   func openedSource() throws -> any ObservableStorage {
     if case .file(let path) = name, access(path, F_OK) != 0 {
       throw ToolFailure(
-        "There is no file \(path).", recoverySuggestion: "Check the path after \"file:\".")
+        "There is no file \(path).", recoverySuggestion: "Check the path after \"file:\".",
+        status: .notFound)
     }
     return try opened()
   }

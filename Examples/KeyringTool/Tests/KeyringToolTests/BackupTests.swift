@@ -109,7 +109,7 @@ struct BackupTests {
 
   @Test func `a backup that doesn't exist is no empty backup`() throws {
     let result = try Program.tool(["import"] + fromFile)
-    #expect(result.status != 0 && result.errors.contains("There is no file"), "\(result)")
+    #expect(result.status == 3 && result.errors.contains("There is no file"), "\(result)")
     #expect(!FileManager.default.fileExists(atPath: folder.path("key")))
   }
 

@@ -25,10 +25,12 @@ import Testing
   }
 
   @Test(arguments: [
-    (nil, 0), (SecureStorageError.Code.locked, 2), (.noSessionBus, 1), (.timedOut, 1),
+    (nil, nil), (SecureStorageError.Code.locked, ToolStatus.locked), (.noSessionBus, .unreachable),
   ])
-  func `the exit status depends on the failure`(code: SecureStorageError.Code?, status: Int) {
-    #expect(DoctorReport(diagnosis(code)).status == Int32(status))
+  func `the exit status depends on the failure`(
+    code: SecureStorageError.Code?, status: ToolStatus?
+  ) {
+    #expect(DoctorReport(diagnosis(code)).status == status)
   }
 
   @Test func `the JSON text is one line with all findings`() throws {

@@ -19,10 +19,10 @@ struct LockingTests {
     for command in ["get", "set", "remove", "move"] {
       let to = command == "move" ? ["--to", "session"] : []
       let result = try Program.tool([command, "--no-prompt"] + item + to, input: "other")
-      #expect(result.status == 1 && result.output.isEmpty)
+      #expect(result.status == 2 && result.output.isEmpty)
       #expect(result.errors.contains("The keyring is locked. Unlock it"))
     }
-    #expect(try Program.tool(["unlock", "--no-prompt"]).status == 1)
+    #expect(try Program.tool(["unlock", "--no-prompt"]).status == 2)
     // The prompt of the keyring isn't shown here, regardless of the options.
     for options in [[], ["--no-prompt"], ["--write"]] {
       let doctor = try Program.tool(["doctor"] + options)

@@ -21,7 +21,7 @@ struct ProgramTests {
     #expect(long.output.contains("label: \(service): me") && !long.output.contains("s3cret"))
 
     let again = try Program.tool(["set", "--add"] + item, input: "other")
-    #expect(again.status == 1 && again.errors.contains("already") && again.output.isEmpty)
+    #expect(again.status == 4 && again.errors.contains("already") && again.output.isEmpty)
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
     #expect(try Program.run("secret-tool", lookup).status != 0)
   }
@@ -43,7 +43,7 @@ struct ProgramTests {
 
   @Test func `a search without a result prints nothing`() throws {
     let missing = try Program.tool(["get", "--service", service, "--account", "me"])
-    #expect(missing.status == 1 && missing.output.isEmpty)
+    #expect(missing.status == 3 && missing.output.isEmpty)
     #expect(missing.errors.contains("There is no password"))
     for options in [[], ["--long"]] {
       let list = try Program.tool(["list", "--service", service] + options)
@@ -153,17 +153,17 @@ struct ProgramTests {
   @Test func `the doctor fails without a bus or a collection`() throws {
     let variables = ["DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent/bus", Program.toolPath]
     let result = try Program.run("env", variables + ["doctor", "--json"])
-    #expect(result.status == 1 && result.output.contains(#""failure":"noSessionBus""#))
+    #expect(result.status == 5 && result.output.contains(#""failure":"noSessionBus""#))
     let collection = try Program.tool(["doctor", "--collection", service])
-    #expect(collection.status == 1 && collection.output.contains("choose another collection"))
+    #expect(collection.status == 3 && collection.output.contains("choose another collection"))
   }
 
   @Test func `a missing collection is a failure with advice`() throws {
     let delete = try Program.tool(["collections", "--delete", service])
-    #expect(delete.status == 1 && delete.errors.contains("There is no collection"))
+    #expect(delete.status == 3 && delete.errors.contains("There is no collection"))
     let set = ["set", "--collection", service, "--service", service, "--account", "me"]
     let result = try Program.tool(set, input: "s3cret")
-    #expect(result.status == 1 && result.errors.contains("choose another collection"))
+    #expect(result.status == 3 && result.errors.contains("choose another collection"))
   }
 
   @Test func `a secret that cannot be written to the output is a failure`() throws {

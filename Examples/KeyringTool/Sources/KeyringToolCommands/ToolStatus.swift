@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeyringStorage
+
+/// An exit status of the program other than 0.
+public enum ToolStatus: Int32, Sendable, CaseIterable {
+  /// A person has to unlock the storage, and isn't there or has refused.
+  case locked = 2
+  /// There is no such item, collection or file.
+  case notFound = 3
+  /// There is such an item or collection already.
+  case alreadyExists = 4
+  /// The storage can't be reached.
+  case unreachable = 5
+  /// The arguments make no sense.
+  ///
+  /// ArgumentParser uses this status, which is `EX_USAGE` of
+  /// [sysexits(3head)](https://man7.org/linux/man-pages/man3/sysexits.h.3head.html).
+  case misused = 64
+  /// Any other failure.
+  case failed = 1
+
+  /// The status for an error of a storage.
+  public init(_ error: SecureStorageError) {
+    self =
+      switch error.code {
+      case .locked, .userCanceled: .locked
+      case .itemNotFound, .collectionNotFound: .notFound
+      case .itemAlreadyExists, .collectionAlreadyExists: .alreadyExists
+      case .noSessionBus, .noProvider, .providerFailed, .timedOut, .connectionLost: .unreachable
+      default: .failed
+      }
+  }
+
+  private var condition: String {
+    switch self {
+    case .locked: "if the storage is locked and nobody unlocks it"
+    case .notFound: "if there is no such item, collection or file"
+    case .alreadyExists: "if there is such an item or collection already"
+    case .unreachable: "if the storage can't be reached"
+    case .misused: "if the arguments make no sense"
+    case .failed: "if the command fails for another reason"
+    }
+  }
+
+  /// A sentence that describes all statuses.
+  public static var description: String {
+    let parts = allCases.map { "\($0.rawValue) \($0.condition)" }
+    return "The exit status is 0 if the command has done everything, "
+      + parts.dropLast().joined(separator: ", ") + ", and " + (parts.last ?? "") + "."
+  }
+}
