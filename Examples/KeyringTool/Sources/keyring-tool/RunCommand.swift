@@ -18,6 +18,10 @@ struct RunCommand: ParsableCommand {
       folder is in memory, which the system can swap out. This command removes it when the program ends, \
       unless it's killed itself.
 
+      With --netrc, the variable $NETRC is the path of a .netrc file in that folder. For example, SwiftPM \
+      finds the password of a package registry there: \
+      keyring-tool run --netrc packages.example.org -- sh -c 'swift build --netrc-file "$NETRC"'
+
       Use --env only for a program that can't read files. Every program of the same user can read the \
       variables in /proc, and every program that this one starts inherits them.
 
@@ -28,8 +32,8 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup var storage: StorageOptions
 
-  @Option(help: "The service that the secrets belong to.")
-  var service: String
+  @Option(help: "The service that the secrets of --file and --env belong to.")
+  var service: String?
 
   @Option(
     name: .customLong("file"),
@@ -44,20 +48,44 @@ struct RunCommand: ParsableCommand {
       "A password as an environment variable.", valueName: "variable[=account]"))
   var variables: [NamedAccount] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "The password of a server, as a line of a .netrc file.", valueName: "server[=account]"),
+    transform: { text in
+      guard let machine = NetrcFile.Machine(text) else {
+        throw ValidationError("Specify a server, and possibly \"=\" and an account.")
+      }
+      return machine
+    })
+  var netrc: [NetrcFile.Machine] = []
+
   @Argument(parsing: .postTerminator, help: "The program and its arguments, after \"--\".")
   var command: [String] = []
 
   func validate() throws {
     if command.isEmpty { throw ValidationError("Specify a program after \"--\".") }
-    if files.isEmpty, variables.isEmpty { throw ValidationError("Specify --file or --env.") }
+    if files.isEmpty, variables.isEmpty, netrc.isEmpty {
+      throw ValidationError("Specify --file, --env or --netrc.")
+    }
+    if (service == nil) != (files.isEmpty && variables.isEmpty) {
+      throw ValidationError("Specify --service together with --file or --env.")
+    }
     for name in files.map(\.name) where !CredentialsFolder.isName(name) {
       throw ValidationError("\"\(name)\" can't be the name of a file.")
     }
     for name in variables.map(\.name) where !NamedAccount.isVariable(name) {
       throw ValidationError("\"\(name)\" can't be the name of an environment variable.")
     }
-    if !files.isEmpty, variables.contains(where: { $0.name == "CREDENTIALS_DIRECTORY" }) {
-      throw ValidationError("With --file, the variable CREDENTIALS_DIRECTORY is the folder.")
+    let hasFolder = !files.isEmpty || !netrc.isEmpty
+    if hasFolder, variables.contains(where: { $0.name == "CREDENTIALS_DIRECTORY" }) {
+      throw ValidationError(
+        "With --file or --netrc, the variable CREDENTIALS_DIRECTORY is the folder.")
+    }
+    if !netrc.isEmpty, files.contains(where: { $0.name == "netrc" }) {
+      throw ValidationError("With --netrc, the file netrc has the passwords of servers.")
+    }
+    if !netrc.isEmpty, variables.contains(where: { $0.name == "NETRC" }) {
+      throw ValidationError("With --netrc, the variable NETRC is the path of the file.")
     }
     for named in [files, variables] where Set(named.map(\.name)).count < named.count {
       throw ValidationError("Use each name only once.")
@@ -66,8 +94,14 @@ struct RunCommand: ParsableCommand {
 
   func run() throws {
     let program = ChildProgram()
-    let items = try ItemCommands(storage.selected())
-    let secrets = try secrets(files, items)
+    let storage = try storage.selected()
+    let items = ItemCommands(storage)
+    var secrets = try secrets(files, items)
+    if !netrc.isEmpty {
+      var file = NetrcFile()
+      for machine in netrc { try file.add(machine, from: storage) }
+      secrets["netrc"] = file.content
+    }
     for (name, secret) in try self.secrets(variables, items) {
       guard let text = secret.text, !text.utf8.contains(0) else {
         throw ToolFailure(
@@ -77,6 +111,7 @@ struct RunCommand: ParsableCommand {
     }
     let folder = secrets.isEmpty ? nil : try CredentialsFolder(secrets)
     if let folder { setenv("CREDENTIALS_DIRECTORY", folder.path, 1) }
+    if let folder, !netrc.isEmpty { setenv("NETRC", "\(folder.path)/netrc", 1) }
     let end = program.run(command)
     folder?.remove()
     switch end {

@@ -55,6 +55,39 @@ struct RunTests {
     }
   }
 
+  @Test func `the program finds the passwords of servers`() throws {
+    let host = "\(UUID().uuidString.lowercased()).example.org"
+    let server = ["--server", host, "--account", "ada"]
+    #expect(try Program.tool(["set"] + server, input: "pa55").status == 0)
+    // An independent reader of the format.
+    let script = """
+      import netrc, os, stat, sys
+      path = os.environ["NETRC"]
+      print(netrc.netrc(path).authenticators(sys.argv[1]), oct(os.stat(path).st_mode), path)
+      """
+    let result = try Program.tool(
+      ["run", "--netrc", host, "--", "python3", "-c", script, host])
+    #expect(result.output.hasPrefix("('ada', '', 'pa55') 0o100400 /"), "\(result)")
+    let path = try #require(result.output.split(whereSeparator: \.isWhitespace).last)
+    #expect(!FileManager.default.fileExists(atPath: String(path)))
+    let missing = try Program.tool(
+      ["run", "--netrc", "\(host)=bob", "--", "echo", "started"])
+    #expect(missing.status == 3 && missing.output.isEmpty)
+    #expect(try Program.tool(["remove"] + server).output == "removed 1\n")
+  }
+
+  @Test(arguments: [
+    ["run", "--", "true"], ["run", "--netrc", "x"], ["run", "--netrc", "=", "--", "true"],
+    ["run", "--netrc", "x", "--service", "y", "--", "true"], ["run", "--file", "x", "--", "true"],
+    ["run", "--service", "x", "--file", "netrc", "--netrc", "x", "--", "true"],
+    ["run", "--service", "x", "--env", "NETRC", "--netrc", "x", "--", "true"],
+    ["run", "--service", "x", "--env", "CREDENTIALS_DIRECTORY", "--netrc", "x", "--", "true"],
+  ])
+  func `unclear runs are refused`(arguments: [String]) throws {
+    let result = try Program.tool(arguments)
+    #expect(result.status == 64 && result.errors.contains("Usage:"), "\(result)")
+  }
+
   @Test func `a program without its secret isn't started`() throws {
     try withSecret {
       let result = try Program.tool(

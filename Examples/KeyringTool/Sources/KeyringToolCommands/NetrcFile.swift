@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeyringStorage
+
+/// The content of a `.netrc` file, in which programs such as SwiftPM and curl find passwords of servers.
+///
+/// See [The .netrc file](https://www.gnu.org/software/inetutils/manual/html_node/The-_002enetrc-file.html).
+public struct NetrcFile: Sendable {
+  /// A server, and the account whose password is in the file.
+  public struct Machine: Sendable, Equatable {
+    /// The name of the server.
+    public let host: String
+    /// The account, or `nil` if the server has only one.
+    public let account: String?
+
+    /// Creates a server from a text.
+    ///
+    /// - Parameter text: The name of the server, and possibly `=` and the account. The initializer returns `nil`
+    ///   if one of them is empty.
+    public init?(_ text: String) {
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.allSatisfy({ !$0.isEmpty }), let host = parts.first else { return nil }
+      self.host = String(host)
+      account = parts.count == 2 ? String(parts[1]) : nil
+    }
+  }
+
+  private var lines: [UInt8] = []
+
+  /// Creates an empty file.
+  public init() {}
+
+  /// Adds the password of a server.
+  ///
+  /// - Parameters:
+  ///   - machine: The server.
+  ///   - storage: The storage of the password.
+  /// - Throws: ``ToolFailure`` if there isn't exactly one password, or if it can't be in such a file;
+  ///   `SecureStorageError` if the storage can't be read.
+  public mutating func add(_ machine: Machine, from storage: any SecureStorage) throws {
+    let key = ItemKey.internetPassword(
+      server: InternetServer(machine.host), account: machine.account)
+    let found = try storage.items(
+      matching: ItemQuery(kind: key.kind, attributes: key.attributes, details: .secret))
+    // The password of a port or a path isn't meant for the server as a whole, if there is another one.
+    let general = found.filter { $0.key.server?.port == nil && $0.key.server?.path == nil }
+    let items = general.isEmpty ? found : general
+    guard let item = items.first, let secret = item.secret else { throw Self.missing(key) }
+    guard items.count == 1 else {
+      throw ToolFailure(
+        "There are \(items.count) passwords for \(machine.host.printable).",
+        recoverySuggestion: "Specify the account, as in --netrc \(machine.host.printable)=account.")
+    }
+    lines += Array("machine ".utf8) + (try Self.token(Array(machine.host.utf8), key))
+    // Registries that know only tokens ignore the login.
+    lines += Array(" login ".utf8)
+    lines += try Self.token(Array((item.key.account ?? "token").utf8), key)
+    lines += Array(" password ".utf8) + (try Self.token(secret.withUnsafeBytes { Array($0) }, key))
+    lines.append(UInt8(ascii: "\n"))
+  }
+
+  /// The content.
+  public var content: Secret { Secret(bytes: lines) }
+
+  /// Returns a word, if every reader of such files understands it.
+  private static func token(_ bytes: [UInt8], _ key: ItemKey) throws -> [UInt8] {
+    let isPlain = bytes.allSatisfy { $0 > UInt8(ascii: " ") && $0 != 0x7F }
+    guard isPlain, let first = bytes.first, !"\"#".utf8.contains(first) else {
+      throw ToolFailure(
+        "The \(key.description.printable) can't be in a .netrc file.",
+        recoverySuggestion:
+          "Use a password without spaces that doesn't begin with a quote or \"#\".")
+    }
+    return bytes
+  }
+
+  private static func missing(_ key: ItemKey) -> ToolFailure {
+    ToolFailure(
+      "There is no \(key.description.printable).",
+      recoverySuggestion: "Store it with \"set --server\".", status: .notFound)
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keyring
+import KeyringStorage
+import KeyringToolCommands
+import Testing
+
+@Suite struct NetrcFileTests {
+  private let storage = InMemoryStorage()
+
+  private func store(
+    _ password: String, _ host: String, account: String? = nil, port: UInt16? = nil
+  ) throws {
+    try storage.setPassword(
+      password, for: .internetPassword(server: InternetServer(host, port: port), account: account))
+  }
+
+  private func text(_ machines: String...) throws -> String? {
+    var file = NetrcFile()
+    for machine in machines {
+      try file.add(try #require(NetrcFile.Machine(machine)), from: storage)
+    }
+    return file.content.text
+  }
+
+  @Test func `each server has a line`() throws {
+    try store("pa55#\"\\ö", "a.example.org", account: "ada")
+    try store("s3cret", "b.example.org")
+    #expect(
+      try text("a.example.org", "b.example.org") == """
+        machine a.example.org login ada password pa55#"\\ö
+        machine b.example.org login token password s3cret
+
+        """)
+  }
+
+  @Test func `the account decides between several passwords`() throws {
+    try store("first", "example.org", account: "ada")
+    try store("second", "example.org", account: "bob")
+    let failure = #expect(throws: ToolFailure.self) { try text("example.org") }
+    #expect(failure?.message.contains("2 passwords") == true)
+    #expect(
+      try text("example.org=bob") == "machine example.org login bob password second\n")
+  }
+
+  @Test func `the password of a port is for that port`() throws {
+    try store("port", "example.org", account: "ada", port: 8443)
+    #expect(try text("example.org") == "machine example.org login ada password port\n")
+    try store("general", "example.org", account: "ada")
+    #expect(try text("example.org") == "machine example.org login ada password general\n")
+  }
+
+  @Test func `a missing password is a failure`() throws {
+    try store("s3cret", "example.org", account: "ada")
+    for machine in ["example.com", "example.org=bob", "example"] {
+      let failure = #expect(throws: ToolFailure.self) { try text(machine) }
+      #expect(failure?.status == .notFound)
+    }
+  }
+
+  @Test(arguments: [
+    "two words", "", "line\nmachine evil", "\"quoted", "#comment", "a\tb", "\u{7F}",
+  ])
+  func `a password that could be misread is refused`(password: String) throws {
+    try store(password, "example.org", account: "ada")
+    let failure = #expect(throws: ToolFailure.self) { try text("example.org") }
+    #expect(failure?.message.contains("can't be in a .netrc file") == true)
+    #expect(password.isEmpty || failure?.description.contains(password) == false)
+  }
+
+  @Test(arguments: ["", "=", "=ada", "example.org="])
+  func `a server needs a name`(text: String) {
+    #expect(NetrcFile.Machine(text) == nil)
+  }
+}
