@@ -21,8 +21,9 @@ struct CopyOptions: ParsableArguments {
   }
 
   static let discussion = """
-    The command copies all items that match the options. Without options, it copies everything. It reads \
-    each item back and compares it. The copies have the same secrets, labels and attributes, but new times.
+    The command copies all items that match the options. Without options, it copies everything that \
+    "list" shows. It reads each item back and compares it. The copies have the same secrets, labels and \
+    attributes, but new times.
 
     If the destination has an item with another value, that item stays as it is, unless you specify \
     --replace. Each item that isn't copied is named on standard error, and the exit status isn't 0. The \

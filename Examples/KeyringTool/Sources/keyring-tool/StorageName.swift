@@ -33,17 +33,13 @@ enum StorageName: Equatable, ExpressibleByArgument, CustomStringConvertible {
   }
 
   /// The help of an option with such a name.
-  static func help(_ meaning: String) -> ArgumentHelp {
+  static func help(_ meaning: String, discussion: String = "") -> ArgumentHelp {
     ArgumentHelp(
       """
       \(meaning): "keyring", "keyring:" and the label of a collection, "file:" and the path of an \
       encrypted file, or "etcd:" and the namespace of a fleet.
       """,
-      discussion: """
-        The cluster of a fleet is described by the environment variables of etcdctl, such as \
-        ETCDCTL_ENDPOINTS and ETCDCTL_CACERT. The tool needs the trait Etcd for it.
-        """,
-      valueName: "storage")
+      discussion: discussion, valueName: "storage")
   }
 
   var description: String {

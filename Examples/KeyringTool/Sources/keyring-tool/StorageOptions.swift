@@ -6,7 +6,13 @@ import KeyringStorage
 
 /// The options that select the storage, and that control whether it may ask.
 struct StorageOptions: ParsableArguments {
-  @Option(help: StorageName.help("The storage"))
+  @Option(
+    help: StorageName.help(
+      "The storage",
+      discussion: """
+        The cluster of a fleet is described by the environment variables of etcdctl, such as \
+        ETCDCTL_ENDPOINTS and ETCDCTL_CACERT. The tool needs the trait Etcd for it.
+        """))
   var storage = StorageName.keyring(collection: nil)
 
   @Option(

@@ -71,6 +71,21 @@ struct BackupTests {
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
   }
 
+  /// The items of another program can have the same account.
+  @Test func `an item that isn't unique is named, and the others are copied`() throws {
+    for note in ["1", "2"] {
+      let store = ["store", "--label", "x", "service", service, "username", "two", "note", note]
+      #expect(try Program.run("secret-tool", store, input: Data("s3cret".utf8)).status == 0)
+    }
+    let service = ["--service", service]
+    #expect(try Program.tool(["set", "--account", "one"] + service, input: "s3cret").status == 0)
+    let export = try Program.tool(["export"] + service + toFile)
+    #expect(export.status == 1 && export.output == "copied 1\n", "\(export)")
+    let lines = export.errors.split(separator: "\n")
+    #expect(lines.count == 1 && lines[0].contains("username: two"), "\(export)")
+    #expect(try Program.tool(["remove", "--all"] + service).output == "removed 3\n")
+  }
+
   @Test func `items go to another collection, and stay`() throws {
     let item = ["--service", service, "--account", "me"]
     #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
