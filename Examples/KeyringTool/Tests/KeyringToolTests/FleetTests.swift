@@ -43,6 +43,18 @@ final class FleetTests {
     #expect(try tool("list").output.isEmpty)
   }
 
+  @Test func `the items of a fleet are backed up and restored`() throws {
+    #expect(try tool("initialize").status == 0)
+    #expect(try Program.tool(["set"] + item + fleet(), input: "s3cret").status == 0)
+    let file = "file:\(keyFile("backup"))"
+    let toFile = ["--to", file, "--to-key-file", keyFile("backup.key")]
+    #expect(try Program.tool(["export"] + fleet() + toFile).output == "copied 1\n")
+    #expect(try Program.tool(["remove"] + item + fleet()).output == "removed 1\n")
+    let fromFile = ["--from", file, "--from-key-file", keyFile("backup.key")]
+    #expect(try Program.tool(["import"] + fleet() + fromFile).output == "copied 1\n")
+    #expect(try Program.tool(["get"] + item + fleet()).output == "s3cret")
+  }
+
   @Test func `the program prints changes by other programs`() throws {
     #expect(try tool("initialize").status == 0)
     let script = "exec \"$0\" watch \"$@\" 2>&1"
