@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keyring
+import KeyringStorage
+import KeyringTesting
+import SignInModel
+import Testing
+
+/// Tests of the model without a window and without a keyring.
+@Suite struct SignInModelTests {
+  private let model = SignInModel()
+
+  @Test(.secureStorage()) func `an account and a token are shown until the person signs out`() async
+  {
+    await model.signIn(login: "ada", password: "pa55")
+    await model.save(token: "t0ken")
+    await model.refresh()
+    #expect(model.keyring == .unlocked)
+    #expect(model.account == Credential(login: "ada", password: "pa55"))
+    #expect(model.token == "t0ken")
+    await model.signOut()
+    await model.refresh()
+    #expect(model.account == nil && model.token == nil && model.failure == nil)
+  }
+
+  @Test(.secureStorage()) func `a locked keyring is shown without its items`() async {
+    await model.signIn(login: "ada", password: "pa55")
+    await model.lock()
+    await model.refresh()
+    #expect(model.keyring == .locked && model.account == nil && model.failure == nil)
+    await model.unlock()
+    await model.refresh()
+    #expect(model.keyring == .unlocked && model.account?.login == "ada")
+  }
+}
