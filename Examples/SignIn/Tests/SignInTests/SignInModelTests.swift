@@ -32,4 +32,44 @@ import Testing
     await model.refresh()
     #expect(model.keyring == .unlocked && model.account?.login == "ada")
   }
+
+  @Test func `a failed action shows its error until the next one`() async {
+    let storage = FaultyStorage()
+    await withSecureStorage(storage) {
+      storage.fail(.save, with: .userCanceled)
+      await model.signIn(login: "ada", password: "pa55")
+      #expect(model.failure?.code == .userCanceled && !model.isBusy)
+      await model.refresh()
+      #expect(model.failure?.code == .userCanceled && model.account == nil)
+      storage.reset()
+      await model.signIn(login: "ada", password: "pa55")
+      #expect(model.failure == nil)
+    }
+  }
+
+  @Test func `a cancelled action shows no error`() async {
+    let storage = FaultyStorage()
+    await withSecureStorage(storage) {
+      storage.fail(.save, with: .canceled)
+      await model.signIn(login: "ada", password: "pa55")
+      #expect(model.failure == nil && !model.isBusy)
+    }
+  }
+
+  @Test func `values that can't be read are hidden`() async {
+    let storage = FaultyStorage()
+    await withSecureStorage(storage) {
+      await model.signIn(login: "ada", password: "pa55")
+      await model.refresh()
+      #expect(model.account?.login == "ada")
+      storage.fail(.read, with: .connectionLost)
+      await model.refresh()
+      #expect(model.account == nil)
+      guard case .unavailable(let error) = model.keyring else {
+        Issue.record("the keyring is \(model.keyring)")
+        return
+      }
+      #expect(error.code == .connectionLost)
+    }
+  }
 }

@@ -15,11 +15,12 @@ it with the line "done", or ends with the reason why it can't be done:
   read FIELD            answer with the text of a field, as a screen reader gets it
   leave                 hide this window
   return                come back to this window
-  picture FILE          save a picture of the screen
+  picture FILE          save a picture of the window
 
 The names of buttons and fields are those that a screen reader says.
 """
 
+import os
 import shlex
 import subprocess
 import sys
@@ -37,6 +38,8 @@ class Person:
     def __init__(self, title):
         self.title = title
         self.window = xdotool("search", "--sync", "--onlyvisible", "--name", f"^{title}$").split()[0]
+        # GTK counts in units of several pixels on a screen with a high resolution.
+        self.scale = int(os.environ.get("GDK_SCALE", "1"))
         self.return_()
 
     def widgets(self):
@@ -67,8 +70,8 @@ class Person:
 
     def point_at(self, widget):
         box = widget.get_extents(Atspi.CoordType.WINDOW)
-        xdotool("mousemove", "--window", self.window, str(box.x + box.width // 2), str(box.y + box.height // 2),
-                "click", "1")
+        x, y = (self.scale * (box.x + box.width // 2), self.scale * (box.y + box.height // 2))
+        xdotool("mousemove", "--window", self.window, str(x), str(y), "click", "1")
 
     def see(self, *texts):
         self.wait(f"to see {texts}", lambda widgets: all(
@@ -102,7 +105,19 @@ class Person:
         xdotool("windowmap", "--sync", self.window, "windowfocus", "--sync", self.window)
 
     def picture(self, file):
-        subprocess.run(["import", "-window", "root", file], check=True)
+        xdotool("mousemove", "10000", "10000")
+        shown, before = self.capture(), None
+        # The window may be drawn a moment after it has changed.
+        while shown != before:
+            shown, before = self.capture(), shown
+        # Without a window manager, GTK draws a frame of 4 units around the border.
+        frame = str(4 * self.scale)
+        subprocess.run(
+            ["convert", "png:-", "-shave", f"{frame}x{frame}", "-strip", file], check=True, input=shown)
+
+    def capture(self):
+        return subprocess.run(
+            ["import", "-window", self.window, "png:-"], check=True, stdout=subprocess.PIPE).stdout
 
 
 def children(widget):
