@@ -79,12 +79,13 @@ actor SignInWindow {
 
   /// Starts an action of the model, and shows its result.
   private func perform(_ body: @escaping (SignInModel) async -> Void) {
-    guard !model.isBusy else { return }
+    guard action == nil else { return }
     let action = Task { await body(model) }
     self.action = action
     // Not in the same task, because a cancelled task can't read the state.
     Task {
       await action.value
+      self.action = nil
       await model.refresh()
     }
   }
