@@ -47,9 +47,12 @@ struct App {
     case "sign-in": signIn()
     case "refresh": refresh()
     case "sign-out": try settings.clear()
+    case "use-keyring": try useKeyring()
     case "show": break
     default:
-      return print("usage: SecureSettings sign-in | show | refresh | sign-out [automatic | FILE]")
+      return print(
+        "usage: SecureSettings sign-in | show | refresh | use-keyring | sign-out [automatic | FILE]"
+      )
     }
     try show()
   }
@@ -59,6 +62,17 @@ struct App {
     settings.subAccount = Credential(login: "ada-backup@example.org", password: newToken())
     settings.authToken = newToken()
     settings.refreshToken = newToken()
+  }
+
+  /// Moves to the keyring, if an app that has begun with a file may use it now.
+  func useKeyring() throws(SecureStorageError) {
+    #if SecretService && os(Linux)
+    guard let storage = SecureStorageDefaults.currentStorage as? FirstAvailableStorage,
+      try !storage.selection().appeared.isEmpty
+    else { return }
+    try SecureProperties(of: settings).copy(to: SecretServiceStorage())
+    try storage.select(0)
+    #endif
   }
 
   func refresh() {

@@ -85,6 +85,13 @@ struct MigrationTransfer: Sendable {
   }
 
   private func write(_ item: SecureItem) throws(SecureStorageError) {
+    var item = item
+    // The destination keeps the attributes that the item doesn't have, and the time belongs to its old secret.
+    if isReplacing, item.expires == nil,
+      try destination.item(for: item.key, details: .metadata)?.expires != nil
+    {
+      item.expires = nil
+    }
     do throws(SecureStorageError) {
       try destination.save(item, mode: isReplacing ? .addOrReplace : .add)
     } catch {

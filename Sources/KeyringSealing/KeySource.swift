@@ -30,6 +30,8 @@ public struct KeySource: Sendable {
   package let cost: ScryptCost?
   /// The storage that contains the key, if the source is a storage.
   package let storage: (any SecureStorage)?
+  /// Indicates whether the source creates its key when something is first encrypted.
+  package let createsKey: Bool
   /// The place that keeps the derived keys, if one was declared.
   package var holder: KeyHolder?
   private let read: Reading
@@ -52,10 +54,11 @@ public struct KeySource: Sendable {
 
   init(
     _ kind: Kind, named name: String? = nil, cost: ScryptCost? = nil,
-    storage: (any SecureStorage)? = nil, read: @escaping Reading
+    storage: (any SecureStorage)? = nil, createsKey: Bool = false, read: @escaping Reading
   ) {
     self.name = name ?? kind.noun
     (self.kind, self.cost, self.storage, self.read) = (kind, cost, storage, read)
+    self.createsKey = createsKey
   }
 
   /// Returns the passphrase or key of the source.

@@ -43,6 +43,7 @@ let oldStorage = InMemoryStorage()
 let operators = EtcdStorage(
   endpoints: ["https://etcd-1.example.org:2379"], namespace: "example",
   key: .keyFile(at: "/root/fleet.key"))
+let fleet: any SecureStorage = operators
 let path = "settings.json"
 let key = ItemKey.password(service: "org.example.app", account: "me")
 

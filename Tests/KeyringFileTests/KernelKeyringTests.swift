@@ -4,6 +4,7 @@
 import CLinux
 import Foundation
 import KeyringStorage
+import KeyringTesting
 import Synchronization
 import TestPrograms
 import Testing
@@ -129,6 +130,19 @@ struct KernelKeyringTests {
     }
   }
 
+  @Test(.enabled(if: geteuid() == 0, "needs root"))
+  func `a session of another user gets no key`() throws {
+    try inOwnSession {
+      let session = UInt(bitPattern: Int(KEY_SPEC_SESSION_KEYRING))
+      // As with sudo, the keyring belongs to another user, and this thread can still use it.
+      try #require(swift_keyring_keyctl(Int32(KEYCTL_CHOWN), session, 65534, .max, 0) == 0)
+      try storage().setPassword("s3cret", for: .first)
+      #expect(try keys().isEmpty)
+      #expect(try storage().password(for: .first) == "s3cret" && questions.count == 2)
+      #expect(try code { try KernelKeyring.session.forgetKeys() } == .accessDenied)
+    }
+  }
+
   @Test func `a keyring that can't be used costs only a question`() throws {
     try inOwnSession {
       try storage().setPassword("s3cret", for: .first)
@@ -140,16 +154,27 @@ struct KernelKeyringTests {
     }
   }
 
-  @Test func `the user's keyring outlasts a session`() throws {
+  @Test(.enabled(if: hasPersistentKeyrings, "the kernel has no persistent keyrings"))
+  func `the user's keyring outlasts a session`() throws {
     try inOwnSession { try storage(in: .persistent).setPassword("s3cret", for: .first) }
     let salt = try folder.bytes("secrets")[16..<48]
     let name = salt.map { String(format: "%02x", $0) }.joined()
     try inOwnSession {
+      defer { try? KernelKeyring.persistent.removeKey(named: name) }
       #expect(try storage(in: .persistent).password(for: .first) == "s3cret")
       #expect(questions.count == 1)
       try KernelKeyring.persistent.removeKey(named: name)
       #expect(try storage(in: .session).password(for: .first) == "s3cret")
       #expect(questions.count == 2)
+    }
+  }
+
+  @Test func `a file whose key the kernel keeps follows the contract`() throws {
+    try inOwnSession {
+      for rule in StorageContract.cases(for: EncryptedFileStorage.self) {
+        try rule.verify(storage())
+      }
+      #expect(questions.count == 1)
     }
   }
 
@@ -181,6 +206,12 @@ struct KernelKeyringTests {
 
 /// Indicates whether the system lets this process use keyrings, which some containers don't.
 private let hasKernelKeyrings = (try? inOwnSession {}) != nil
+
+private let hasPersistentKeyrings =
+  (try? inOwnSession {
+    let thread = UInt(bitPattern: Int(KEY_SPEC_THREAD_KEYRING))
+    try #require(swift_keyring_keyctl(Int32(KEYCTL_GET_PERSISTENT), .max, thread, 0, 0) >= 0)
+  }) != nil
 
 /// Runs a closure on a thread with a session keyring of its own.
 private func inOwnSession(_ body: @escaping @Sendable () throws -> Void) throws {

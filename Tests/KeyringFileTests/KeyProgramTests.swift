@@ -3,6 +3,7 @@
 #if EncryptedFile && os(Linux)
 import Foundation
 import KeyringStorage
+import KeyringTesting
 import TestPrograms
 import Testing
 
@@ -33,6 +34,11 @@ import Testing
     #expect(try code { _ = try storage(source).password(for: .first) } == .wrongKey)
     try folder.write([UInt8](0..<31), "printed")
     #expect(try code { _ = try storage(source).password(for: .first) } == .invalidArgument)
+  }
+
+  @Test(arguments: StorageContract.cases(for: EncryptedFileStorage.self))
+  func `a file with the key of a command keeps the contract`(rule: StorageContract) throws {
+    try rule.verify(storage(shell("head -c 32 /dev/zero")))
   }
 
   @Test func `a command prints the passphrase without the line break`() throws {
@@ -80,9 +86,9 @@ import Testing
     try await storage(shell("head -c 32 /dev/zero")).setPassword("s3cret", for: .first)
     let (pipe, marker) = (folder.path("pipe"), folder.path("started"))
     try #require(mkfifo(pipe, 0o600) == 0)
-    // The command waits for a writer that doesn't come.
+    // A program of the command waits for a writer that doesn't come, and keeps the output open.
     let storage = storage(
-      shell("echo $$ > \(marker).new; mv \(marker).new \(marker); exec cat \(pipe)"))
+      shell("cat \(pipe) & echo $$ > \(marker).new; mv \(marker).new \(marker); wait"))
     let task = Task { try await storage.password(for: .first) }
     #expect(waitUntil { access(marker, F_OK) == 0 })
     let process = try #require(
@@ -91,13 +97,52 @@ import Testing
     let error = await #expect(throws: SecureStorageError.self) { try await task.value }
     #expect(error?.code == .canceled)
     #expect(kill(process, 0) != 0 && errno == ESRCH, "the command still runs")
+    // Lets the other program end.
+    close(open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC))
   }
 
-  @Test func `a command has no signals of this process`() throws {
-    // Dispatch's threads block signals, and GLib ignores SIGPIPE. A shell can't ignore what it starts with.
-    let source = shell(
-      "grep -q 'SigBlk:.0000000000000000' /proc/self/status && head -c 32 /dev/zero")
-    try storage(source).setPassword("s3cret", for: .first)
+  @Test func `a command whose end isn't known gives no key`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryDirectory()
+      signal(SIGCHLD, SIG_IGN)
+      let storage = EncryptedFileStorage(
+        at: folder.path("secrets"), key: .command(["sh", "-c", "head -c 32 /dev/zero; exit 3"]))
+      let error = #expect(throws: SecureStorageError.self) {
+        try storage.setPassword("lost", for: .first)
+      }
+      #expect(error?.code == .other && error?.underlying?.code == Int(ECHILD))
+      let names = try folder.names()
+      #expect(!names.contains("secrets"))
+    }
+  }
+
+  @Test func `a command ignores and blocks no signals of its own`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryDirectory()
+      for number in [SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
+      var all = sigset_t()
+      sigfillset(&all)
+      pthread_sigmask(SIG_SETMASK, &all, nil)
+      // The bits of the five signals
+      let script = """
+        blocked=$(sed -n 's/SigBlk:.//p' /proc/self/status)
+        ignored=$(sed -n 's/SigIgn:.//p' /proc/self/status)
+        [ $((0x$blocked & 0x5007 | 0x$ignored & 0x5007)) = 0 ] && head -c 32 /dev/zero
+        """
+      let storage = EncryptedFileStorage(
+        at: folder.path("secrets"), key: .command(["sh", "-c", script]))
+      try storage.setPassword("s3cret", for: .first)
+    }
+  }
+
+  @Test func `a program gets no input that could block`() async throws {
+    let request = FileLocation(folder.path("secrets")).keyRequest(.opening)
+    let program = KeyProgram(
+      words: ["cat"], input: Secret(bytes: [UInt8](repeating: 7, count: 4097)))
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await program.run(for: request)
+    }
+    #expect(error?.underlying?.code == Int(EFBIG))
   }
 
   @Test func `the messages of a command are an error's, if they're kept`() async throws {

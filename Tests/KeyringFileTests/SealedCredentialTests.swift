@@ -3,6 +3,7 @@
 #if EncryptedFile && os(Linux)
 import Foundation
 import KeyringStorage
+import KeyringTesting
 import TestPrograms
 import Testing
 
@@ -53,11 +54,27 @@ struct SealedCredentialTests {
     try tpm.end()
   }
 
+  /// The variable that leads to the TPM is set in a process of its own.
+  @Test func `a file with a key in a TPM keeps the contract`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryDirectory()
+      let tpm = try SoftwareTPM(stateIn: folder.path("tpm"))
+      for (name, value) in tpm.environment { setenv(name, value, 1) }
+      let key = KeySource.systemdCredential(at: folder.path("key"), encryptedWith: .tpm)
+      let storage = EncryptedFileStorage(at: folder.path("secrets"), key: key)
+      for rule in StorageContract.cases(for: EncryptedFileStorage.self) { try rule.verify(storage) }
+      try tpm.end()
+    }
+  }
+
   @Test func `a machine without a TPM makes no key`() throws {
     let key = KeySource.systemdCredential(
       at: folder.path("key"), named: "example", encryptedWith: .tpm, for: .system)
     let storage = EncryptedFileStorage(at: folder.path("secrets"), key: key)
     try #require(access("/dev/tpmrm0", F_OK) != 0, "the machine has a TPM of its own")
+    let subjects = storage.diagnose().findings.map(\.text)
+    #expect(subjects.contains { $0.contains("which the first save creates") }, "\(subjects)")
+    #expect(storage.diagnose().failure == nil, "FirstAvailableStorage would skip it")
     let error = #expect(throws: SecureStorageError.self) {
       try storage.setPassword("lost", for: .first)
     }

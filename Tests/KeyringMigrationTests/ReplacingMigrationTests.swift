@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Keyring
 import KeyringMigration
 import KeyringStorage
@@ -28,6 +29,16 @@ import Testing
     #expect(item.secret == Secret("ours"))
     #expect(item.attributes?["note"] == "kept")
     #expect(try !source.exists(key))
+  }
+
+  @Test func `an old secret doesn't get the time of expiry of the new one`() throws {
+    try source.setPassword("old", for: key)
+    var item = SecureItem(key: key, secret: Secret("new"))
+    item.expires = .now
+    try destination.save(item, mode: .add)
+    #expect(try migration(replacing: true).copy() == 1)
+    #expect(try destination.item(for: key)?.expires == nil)
+    #expect(try destination.password(for: key) == "old")
   }
 
   @Test func `a storage does not replace its own items`() throws {

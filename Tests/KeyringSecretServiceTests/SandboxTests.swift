@@ -64,6 +64,22 @@ import Testing
     #expect(try itemsOfApp.isEmpty)
   }
 
+  @Test func `the secrets can be moved when the permission comes`() throws {
+    let app = try SandboxedApp(on: bus)
+    #expect(try app.run("sign-in").status == 0)
+    let before = try app.run("use-keyring").text
+    #expect(try itemsOfApp.isEmpty, "there is no permission yet")
+    try app.allow("org.freedesktop.portal.*", "org.freedesktop.secrets", on: bus)
+    let (status, text) = try app.run("use-keyring")
+    #expect(status == 0 && text.hasSuffix(before), "\(before)\n\(text)")
+    #expect(try itemsOfApp.count == 4)
+    // From now on, the app uses the keyring, and doesn't mention the file.
+    let (next, later) = try app.run("show")
+    #expect(next == 0 && later == before, "\(later)")
+    #expect(try app.run("sign-out").status == 0)
+    #expect(try itemsOfApp.isEmpty)
+  }
+
   @Test func `the user is asked to unlock the keyring that has the key`() throws {
     let app = try SandboxedApp(on: bus)
     #expect(try app.run("sign-in").status == 0)

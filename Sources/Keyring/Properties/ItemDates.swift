@@ -12,6 +12,9 @@ internal import KeyringStorage
 /// ```
 public struct ItemDates: Sendable, Hashable {
   /// The time at which the item was first stored, or `nil` if the storage doesn't report it.
+  ///
+  /// On the Secret Service, a write that changes the time of expiry replaces the item. This is then the time of
+  /// that write.
   public let created: Date?
   /// The time at which the item was last changed, or `nil` if the storage doesn't report it.
   public let modified: Date?

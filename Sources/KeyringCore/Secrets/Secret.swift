@@ -101,15 +101,16 @@ public struct Secret: Sendable {
 }
 
 extension Secret {
-  /// Keeps new secrets in memory that other processes can't read, not even as the same user or as root.
+  /// Keeps new secrets in memory that the kernel doesn't show to other processes, not even to those of root.
   ///
-  /// By default, a process that may trace this one can read its memory, and so can the kernel. Call this
-  /// method when the program starts. Secrets that exist already stay where they are.
+  /// By default, a process that may trace this one can read its memory. Call this method when the program
+  /// starts. Secrets that exist already stay where they are. A debugger that is attached can still make the
+  /// program itself read its secrets. prctl(2) with `PR_SET_DUMPABLE` keeps those of other users than root away.
   ///
   /// The method uses memfd_secret(2) of Linux 5.14 or later. Older systems than Linux 6.5 need the kernel's
   /// option `secretmem.enable=1`. While such memory exists, the machine doesn't hibernate, so this suits
   /// servers better than laptops. A child process that is forked and doesn't start another program has none
-  /// of the secrets, and crashes if it uses one. When the limit on locked memory or 4096 pages are reached,
+  /// of the secrets, and crashes if it uses or creates one. When the limit on locked memory or 4096 pages are reached,
   /// further secrets are kept as if you hadn't called the method. See
   /// [memfd_secret(2)](https://man7.org/linux/man-pages/man2/memfd_secret.2.html).
   ///

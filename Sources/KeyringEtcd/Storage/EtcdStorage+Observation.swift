@@ -52,39 +52,19 @@ extension EtcdNamespace {
       where !watches.contains(where: { $0 === watch }) {
         watches.append(watch)
       }
-      let observer = JointObserver(observer).observer
+      let joint = JointObserver<EtcdRange>(observer)
       var subscriptions: [StorageSubscription] = []
       for watch in watches {
         subscriptions.append(
-          try await watch.observe(session) { event in observer(watch.range, event) })
+          try await watch.observe(session) { event in
+            joint.report(event, from: watch.range)
+          })
       }
       // The subscription keeps the storage, and with it the watches.
       return StorageSubscription { [self, subscriptions] in
         for subscription in subscriptions { subscription.cancel() }
         withExtendedLifetime(self) {}
       }
-    }
-  }
-}
-
-/// An observer of several watches, to whom they are one.
-private final class JointObserver: Sendable {
-  private let base: @Sendable (StorageEvent) -> Void
-  private let interrupted = Mutex<Set<EtcdRange>>([])
-
-  init(_ base: @escaping @Sendable (StorageEvent) -> Void) { self.base = base }
-
-  /// Passes on the first interruption, and the end of the last one.
-  var observer: @Sendable (EtcdRange, StorageEvent) -> Void {
-    { [self] range, event in
-      let isNews = interrupted.withLock { interrupted in
-        switch event {
-        case .interrupted: interrupted.insert(range).inserted && interrupted.count == 1
-        case .resumed: interrupted.remove(range) != nil && interrupted.isEmpty
-        default: true
-        }
-      }
-      if isNews { base(event) }
     }
   }
 }

@@ -84,7 +84,7 @@ extension EncryptedFile {
       diagnosis.add(subject, "a \(source), which is available")
     } catch {
       guard error.code == .keyNotFound else { throw error }
-      guard source.kind != .keyFile, source.kind != .storage else {
+      guard !source.createsKey else {
         return diagnosis.add(subject, "a \(source), which the first save creates")
       }
       throw noStorage(error)

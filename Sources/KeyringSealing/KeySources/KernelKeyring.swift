@@ -16,12 +16,12 @@ extension KeySource {
   /// ```
   ///
   /// The kernel doesn't get the passphrase. It gets the key that was derived from it for one file or one
-  /// namespace, after that key has opened it. This also saves the time of the derivation.
+  /// namespace, after that key has opened or created it. This also saves the time of the derivation.
   ///
   /// The kernel forgets the key when the time is over, or when you call ``KernelKeyring/forgetKeys()``.
   /// Until then, every program of the user that can use the kernel's keyring can open the file. The key is
   /// never written to a disk, unless the machine hibernates. If the kernel has no keyrings, or a container
-  /// denies their use, the source is asked each time. See
+  /// denies their use, or the session belongs to another user (as with sudo), the source is asked each time. See
   /// [keyrings(7)](https://man7.org/linux/man-pages/man7/keyrings.7.html).
   ///
   /// - Parameters:
@@ -143,7 +143,13 @@ public enum KernelKeyring: Sendable {
   ) throws(FileFailure) -> Result {
     switch self {
     case .session:
-      return try body(Int(KEY_SPEC_SESSION_KEYRING))
+      // By its special number, the kernel would replace a missing session keyring for this thread only.
+      let keyring = Self.control(KEYCTL_GET_KEYRING_ID, Int(KEY_SPEC_SESSION_KEYRING), 0)
+      guard keyring >= 0 else { throw FileFailure("can't be read") }
+      // After sudo, it can be the keyring of the user who has typed the command.
+      guard Self.description(of: keyring)?.split(separator: ";").dropFirst().first == "\(geteuid())"
+      else { throw FileFailure("belongs to another user", number: EPERM) }
+      return try body(keyring)
     case .persistent:
       // A thread can use the keys of a keyring that one of its own keyrings links to.
       let keyring = Self.control(KEYCTL_GET_PERSISTENT, -1, Self.thread)
@@ -166,16 +172,20 @@ public enum KernelKeyring: Sendable {
 
   /// Returns whether this package has stored a key.
   private static func isOwn(_ key: Int) -> Bool {
+    let parts = description(of: key)?.split(separator: ";", maxSplits: 4) ?? []
+    return parts.count == 5 && parts[0] == type && parts[4].hasPrefix(prefix)
+  }
+
+  /// Returns the type, the user, the group, the permissions and the description of a key.
+  private static func description(of key: Int) -> String? {
     var text = [UInt8](repeating: 0, count: 256)
     let count = text.withUnsafeMutableBytes { room in
       swift_keyring_keyctl(
         Int32(KEYCTL_DESCRIBE), UInt(bitPattern: key), UInt(bitPattern: room.baseAddress),
         UInt(room.count), 0)
     }
-    // The type, the user, the group, the permissions, and the description
-    let description = String(decoding: text.prefix(max(0, count - 1)), as: UTF8.self)
-    let parts = description.split(separator: ";", maxSplits: 4)
-    return parts.count == 5 && parts[0] == type && parts[4].hasPrefix(prefix)
+    guard count > 0 else { return nil }
+    return String(decoding: text.prefix(count - 1), as: UTF8.self)
   }
 
   private static func control(_ operation: Int32, _ first: Int, _ second: Int) -> Int {

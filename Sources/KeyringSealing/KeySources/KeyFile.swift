@@ -18,7 +18,7 @@ extension KeySource {
   /// - Parameter path: The path of the file. It must have at least 32 bytes, all of which are the key.
   /// - Returns: The source.
   public static func keyFile(at path: String) -> KeySource {
-    KeySource(.keyFile) { (request) async throws(SecureStorageError) in
+    KeySource(.keyFile, createsKey: true) { (request) async throws(SecureStorageError) in
       try KeyFile(path: path, request: request).key()
     }
   }

@@ -53,8 +53,11 @@ struct KeyProgram: Sendable {
 
 /// A running program.
 private final class Child: Sendable {
+  /// The ends of the pipes that the program writes to, which ``read()`` closes.
   private let output: Int32
   private let messages: Int32?
+  /// A pipe whose reading end wakes ``read()`` when the program is to end.
+  private let wake: (reading: Int32, writing: Int32)
   /// The number of the process, until it may belong to another one.
   private let number: Mutex<pid_t?>
 
@@ -73,21 +76,24 @@ private final class Child: Sendable {
       posix_spawn_file_actions_adddup2(&actions, pipe.writing, STDERR_FILENO)
       messages = pipe.reading
     }
+    wake = try descriptors.pipe()
     if let input = program.input {
       let pipe = try descriptors.pipe()
-      // The pipe has room for a key, so nobody has to read it while it's written.
+      // Each pipe has room for a page, so nobody has to read it while it's written.
+      guard input.count <= 4096 else { throw FileFailure("can't get so much input", number: EFBIG) }
       let count = input.withUnsafeBytes { write(pipe.writing, $0.baseAddress, $0.count) }
       guard count == input.count else { throw FileFailure("can't get its input") }
       posix_spawn_file_actions_adddup2(&actions, pipe.reading, STDIN_FILENO)
     }
     number = Mutex(try Self.start(program.words, &actions))
     (self.output, self.messages) = (output.reading, messages)
-    descriptors.keep([output.reading] + (messages.map { [$0] } ?? []))
+    descriptors.keep(
+      [output.reading, wake.reading, wake.writing] + (messages.map { [$0] } ?? []))
   }
 
   deinit {
-    close(output)
-    messages.map { _ = close($0) }
+    close(wake.reading)
+    close(wake.writing)
   }
 
   private static func start(
@@ -96,11 +102,14 @@ private final class Child: Sendable {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // GLib ignores SIGPIPE in the whole process, and the threads of Dispatch block signals.
+    // GLib ignores SIGPIPE in the whole process, the threads of Dispatch block signals, and a server may ignore
+    // the signal that ends the program.
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
-    sigaddset(&signals, SIGPIPE)
+    for number in [SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCHLD] {
+      sigaddset(&signals, number)
+    }
     posix_spawnattr_setsigdefault(&attributes, &signals)
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
@@ -113,11 +122,13 @@ private final class Child: Sendable {
     return number
   }
 
-  /// Ends the program, unless it has ended.
+  /// Ends the program, unless it has ended, and stops reading what it or a program of its own prints.
   func end() {
     number.withLock { number in
       if let number { kill(number, SIGTERM) }
     }
+    var byte: UInt8 = 0
+    _ = write(wake.writing, &byte, 1)
   }
 
   /// Reads what the program prints, and waits for its end.
@@ -128,9 +139,11 @@ private final class Child: Sendable {
         try read(into: room, messages: &text)
       }
     }
-    // A program whose output isn't read would wait for that.
     if ((try? result.get().count) ?? .max) > KeyProgram.largest { end() }
-    let status = wait()
+    // A program whose output isn't read would wait for that.
+    close(output)
+    messages.map { _ = close($0) }
+    let status = try wait()
     let secret = try result.get()
     guard secret.count <= KeyProgram.largest else {
       throw FileFailure("prints more than \(KeyProgram.largest) bytes", number: EFBIG)
@@ -145,11 +158,13 @@ private final class Child: Sendable {
     var count = 0
     var open = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
     if let messages { open.append(pollfd(fd: messages, events: Int16(POLLIN), revents: 0)) }
-    while !open.isEmpty {
+    open.append(pollfd(fd: wake.reading, events: Int16(POLLIN), revents: 0))
+    while open.count > 1 {
       if poll(&open, nfds_t(open.count), -1) < 0 {
         guard errno == EINTR else { throw FileFailure("can't be read") }
         continue
       }
+      if open.contains(where: { $0.fd == wake.reading && $0.revents != 0 }) { return count }
       for file in open where file.revents != 0 {
         let part: Int
         if file.fd == output {
@@ -169,17 +184,17 @@ private final class Child: Sendable {
     return count
   }
 
-  private func wait() -> Int32 {
-    // The number isn't free for another process until the second call.
+  private func wait() throws(FileFailure) -> Int32 {
+    // The number isn't free for another process until the second call, unless the app ignores SIGCHLD.
     let process = number.withLock { $0 ?? 0 }
     var information = siginfo_t()
     while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
-    return number.withLock { number in
+    return try number.withLock { (number) throws(FileFailure) in
       number = nil
       var status: Int32 = 0
       while waitpid(process, &status, 0) < 0 {
-        // If the app ignores SIGCHLD, the system doesn't keep the status.
-        if errno != EINTR { return 0 }
+        // If the app ignores SIGCHLD, the system doesn't keep the status, and the output may be wrong.
+        if errno != EINTR { throw FileFailure("has ended, and its status isn't known") }
       }
       let signal = status & 0x7f
       return signal == 0 ? status >> 8 & 0xff : 128 + signal

@@ -32,11 +32,12 @@ extension KeySource {
   /// Creates a source from a file that systemd-creds encrypts, with a TPM 2.0 if the machine has one.
   ///
   /// If there is no such file, it's created when something is first encrypted. Its content is 32 random bytes
-  /// that systemd-creds has encrypted. Nobody can decrypt a copy of the file on another machine.
+  /// that systemd-creds has encrypted.
   ///
   /// The key isn't bound to the state of the firmware (the PCRs of the TPM that it measures itself into),
-  /// because an update of the firmware would make all secrets unreadable. If the TPM is cleared or the machine is replaced, the key is lost.
-  /// Keep a backup of the secrets.
+  /// because an update of the firmware would make all secrets unreadable. It's bound to PCR 16, which is for
+  /// debugging and usually unused, and to the signed PCRs of the system if it has a public key for them. If the
+  /// TPM is cleared or the machine is replaced, the key is lost. Keep a backup of the secrets.
   ///
   /// Each use starts systemd-creds, which needs access to the TPM or to the file of the system. Usually only
   /// root has that, so a service gets its key with ``systemdCredential(_:)`` instead. See
@@ -53,7 +54,7 @@ extension KeySource {
     encryptedWith key: CredentialKey = .automatic,
     for scope: CredentialScope = .system
   ) -> KeySource {
-    KeySource(.systemdCredential) { (request) async throws(SecureStorageError) in
+    KeySource(.systemdCredential, createsKey: true) { (request) async throws(SecureStorageError) in
       try await SealedCredential(path: path, name: name, place: key, scope: scope, request: request)
         .key()
     }
@@ -80,6 +81,10 @@ private struct SealedCredential {
   let request: KeyRequest
 
   func key() async throws(SecureStorageError) -> Secret {
+    // For other users than root, systemd-creds may ask a person.
+    if request.purpose == .inspection, geteuid() != 0, access(path, F_OK) == 0 {
+      throw request.error(.locked, "The key of the \(request.subject) isn't known yet.")
+    }
     var file = KeyFile(path: path, request: request, isSecret: false)
     if request.purpose == .creation, access(path, F_OK) != 0 {
       // PCR 16 is for debugging, and the firmware leaves it alone. systemd-creds 252 encrypts without a PCR,

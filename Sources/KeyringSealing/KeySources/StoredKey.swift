@@ -13,7 +13,8 @@ extension KeySource {
   ///   - key: The key of the item, which must have at least 32 bytes.
   /// - Returns: The source.
   public static func storage(_ storage: any SecureStorage, key: ItemKey) -> KeySource {
-    KeySource(.storage, storage: storage) { (request) async throws(SecureStorageError) in
+    KeySource(.storage, storage: storage, createsKey: true) {
+      (request) async throws(SecureStorageError) in
       try await StoredKey(storage: storage, key: key, request: request).key()
     }
   }

@@ -81,7 +81,7 @@ public struct SecureItem: Sendable, Equatable {
   ///
   /// Storages return the item after that time, too. The time is stored unencrypted in the attribute "expires",
   /// in UTC, in whole seconds and in the format of RFC 3339: `2026-12-31T23:59:59Z`. If you set it to `nil`,
-  /// the attribute becomes empty.
+  /// the attribute becomes empty. Saving another secret keeps the time, unless you set it.
   public var expires: Date? {
     get {
       attributes?[AttributeName.expires].flatMap {

@@ -28,7 +28,10 @@ struct SoftwareTPM {
           "socket", "--tpm2", "--tpmstate", "dir=\(folder)", "--server", "type=tcp,port=\(port)",
           "--ctrl", "type=tcp,port=\(port + 1)", "--flags", "not-need-init,startup-clear",
         ], complaints: .nullDevice)
-      guard try Self.measureFirmware(port) else { continue }
+      guard try Self.measureFirmware(port) else {
+        try program.end()
+        continue
+      }
       self.program = program
       environment = ["SYSTEMD_TPM2_DEVICE": "swtpm:host=127.0.0.1,port=\(port)"]
       return
@@ -56,7 +59,7 @@ struct SoftwareTPM {
           head -c 10 <&3 | od -An -tx1
           exit
         fi
-        read -t 0.05 < /dev/zero
+        read -t 0.05 <> <(:)
       done
       """
     let (_, output) = try Program("timeout", ["20", "bash", "-c", script]).finish()

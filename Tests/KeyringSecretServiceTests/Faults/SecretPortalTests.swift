@@ -3,8 +3,10 @@
 #if SecretService && Sealing && os(Linux)
 import Foundation
 import Keyring
+import KeyringFile
 import KeyringSealing
 import KeyringStorage
+import KeyringTesting
 import Testing
 
 @testable import KeyringSecretService
@@ -44,6 +46,18 @@ import Testing
     #expect(secret.text == "the secret that is the same for the app each time")
     try portal.end()
   }
+
+  #if EncryptedFile
+  @Test func `a file with the portal's key keeps the contract`() throws {
+    let portal = try portal("parts")
+    let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for rule in StorageContract.cases(for: EncryptedFileStorage.self) {
+      try rule.verify(EncryptedFileStorage(at: folder + "/secrets", key: source()))
+    }
+    try portal.end()
+  }
+  #endif
 
   @Test func `a token is kept for the next request`() async throws {
     let portal = try portal("token")

@@ -196,6 +196,19 @@ import Testing
     #expect(try storage.password(for: key) == "2")
   }
 
+  @Test func `a search that may not unlock asks nobody`() throws {
+    try second.setPassword("2", for: key)
+    let locked = QuietStorage()
+    let storage = LayeredStorage([.reading(locked), .writing(second)])
+    var query = ItemQuery.service("service", details: .secret)
+    query.allowsUnlocking = false
+    #expect(code { _ = try storage.items(matching: query) } == .locked)
+    #expect(locked.prompts.withLock { $0 } == 0)
+    // A removal needs to know what the layer has.
+    #expect(code { try storage.removeItems(matching: query) } == .userCanceled)
+    #expect(try second.password(for: key) == "2" && locked.prompts.withLock { $0 } == 1)
+  }
+
   @Test(arguments: [SecureStorageError.Code.connectionLost, .locked])
   func `a write skips no layer`(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)
@@ -235,8 +248,10 @@ import Testing
   }
 
   @Test func `a layer that can't be observed is an error`() throws {
-    let storage = LayeredStorage([.reading(first), .writing(SilentStorage())])
+    let left = EventStorage()
+    let storage = LayeredStorage([.reading(left), .writing(SilentStorage())])
     #expect(code { _ = try storage.observe(nil) { _ in } } == .notObservable)
+    #expect(left.observers.isEmpty, "the first layer is still observed")
   }
 
   @Test func `observers are interrupted until all layers are back`() throws {
@@ -251,6 +266,10 @@ import Testing
     #expect(events.withLock { $0 } == [.interrupted, .locked])
     right.observers.report(.resumed)
     #expect(events.withLock { $0 } == [.interrupted, .locked, .resumed])
+    // An observer that comes later may see only the end of an interruption.
+    left.observers.report(.resumed)
+    left.observers.report(.interrupted)
+    #expect(events.withLock { $0 } == [.interrupted, .locked, .resumed, .interrupted])
     subscription.cancel()
     #expect(left.observers.isEmpty && right.observers.isEmpty)
   }
@@ -312,6 +331,23 @@ private struct NamedStorage: ImmediateStorage, ObservableStorage {
 private struct SilentStorage: ImmediateStorage {
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] { [] }
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
+}
+
+/// A locked storage that lists nothing, such as gnome-keyring before its first unlock, and whose user declines.
+private final class QuietStorage: ImmediateStorage {
+  let prompts = Mutex(0)
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    if query.allowsUnlocking {
+      prompts.withLock { $0 += 1 }
+      throw error(.userCanceled, during: .read)
+    }
+    if query.key != nil { throw error(.locked, during: .read) }
+    return []
+  }
+
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
 }
 

@@ -58,7 +58,8 @@ extension LayeredStorage {
     try validate(query, for: .remove)
     let (writing, index) = try writingLayer(for: .remove)
     var search = query
-    (search.details, search.limit) = ([], nil)
+    // A layer that stays locked can't say what it has.
+    (search.details, search.limit, search.allowsUnlocking) = ([], nil, true)
     let keys: [ItemKey] =
       if let key = query.key { [key] } else { try await writing.items(matching: search).map(\.key) }
     for (position, layer) in layers.enumerated() where position != index {

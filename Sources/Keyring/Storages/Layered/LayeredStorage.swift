@@ -95,8 +95,11 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
         try await storage.items(matching: complete)
       }
       // An item before may not match the query, and still hides these.
-      let hidden = try await self.items(
-        for: items.map(\.key), details: [], in: layers.prefix(index))
+      let keys = items.map(\.key)
+      let hidden =
+        query.allowsUnlocking
+        ? try await self.items(for: keys, details: [], in: layers.prefix(index))
+        : try await itemsWithoutUnlocking(for: keys, in: layers.prefix(index))
       found += items.filter { hidden[$0.key] == nil }
     }
     return found.sorted { ($1.modified ?? .distantPast) < ($0.modified ?? .distantPast) }
@@ -115,6 +118,22 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     for key in keys { try validate(key, for: .read) }
     return try await items(for: keys, details: details, in: layers[...])
+  }
+
+  /// Finds the items stored under keys, and asks nobody to unlock a layer.
+  private func itemsWithoutUnlocking(
+    for keys: [ItemKey], in layers: ArraySlice<Layer>
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    var found: [ItemKey: SecureItem] = [:]
+    for key in keys {
+      let query = ItemQuery(key: key, details: [], allowsUnlocking: false)
+      for layer in layers where found[key] == nil {
+        found[key] = try await layer.answer(nil) { (storage) async throws(SecureStorageError) in
+          try await storage.items(matching: query).first
+        }
+      }
+    }
+    return found
   }
 
   private func items(
@@ -168,11 +187,15 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    let observation = LayeredObservation(observer)
-    for layer in layers where layer.isObserved {
+    let joint = JointObserver<Int>(observer)
+    var subscriptions: [StorageSubscription] = []
+    for (index, layer) in layers.enumerated() where layer.isObserved {
       let storage = try layer.storage.observable()
-      observation.add(try await storage.observeWithoutBlocking(query, observation.report))
+      subscriptions.append(
+        try await storage.observeWithoutBlocking(query) { joint.report($0, from: index) })
     }
-    return observation.subscription()
+    return StorageSubscription { [subscriptions] in
+      for subscription in subscriptions { subscription.cancel() }
+    }
   }
 }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// An observer of several sources of events, to whom they are one.
+package final class JointObserver<Source: Hashable & Sendable>: Sendable {
+  private let base: @Sendable (StorageEvent) -> Void
+  private let interrupted = Mutex<Set<Source>>([])
+
+  package init(_ base: @escaping @Sendable (StorageEvent) -> Void) { self.base = base }
+
+  /// Passes on an event of a source.
+  ///
+  /// Of the interruptions, the observer sees the first one begin and the last one end. The lock keeps a second
+  /// source from calling the observer at the same time.
+  package func report(_ event: StorageEvent, from source: Source) {
+    interrupted.withLock { interrupted in
+      let isNews =
+        switch event {
+        case .interrupted: interrupted.insert(source).inserted && interrupted.count == 1
+        case .resumed: interrupted.remove(source) != nil && interrupted.isEmpty
+        default: true
+        }
+      if isNews { base(event) }
+    }
+  }
+}
