@@ -72,6 +72,38 @@ import Testing
     #expect(questions.withLock { $0 } == 1)
   }
 
+  @Test func `several threads ask for the passphrase of a new file once`() throws {
+    let questions = Mutex(0)
+    let another = DispatchSemaphore(value: 0)
+    let storage = storage(
+      .passphrase(cost: ScryptCost(logarithm: 4, blockSize: 8, parallelism: 1)) {
+        () throws(SecureStorageError) in
+        let isFirst = questions.withLock { questions in
+          questions += 1
+          return questions == 1
+        }
+        // A thread that asks as well comes while the first one waits for the answer.
+        if isFirst {
+          _ = another.wait(timeout: .now() + .milliseconds(300))
+        } else {
+          another.signal()
+        }
+        return Secret("right")
+      })
+    DispatchQueue.concurrentPerform(iterations: 8) { number in
+      let key = ItemKey.password(service: "org.example.app", account: "\(number)")
+      #expect(throws: Never.self) { try storage.setPassword("\(number)", for: key) }
+    }
+    #expect(questions.withLock { $0 } == 1)
+    let found = try self.storage(.cheap("right")).items(matching: .service("org.example.app"))
+    #expect(found.count == 8)
+    // A file that is created after a change of the key has the new key.
+    try FileManager.default.removeItem(atPath: folder.path("secrets"))
+    try storage.changeKey(to: .cheap("new"))
+    try storage.setPassword("s3cret", for: .first)
+    #expect(try self.storage(.cheap("new")).password(for: .first) == "s3cret")
+  }
+
   @Test func `the answer stays valid when another process writes the file`() throws {
     let other = storage(.cheap("right"))
     try other.setPassword("old", for: .first)

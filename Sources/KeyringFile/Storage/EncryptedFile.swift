@@ -26,6 +26,8 @@ final class EncryptedFile: Sendable {
   /// No one is asked for it again, even if another process has written the file in the meantime or its
   /// content is damaged.
   private let opened = Mutex<Envelope?>(nil)
+  /// The data key for a new file, which all threads share that want to create the file.
+  private let prepared = Mutex<Envelope?>(nil)
   /// The permission to ask for the key, for one thread at a time.
   private let asking = TaskSemaphore(1)
   #if os(Linux)
@@ -103,14 +105,27 @@ final class EncryptedFile: Sendable {
     return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
       // If no one is to be asked, don't wait for the answer to another thread's question either.
       if purpose == .inspection { return try await open(header, purpose) }
-      // One thread asks, and the others find its result. A person can take any amount of time.
-      guard await asking.take(until: nil) == .ended else {
-        throw SecureStorageError(.canceled, place)
+      return try await askingOnce {
+        knownEnvelope(for: header)
+      } or: {
+        () async throws(SecureStorageError) in
+        try await open(header, purpose)
       }
-      defer { asking.giveBack() }
-      if let known = knownEnvelope(for: header) { return known }
-      return try await open(header, purpose)
     }
+  }
+
+  /// Asks for a key, unless another thread that was asking has found it.
+  ///
+  /// A person can take any amount of time.
+  private func askingOnce(
+    _ known: () -> Envelope?, or ask: () async throws(SecureStorageError) -> Envelope
+  ) async throws(SecureStorageError) -> Envelope {
+    guard await asking.take(until: nil) == .ended else {
+      throw SecureStorageError(.canceled, place)
+    }
+    defer { asking.giveBack() }
+    if let known = known() { return known }
+    return try await ask()
   }
 
   private func open(
@@ -140,7 +155,7 @@ final class EncryptedFile: Sendable {
       var trial = before?.content ?? FileContent()
       let result = try body(&trial)
       if !trial.isChanged { return result }
-      let fresh = before == nil ? try newEnvelopeWithoutLock(with: key) : nil
+      let fresh = before == nil ? try preparedEnvelope() : nil
       return try withFileLocked { (lock) throws(SecureStorageError) in
         let current = try version()
         var content = current?.content ?? FileContent()
@@ -158,6 +173,8 @@ final class EncryptedFile: Sendable {
 
   func changeKey(to newSource: KeySource) throws(SecureStorageError) {
     try attempt(.changeKey) { () throws(SecureStorageError) in
+      // A file that is created afterwards has the new key.
+      defer { prepared.withLock { $0 = nil } }
       if try version() != nil {
         // Use a new data key, so that someone who knows the old one can't read later content.
         var new = try newEnvelopeWithoutLock(with: newSource)
@@ -180,6 +197,24 @@ final class EncryptedFile: Sendable {
 
   /// The source of the current key of the file.
   var key: KeySource { source.withLock { $0 } }
+
+  /// Returns the data key for a new file, or `nil` if the source's key must be created under the lock.
+  private func preparedEnvelope() throws(SecureStorageError) -> Envelope? {
+    let source = key
+    if source.mayLoseNewKey { return nil }
+    if let known = prepared.withLock({ $0 }) { return known }
+    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await askingOnce {
+        prepared.withLock { $0 }
+      } or: {
+        () async throws(SecureStorageError) in
+        let new = try await Envelope(
+          sealingWith: source, for: FileHeader.use, place.keyRequest(.creation))
+        prepared.withLock { $0 = new }
+        return new
+      }
+    }
+  }
 
   /// Creates a new data key, or returns `nil` if the source's key must be created under the lock.
   private func newEnvelopeWithoutLock(
