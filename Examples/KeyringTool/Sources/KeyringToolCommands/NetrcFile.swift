@@ -41,35 +41,70 @@ public struct NetrcFile: Sendable {
     let key = ItemKey.internetPassword(
       server: InternetServer(machine.host), account: machine.account)
     let found = try storage.items(
-      matching: ItemQuery(kind: key.kind, attributes: key.attributes, details: .secret))
+      matching: ItemQuery(kind: key.kind, attributes: key.attributes, details: .secret)
+    )
+    // Programs that read such files talk HTTP. The password of a mail server, for example, isn't for them.
+    .filter { [nil, .https, .http].contains($0.key.server?.protocol) }
     // The password of a port or a path isn't meant for the server as a whole, if there is another one.
     let general = found.filter { $0.key.server?.port == nil && $0.key.server?.path == nil }
-    let items = general.isEmpty ? found : general
+    let items = Self.preferred(general.isEmpty ? found : general, for: machine.host)
     guard let item = items.first, let secret = item.secret else { throw Self.missing(key) }
     guard items.count == 1 else {
+      let host = machine.host.printable
+      let areAccounts = Set(items.map(\.key.account)).count > 1
       throw ToolFailure(
-        "There are \(items.count) passwords for \(machine.host.printable).",
-        recoverySuggestion: "Specify the account, as in --netrc \(machine.host.printable)=account.")
+        "There are \(items.count) passwords for \(host).",
+        recoverySuggestion: areAccounts
+          ? "Specify the account, as in --netrc \(host)=account."
+          : "They have the same account. List them with \"list --server \(host)\", and remove all but one."
+      )
     }
     lines += Array("machine ".utf8) + (try Self.token(Array(machine.host.utf8), key))
     // Registries that know only tokens ignore the login.
     lines += Array(" login ".utf8)
     lines += try Self.token(Array((item.key.account ?? "token").utf8), key)
-    lines += Array(" password ".utf8) + (try Self.token(secret.withUnsafeBytes { Array($0) }, key))
+    lines += Array(" password ".utf8) + (try Self.token(Self.password(in: secret), key))
     lines.append(UInt8(ascii: "\n"))
   }
 
   /// The content.
   public var content: Secret { Secret(bytes: lines) }
 
+  /// Returns the items that fit the server as a whole best, if all of them have the same account.
+  private static func preferred(_ items: [SecureItem], for host: String) -> [SecureItem] {
+    let accounts = Set(items.map(\.key.account))
+    guard let account = accounts.first, accounts.count == 1 else { return items }
+    let simple = ItemKey.internetPassword(server: InternetServer(host), account: account)
+    let choices = [
+      items.filter { $0.key == simple }, items.filter { $0.key.server?.protocol == nil },
+      items.filter { $0.key.server?.protocol == .https },
+    ]
+    return choices.first { !$0.isEmpty } ?? items
+  }
+
+  /// Returns the password in a secret, without the lines that git's helpers put below it.
+  private static func password(in secret: Secret) -> [UInt8] {
+    let bytes = secret.withUnsafeBytes { Array($0) }
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    let names = ["password_expiry_utc=", "oauth_refresh_token="]
+    let areGits = lines.dropFirst().allSatisfy { line in
+      names.contains { line.starts(with: $0.utf8) }
+    }
+    return areGits ? Array(lines[0]) : bytes
+  }
+
   /// Returns a word, if every reader of such files understands it.
+  ///
+  /// A backslash begins an escape for Python, but not for SwiftPM.
   private static func token(_ bytes: [UInt8], _ key: ItemKey) throws -> [UInt8] {
-    let isPlain = bytes.allSatisfy { $0 > UInt8(ascii: " ") && $0 != 0x7F }
+    let isPlain = bytes.allSatisfy {
+      $0 > UInt8(ascii: " ") && $0 != 0x7F && $0 != UInt8(ascii: "\\")
+    }
     guard isPlain, let first = bytes.first, !"\"#".utf8.contains(first) else {
       throw ToolFailure(
         "The \(key.description.printable) can't be in a .netrc file.",
         recoverySuggestion:
-          "Use a password without spaces that doesn't begin with a quote or \"#\".")
+          "Use a password without spaces and backslashes that doesn't begin with a quote or \"#\".")
     }
     return bytes
   }

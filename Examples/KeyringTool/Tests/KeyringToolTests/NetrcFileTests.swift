@@ -9,10 +9,11 @@ import Testing
   private let storage = InMemoryStorage()
 
   private func store(
-    _ password: String, _ host: String, account: String? = nil, port: UInt16? = nil
+    _ password: String, _ host: String, account: String? = nil, port: UInt16? = nil,
+    protocol: InternetProtocol? = nil, domain: String? = nil
   ) throws {
-    try storage.setPassword(
-      password, for: .internetPassword(server: InternetServer(host, port: port), account: account))
+    let server = InternetServer(host, port: port, securityDomain: domain, protocol: `protocol`)
+    try storage.setPassword(password, for: .internetPassword(server: server, account: account))
   }
 
   private func text(_ machines: String...) throws -> String? {
@@ -24,11 +25,11 @@ import Testing
   }
 
   @Test func `each server has a line`() throws {
-    try store("pa55#\"\\ö", "a.example.org", account: "ada")
+    try store("pa55#\"ö", "a.example.org", account: "ada")
     try store("s3cret", "b.example.org")
     #expect(
       try text("a.example.org", "b.example.org") == """
-        machine a.example.org login ada password pa55#"\\ö
+        machine a.example.org login ada password pa55#"ö
         machine b.example.org login token password s3cret
 
         """)
@@ -50,6 +51,34 @@ import Testing
     #expect(try text("example.org") == "machine example.org login ada password general\n")
   }
 
+  @Test func `the password of another protocol isn't used`() throws {
+    try store("mail", "example.org", account: "ada", protocol: "imap")
+    let failure = #expect(throws: ToolFailure.self) { try text("example.org") }
+    #expect(failure?.status == .notFound)
+    try store("web", "example.org", account: "ada", protocol: .http)
+    #expect(try text("example.org") == "machine example.org login ada password web\n")
+  }
+
+  @Test(arguments: ["example.org", "example.org=ada"])
+  func `one of several passwords of an account fits best`(machine: String) throws {
+    try store("http", "example.org", account: "ada", protocol: .http)
+    for domain in ["one", "two"] {
+      try store("https", "example.org", account: "ada", protocol: .https, domain: domain)
+    }
+    let failure = #expect(throws: ToolFailure.self) { try text(machine) }
+    #expect(failure?.recoverySuggestion.contains("remove all but one") == true)
+    try store("realm", "example.org", account: "ada", domain: "one")
+    #expect(try text(machine) == "machine example.org login ada password realm\n")
+    try store("simple", "example.org", account: "ada")
+    #expect(try text(machine) == "machine example.org login ada password simple\n")
+  }
+
+  @Test func `the lines that git's helper puts below a password aren't part of it`() throws {
+    let more = "password_expiry_utc=1684189401\noauth_refresh_token=xyzzy"
+    try store("pa55\n\(more)", "example.org", account: "ada", protocol: .https)
+    #expect(try text("example.org") == "machine example.org login ada password pa55\n")
+  }
+
   @Test func `a missing password is a failure`() throws {
     try store("s3cret", "example.org", account: "ada")
     for machine in ["example.com", "example.org=bob", "example"] {
@@ -59,7 +88,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "two words", "", "line\nmachine evil", "\"quoted", "#comment", "a\tb", "\u{7F}",
+    "two words", "", "line\nmachine evil", "\"quoted", "#comment", "a\tb", "\u{7F}", "a\\b",
+    "a\nb\noauth_refresh_token=c",
   ])
   func `a password that could be misread is refused`(password: String) throws {
     try store(password, "example.org", account: "ada")
