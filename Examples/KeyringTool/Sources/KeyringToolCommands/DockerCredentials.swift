@@ -53,7 +53,7 @@ public struct DockerCredentials: Sendable {
     switch operation {
     case .get: return try Self.json(credential(of: server(input)))
     case .store: try store(input)
-    case .erase: try storage.remove(Self.key(server(input)))
+    case .erase: try storage.removeItems(matching: Self.query(server(input)))
     case .list: return try Self.json(users())
     }
     return []
@@ -70,9 +70,10 @@ public struct DockerCredentials: Sendable {
   }
 
   private func credential(of server: String) throws -> Content {
-    guard let item = try storage.item(for: Self.key(server)), let secret = item.secret else {
-      throw Failure.notFound
-    }
+    // The newest item comes first.
+    guard let item = try storage.items(matching: Self.query(server)).first,
+      let secret = item.secret
+    else { throw Failure.notFound }
     guard let text = secret.text else { throw Failure.notText }
     return Content(server: server, user: item.attributes?["username"] ?? "", secret: text)
   }
@@ -87,10 +88,29 @@ public struct DockerCredentials: Sendable {
     let scalars = content.server.unicodeScalars.map { $0 == "/" ? "-" : $0 }
     try storage.save(
       SecureItem(
-        key: Self.key(content.server), secret: Secret(content.secret),
+        key: try keyToSave(content.server), secret: Secret(content.secret),
         label: "Docker: \(String(String.UnicodeScalarView(scalars)))",
         attributes: ["username": content.user]),
       mode: .addOrReplace)
+  }
+
+  /// Removes all items of a registry except for the newest one, and returns the key that replaces that one.
+  ///
+  /// There are several if docker-credential-secretservice has stored several users, because the user is one
+  /// of the attributes by which it finds items. They'd make the key ambiguous.
+  private func keyToSave(_ server: String) throws -> ItemKey {
+    let key = Self.key(server)
+    let found = try storage.items(matching: Self.query(server, details: .metadata))
+    guard let newest = found.first else { return key }
+    for old in found.dropFirst() {
+      // The items of the other helper all have the same key, so the key doesn't select one of them.
+      var query = Self.query(server, details: .metadata)
+      query.kind = old.key.kind
+      query.attributes["username"] = old.attributes?["username"]
+      if !query.matches(newest) { try storage.removeItems(matching: query) }
+    }
+    // An item that "import" has restored isn't under docker's key.
+    return try storage.item(for: key, details: .metadata) == nil ? newest.key : key
   }
 
   private func users() throws -> [String: String] {
@@ -118,6 +138,11 @@ public struct DockerCredentials: Sendable {
   private static func key(_ server: String) -> ItemKey {
     ItemKey(
       kind: ItemKind(rawValue: "docker"), attributes: mark.merging(["server": server]) { $1 })
+  }
+
+  /// Returns the query for the items of a registry, regardless of who has stored them.
+  private static func query(_ server: String, details: ItemQuery.Details = .all) -> ItemQuery {
+    ItemQuery(attributes: key(server).attributes, details: details)
   }
 
   private static func json(_ value: some Encodable) throws -> [UInt8] {

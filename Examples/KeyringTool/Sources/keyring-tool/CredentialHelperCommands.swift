@@ -55,6 +55,9 @@ struct DockerCredentialCommand: ParsableCommand {
     } catch let error as SecureStorageError {
       try Terminal.print(["\(error.message) \(error.recoverySuggestion ?? "")"])
       throw ExitCode.failure
+    } catch let error as ToolFailure {
+      try Terminal.print([error.description])
+      throw ExitCode.failure
     }
   }
 }

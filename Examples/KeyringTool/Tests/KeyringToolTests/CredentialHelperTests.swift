@@ -37,6 +37,16 @@ struct CredentialHelperTests {
     #expect(missing.status == 1 && missing.output == "credentials not found in native keychain\n")
   }
 
+  @Test func `docker finds every error on standard output`() throws {
+    let missing = ["--collection", host]
+    let error = try Program.tool(["docker-credential", "store"] + missing, input: credential)
+    #expect(error.status == 1 && error.output.contains("collection") && error.errors.isEmpty)
+    // A folder can't be read as a file.
+    let get = ["-c", "exec \"$0\" docker-credential get </", Program.toolPath]
+    let failure = try Program.run("sh", get)
+    #expect(failure.status == 1 && failure.output.contains("input") && failure.errors.isEmpty)
+  }
+
   @Test(.needs("docker-credential-secretservice"))
   func `the items of docker's own helper are found`() throws {
     let theirs = "docker-credential-secretservice"
@@ -59,6 +69,33 @@ struct CredentialHelperTests {
       #expect(result.status == 1 && other.status == 1)
       #expect(operation == "store" || result.output == other.output)
     }
+  }
+
+  @Test(
+    .needs("docker-credential-secretservice"), .needs("secret-tool"), arguments: [true, false])
+  func `several users that docker's own helper has stored are one credential`(isStoring: Bool)
+    throws
+  {
+    let theirs = "docker-credential-secretservice"
+    for user in ["ada", "bob", "eve"] {
+      let other = credential.replacingOccurrences(of: "ada", with: user)
+      #expect(try run(theirs, ["store"], other).status == 0)
+    }
+    let docker = ["docker-credential"]
+    let found = try Program.tool(docker + ["get"], input: registry)
+    #expect(found.status == 0 && found.output.contains(#""Secret":"pa55""#), "\(found)")
+    if isStoring {
+      let new = credential.replacingOccurrences(of: "pa55", with: "new")
+      #expect(try Program.tool(docker + ["store"], input: new).status == 0)
+      #expect(try Program.tool(docker + ["get"], input: registry).output == new + "\n")
+      #expect(try run(theirs, ["get"], registry).output.contains("\"new\""))
+      let search = ["search", "--all", "docker_cli", "1", "server", registry]
+      let items = try Program.run("secret-tool", search).output
+      #expect(items.components(separatedBy: "secret = ").count == 2, "\(items)")
+    }
+    #expect(try Program.tool(docker + ["erase"], input: registry).status == 0)
+    #expect(try Program.tool(docker + ["get"], input: registry).status == 1)
+    #expect(try run(theirs, ["get"], registry).status == 1)
   }
 
   @Test(.needs("git")) func `git uses the program under both names`() throws {

@@ -37,6 +37,33 @@ import Testing
     #expect(try reply(.list) == #"{"ghcr.io":"eve"}"# + "\n")
   }
 
+  @Test func `a restored item of another helper is found, replaced and removed`() throws {
+    let restored = SecureItem(
+      key: .internetPassword(server: InternetServer(registry)), secret: Secret("pa55"),
+      attributes: ["docker_cli": "1", "username": "ada"])
+    for user in ["ada", "bob"] {
+      try storage.save(restored, mode: .add)
+      #expect(try reply(.get, registry).contains(#""Username":"ada""#))
+      try store(user, "new", at: registry)
+      #expect(try reply(.get, registry).contains("\"new\""))
+      #expect(try storage.items(matching: ItemQuery()).count == 1)
+      #expect(try reply(.erase, registry).isEmpty)
+      #expect(try reply(.list) == "{}\n")
+    }
+  }
+
+  @Test func `only the newest item of a registry is kept`() throws {
+    try store("ada", "pa55", at: registry)
+    let restored = SecureItem(
+      key: .internetPassword(server: InternetServer(registry)), secret: Secret("new"),
+      attributes: ["docker_cli": "1", "username": "ada"])
+    try storage.save(restored, mode: .add)
+    #expect(try reply(.get, registry).contains("\"new\""))
+    try store("ada", "newer", at: registry)
+    #expect(try reply(.get, registry).contains("\"newer\""))
+    #expect(try storage.items(matching: ItemQuery()).count == 1)
+  }
+
   @Test func `a registry is another one with another path`() throws {
     try store("ada", "pa55", at: registry)
     for other in ["https://index.docker.io", "index.docker.io", registry + "x"] {
