@@ -22,17 +22,30 @@ extension ItemCommands {
   ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination.
   /// - Returns: The report.
   /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or another error if one of the storages
-  ///   doesn't work. The items before it have been copied.
+  ///   doesn't work. Some items may have been copied.
   public func copy(
     _ selection: ItemSelection, to destination: any SecureStorage, replacing isReplacing: Bool
   ) throws -> CopyReport {
-    var report = CopyReport()
     var seen: Set<ItemKey> = []
-    for key in try storage.items(matching: selection.query()).map(\.key)
-    where seen.insert(key).inserted {
-      let copy = Migration(of: [key], from: storage, to: destination, replacing: isReplacing)
+    let keys = try storage.items(matching: selection.query()).map(\.key)
+      .filter { seen.insert($0).inserted }
+    func copied(_ keys: [ItemKey]) throws(SecureStorageError) -> Int {
+      try Migration(of: keys, from: storage, to: destination, replacing: isReplacing).copy()
+    }
+    var report = CopyReport()
+    do throws(SecureStorageError) {
+      // Each migration stores an item to find out whether both storages are the same.
+      report.copied = try copied(keys)
+      if report.copied == keys.count { return report }
+    } catch {
+      if error.argument == "destination" { throw Self.sameStorage }
+      if error.reasonToSkip == nil { throw error }
+    }
+    // One of the items can't be copied. One migration for each of them tells which.
+    report.copied = 0
+    for key in keys {
       do throws(SecureStorageError) {
-        if try copy.copy() > 0 {
+        if try copied([key]) > 0 {
           report.copied += 1
         } else {
           report.refuse(key, "It was removed in the meantime.")

@@ -3,6 +3,7 @@
 import Keyring
 import KeyringStorage
 import KeyringToolCommands
+import Synchronization
 import Testing
 
 @Suite struct CopyTests {
@@ -45,6 +46,20 @@ import Testing
         #expect(found.attributes == item.attributes)
       }
     }
+  }
+
+  @Test func `a second copy stores only one item to compare the storages`() throws {
+    for account in ["one", "two", "three"] {
+      try source.setPassword("s3cret", for: .password(service: "service", account: account))
+    }
+    #expect(try copy(to: destination).copied == 3)
+    let created = Mutex(0)
+    let subscription = destination.observe(nil) { event in
+      if case .changed(.created) = event { created.withLock { $0 += 1 } }
+    }
+    #expect(try copy(to: destination).copied == 3)
+    withExtendedLifetime(subscription) {}
+    #expect(created.withLock { $0 } == 1)
   }
 
   @Test func `only the selected items are copied`() throws {
