@@ -26,8 +26,10 @@ public struct ExpiryTime: Sendable, Equatable {
   }
 
   private static func time(_ text: String) -> Date? {
-    // The strategy also accepts times without some of their parts.
-    guard text.utf8.count == "2026-12-31T23:59:59Z".utf8.count else { return nil }
-    return try? Date(text, strategy: .iso8601)
+    // The strategy also accepts times without some of their parts, and days that don't exist.
+    guard let date = try? Date(text, strategy: .iso8601), date.ISO8601Format() == text else {
+      return nil
+    }
+    return date
   }
 }

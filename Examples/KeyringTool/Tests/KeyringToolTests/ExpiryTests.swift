@@ -23,7 +23,7 @@ import Testing
 
   @Test(arguments: [
     "", "d", "90", "-1d", "1.5d", "90 d", "90y", "tomorrow", "1970-13-01", "1970-01-01T00:00:01",
-    "01/02/1970", "1970", "90d2h", "99999999999d",
+    "01/02/1970", "1970", "90d2h", "99999999999d", "2027-02-30",
   ])
   func `another text is no time`(text: String) {
     #expect(ExpiryTime(text) == nil)
