@@ -21,6 +21,11 @@ public struct ToolFailure: Error, Sendable, Equatable, CustomStringConvertible {
     self.status = status
   }
 
+  /// The failure of a command that has found no item to work on.
+  public static let nothingSelected = ToolFailure(
+    "There is no such item.", recoverySuggestion: "Use the command \"list\" to list all items.",
+    status: .notFound)
+
   /// Both sentences.
   public var description: String { "\(message) \(recoverySuggestion)" }
 }

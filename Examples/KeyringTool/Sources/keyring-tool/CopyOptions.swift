@@ -15,6 +15,7 @@ struct CopyOptions: ParsableArguments {
   func run(from source: any SecureStorage, to destination: any SecureStorage) throws {
     let report = try ItemCommands(source).copy(
       items.selection(), to: destination, replacing: replace)
+    if report.copied == 0, report.refusals.isEmpty { throw ToolFailure.nothingSelected }
     try Terminal.print(["copied \(report.copied)"])
     for line in report.refusals { Terminal.complain(line) }
     if !report.refusals.isEmpty { throw ExitCode.failure }
@@ -23,10 +24,14 @@ struct CopyOptions: ParsableArguments {
   static let discussion = """
     The command copies all items that match the options. Without options, it copies everything that \
     "list" shows. It reads each item back and compares it. The copies have the same secrets, labels and \
-    attributes, but new times.
+    attributes, but new times. If the destination has an item with the same secret and attributes, it \
+    counts as copied, even if it has another label or further attributes.
+
+    A copy in a keyring has this package's schema. A program that searches for items by a schema of its own \
+    doesn't find it.
 
     If the destination has an item with another value, that item stays as it is, unless you specify \
-    --replace. Each item that isn't copied is named on standard error, and the exit status isn't 0. The \
-    source stays as it is.
+    --replace. Each item that isn't copied is named on standard error, and the exit status isn't 0. It's 3 \
+    if no item matches. The source stays as it is.
     """
 }

@@ -13,7 +13,8 @@ struct KeyringTool: AsyncParsableCommand {
       "Manage the secrets in your keyring, in an encrypted file or in the storage of a fleet.",
     discussion: """
       The tool reads secrets from standard input, or asks for them without echo. It never takes them \
-      from arguments. Only "get" prints a secret, and "run" hands secrets to a program.
+      from arguments. Only "get" and the credential helpers of git and docker print a secret, and "run" \
+      hands secrets to a program.
 
       \(ToolStatus.description) Some commands have a status of their own, which their help describes.
       """,

@@ -15,6 +15,7 @@ struct RemoveCommand: ParsableCommand {
 
   func run() throws {
     let count = try ItemCommands(storage.selected()).remove(items.selection(), all: all)
+    guard count > 0 else { throw ToolFailure.nothingSelected }
     try Terminal.print(["removed \(count)"])
   }
 }

@@ -49,8 +49,14 @@ struct ProgramTests {
       let list = try Program.tool(["list", "--service", service] + options)
       #expect(list.status == 0 && list.output.isEmpty)
     }
-    #expect(
-      try Program.tool(["remove", "--all", "--service", service]).output == "removed 0\n")
+    for arguments in [
+      ["remove", "--all"], ["remove", "--account", "me"], ["export", "--to", "keyring:session"],
+      ["import", "--from", "keyring:session"],
+    ] {
+      let result = try Program.tool(arguments + ["--service", service])
+      #expect(result.status == 3 && result.output.isEmpty, "\(result)")
+      #expect(result.errors.contains("There is no such item."))
+    }
   }
 
   @Test func `items of other programs are found and moved`() throws {
@@ -121,6 +127,10 @@ struct ProgramTests {
     #expect(try Program.tool(["get"] + item).output == "s3cret")
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
     #expect(try Program.tool(["list", "--service", "keyring-tool move"]).output.isEmpty)
+  }
+
+  @Test func `a program that doesn't read its input doesn't end the tests`() throws {
+    #expect(try Program.run("true", [], input: Data(count: 1 << 20)).status == 0)
   }
 
   @Test func `every command prints the version`() throws {
