@@ -147,8 +147,7 @@ extension LockedPage {
     guard sizeClass > 0, let slot = bytes.baseAddress else { return }
     Self.withRoom.withLock { pages in
       // A page from before new pages were hidden gets no new secrets.
-      let mayBeUsed = isHidden || !Self.hidesNewPages
-      if isFull, mayBeUsed { pages[sizeClass].append(self) }
+      if isFull, isHidden || !Self.hidesNewPages { pages[sizeClass].append(self) }
       giveBackSlot(at: slot)
       guard isEmpty, pages[sizeClass].count > 1 else { return }
       pages[sizeClass].removeAll { $0 === self }

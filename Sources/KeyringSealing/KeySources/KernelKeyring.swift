@@ -30,6 +30,7 @@ extension KeySource {
   /// - Returns: The source.
   public func held(for duration: Duration, in keyring: KernelKeyring = .session) -> KeySource {
     var source = self
+    // Each failure has the same effect: the source is asked. Only forgetKeys() reports why.
     source.holder = KeyHolder(
       key: { name in try? keyring.key(named: name) },
       hold: { name, key in try? keyring.add(key, named: name, for: duration) },

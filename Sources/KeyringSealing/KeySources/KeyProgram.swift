@@ -139,7 +139,10 @@ private final class Child: Sendable {
         try read(into: room, messages: &text)
       }
     }
-    if ((try? result.get().count) ?? .max) > KeyProgram.largest { end() }
+    switch result {
+    case .success(let secret) where secret.count <= KeyProgram.largest: break
+    default: end()
+    }
     // A program whose output isn't read would wait for that.
     close(output)
     messages.map { _ = close($0) }

@@ -84,6 +84,7 @@ public struct SecureItem: Sendable, Equatable {
   /// the attribute becomes empty. Saving another secret keeps the time, unless you set it.
   public var expires: Date? {
     get {
+      // Another program's attribute of this name may have any text.
       attributes?[AttributeName.expires].flatMap {
         $0.isEmpty ? nil : try? Date($0, strategy: .iso8601)
       }

@@ -161,6 +161,16 @@ import Testing
     #expect(try second.password(for: key) == "new")
   }
 
+  @Test func `a save asks the written layer only once if it's the last`() throws {
+    let storage = storage(skipping: .fail)
+    #expect(code { try storage.setPassword("new", for: key, mode: .update) } == .itemNotFound)
+    try storage.setPassword("new", for: key, mode: .add)
+    #expect(code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
+    try storage.setPassword("newer", for: key)
+    #expect(second.count(of: .read) == 0 && second.count(of: .save) == 4)
+    #expect(try storage.password(for: key) == "newer")
+  }
+
   @Test func `updating needs an item in any layer`() throws {
     #expect(code { try storage.setPassword("new", for: key, mode: .update) } == .itemNotFound)
     try third.setPassword("3", for: key)

@@ -16,6 +16,8 @@ extension LayeredStorage {
     try validate(item)
     let (writing, index) = try writingLayer(for: .save)
     for (position, layer) in layers.enumerated() {
+      // The save itself asks the writing layer. Only before a later layer is asked, it must be known here.
+      if position == index, position == layers.endIndex - 1 { break }
       let isBefore = position < index
       // The stored parts of an item that the writing layer doesn't have yet are copied.
       let details: ItemQuery.Details =
