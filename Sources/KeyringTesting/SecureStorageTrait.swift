@@ -15,9 +15,14 @@ public import Testing
 /// ```
 public struct SecureStorageTrait: TestTrait, SuiteTrait, TestScoping {
   private let makeStorage: @Sendable () -> any SecureStorage
+  private let failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
 
-  init(_ makeStorage: @escaping @Sendable () -> any SecureStorage) {
+  init(
+    _ makeStorage: @escaping @Sendable () -> any SecureStorage,
+    _ failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
+  ) {
     self.makeStorage = makeStorage
+    self.failureHandler = failureHandler
   }
 
   /// Indicates that the trait applies to each test of a suite.
@@ -28,19 +33,25 @@ public struct SecureStorageTrait: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?,
     performing function: @Sendable @concurrent () async throws -> Void
   ) async throws {
-    try await withSecureStorage(makeStorage()) { try await function() }
+    try await withSecureStorage(makeStorage(), failureHandler: failureHandler) {
+      try await function()
+    }
   }
 }
 
 extension Trait where Self == SecureStorageTrait {
   /// Makes secure properties use a new storage for each test and test case.
   ///
-  /// - Parameter storage: The storage, which is evaluated again for each test case. The default is an empty
-  ///   `InMemoryStorage`.
+  /// - Parameters:
+  ///   - storage: The storage, which is evaluated again for each test case. The default is an empty
+  ///     `InMemoryStorage`.
+  ///   - failureHandler: The closure to call for every failed assignment. By default, the test writes a line
+  ///     to standard error, unless `SecureStorageDefaults.failureHandler` is set.
   /// - Returns: The trait.
   public static func secureStorage(
-    _ storage: @autoclosure @escaping @Sendable () -> any SecureStorage = InMemoryStorage()
+    _ storage: @autoclosure @escaping @Sendable () -> any SecureStorage = InMemoryStorage(),
+    failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? = nil
   ) -> Self {
-    SecureStorageTrait(storage)
+    SecureStorageTrait(storage, failureHandler)
   }
 }

@@ -11,8 +11,13 @@ import Testing
   let storage = InMemoryStorage()
   let settings = Settings()
 
+  /// Runs a closure in which failed assignments are expected, and therefore not printed.
+  private func withFailures(_ operation: () throws -> Void) rethrows {
+    try withSecureStorage(storage, failureHandler: { _ in }, operation: operation)
+  }
+
   @Test func `a failed write is remembered until a write succeeds`() throws {
-    try withSecureStorage(storage) {
+    try withFailures {
       settings.authToken = "old"
       try storage.lock()
       settings.authToken = "new"
@@ -29,7 +34,7 @@ import Testing
   }
 
   @Test func `a failed read is remembered until a read succeeds`() throws {
-    try withSecureStorage(storage) {
+    try withFailures {
       settings.authToken = "s3cret"
       try storage.lock()
       #expect(settings.authToken == nil)
@@ -42,7 +47,7 @@ import Testing
   }
 
   @Test func `a failed removal is remembered`() throws {
-    try withSecureStorage(storage) {
+    try withFailures {
       try storage.lock()
       settings.authToken = nil
       #expect(settings.$authToken.failure?.operation == .remove)
@@ -50,7 +55,7 @@ import Testing
   }
 
   @Test func `a throwing write that succeeds clears the failure`() throws {
-    try withSecureStorage(storage) {
+    try withFailures {
       try storage.lock()
       settings.authToken = "s3cret"
       #expect(throws: SecureStorageError.self) { try settings.$authToken.write("s3cret") }
@@ -62,7 +67,7 @@ import Testing
   }
 
   @Test func `a failure belongs to its property`() throws {
-    try withSecureStorage(storage) {
+    try withFailures {
       try storage.lock()
       settings.authToken = "s3cret"
       #expect(settings.$authToken.failure != nil)
@@ -72,7 +77,7 @@ import Testing
   }
 
   @Test func `an undecodable item is a failure and stays`() throws {
-    try withSecureStorage(storage) {
+    try withFailures {
       let bytes = Secret(bytes: [0xFF])
       try storage.save(SecureItem(key: settings.$authToken.key, secret: bytes), mode: .add)
       #expect(settings.authToken == nil)

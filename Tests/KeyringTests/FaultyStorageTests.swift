@@ -121,7 +121,8 @@ import Testing
 
   @Test func `a failed write of a property leaves the old value`() throws {
     let settings = Settings()
-    withSecureStorage(storage) {
+    withSecureStorage(storage) { _ in
+    } operation: {
       settings.authToken = "old"
       storage.fail(.save, with: .timedOut, onCall: 1)
       settings.authToken = "new"

@@ -107,10 +107,13 @@ import Testing
       @SecureValue("number") var number: Double?
     }
     let numbers = Numbers()
-    numbers.number = 1
-    numbers.number = .infinity
-    #expect(numbers.$number.failure?.argument == "value")
-    #expect(numbers.number == 1)
+    withSecureStorage(InMemoryStorage()) { _ in
+    } operation: {
+      numbers.number = 1
+      numbers.number = .infinity
+      #expect(numbers.$number.failure?.argument == "value")
+      #expect(numbers.number == 1)
+    }
   }
 
   @Test func `generic code stores bytes as bytes`() throws {
@@ -144,7 +147,8 @@ import Testing
 
   @Test func `an asynchronous write clears the failure`() async throws {
     let storage = InMemoryStorage()
-    try await withSecureStorage(storage) {
+    try await withSecureStorage(storage) { _ in
+    } operation: {
       try await storage.lock()
       settings.own = "s3cret"
       #expect(settings.$own.failure?.code == .locked)

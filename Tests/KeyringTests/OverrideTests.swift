@@ -86,6 +86,51 @@ import Testing
     }
   }
 
+  @Test func `failed assignments go to the innermost handler`() async {
+    let seen = Mutex<[String]>([])
+    func handler(_ name: String) -> @Sendable (SecurePropertyFailure) -> Void {
+      { failure in seen.withLock { $0.append("\(name): \(failure.property)") } }
+    }
+    let storage = FaultyStorage()
+    storage.fail(.save, with: .locked)
+    await withSecureStorage(storage, failureHandler: handler("outer")) {
+      settings.authToken = "s3cret"
+      withSecureStorage(storage) { settings.shared = "s3cret" }
+      withSecureStorage(storage, failureHandler: handler("inner")) { settings.authToken = "s3cret" }
+      @Password("own", storage: storage) var own: String?
+      own = "s3cret"
+      await Task { settings.authToken = "s3cret" }.value
+    }
+    let expected = [
+      "outer: authToken", "outer: shared", "inner: authToken", "outer: own", "outer: authToken",
+    ]
+    #expect(seen.withLock { $0 } == expected)
+  }
+
+  @Test(
+    .secureStorage(FaultyStorage(), failureHandler: { failure in OverrideTests.report(failure) }))
+  func `the trait has a handler, too`() throws {
+    let storage = try #require(SecureStorageDefaults.currentStorage as? FaultyStorage)
+    storage.fail(.save, with: .locked)
+    settings.authToken = "s3cret"
+    #expect(Self.reported.withLock { $0 } == [.locked])
+  }
+
+  private static let reported = Mutex<[SecureStorageError.Code]>([])
+
+  private static func report(_ failure: SecurePropertyFailure) {
+    reported.withLock { $0.append(failure.error.code) }
+  }
+
+  @Test func `the result of an override doesn't have to be used`() {
+    let storage = FaultyStorage()
+    storage.fail(.save, with: .locked)
+    // The macro returns an error, and the compiler warns if nobody uses it.
+    withSecureStorage(storage) {
+      #expect(throws: SecureStorageError.self) { try settings.$authToken.write("s3cret") }
+    }
+  }
+
   @Test(.secureStorage(), arguments: 0..<8)
   func `the trait gives every case its own storage`(number: Int) {
     #expect(settings.authToken == nil)

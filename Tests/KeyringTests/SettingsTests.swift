@@ -141,7 +141,8 @@ import Testing
 
   @Test func `the entries tell which items are stored and which have failures`() throws {
     let storage = FaultyStorage()
-    withSecureStorage(storage) {
+    withSecureStorage(storage) { _ in
+    } operation: {
       storage.fail(.save, with: .locked, onCall: 1)
       settings.inherited = "not stored"
       settings.gitPassword = "stored"

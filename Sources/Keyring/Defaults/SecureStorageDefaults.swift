@@ -37,7 +37,7 @@ public enum SecureStorageDefaults {
   private static let mayBeOverridden = Atomic(false)
 
   /// The storage of the current task, if it has its own.
-  private static var override: StorageBox? {
+  fileprivate static var override: StorageBox? {
     mayBeOverridden.load(ordering: .relaxed) ? taskStorage : nil
   }
 
@@ -50,7 +50,7 @@ public enum SecureStorageDefaults {
   /// The storage of the process, or `nil` for the platform's own.
   public static var storage: (any SecureStorage)? {
     get { state.withLock { $0.storage }?.storage }
-    set { state.withLock { $0.storage = newValue.map(StorageBox.init) } }
+    set { state.withLock { $0.storage = newValue.map { StorageBox($0) } } }
   }
 
   /// The service that items belong to.
@@ -67,7 +67,7 @@ public enum SecureStorageDefaults {
   /// The closure to call for every failed assignment to a property.
   ///
   /// It runs on the thread that made the assignment. If it's `nil`, each failure is written to standard
-  /// error as one line.
+  /// error as one line. `withSecureStorage` can replace it for a single task.
   public static var failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? {
     get { state.withLock { $0.failureHandler } }
     set { state.withLock { $0.failureHandler = newValue } }
@@ -87,8 +87,8 @@ public enum SecureStorageDefaults {
   }
 
   static func report(_ failure: SecurePropertyFailure) {
-    if let failureHandler {
-      failureHandler(failure)
+    if let handler = override?.failureHandler ?? failureHandler {
+      handler(failure)
     } else {
       // The message must stay on one line, even if the name of an item contains line breaks.
       StandardError.write(
@@ -100,8 +100,24 @@ public enum SecureStorageDefaults {
 /// A storage in an object, which is faster to copy than `any SecureStorage`.
 final class StorageBox: Sendable {
   let storage: any SecureStorage
+  /// The closure to call for every failed assignment, if the storage is an override.
+  let failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
 
-  init(_ storage: any SecureStorage) { self.storage = storage }
+  init(
+    _ storage: any SecureStorage,
+    failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? = nil
+  ) {
+    self.storage = storage
+    self.failureHandler = failureHandler
+  }
+
+  /// Returns an override for the current task, which keeps the handler of an outer override.
+  static func override(
+    _ storage: any SecureStorage, _ failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
+  ) -> StorageBox {
+    StorageBox(
+      storage, failureHandler: failureHandler ?? SecureStorageDefaults.override?.failureHandler)
+  }
 }
 
 /// A failed assignment to a secure property.

@@ -15,14 +15,18 @@ public import KeyringStorage
 ///
 /// - Parameters:
 ///   - storage: The storage to use.
+///   - failureHandler: The closure to call for every failed assignment in `operation`. The default is the
+///     handler of an outer override, or ``SecureStorageDefaults/failureHandler``.
 ///   - operation: The closure to run.
 /// - Returns: The result of the closure.
 /// - Throws: The error of the closure.
+@discardableResult
 public func withSecureStorage<Result, Failure: Error>(
   _ storage: any SecureStorage,
+  failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? = nil,
   operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  try SecureStorageDefaults.overriding.withValue(StorageBox(storage)) {
+  try SecureStorageDefaults.overriding.withValue(.override(storage, failureHandler)) {
     Swift.Result { () throws(Failure) in try operation() }
   }.get()
 }
@@ -31,16 +35,20 @@ public func withSecureStorage<Result, Failure: Error>(
 ///
 /// - Parameters:
 ///   - storage: The storage to use.
+///   - failureHandler: The closure to call for every failed assignment in `operation`. The default is the
+///     handler of an outer override, or ``SecureStorageDefaults/failureHandler``.
 ///   - operation: The closure to run.
 /// - Returns: The result of the closure.
 /// - Throws: The error of the closure.
+@discardableResult
 nonisolated(nonsending)
   public func withSecureStorage<Result, Failure: Error>(
     _ storage: any SecureStorage,
+    failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? = nil,
     operation: nonisolated(nonsending) () async throws(Failure) -> Result
   ) async throws(Failure) -> Result
 {
-  try await SecureStorageDefaults.overriding.withValue(StorageBox(storage)) {
+  try await SecureStorageDefaults.overriding.withValue(.override(storage, failureHandler)) {
     do throws(Failure) {
       return Swift.Result<Result, Failure>.success(try await operation())
     } catch {
