@@ -23,6 +23,33 @@ import Testing
     #expect(error.recoverySuggestion?.contains("gnome-keyring") == true)
   }
 
+  @Test func `a catch clause can name a code`() {
+    func outcome(of error: any Error) -> String {
+      do {
+        throw error
+      } catch .locked {
+        return "locked"
+      } catch SecureStorageError.Code.timedOut {
+        return "timed out"
+      } catch {
+        return "another"
+      }
+    }
+    func error(_ code: SecureStorageError.Code) -> SecureStorageError {
+      SecureStorageError(code, operation: .read, backendName: "test")
+    }
+    #expect(outcome(of: error(.locked)) == "locked")
+    #expect(outcome(of: error(.timedOut)) == "timed out")
+    #expect(outcome(of: error(.damaged)) == "another")
+    #expect(outcome(of: CancellationError()) == "another")
+    do throws(SecureStorageError) {
+      throw error(.locked)
+    } catch .locked {
+    } catch {
+      Issue.record("the clause doesn't name the code of \(error)")
+    }
+  }
+
   /// Other programs choose labels, and a storage names them in its errors.
   @Test func `every text is one line that leaves the terminal alone`() {
     let text = "a\u{1B}]0;b\u{7}\r\nc\u{9B}2J\u{2028}d\u{202E}\u{E9}"

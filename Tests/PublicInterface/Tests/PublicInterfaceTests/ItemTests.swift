@@ -165,6 +165,7 @@ import Testing
     error.argument = "item"
     error.underlying = cause
     #expect(error.code.rawValue == error.code.description)
+    #expect(Code(rawValue: "full") ~= error)
     let own = InMemoryStorage().error(
       .invalidArgument, during: .save, message: "It is bad.", recoverySuggestion: "Mend it.",
       argument: "item", underlying: cause)
