@@ -38,6 +38,22 @@ import Testing
     }
   }
 
+  @Test func `settings that are printed show their names`() {
+    struct Named {
+      @Password("authToken") var authToken: String?
+      @Credentials("account") var account: Credential?
+      @InternetPassword(server: "git.example.org", account: "me") var gitPassword: String?
+      @SecureValue("theme", default: "dark") var theme: String
+    }
+    for (way, text) in Renderings.of(Named()) {
+      #expect(!text.contains("Function"), "\(way): \(text)")
+    }
+    let text = "\(Named())"
+    for name in ["authToken", "account", "git.example.org", "theme"] {
+      #expect(text.contains(name), "\(text)")
+    }
+  }
+
   @Test func `errors hide the secret`() throws {
     let storage = InMemoryStorage()
     let key = ItemKey.password(service: "service", account: "account")

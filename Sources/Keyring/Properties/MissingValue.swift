@@ -9,18 +9,26 @@ struct MissingValue<Stored: Sendable, Value: Sendable>: Sendable {
   let read: @Sendable (SecureProperty<Stored>) -> Value
   /// Assigns a value to the property, or removes the item if the value stands for a missing one.
   let assign: @Sendable (SecureProperty<Stored>, Value) -> Void
+  /// The value that stands for a missing item, as text.
+  let description: String
+}
+
+/// The text of a missing value, in place of the closures, when a program prints its settings.
+extension MissingValue: CustomStringConvertible, CustomReflectable {
+  var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension MissingValue where Value == Stored? {
   /// The representation of a missing item as `nil`.
   static var isNil: MissingValue {
-    MissingValue(read: { $0.value }, assign: { $0.value = $1 })
+    MissingValue(read: { $0.value }, assign: { $0.value = $1 }, description: "nil")
   }
 }
 
 extension MissingValue where Value == Stored {
   /// Returns the representation of a missing item as a default value, which isn't stored.
   static func isDefault(_ value: Stored) -> MissingValue {
-    MissingValue(read: { $0.value ?? value }, assign: { $0.value = $1 })
+    MissingValue(
+      read: { $0.value ?? value }, assign: { $0.value = $1 }, description: "a default")
   }
 }
