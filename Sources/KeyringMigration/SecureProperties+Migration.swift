@@ -117,7 +117,10 @@ extension SecureProperties {
     for name in paths.keys where !members.contains(where: { $0.name == name }) {
       throw SecureStorageError(
         .invalidArgument, operation: .migrate, backendName: "SecureProperties",
-        message: "There is no property \"\(name)\".", argument: "paths")
+        message: "There is no property \"\(name)\".",
+        recoverySuggestion: """
+          Use one of these names: \(members.map { "\"\($0.name)\"" }.joined(separator: ", ")).
+          """, argument: "paths")
     }
     // Several properties can declare the same item, which is migrated only once.
     var seen: Set<ItemKey> = []

@@ -140,6 +140,9 @@ import Testing
       try properties.migrate(from: defaults.plaintext, at: ["authTokn": ["authToken"]])
     }
     #expect(error?.argument == "paths")
+    for name in ["\"authToken\"", "\"me@git.example.org\""] {
+      #expect(error?.recoverySuggestion?.contains(name) == true)
+    }
   }
 
   @Test func `a migration goes on after a failure at any call`() throws {
