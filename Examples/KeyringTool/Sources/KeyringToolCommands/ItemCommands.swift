@@ -20,11 +20,11 @@ public struct ItemCommands: Sendable {
   /// - Parameters:
   ///   - selection: The items to list.
   ///   - isExpired: Pass `true` to list only items whose secret has expired.
-  ///   - allowsUnlocking: A Boolean value that indicates whether locked items may be unlocked. They're
-  ///     listed in any case.
+  ///   - allowsUnlocking: A Boolean value that indicates whether locked items may be unlocked. If the
+  ///     storage shows them while they're locked, they're listed in any case.
   /// - Returns: The items as text.
   /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or `SecureStorageError` if the items
-  ///   can't be read.
+  ///   can't be read, or if a locked storage hides them.
   public func list(
     _ selection: ItemSelection, isExpired: Bool = false, allowsUnlocking: Bool = true
   ) throws -> ItemListing {
@@ -66,11 +66,12 @@ public struct ItemCommands: Sendable {
   ///   - label: The name that keyring managers show, or `nil` to leave it unchanged.
   ///   - expires: The time from which the secret counts as expired, or `nil` if it doesn't expire.
   ///   - mode: The save mode.
+  ///   - advice: A sentence that says how to replace an item that already exists.
   /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or another error if the secret can't
   ///   be stored.
   public func set(
     _ secret: Secret, for selection: ItemSelection, login: String? = nil, label: String? = nil,
-    expires: Date? = nil, mode: SaveMode = .addOrReplace
+    expires: Date? = nil, mode: SaveMode = .addOrReplace, toReplace advice: String = ""
   ) throws {
     var item = SecureItem(
       key: try selection.key(), secret: secret, label: label,
@@ -81,7 +82,15 @@ public struct ItemCommands: Sendable {
       // The time belongs to the old secret.
       item.expires = nil
     }
-    try storage.save(item, mode: mode)
+    do {
+      try storage.save(item, mode: mode)
+    } catch .itemAlreadyExists {
+      throw ToolFailure(
+        "There is already a \(item.key).", recoverySuggestion: advice, status: .alreadyExists)
+    } catch {
+      // Without this clause, Swift 6.3 crashes.
+      throw error
+    }
   }
 
   /// Removes items.

@@ -51,9 +51,9 @@ public struct ItemSelection: Sendable {
   public func key() throws(Unclear) -> ItemKey {
     try check()
     if let server { return .internetPassword(server: server, account: account) }
-    guard let service else { throw Unclear(message: "Specify --service or --server.") }
+    guard let service else { throw Unclear(message: "Specify a service or --server.") }
     if let credential { return .credentials(service: service, label: credential) }
-    guard let account else { throw Unclear(message: "Specify --account or --credential.") }
+    guard let account else { throw Unclear(message: "Specify an account or --credential.") }
     return isValue
       ? .value(service: service, account: account, accessGroup: accessGroup)
       : .password(service: service, account: account, accessGroup: accessGroup)
@@ -87,9 +87,9 @@ public struct ItemSelection: Sendable {
   public func query(all: Bool) throws(Unclear) -> ItemQuery {
     guard all else { return .key(try key()) }
     if account != nil || credential != nil {
-      throw Unclear(message: "Specify either --all, or --account or --credential.")
+      throw Unclear(message: "Specify either --all, or an account or --credential.")
     }
-    if service == nil, server == nil { throw Unclear(message: "Specify --service or --server.") }
+    if service == nil, server == nil { throw Unclear(message: "Specify a service or --server.") }
     return try query()
   }
 
@@ -98,14 +98,14 @@ public struct ItemSelection: Sendable {
   /// - Throws: ``Unclear`` with the names of the parts.
   public func check() throws(Unclear) {
     if service != nil, server != nil {
-      throw Unclear(message: "Specify either --service or --server.")
+      throw Unclear(message: "Specify either a service or --server.")
     }
     if account != nil, credential != nil {
-      throw Unclear(message: "Specify either --account or --credential.")
+      throw Unclear(message: "Specify either an account or --credential.")
     }
     let isOfService = accessGroup != nil || isValue
     if server != nil, isOfService || credential != nil {
-      throw Unclear(message: "Use --access-group, --credential and --value only with --service.")
+      throw Unclear(message: "Use --access-group, --credential and --value only with a service.")
     }
     if credential != nil, isOfService {
       throw Unclear(message: "Don't use --access-group or --value with --credential.")

@@ -36,6 +36,6 @@ struct GenerateCommand: ParsableCommand {
     try ItemCommands(storage.selected()).set(
       SecretText.generated(length: length), for: item.selection(), login: login,
       expires: expiry.expires?.date,
-      mode: replace ? .addOrReplace : .add)
+      mode: replace ? .addOrReplace : .add, toReplace: "To replace it, use --replace.")
   }
 }

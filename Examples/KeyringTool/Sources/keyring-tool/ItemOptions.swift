@@ -6,6 +6,12 @@ import KeyringToolCommands
 
 /// The options that select one or more items.
 struct ItemOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("The same as --service.", valueName: "service"))
+  var serviceArgument: String?
+
+  @Argument(help: ArgumentHelp("The same as --account.", valueName: "account"))
+  var accountArgument: String?
+
   @Option(help: "The service that the item belongs to.")
   var service: String?
 
@@ -40,6 +46,12 @@ struct ItemOptions: ParsableArguments {
   var value = false
 
   func validate() throws {
+    if serviceArgument != nil, service != nil || server != nil {
+      throw ValidationError("Specify a service as an argument, or --service or --server.")
+    }
+    if accountArgument != nil, account != nil {
+      throw ValidationError("Specify the account as an argument, or with --account.")
+    }
     let hasParts = [port.map(String.init), `protocol`, path, domain, authentication]
       .contains { $0 != nil }
     if server == nil, hasParts {
@@ -62,7 +74,8 @@ struct ItemOptions: ParsableArguments {
 
   func selection() -> ItemSelection {
     ItemSelection(
-      service: service, account: account, accessGroup: accessGroup, credential: credential,
+      service: serviceArgument ?? service, account: accountArgument ?? account,
+      accessGroup: accessGroup, credential: credential,
       server: server.map { host in
         InternetServer(
           host, port: port, path: path, securityDomain: domain,

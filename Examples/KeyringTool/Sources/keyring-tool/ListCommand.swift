@@ -27,7 +27,7 @@ struct ListCommand: ParsableCommand {
   }
 
   func run() throws {
-    let listing = try ItemCommands(storage.selected())
+    let listing = try ItemCommands(storage.selection.openedSource())
       .list(items.selection(), isExpired: expired, allowsUnlocking: !storage.noPrompt)
     if json {
       try Terminal.print([listing.json()])

@@ -37,6 +37,7 @@ struct MoveCommand: ParsableCommand {
   func run() throws {
     let count = try ItemCommands(storage.keyring()).move(
       items.selection(), all: all, to: storage.keyring(to), replacing: replace)
+    guard count > 0 else { throw ToolFailure.nothingSelected }
     try Terminal.print(["moved \(count)"])
   }
 }

@@ -52,12 +52,17 @@ struct StorageSelection {
 
   /// The storage, from which items are to be read.
   ///
-  /// A missing file is a storage without items, but here it's a mistake.
+  /// A missing file or collection is a storage without items, but here it's a mistake.
   func openedSource() throws -> any ObservableStorage {
-    if case .file(let path) = name, access(path, F_OK) != 0 {
+    switch name {
+    case .file(let path) where access(path, F_OK) != 0:
       throw ToolFailure(
         "There is no file \(path).", recoverySuggestion: "Check the path after \"file:\".",
         status: .notFound)
+    case .keyring(_?):
+      // Throws an error if there is no such collection.
+      _ = try keyring().isLocked()
+    default: break
     }
     return try opened()
   }

@@ -21,9 +21,21 @@ struct ProgramTests {
     #expect(long.output.contains("label: \(service): me") && !long.output.contains("s3cret"))
 
     let again = try Program.tool(["set", "--add"] + item, input: "other")
-    #expect(again.status == 4 && again.errors.contains("already") && again.output.isEmpty)
+    #expect(again.status == 4 && again.errors.contains("leave out --add") && again.output.isEmpty)
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
     #expect(try Program.run("secret-tool", lookup).status != 0)
+  }
+
+  @Test func `arguments are shorter than options`() throws {
+    #expect(try Program.tool(["set", service, "me"], input: "s3cret").status == 0)
+    #expect(try Program.tool(["get", service, "me"]).output == "s3cret")
+    #expect(try Program.tool(["list", service]).output.contains("username=me"))
+    #expect(try Program.tool(["get", service, "--account", "me"]).output == "s3cret")
+    #expect(try Program.tool(["remove", "--service", service, "--account", "me"]).status == 0)
+    let server = ["get", "me", "--server", service]
+    for arguments in [["get", service, "--service", service], server] {
+      #expect(try Program.tool(arguments).status == 64)
+    }
   }
 
   @Test func `expired items are found`() throws {
@@ -49,9 +61,13 @@ struct ProgramTests {
       let list = try Program.tool(["list", "--service", service] + options)
       #expect(list.status == 0 && list.output.isEmpty)
     }
+    for storage in [["--collection", service], ["--storage", "file:/nonexistent/\(service)"]] {
+      let list = try Program.tool(["list"] + storage)
+      #expect(list.status == 3 && list.output.isEmpty && !list.errors.isEmpty, "\(list)")
+    }
     for arguments in [
       ["remove", "--all"], ["remove", "--account", "me"], ["export", "--to", "keyring:session"],
-      ["import", "--from", "keyring:session"],
+      ["import", "--from", "keyring:session"], ["move", "--all", "--to", "session"],
     ] {
       let result = try Program.tool(arguments + ["--service", service])
       #expect(result.status == 3 && result.output.isEmpty, "\(result)")
