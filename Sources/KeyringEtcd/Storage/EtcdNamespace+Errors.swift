@@ -35,7 +35,9 @@ extension EtcdNamespace {
       return error(
         .accessDenied, "The certificate of the cluster or of this program isn't trusted.",
         recoverySuggestion:
-          "Check the files in the argument \"tls\", and whether a certificate has expired.",
+          """
+          Check the files in the argument "tls", whether a certificate has expired, and the clock of this machine.
+          """,
         underlying: underlying(text))
     case .lost(let text):
       return error(
