@@ -3,6 +3,7 @@
 #if Etcd && os(Linux)
 import Keyring
 import KeyringStorage
+import Synchronization
 import Testing
 
 @testable import KeyringEtcd
@@ -46,6 +47,33 @@ import Testing
     #expect(transport.count - requests >= 2)
     try await storage.setPassword("newer", for: key)
     #expect(transport.writeCount - before == 2)
+  }
+
+  @Test func `a removal that begins again removes no more than its limit`() async throws {
+    for number in 0..<130 {
+      try await storage.setPassword("s3cret", for: .password(service: "many", account: "\(number)"))
+    }
+    // The newest 64 are removed at once. Then another process changes one of the others.
+    let changed = ItemKey.password(service: "many", account: "50")
+    let isChanged = Atomic(false)
+    transport.fail(
+      .late {},
+      .late { [other] in
+        try? await other.setPassword("new", for: changed)
+        isChanged.store(true, ordering: .relaxed)
+      })
+    var query = ItemQuery.service("many")
+    query.limit = 100
+    #expect(try await storage.removeItems(matching: query) == 100)
+    let wasChanged = isChanged.load(ordering: .relaxed)
+    #expect(wasChanged)
+    #expect(try await other.items(matching: .service("many")).count == 30)
+  }
+
+  @Test func `a timeout can have any length`() async throws {
+    let patient = cluster.storage(like: other, transport, timeout: .seconds(Int64.max))
+    try await patient.setPassword("new", for: key)
+    #expect(try await patient.password(for: key) == "new")
   }
 
   @Test func `a request that is lost is repeated`() async throws {

@@ -114,6 +114,7 @@ extension EtcdNamespace {
   func removeItems(matching query: ItemQuery) async throws(SecureStorageError) -> Int {
     try await perform(.remove) { (session) throws(SecureStorageError) in
       var count = 0
+      var query = query
       while true {
         let (keys, changes) = try await removals(matching: query, session)
         if changes.isEmpty { return count }
@@ -125,6 +126,7 @@ extension EtcdNamespace {
           // Otherwise, the items are read again.
           guard case .done = outcome else { break }
           count += part.count
+          query.limit = query.limit.map { $0 - part.count }
           if start + part.count == changes.count { return count }
         }
       }

@@ -16,6 +16,8 @@ final class FaultyTransport: EtcdTransport {
     case requestLost
     /// The request arrives when the test releases it. Its sender thinks that it's lost.
     case held
+    /// The request arrives after something else has happened.
+    case late(@Sendable () async -> Void)
   }
 
   private typealias Held = @Sendable () async -> Result<[UInt8], EtcdFailure>
@@ -114,6 +116,9 @@ final class FaultyTransport: EtcdTransport {
         }
       }
       throw .lost("a test")
+    case .late(let event):
+      await event()
+      return try await base.send(path, body, to: endpoint, token: token, until: moment)
     case nil:
       return try await base.send(path, body, to: endpoint, token: token, until: moment)
     }
