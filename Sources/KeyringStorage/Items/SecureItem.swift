@@ -117,7 +117,6 @@ extension ItemKey {
     let others = attributes.filter { $0.key != AttributeName.service }
       .sorted { $0.key < $1.key }.map(\.value)
     let label = ([service].compactMap(\.self) + others).joined(separator: ": ")
-    // Replaces scalars, because a slash with a combining mark is another character, but still a slash.
-    return String(String.UnicodeScalarView(label.unicodeScalars.map { $0 == "/" ? "-" : $0 }))
+    return label.replacingScalars(["/"], by: "-")
   }
 }

@@ -310,6 +310,10 @@ import Testing
     #expect(
       UserFolder.state.path(of: "../a/b", suffix: "selection", in: { _ in "/s" })
         == "/s/swift-keyring/..-a-b.selection")
+    // The mark belongs to the same character as the slash.
+    #expect(
+      UserFolder.state.path(of: "../\u{301}a", suffix: "selection", in: { _ in "/s" })
+        == "/s/swift-keyring/..-\u{301}a.selection")
   }
 
   // The test has a process of its own, because variables belong to the whole process.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import KeyringLibc
+internal import KeyringStorage
 
 /// A folder in which a user's programs keep files.
 ///
@@ -29,8 +30,7 @@ enum UserFolder {
     // The specification says to ignore a path that isn't absolute.
     let path = variable(own).flatMap { $0.hasPrefix("/") ? $0 : nil }
     guard let folder = path ?? home(variable).map({ "\($0)/\(inHome)" }) else { return nil }
-    let file = String(name.map { $0 == "/" || $0 == "\0" ? "-" : $0 })
-    return "\(folder)/swift-keyring/\(file).\(suffix)"
+    return "\(folder)/swift-keyring/\(name.replacingScalars(["/", "\0"], by: "-")).\(suffix)"
   }
 
   /// Returns the home, if it belongs to this user.
