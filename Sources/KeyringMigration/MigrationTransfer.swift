@@ -50,7 +50,7 @@ struct MigrationTransfer: Sendable {
     // If the destination has an item of the source, both may be the same storage. In that case, removing an
     // item from one would remove it from both. Another program may just have changed or removed the others.
     if isAnyFound, let storage = source.storage,
-      try StorageProbe(destination).isFound(in: storage)
+      try destination.sharesItems(with: storage)
     {
       throw SecureStorageError(
         .invalidArgument, operation: .migrate, backendName: destination.backendName,

@@ -89,6 +89,15 @@ import Testing
     try expectAll(in: new)
   }
 
+  @Test func `a migration leaves the probe of another one alone`() throws {
+    let probe = ItemKey.value(service: "swift-keyring migration", account: "another")
+    try new.save(SecureItem(key: probe, secret: Secret("")), mode: .add)
+    try fill(old)
+    try fill(new)
+    #expect(try Migration(of: query, from: old, to: new).run() == Self.items.count)
+    #expect(try new.items(matching: .service("swift-keyring migration")).map(\.key) == [probe])
+  }
+
   @Test func `an asynchronous copy leaves the items in the source`() async throws {
     try fill(old)
     #expect(try await Migration(of: query, from: old, to: new).copy() == Self.items.count)
@@ -331,7 +340,7 @@ import Testing
           #expect(try old.exists(item.key) || new.exists(item.key), comment)
         }
         try Migration(of: query, from: old, to: new).run()
-        // A probe may have left an item behind, which only the next probe would remove.
+        // A killed migration may have left an item behind, which only a later one removes.
         try new.removeItems(matching: .service("swift-keyring migration"))
         try expectAll(items, in: new, comment)
         try expectNone(in: old, comment)
