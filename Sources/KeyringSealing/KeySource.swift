@@ -85,7 +85,13 @@ public struct KeySource: Sendable {
   static let leastByteCount = 32
 
   /// Returns a random key that can't be guessed.
-  package static func newKey() -> Secret { Secret(bytes: [UInt8].random(leastByteCount)) }
+  package static func newKey() -> Secret {
+    var generator = SystemRandomNumberGenerator()
+    return Secret(capacity: leastByteCount) { room in
+      for index in room.indices { room[index] = .random(in: 0...255, using: &generator) }
+      return room.count
+    }
+  }
 }
 
 extension KeySource: CustomStringConvertible, CustomReflectable {
