@@ -25,8 +25,6 @@ let package = Package(
         .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
     .executableTarget(
-      name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
-    .executableTarget(
       name: "fleet-contender",
       dependencies: [
         "Contending",

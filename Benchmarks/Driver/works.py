@@ -14,6 +14,7 @@ from contenders import Program, Worker
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 SWIFT = REPOSITORY / ".build/benchmarks/release"
+COLD_START = REPOSITORY / ".build/benchmarks-cold-start/release"
 STATIC = REPOSITORY / ".build/benchmarks-static/release"
 C = REPOSITORY / ".build/benchmarks/C"
 PYTHON = "/usr/bin/python3"  # the system's own Python, which has Debian's modules
@@ -266,7 +267,7 @@ def cold_start(quick):
     tool = [shutil.which("secret-tool"), "lookup", "service", SERVICE, "username", "account-0"]
     keyring = [PYTHON, "-m", "keyring", "get", SERVICE, "account-0"]
     contenders = [
-        Program(SWIFT_PROGRAM, [str(SWIFT / "cold-start")], PASSWORD),
+        Program(SWIFT_PROGRAM, [str(COLD_START / "cold-start")], PASSWORD),
         Program(STATIC_PROGRAM, [str(STATIC / "cold-start")], PASSWORD),
         Program(C_PROGRAM, [str(C / "cold-start")], PASSWORD),
         Program("secret-tool lookup", tool, PASSWORD),
