@@ -27,24 +27,18 @@ struct FleetItem: Sendable {
     case content
   }
 
-  init(_ record: ItemRecord, _ secret: Secret, writeID: [UInt8], order: Int64 = 0) {
-    (self.record, self.secret, self.writeID, self.order) = (record, secret, writeID, order)
-    revision = 0
+  init(
+    _ record: ItemRecord, _ secret: Secret, writeID: [UInt8], order: Int64 = 0, revision: Int64 = 0
+  ) {
+    (self.record, self.secret, self.writeID) = (record, secret, writeID)
+    (self.order, self.revision) = (order, revision)
   }
 
   /// The same item in the same place of the order, to encrypt it with another key.
   var moved: FleetItem { FleetItem(record, secret, writeID: writeID, order: order) }
 
   /// The bytes to encrypt.
-  var content: Secret {
-    var counter = ByteWriter(counting: ())
-    write(to: &counter)
-    return Secret(capacity: counter.count) { room in
-      var writer = ByteWriter(room)
-      write(to: &writer)
-      return writer.count
-    }
-  }
+  var content: Secret { Secret(writing: write(to:)) }
 
   private func write(to writer: inout ByteWriter) {
     writeID.withUnsafeBytes { writer.write(bytes: $0) }
@@ -66,13 +60,6 @@ struct FleetItem: Sendable {
         record, Secret(copying: UnsafeRawBufferPointer(rebasing: bytes[secret])),
         writeID: Array(bytes[id]), order: order == 0 ? revision : order, revision: revision)
     }
-  }
-
-  private init(
-    _ record: ItemRecord, _ secret: Secret, writeID: [UInt8], order: Int64, revision: Int64
-  ) {
-    (self.record, self.secret, self.writeID) = (record, secret, writeID)
-    (self.order, self.revision) = (order, revision)
   }
 }
 #endif

@@ -74,38 +74,27 @@ struct FileContent: Sendable {
   mutating func sealed(
     _ envelope: Envelope, _ place: FileLocation
   ) throws(SecureStorageError) -> [UInt8] {
-    let preamble = Self.preambleByteCount(place)
-    let count = entries.values.reduce(preamble) { $0 + $1.record.count }
-    guard count <= FileLocation.largest - FileHeader.byteCount - SealingKey.overhead else {
+    var places: [(key: ItemKey, start: Int)] = []
+    let content = Secret { writer in
+      // The closure is called twice.
+      places.removeAll(keepingCapacity: true)
+      writer.write(text: place.name)
+      writer.write(revision)
+      writer.write(UInt32(entries.count))
+      for (key, entry) in entries {
+        places.append((key, writer.count))
+        entry.withRecord { writer.write(bytes: $0) }
+      }
+    }
+    guard content.count <= FileLocation.largest - FileHeader.byteCount - SealingKey.overhead else {
       throw SecureStorageError(
         .invalidArgument, place, "The file would be larger than \(FileLocation.largest) bytes.",
         recoverySuggestion: "Remove items, or use another file for some of them.",
         argument: "secret")
     }
-    var places: [ItemKey: Int] = [:]
-    places.reserveCapacity(entries.count)
-    let content = Secret(capacity: count) { room in
-      var writer = ByteWriter(room)
-      writer.write(text: place.name)
-      writer.write(revision)
-      writer.write(UInt32(entries.count))
-      for (key, entry) in entries {
-        places[key] = writer.count
-        entry.withRecord { writer.write(bytes: $0) }
-      }
-      return writer.count
-    }
     for (key, start) in places { entries[key]?.move(to: content, at: start) }
     isChanged = false
     return try SealedFile.bytes(sealing: content, envelope, place)
-  }
-
-  private static func preambleByteCount(_ place: FileLocation) -> Int {
-    var counter = ByteWriter(counting: ())
-    counter.write(text: place.name)
-    counter.write(UInt64(0))
-    counter.write(UInt32(0))
-    return counter.count
   }
 
   /// Decrypts the items of a file.
@@ -124,7 +113,8 @@ struct FileContent: Sendable {
           let start = reader.position
           let header = try RecordHeader(&reader)
           let secret = try reader.skippedBytes()
-          let entry = FileEntry(header, in: content, start..<reader.position, secret: secret)
+          let entry = FileEntry(
+            header, in: content, start..<reader.position, secretCount: secret.count)
           guard entries.updateValue(entry, forKey: header.item.key) == nil else {
             throw MalformedRecord()
           }

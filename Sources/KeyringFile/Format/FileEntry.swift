@@ -11,32 +11,30 @@ struct FileEntry: Sendable {
 
   /// The memory that contains the record, possibly among others.
   private var memory: Secret
-  private(set) var record: Range<Int>
-  private var secretBytes: Range<Int>
+  private var record: Range<Int>
+  /// The number of bytes of the secret, with which the record ends.
+  private let secretCount: Int
 
-  init(_ header: RecordHeader, in memory: Secret, _ record: Range<Int>, secret: Range<Int>) {
+  init(_ header: RecordHeader, in memory: Secret, _ record: Range<Int>, secretCount: Int) {
     (revision, fields) = (header.revision, header.item)
-    (self.memory, self.record, secretBytes) = (memory, record, secret)
+    (self.memory, self.record, self.secretCount) = (memory, record, secretCount)
   }
 
   /// Encodes a new record.
   init(_ header: RecordHeader, _ secret: Secret) {
-    var counter = ByteWriter(counting: ())
-    header.write(to: &counter)
-    let start = counter.count + 4
-    let memory = Secret(capacity: start + secret.count) { room in
-      var writer = ByteWriter(room)
+    let memory = Secret { writer in
       header.write(to: &writer)
       writer.write(UInt32(secret.count))
       secret.withUnsafeBytes { writer.write(bytes: $0) }
-      return writer.count
     }
-    self.init(header, in: memory, 0..<memory.count, secret: start..<memory.count)
+    self.init(header, in: memory, 0..<memory.count, secretCount: secret.count)
   }
 
   /// A copy of the secret.
   var secret: Secret {
-    memory.withUnsafeBytes { Secret(copying: UnsafeRawBufferPointer(rebasing: $0[secretBytes])) }
+    memory.withUnsafeBytes {
+      Secret(copying: UnsafeRawBufferPointer(rebasing: $0[record].suffix(secretCount)))
+    }
   }
 
   /// Returns whether both entries come from the same write.
@@ -51,10 +49,8 @@ struct FileEntry: Sendable {
 
   /// Updates the location of the record after it was copied to other memory.
   mutating func move(to memory: Secret, at start: Int) {
-    let offset = start - record.lowerBound
     self.memory = memory
-    record = (record.lowerBound + offset)..<(record.upperBound + offset)
-    secretBytes = (secretBytes.lowerBound + offset)..<(secretBytes.upperBound + offset)
+    record = start..<start + record.count
   }
 
   /// Returns the item with the requested details.

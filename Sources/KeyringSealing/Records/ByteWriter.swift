@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing
+package import KeyringStorage
+
 /// A writer that puts values into memory one after another, or only counts the bytes that they need.
 ///
 /// Integers are written with the highest byte first. Text is written as UTF-8, after the number of bytes.
@@ -33,6 +35,22 @@ package struct ByteWriter {
     for (name, value) in attributes {
       write(text: name)
       write(text: value)
+    }
+  }
+}
+
+extension Secret {
+  /// Creates a secret in place from values.
+  ///
+  /// - Parameter write: A closure that writes the values. It's called once to count the bytes, and once more
+  ///   to write them.
+  package init(writing write: (inout ByteWriter) -> Void) {
+    var counter = ByteWriter(counting: ())
+    write(&counter)
+    self.init(capacity: counter.count) { room in
+      var writer = ByteWriter(room)
+      write(&writer)
+      return writer.count
     }
   }
 }
