@@ -177,7 +177,8 @@ final class EncryptedFile: Sendable {
       defer { prepared.withLock { $0 = nil } }
       if try version() != nil {
         // Use a new data key, so that someone who knows the old one can't read later content.
-        var new = try newEnvelopeWithoutLock(with: newSource)
+        // Some sources create a key only under the lock.
+        var new = try newSource.mayLoseNewKey ? nil : newEnvelope(with: newSource)
         // Also switch if only the last step failed, which is to sync the folder to the disk.
         defer {
           if let new, knownEnvelope(for: FileHeader(new.wrappedKey)) != nil {
@@ -214,13 +215,6 @@ final class EncryptedFile: Sendable {
         return new
       }
     }
-  }
-
-  /// Creates a new data key, or returns `nil` if the source's key must be created under the lock.
-  private func newEnvelopeWithoutLock(
-    with source: KeySource
-  ) throws(SecureStorageError) -> Envelope? {
-    source.mayLoseNewKey ? nil : try newEnvelope(with: source)
   }
 
   private func newEnvelope(with source: KeySource) throws(SecureStorageError) -> Envelope {

@@ -8,16 +8,6 @@ public struct PlaintextMapping: Sendable {
   let key: ItemKey
   private let parse: @Sendable (ExternalValue, inout SecureItem) -> Bool
 
-  /// Creates a mapping with a coding.
-  ///
-  /// - Parameters:
-  ///   - path: The names on the way to the value.
-  ///   - key: The key of the item.
-  ///   - coding: The coding of the value in the item.
-  private init<Value>(path: [String], as key: ItemKey, coding: ItemCoding<Value>) {
-    self.init(path: path, as: key, parsing: coding.parse)
-  }
-
   /// Creates a mapping with a parser.
   ///
   /// - Parameters:
@@ -38,7 +28,7 @@ public struct PlaintextMapping: Sendable {
   ///   - key: The key of a generic or an internet password.
   /// - Returns: The mapping.
   public static func password(_ path: String..., as key: ItemKey) -> PlaintextMapping {
-    PlaintextMapping(path: path, as: key, coding: .text)
+    PlaintextMapping(path: path, as: key, parsing: ItemCoding.text.parse)
   }
 
   /// Creates a mapping of a login and password to a credential.
@@ -50,7 +40,7 @@ public struct PlaintextMapping: Sendable {
   ///   - key: The key of the credential.
   /// - Returns: The mapping.
   public static func credential(_ path: String..., as key: ItemKey) -> PlaintextMapping {
-    PlaintextMapping(path: path, as: key, coding: .credential)
+    PlaintextMapping(path: path, as: key, parsing: ItemCoding.credential.parse)
   }
 
   /// Creates a mapping of JSON, or of text that contains JSON, to a value of a type.
@@ -66,7 +56,7 @@ public struct PlaintextMapping: Sendable {
   public static func value<Value: Codable & Sendable>(
     _ path: String..., of type: Value.Type, as key: ItemKey
   ) -> PlaintextMapping {
-    PlaintextMapping(path: path, as: key, coding: ItemCoding<Value>.value)
+    PlaintextMapping(path: path, as: key, parsing: ItemCoding<Value>.value.parse)
   }
 
   /// The name of the value, for messages.

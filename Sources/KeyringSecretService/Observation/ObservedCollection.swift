@@ -108,7 +108,7 @@ final class ObservedCollection {
     isLocked = state.isLocked
     if isFirst {
       isIncomplete = state.isLocked
-      known = ItemSnapshot(knownItems(state))
+      known = ItemSnapshot(knownItems(state.items ?? [:]))
     } else if state.isLocked {
       // Items that can't be read aren't compared.
       if !wasLocked || isInterrupted { report(.locked) }
@@ -147,10 +147,6 @@ final class ObservedCollection {
     // Without a query, there is no list of items to compare with.
     if query == nil { return }
     for change in changes { report(.changed(change)) }
-  }
-
-  private func knownItems(_ state: State) -> [ObjectPath: KnownItem] {
-    knownItems(state.items ?? [:])
   }
 
   private func knownItems(_ answers: [ObjectPath: Variant]) -> [ObjectPath: KnownItem] {

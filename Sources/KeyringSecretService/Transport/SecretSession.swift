@@ -72,15 +72,6 @@ final class SecretSession: Sendable {
   ///
   /// The signal for this would go to a main context that no thread iterates.
   var isClosed: Bool { connection.isClosed }
-
-  /// Calls a closure for each signal of the provider, or about it, that arrives in the main context.
-  ///
-  /// - Returns: A closure that ends the subscription.
-  func subscribe(
-    to signal: BusSignal, _ handler: @escaping (Variant) -> Void
-  ) -> () -> Void {
-    connection.subscribe(to: signal) { handler($0.arguments) }
-  }
 }
 
 // MARK: - Names on the bus

@@ -9,16 +9,17 @@ package final class OpenFile: Sendable {
 
   /// Opens a file.
   ///
+  /// Only its owner can use a file that is created.
+  ///
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - flags: The flags of open(2). The file is also closed when another program is started.
-  ///   - mode: The permissions for a file that is created.
   ///   - directory: The directory that a relative path begins in. The default is the current directory.
   /// - Throws: `FileFailure` if the file can't be opened.
   package init(
-    _ path: String, _ flags: Int32, mode: mode_t = 0o600, in directory: OpenFile? = nil
+    _ path: String, _ flags: Int32, in directory: OpenFile? = nil
   ) throws(FileFailure) {
-    descriptor = openat(directory?.descriptor ?? AT_FDCWD, path, flags | O_CLOEXEC, mode)
+    descriptor = openat(directory?.descriptor ?? AT_FDCWD, path, flags | O_CLOEXEC, 0o600)
     if descriptor >= 0 { return }
     throw FileFailure(errno == ENOENT ? "doesn't exist" : "can't be opened")
   }
