@@ -39,11 +39,7 @@ final class ItemWatch: Sendable {
   deinit { state.withLock { $0.task?.cancel() } }
 
   /// The executor that follows all watches, so that no thread of the app's has to be free.
-  private static let executor = {
-    let executor = ThreadExecutor(Wakening())
-    executor.start(named: "swift-keyring w")
-    return executor
-  }()
+  private static let executor = ThreadExecutor(threadNamed: "swift-keyring w")
 
   /// Adds an observer, and starts the watch if it's the first one.
   func observe(

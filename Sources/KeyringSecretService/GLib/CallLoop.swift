@@ -95,11 +95,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   /// The executor of all asynchronous operations.
   ///
   /// Its thread starts with the first operation.
-  private static let ofAsynchronousCalls: ThreadExecutor = {
-    let executor = ThreadExecutor(CallLoop())
-    executor.start(named: "swift-keyring")
-    return executor
-  }()
+  private static let ofAsynchronousCalls = ThreadExecutor(CallLoop(), threadNamed: "swift-keyring")
 
   /// Runs an operation on the thread of all asynchronous operations.
   ///

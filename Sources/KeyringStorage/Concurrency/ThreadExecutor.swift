@@ -30,6 +30,21 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   /// - Parameter events: The events for which its thread waits.
   package init(_ events: any EventSource) { self.events = events }
 
+  /// Creates an executor with a thread of its own, which runs jobs forever.
+  ///
+  /// - Parameters:
+  ///   - events: The events for which the thread waits.
+  ///   - name: The name of the thread, of at most 15 bytes.
+  package convenience init(_ events: any EventSource = Wakening(), threadNamed name: String) {
+    self.init(events)
+    let isStarted = Self.startThread(named: name) {
+      self.events.enter()
+      pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
+      while true { self.turn() }
+    }
+    precondition(isStarted, "no thread can be started")
+  }
+
   /// The time on the monotonic clock, in microseconds.
   package static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1000) }
 
@@ -117,16 +132,6 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
 
   // MARK: - Threads
 
-  /// Starts a thread that runs jobs forever.
-  package func start(named name: String) {
-    let isStarted = Self.startThread(named: name) {
-      self.events.enter()
-      pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
-      while true { self.turn() }
-    }
-    precondition(isStarted, "no thread can be started")
-  }
-
   /// Starts a thread of the library's own, outside Dispatch and the cooperative thread pool.
   ///
   /// - Parameters:
@@ -206,21 +211,13 @@ extension ThreadExecutor {
   }
 
   /// The executor that ends the waits of tasks without an executor of their own.
-  static let ofOthers: ThreadExecutor = {
-    let executor = ThreadExecutor(Wakening())
-    executor.start(named: "swift-keyring t")
-    return executor
-  }()
+  static let ofOthers = ThreadExecutor(threadNamed: "swift-keyring t")
 
   /// The executor of the tasks that take turns.
   ///
   /// They can't rely on the cooperative thread pool. Synchronous operations that wait for their turn may
   /// block all its threads.
-  package static let ofTurns: ThreadExecutor = {
-    let executor = ThreadExecutor(Wakening())
-    executor.start(named: "swift-keyring l")
-    return executor
-  }()
+  package static let ofTurns = ThreadExecutor(threadNamed: "swift-keyring l")
 
   /// Runs code on the executor's thread, or on this thread if it runs a synchronous operation.
   ///
