@@ -113,7 +113,7 @@ extension ContractTrial {
     _ = try expect(.itemNotFound, of: "updating an absent password") {
       try storage.setPassword("third", for: key, mode: .update)
     }
-    let credential = ItemKey.credentials(service: service, label: "label")
+    let credential = credentials()
     try storage.setCredential(Credential(login: "a", password: "b"), for: credential, mode: .add)
     _ = try expect(.itemAlreadyExists, of: "adding a present credential with another login") {
       try storage.setCredential(Credential(login: "c", password: "d"), for: credential, mode: .add)

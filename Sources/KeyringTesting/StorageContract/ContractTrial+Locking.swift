@@ -9,7 +9,7 @@ extension ContractTrial {
     // A storage that caches absence must not answer from that cache.
     try expect(secret(absent) == nil, "an absent item has a secret")
     try whileLocked(unlock) { storage in
-      for key in [absent, .credentials(service: service, label: "absent")] {
+      for key in [absent, credentials("absent")] {
         try expectLocked("reading") { _ = try secret(key) }
         try expectLocked("reading a secret alone") { _ = try storage.secret(for: key) }
         try expectLocked("reading many keys") {

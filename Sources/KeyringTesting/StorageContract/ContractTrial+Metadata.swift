@@ -97,12 +97,10 @@ extension ContractTrial {
   }
 
   func newestComesFirst() throws {
+    let credential = credentials()
     for login in ["first", "second"] {
-      try storage.setCredential(
-        Credential(login: login, password: "password"),
-        for: .credentials(service: service, label: "label"))
+      try storage.setCredential(Credential(login: login, password: "password"), for: credential)
     }
-    let credential = ItemKey.credentials(service: service, label: "label")
     let changed = try storage.item(for: credential, details: .metadata)?.modified
     // Keyrings store whole seconds, so there's no visible order until the clock has moved on. Also,
     // gnome-keyring doesn't count saving the same secret again as a modification.

@@ -45,7 +45,7 @@ extension ContractTrial {
 
   /// Checks a case in which a storage may have to create a new item and delete the old one: another login.
   private func newLoginsAreReplacements(_ log: ChangeLog) throws {
-    let key = ItemKey.credentials(service: service, label: "label")
+    let key = credentials()
     try storage.setCredential(Credential(login: "first", password: "s3cret"), for: key)
     try log.expect([.created(key)], self)
     try storage.setCredential(Credential(login: "second", password: "s3cret"), for: key)

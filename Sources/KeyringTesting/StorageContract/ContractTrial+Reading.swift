@@ -6,12 +6,8 @@ internal import KeyringStorage
 extension ContractTrial {
   func missingIsEmpty() throws {
     try expect(secret(password()) == nil, "a missing item was read")
-    try expect(
-      storage.password(for: .password(service: service, account: "account")) == nil,
-      "a password was read")
-    try expect(
-      storage.credential(for: .credentials(service: service, label: "label")) == nil,
-      "a credential was read")
+    try expect(storage.password(for: password()) == nil, "a password was read")
+    try expect(storage.credential(for: credentials()) == nil, "a credential was read")
     try expect(!storage.exists(password()), "a missing item exists")
     let items = try storage.items(matching: .service(service, details: .all))
     try expect(items.isEmpty, "a service without items has \(items.count)")
@@ -23,8 +19,7 @@ extension ContractTrial {
   func keysAreReadAtOnce() throws {
     let keys: [ItemKey] = [
       password("first"), password("second"), password("absent"), password("not text"),
-      .value(service: service, account: "first"), .credentials(service: service, label: "first"),
-      .credentials(service: service, label: "absent"),
+      .value(service: service, account: "first"), credentials("first"), credentials("absent"),
       .internetPassword(server: InternetServer(service), account: "first"),
     ]
     for (index, key) in keys.enumerated() where !"\(key)".contains("absent") {
@@ -45,7 +40,7 @@ extension ContractTrial {
   }
 
   func secretsAreReadAlone() throws {
-    let keys = [password(), password("another"), .credentials(service: service, label: "label")]
+    let keys = [password(), password("another"), credentials()]
     for round in ["first", "second"] {
       for (index, key) in keys.enumerated() {
         try save("\(round) \(index)", key)
@@ -74,7 +69,7 @@ extension ContractTrial {
     let notText = Secret(bytes: [0xFF, 0xFE, 0x00, 0xC0])
     try storage.save(SecureItem(key: password(), secret: notText), mode: .add)
     _ = try expect(.undecodable, of: "reading bytes as text") {
-      _ = try storage.password(for: .password(service: service, account: "account"))
+      _ = try storage.password(for: password())
     }
     try expect(secret(password()) == notText, "reading an item as another type changed it")
   }
@@ -149,9 +144,7 @@ extension ContractTrial {
   func emptyIsNotMissing() throws {
     try save("", password())
     try expect(secret(password()) == Secret(""), "an empty secret is missing or another one")
-    try expect(
-      storage.password(for: .password(service: service, account: "account")) == "",
-      "an empty password is missing")
+    try expect(storage.password(for: password()) == "", "an empty password is missing")
     try expect(storage.exists(password()), "an item with an empty secret does not exist")
     // A secret can also become empty, alone or together with its label.
     try save("present", password())
@@ -165,9 +158,9 @@ extension ContractTrial {
       item?.secret == Secret("") && item?.label == "Another label",
       "a secret that became empty with another label is missing or another one")
     let credential = Credential(login: "", password: "")
-    try storage.setCredential(credential, for: .credentials(service: service, label: "label"))
+    try storage.setCredential(credential, for: credentials())
     try expect(
-      storage.credential(for: .credentials(service: service, label: "label")) == credential,
+      storage.credential(for: credentials()) == credential,
       "an empty credential is missing or another one")
   }
 
@@ -179,8 +172,8 @@ extension ContractTrial {
       try save(text, key)
       try expect(secret(key) == Secret(text), "the text \(Array(text.utf8)) did not come back")
       let credential = Credential(login: text, password: text)
-      try storage.setCredential(credential, for: .credentials(service: service, label: text))
-      let found = try storage.credential(for: .credentials(service: service, label: text))
+      try storage.setCredential(credential, for: credentials(text))
+      let found = try storage.credential(for: credentials(text))
       try expect(
         found.map { Array($0.login.utf8) } == Array(text.utf8),
         "the login \(Array(text.utf8)) did not come back")
@@ -188,9 +181,8 @@ extension ContractTrial {
     // A login that differs only in its normalization is a different login.
     for login in [composed, decomposed] {
       try storage.setCredential(
-        Credential(login: login, password: login),
-        for: .credentials(service: service, label: "label"))
-      let found = try storage.credential(for: .credentials(service: service, label: "label"))
+        Credential(login: login, password: login), for: credentials())
+      let found = try storage.credential(for: credentials())
       try expect(
         found.map { Array($0.login.utf8) } == Array(login.utf8),
         "a login that changed in its normalisation only did not change")
@@ -228,7 +220,7 @@ extension ContractTrial {
     let marked = "\u{FEFF}text"
     for account in [marked, text] { try save(account, password(account), mode: .add) }
     try expect(secret(password(marked)) == Secret(marked), "an account lost its byte order mark")
-    let credential = ItemKey.credentials(service: service, label: marked)
+    let credential = credentials(marked)
     for login in [text, marked] {
       try storage.setCredential(Credential(login: login, password: login), for: credential)
       let found = try storage.credential(for: credential)?.login

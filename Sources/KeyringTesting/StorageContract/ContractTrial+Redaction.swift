@@ -8,7 +8,7 @@ extension ContractTrial {
     let marker = "marker-\(String.randomToken())"
     try save(marker, password())
     let credential = Credential(login: "login", password: marker)
-    try storage.setCredential(credential, for: .credentials(service: service, label: "label"))
+    try storage.setCredential(credential, for: credentials())
     let items = try storage.items(matching: .service(service, details: .all))
     try expect(items.count == 2, "two stored items are \(items.count)")
 

@@ -8,9 +8,9 @@ extension ContractTrial {
     try save("kept", password())
     let long = String(repeating: "x", count: ItemLimits.attributeBytes + 1)
     for bad in ["", "nul\0", long] {
-      try expectRefusal("account", .password(service: service, account: bad))
+      try expectRefusal("account", password(bad))
       try expectRefusal("service", .password(service: bad, account: "account"))
-      try expectRefusal("label", .credentials(service: service, label: bad))
+      try expectRefusal("label", credentials(bad))
       try expectRefusal("label", of: SecureItem(key: password(), label: bad))
     }
     try expectRefusal("label", of: SecureItem(key: password(), label: "with/slash"))
@@ -30,8 +30,7 @@ extension ContractTrial {
       try expectRefusal(
         "login",
         of: SecureItem(
-          key: .credentials(service: service, label: "label"), secret: Secret("x"),
-          attributes: ["username": bad]))
+          key: credentials(), secret: Secret("x"), attributes: ["username": bad]))
     }
     try expectRefusal(
       "attributes", of: SecureItem(key: password(), attributes: ["service": "another"]))

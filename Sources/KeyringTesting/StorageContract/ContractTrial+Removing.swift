@@ -33,8 +33,7 @@ extension ContractTrial {
     try save("kept", other)
     for account in ["one", "two", "three"] { try save(account, password(account)) }
     try storage.setCredential(
-      Credential(login: "login", password: "password"),
-      for: .credentials(service: service, label: "label"))
+      Credential(login: "login", password: "password"), for: credentials())
 
     let count = try storage.removeItems(matching: .service(service, kind: .credentials))
     try expect(count == 1, "removing a service's only credential removed \(count) items")

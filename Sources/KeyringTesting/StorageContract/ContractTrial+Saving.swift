@@ -33,14 +33,10 @@ extension ContractTrial {
   }
 
   func keysNeverCollide() throws {
-    let keys = [
-      ItemKey.password(service: service, account: "name"),
-      .password(service: service, account: "Name"),
-      .password(service: service, account: "name "),
-      .password(service: service, account: "name*"),
+    let keys: [ItemKey] = [
+      password("name"), password("Name"), password("name "), password("name*"),
       .password(service: otherService, account: "name"),
-      .credentials(service: service, label: "name"),
-      .credentials(service: otherService, label: "name"),
+      credentials("name"), .credentials(service: otherService, label: "name"),
       // A custom kind, with fewer parts, the same parts, and more parts.
       ItemKey(kind: .custom, attributes: ["service": service]),
       ItemKey(kind: .custom, attributes: ["service": service, "username": "name"]),
@@ -73,8 +69,8 @@ extension ContractTrial {
     let label = "account"
     for number in 1...3 {
       let credential = Credential(login: "login \(number)", password: "password \(number)")
-      try storage.setCredential(credential, for: .credentials(service: service, label: label))
-      let found = try storage.credential(for: .credentials(service: service, label: label))
+      try storage.setCredential(credential, for: credentials(label))
+      let found = try storage.credential(for: credentials(label))
       try expect(found == credential, "after a new login the credential is another one")
       let count = try storage.items(matching: .service(service)).count
       try expect(count == 1, "after a new login there are \(count) items")
@@ -85,11 +81,11 @@ extension ContractTrial {
     @Sendable func pair(_ number: Int) -> Credential {
       Credential(login: "login \(number)", password: "login \(number)")
     }
-    try storage.setCredential(pair(0), for: .credentials(service: service, label: "account"))
+    try storage.setCredential(pair(0), for: credentials("account"))
     let isWriting = Atomic(true)
     let read: @Sendable () throws -> Void = {
       repeat {
-        let found = try storage.credential(for: .credentials(service: service, label: "account"))
+        let found = try storage.credential(for: credentials("account"))
         try expect(found != nil, "a reader found nothing while the credential was rewritten")
         try expect(
           found?.login == found?.password, "a reader found a login with another's password")
@@ -99,8 +95,7 @@ extension ContractTrial {
       {
         defer { isWriting.store(false, ordering: .releasing) }
         for number in 1...50 {
-          try storage.setCredential(
-            pair(number), for: .credentials(service: service, label: "account"))
+          try storage.setCredential(pair(number), for: credentials("account"))
         }
       }, read, read,
     ])

@@ -12,10 +12,8 @@ extension ContractTrial {
     try storage.save(
       SecureItem(key: password("TWO"), secret: Secret("2"), attributes: ["Mixed": "Case"]),
       mode: .add)
-    try storage.setCredential(
-      Credential(login: "login", password: "3"), for: .credentials(service: service, label: "three")
-    )
-    let credential = ItemKey.credentials(service: service, label: "three")
+    let credential = credentials("three")
+    try storage.setCredential(Credential(login: "login", password: "3"), for: credential)
 
     try expectFound([password("one")], ItemQuery(label: "\(service) Label"), "by label")
     try expectFound([], ItemQuery(label: "\(service) label"), "by a label in another case")

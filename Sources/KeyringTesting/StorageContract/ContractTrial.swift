@@ -21,6 +21,10 @@ struct ContractTrial: Sendable {
     .password(service: service, account: account)
   }
 
+  func credentials(_ label: String = "label") -> ItemKey {
+    .credentials(service: service, label: label)
+  }
+
   func save(
     _ text: String, _ key: ItemKey, mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) {
