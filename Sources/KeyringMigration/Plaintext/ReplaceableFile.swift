@@ -38,30 +38,20 @@ struct ReplaceableFile: Sendable {
     let folder = Directory(of: target)
     let name = ".swift-keyring-" + .randomToken()
     try new.withUnsafeBytes { (bytes) throws(SecureStorageError) in
-      let replacement = try replacement(of: target, through: "\(folder.path)/\(name)", with: bytes)
+      let replacement = try attempt(.remove) { () throws(FileFailure) in
+        try FileReplacement(of: target, through: "\(folder.path)/\(name)", with: bytes)
+      }
       guard try read() == old else {
         throw failure(.remove, "was changed in the meantime", .sourceChanged)
       }
-      do throws(FileFailure) {
+      try attempt(.remove) { () throws(FileFailure) in
         try replacement.commit()
         try folder.sync()
-      } catch {
-        throw failure(.remove, error)
       }
     }
   }
 
   // MARK: - Parts
-
-  private func replacement(
-    of target: String, through temporary: String, with content: UnsafeRawBufferPointer
-  ) throws(SecureStorageError) -> FileReplacement {
-    do throws(FileFailure) {
-      return try FileReplacement(of: target, through: temporary, with: content)
-    } catch {
-      throw failure(.remove, error)
-    }
-  }
 
   private func realPath() throws(SecureStorageError) -> String {
     guard let resolved = realpath(path, nil) else {
