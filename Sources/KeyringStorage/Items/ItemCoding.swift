@@ -103,26 +103,26 @@ extension ItemCoding where Value: Codable {
   package static var value: ItemCoding {
     // A switch over the type instead of overloads, so that generic code stores bytes as bytes, too.
     switch Value.self {
-    case is Data.Type:
-      ItemCoding(
-        details: .secret,
-        encode: { $1.secret = ($0 as? Data).map { Secret(bytes: $0) } },
-        decode: { secret, _ in secret.withUnsafeBytes { Data($0) as? Value } },
-        parse: { value, item in
-          item.secret = value.bytes { (data: Data) in Secret(bytes: data) }
-          return item.secret != nil
-        })
-    case is [UInt8].Type:
-      ItemCoding(
-        details: .secret,
-        encode: { $1.secret = ($0 as? [UInt8]).map { Secret(bytes: $0) } },
-        decode: { secret, _ in secret.withUnsafeBytes { Array($0) as? Value } },
-        parse: { value, item in
-          item.secret = value.bytes { (bytes: [UInt8]) in Secret(bytes: bytes) }
-          return item.secret != nil
-        })
+    case is Data.Type: bytes(Data.self)
+    case is [UInt8].Type: bytes([UInt8].self)
     default: json
     }
+  }
+
+  private static func bytes<Bytes: RangeReplaceableCollection<UInt8> & Decodable & Sendable>(
+    _: Bytes.Type
+  ) -> ItemCoding {
+    ItemCoding(
+      details: .secret,
+      encode: { $1.secret = ($0 as? Bytes).map { Secret(bytes: $0) } },
+      decode: { secret, _ in secret.withUnsafeBytes { Bytes($0) as? Value } },
+      parse: { value, item in
+        item.secret =
+          if case .bytes(let bytes) = value { bytes } else {
+            value.json(as: Bytes.self).map { Secret(bytes: $0.value) }
+          }
+        return item.secret != nil
+      })
   }
 
   private static var json: ItemCoding {
@@ -138,13 +138,5 @@ extension ItemCoding where Value: Codable {
         item.secret = value.json(as: Value.self)?.json.withNumericEscapes()
         return item.secret != nil
       })
-  }
-}
-
-extension ExternalValue {
-  /// Returns the bytes of the value, or the bytes decoded from its JSON.
-  fileprivate func bytes<Bytes: Decodable>(_ secret: (Bytes) -> Secret) -> Secret? {
-    if case .bytes(let bytes) = self { return bytes }
-    return (json(as: Bytes.self)?.value).map(secret)
   }
 }
