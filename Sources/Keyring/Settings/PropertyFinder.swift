@@ -14,7 +14,6 @@ package protocol SecurePropertyMember: Sendable {
   var resolvedMember: any SecurePropertyMember { get }
 
   func exists() throws(SecureStorageError) -> Bool
-  func remove() throws(SecureStorageError) -> Bool
   nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError) -> Bool
   /// Stores an external value in an item; returns `false` if the value has another type.
   var parse: @Sendable (ExternalValue, inout SecureItem) -> Bool { get }

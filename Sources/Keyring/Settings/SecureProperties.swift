@@ -54,11 +54,7 @@ public struct SecureProperties: Sendable {
   /// - Throws: `SecureStorageError` if any of the items can't be read. A value is decoded only when you ask
   ///   for it, so its decoding errors are thrown then.
   public func readAll() throws(SecureStorageError) -> SecureValues {
-    var values = SecureValues()
-    for part in parts {
-      values.add(try part.storage.items(for: part.keys, details: part.details), to: part)
-    }
-    return values
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await readAll() }
   }
 
   /// Removes all items.
@@ -69,17 +65,7 @@ public struct SecureProperties: Sendable {
   /// - Throws: The first `SecureStorageError`, after trying to remove all items.
   @discardableResult
   public func removeAll() throws(SecureStorageError) -> Int {
-    var count = 0
-    var failure: SecureStorageError?
-    for member in members {
-      do throws(SecureStorageError) {
-        if try member.remove() { count += 1 }
-      } catch {
-        failure = failure ?? error
-      }
-    }
-    if let failure { throw failure }
-    return count
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await removeAll() }
   }
 
   /// Copies all items to another storage.
@@ -98,14 +84,9 @@ public struct SecureProperties: Sendable {
   public func copy(
     to storage: any SecureStorage, mode: SaveMode = .addOrReplace
   ) throws(SecureStorageError) -> Int {
-    var items: [SecureItem] = []
-    for part in parts {
-      let found = try part.storage.items(for: part.keys, details: .all)
-      items += part.keys.compactMap { found[$0] }
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await copy(to: storage, mode: mode)
     }
-    items = items.withoutRepetition
-    for item in items { try storage.save(item.sanitized, mode: mode) }
-    return items.count
   }
 
   /// The same properties with their current storages and keys fixed.
