@@ -22,33 +22,9 @@ extension EtcdStorage: ObservableStorage {
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    try await fleet.observe(query, observer)
-  }
-}
-
-extension EtcdStorage: ItemReportingStorage {
-  package func reportedItem(for key: ItemKey, details: ItemQuery.Details) -> SecureItem? {
-    fleet.reportedItem(for: key, details)
-  }
-
-  package func forgetReportedItems() { fleet.reported.withLock { $0.forget() } }
-}
-
-extension EtcdNamespace {
-  /// Returns an item that an event has brought, unless this process has seen a later state of the cluster.
-  fileprivate func reportedItem(for key: ItemKey, _ details: ItemQuery.Details) -> SecureItem? {
-    guard let keys = currentKeys, let value = reportedValue(at: keys.item(key)),
-      let item = try? keys.open(value)
-    else { return nil }
-    return item.record.item(details, secret: item.secret)
-  }
-
-  func observe(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) async throws(SecureStorageError) -> StorageSubscription {
-    try await perform(.observe) { (session) throws(SecureStorageError) in
+    try await fleet.perform(.observe) { (session) throws(SecureStorageError) in
       var watches: [ItemWatch] = []
-      for watch in try await session.ranges(of: query).map(watch)
+      for watch in try await session.ranges(of: query).map(fleet.watch)
       where !watches.contains(where: { $0 === watch }) {
         watches.append(watch)
       }
@@ -60,12 +36,24 @@ extension EtcdNamespace {
             joint.report(event, from: watch.range)
           })
       }
-      // The subscription keeps the storage, and with it the watches.
-      return StorageSubscription { [self, subscriptions] in
+      // The subscription keeps the state of the storage, and with it the watches.
+      return StorageSubscription { [fleet, subscriptions] in
         for subscription in subscriptions { subscription.cancel() }
-        withExtendedLifetime(self) {}
+        withExtendedLifetime(fleet) {}
       }
     }
   }
+}
+
+extension EtcdStorage: ItemReportingStorage {
+  /// Returns an item that an event has brought, unless this process has seen a later state of the cluster.
+  package func reportedItem(for key: ItemKey, details: ItemQuery.Details) -> SecureItem? {
+    guard let keys = fleet.currentKeys, let value = fleet.reportedValue(at: keys.item(key)),
+      let item = try? keys.open(value)
+    else { return nil }
+    return item.record.item(details, secret: item.secret)
+  }
+
+  package func forgetReportedItems() { fleet.reported.withLock { $0.forget() } }
 }
 #endif

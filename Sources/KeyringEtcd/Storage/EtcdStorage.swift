@@ -49,50 +49,6 @@ public struct EtcdStorage: AsynchronousStorage {
 
   init(_ fleet: EtcdNamespace) { self.fleet = fleet }
 
-  /// Returns the permissions that a user of the cluster needs for the items of a service.
-  ///
-  /// The service is that of a key. An internet password belongs to its server.
-  ///
-  /// - Parameter key: A key of the service.
-  /// - Returns: The permissions to grant to a role of the user.
-  /// - Throws: `SecureStorageError` if the keys of the namespace can't be read.
-  public func permissions(for key: ItemKey) async throws(SecureStorageError) -> [EtcdPermission] {
-    try await fleet.permissions(for: key)
-  }
-
-  /// Creates the namespace and its keys, unless it exists.
-  ///
-  /// - Returns: `true` if it was created, or `false` if it existed and the key opens it.
-  /// - Throws: `.wrongKey` if the namespace was created with another key, or an error of the cluster.
-  @discardableResult
-  public func initialize() async throws(SecureStorageError) -> Bool {
-    try await fleet.initialize()
-  }
-
-  /// Wraps the keys of the namespace with another key, for example after a machine left the fleet.
-  ///
-  /// Running processes go on with the keys that they have. A process that starts later needs the new key.
-  /// The items aren't encrypted again: someone who has read the keys can still read them. To prevent that,
-  /// call ``rotateDataKey()`` afterwards.
-  ///
-  /// - Parameter key: The source of the new key, which this storage uses from now on.
-  /// - Throws: `SecureStorageError` if the keys can't be changed.
-  public func rewrapKeys(with key: KeySource) async throws(SecureStorageError) {
-    try await fleet.rewrapKeys(with: key)
-  }
-
-  /// Encrypts all items with a new data key, and removes the old one.
-  ///
-  /// From the beginning on, no process can write with the old key. If the process ends before the work is
-  /// done, call this method again to finish it.
-  ///
-  /// - Returns: The number of items that were encrypted again.
-  /// - Throws: `SecureStorageError` if the keys or the items can't be changed.
-  @discardableResult
-  public func rotateDataKey() async throws(SecureStorageError) -> Int {
-    try await fleet.rotateDataKey()
-  }
-
   /// Stores an item under its key.
   ///
   /// The item is replaced as a whole and in a single step, for the whole fleet. If the connection is lost in

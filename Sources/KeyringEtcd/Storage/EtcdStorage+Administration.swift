@@ -1,16 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-internal import KeyringSealing
-internal import KeyringStorage
+public import KeyringSealing
+public import KeyringStorage
+
 internal import Synchronization
 
-extension EtcdNamespace {
-  /// Creates the namespace, or returns `false` if it exists.
-  func initialize() async throws(SecureStorageError) -> Bool {
-    try await perform(.initialize) { (session) throws(SecureStorageError) in
+extension EtcdStorage {
+  /// Returns the permissions that a user of the cluster needs for the items of a service.
+  ///
+  /// The service is that of a key. An internet password belongs to its server.
+  ///
+  /// - Parameter key: A key of the service.
+  /// - Returns: The permissions to grant to a role of the user.
+  /// - Throws: `SecureStorageError` if the keys of the namespace can't be read.
+  public func permissions(for key: ItemKey) async throws(SecureStorageError) -> [EtcdPermission] {
+    try await fleet.perform(.read) { (session) throws(SecureStorageError) in
+      let (namespace, service) = (session.namespace, try await session.keys().service(of: key))
+      return [namespace.meta, namespace.primary, namespace.keys].map {
+        EtcdPermission(prefix: $0.path, isWritable: false)
+      } + [service.items, service.writes].map { EtcdPermission(prefix: $0.path, isWritable: true) }
+    }
+  }
+
+  /// Creates the namespace and its keys, unless it exists.
+  ///
+  /// - Returns: `true` if it was created, or `false` if it existed and the key opens it.
+  /// - Throws: `.wrongKey` if the namespace was created with another key, or an error of the cluster.
+  @discardableResult
+  public func initialize() async throws(SecureStorageError) -> Bool {
+    try await fleet.perform(.initialize) { (session) throws(SecureStorageError) in
       let operations = try await NamespaceKeys.creation(
-        of: session.namespace, source.withLock { $0 }, keyRequest(.creation))
+        of: session.namespace, fleet.source.withLock { $0 }, fleet.keyRequest(.creation))
       let answer: EtcdClient.Answer<TransactionReply>
       do throws(EtcdClient.Failure) {
         answer = try await session.client.transact(
@@ -28,42 +49,47 @@ extension EtcdNamespace {
         guard case .put(let key, let value, _) = operation else { return false }
         return values.contains { $0.key == key && $0.value == value }
       }
-      _ = try await session.takeKeys(answer.reply.ranges[...], after: currentKeys)
+      _ = try await session.takeKeys(answer.reply.ranges[...], after: fleet.currentKeys)
       return isOwn
-    }
-  }
-
-  func permissions(for key: ItemKey) async throws(SecureStorageError) -> [EtcdPermission] {
-    try await perform(.read) { (session) throws(SecureStorageError) in
-      let (namespace, service) = (session.namespace, try await session.keys().service(of: key))
-      return [namespace.meta, namespace.primary, namespace.keys].map {
-        EtcdPermission(prefix: $0.path, isWritable: false)
-      } + [service.items, service.writes].map { EtcdPermission(prefix: $0.path, isWritable: true) }
     }
   }
 
   // MARK: - Changing keys
 
-  /// Wraps all keys with the key of another source.
-  func rewrapKeys(with newSource: KeySource) async throws(SecureStorageError) {
-    try await perform(.rewrapKeys) { (session) throws(SecureStorageError) in
+  /// Wraps the keys of the namespace with another key, for example after a machine left the fleet.
+  ///
+  /// Running processes go on with the keys that they have. A process that starts later needs the new key.
+  /// The items aren't encrypted again: someone who has read the keys can still read them. To prevent that,
+  /// call ``rotateDataKey()`` afterwards.
+  ///
+  /// - Parameter key: The source of the new key, which this storage uses from now on.
+  /// - Throws: `SecureStorageError` if the keys can't be changed.
+  public func rewrapKeys(with key: KeySource) async throws(SecureStorageError) {
+    try await fleet.perform(.rewrapKeys) { (session) throws(SecureStorageError) in
       while true {
         let keys = try await session.readKeys()
-        let changes = try await keys.rewrapping(with: newSource, keyRequest(.creation))
+        let changes = try await keys.rewrapping(with: key, fleet.keyRequest(.creation))
         if try await session.commitKeys(changes, keys) { break }
       }
-      source.withLock { $0 = newSource }
+      fleet.source.withLock { $0 = key }
       _ = try await session.readKeys()
     }
   }
 
-  /// Encrypts all items with a new data key, or finishes doing so.
-  func rotateDataKey() async throws(SecureStorageError) -> Int {
-    try await perform(.rotateDataKey) { (session) throws(SecureStorageError) in
+  /// Encrypts all items with a new data key, and removes the old one.
+  ///
+  /// From the beginning on, no process can write with the old key. If the process ends before the work is
+  /// done, call this method again to finish it.
+  ///
+  /// - Returns: The number of items that were encrypted again.
+  /// - Throws: `SecureStorageError` if the keys or the items can't be changed.
+  @discardableResult
+  public func rotateDataKey() async throws(SecureStorageError) -> Int {
+    try await fleet.perform(.rotateDataKey) { (session) throws(SecureStorageError) in
       var keys = try await session.readKeys()
       while keys.primary.older.isEmpty {
-        let source = source.withLock { $0 }
-        let changes = try await keys.addingDataKey(source, keyRequest(.opening))
+        let source = fleet.source.withLock { $0 }
+        let changes = try await keys.addingDataKey(source, fleet.keyRequest(.opening))
         _ = try await session.commitKeys(changes, keys)
         keys = try await session.readKeys()
       }
