@@ -161,6 +161,20 @@ final class CallLoop: EventSource, @unchecked Sendable {
     }
     return completions.compactMap(\.result)
   }
+
+  /// Starts a call, and waits until it has ended.
+  ///
+  /// - Parameters:
+  ///   - deadline: The deadline of the call.
+  ///   - start: The closure that starts the call.
+  /// - Returns: The result, for the function that finishes such a call.
+  /// - Throws: `DBusError` only if the deadline passes or the task is cancelled. The call is cancelled
+  ///   then, too.
+  static func result(
+    until deadline: Deadline, _ start: @escaping Start
+  ) async throws(DBusError) -> GLibReference {
+    try await results(of: [start], until: deadline)[0]
+  }
 }
 
 extension SharedOutcome {

@@ -49,6 +49,20 @@ final class DBusError: Error {
     self.bus = bus
   }
 
+  /// Calls a GLib function, and throws the error that it sets if it fails.
+  ///
+  /// - Parameter body: A closure that calls the function with the place for the error, and returns its
+  ///   result, which is `nil` if the function fails.
+  /// - Returns: The result of the function.
+  /// - Throws: The error that the function has set.
+  static func check<Result>(
+    _ body: (inout UnsafeMutablePointer<GError>?) -> Result?
+  ) throws(DBusError) -> Result {
+    var error: UnsafeMutablePointer<GError>?
+    guard let result = body(&error) else { throw DBusError(adopting: error) }
+    return result
+  }
+
   /// Returns the error of a bus that accepted the connection before.
   func on(_ bus: Owner) -> DBusError {
     DBusError(domain: domain, code: code, text: text, remoteName: remoteName, bus: bus)

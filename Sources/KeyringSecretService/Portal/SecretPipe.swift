@@ -48,18 +48,16 @@ final class SecretPipe {
   func secret(until deadline: Deadline) async throws(DBusError) -> Secret {
     var secret = Secret("")
     while true {
-      let result = try await CallLoop.results(
-        of: [
-          { [input] cancellable, callback, data in
-            g_input_stream_read_bytes_async(
-              UnsafeMutablePointer(input.pointer), 4096, G_PRIORITY_DEFAULT, cancellable, callback,
-              data)
-          }
-        ], until: deadline)[0]
-      var error: UnsafeMutablePointer<GError>?
-      let part = g_input_stream_read_bytes_finish(
-        UnsafeMutablePointer(input.pointer), result.pointer, &error)
-      guard let part else { throw DBusError(adopting: error) }
+      let result = try await CallLoop.result(until: deadline) {
+        [input] cancellable, callback, data in
+        g_input_stream_read_bytes_async(
+          UnsafeMutablePointer(input.pointer), 4096, G_PRIORITY_DEFAULT, cancellable, callback, data
+        )
+      }
+      let part = try DBusError.check {
+        g_input_stream_read_bytes_finish(
+          UnsafeMutablePointer(input.pointer), result.pointer, &$0)
+      }
       defer { g_bytes_unref(part) }
       var count: gsize = 0
       let address = UnsafeMutableRawPointer(mutating: g_bytes_get_data(part, &count))
@@ -82,20 +80,18 @@ extension BusConnection {
   ) async throws(DBusError) -> Variant {
     let type = g_variant_type_new(message.answer)
     defer { g_variant_type_free(type) }
-    let result = try await CallLoop.results(
-      of: [
-        { [reference] cancellable, callback, data in
-          g_dbus_connection_call_with_unix_fd_list(
-            reference.pointer, message.receiver, message.object.text, message.interface,
-            message.method, message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START,
-            gint(Int32.max), descriptors.map { UnsafeMutablePointer($0.pointer) }, cancellable,
-            callback, data)
-        }
-      ], until: deadline)[0]
-    var error: UnsafeMutablePointer<GError>?
-    let answer = g_dbus_connection_call_with_unix_fd_list_finish(
-      reference.pointer, nil, result.pointer, &error)
-    guard let answer else { throw DBusError(adopting: error) }
+    let result = try await CallLoop.result(until: deadline) {
+      [reference] cancellable, callback, data in
+      g_dbus_connection_call_with_unix_fd_list(
+        reference.pointer, message.receiver, message.object.text, message.interface,
+        message.method, message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START,
+        gint(Int32.max), descriptors.map { UnsafeMutablePointer($0.pointer) }, cancellable,
+        callback, data)
+    }
+    let answer = try DBusError.check {
+      g_dbus_connection_call_with_unix_fd_list_finish(
+        reference.pointer, nil, result.pointer, &$0)
+    }
     return Variant(adopting: answer)
   }
 

@@ -115,12 +115,10 @@ extension BusConnection {
   ///
   /// A failure isn't reported, because the write that the message announces has already taken place.
   func flush() async {
-    _ = try? await CallLoop.results(
-      of: [
-        { [reference] cancellable, callback, data in
-          g_dbus_connection_flush(reference.pointer, cancellable, callback, data)
-        }
-      ], until: Deadline(after: .seconds(1)))
+    _ = try? await CallLoop.result(until: Deadline(after: .seconds(1))) {
+      [reference] cancellable, callback, data in
+      g_dbus_connection_flush(reference.pointer, cancellable, callback, data)
+    }
   }
 }
 

@@ -32,17 +32,11 @@ final class BusConnection: Sendable {
         | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
     let stream = try await stream(to: address, until: deadline)
     do throws(DBusError) {
-      let result = try await CallLoop.results(
-        of: [
-          { cancellable, callback, data in
-            g_dbus_connection_new(
-              UnsafeMutablePointer(stream.pointer), nil, flags, nil, cancellable, callback, data)
-          }
-        ], until: deadline)[0]
-      var error: UnsafeMutablePointer<GError>?
-      guard let connection = g_dbus_connection_new_finish(result.pointer, &error) else {
-        throw DBusError(adopting: error)
+      let result = try await CallLoop.result(until: deadline) { cancellable, callback, data in
+        g_dbus_connection_new(
+          UnsafeMutablePointer(stream.pointer), nil, flags, nil, cancellable, callback, data)
       }
+      let connection = try DBusError.check { g_dbus_connection_new_finish(result.pointer, &$0) }
       return BusConnection(.object(adopting: connection))
     } catch {
       let isForeign = BusAddress(text: address).foreignOwner != nil
@@ -57,24 +51,17 @@ final class BusConnection: Sendable {
   private static func stream(
     to address: String, until deadline: Deadline
   ) async throws(DBusError) -> GLibReference {
-    let result = try await CallLoop.results(
-      of: [
-        { cancellable, callback, data in
-          g_dbus_address_get_stream(address, cancellable, callback, data)
-        }
-      ], until: deadline)[0]
-    var error: UnsafeMutablePointer<GError>?
-    guard let stream = g_dbus_address_get_stream_finish(result.pointer, nil, &error) else {
-      throw DBusError(adopting: error)
+    let result = try await CallLoop.result(until: deadline) { cancellable, callback, data in
+      g_dbus_address_get_stream(address, cancellable, callback, data)
     }
+    let stream = try DBusError.check { g_dbus_address_get_stream_finish(result.pointer, nil, &$0) }
     return .object(adopting: OpaquePointer(stream))
   }
 
   /// Returns the address of the session bus.
   static func sessionBusAddress() throws(DBusError) -> String {
-    var error: UnsafeMutablePointer<GError>?
-    guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, &error) else {
-      throw DBusError(adopting: error)
+    let address = try DBusError.check {
+      g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, &$0)
     }
     defer { g_free(address) }
     return String(cString: address)
