@@ -103,30 +103,24 @@ final class SignalLoop {
     guard let connection else { throw .init(.noConnection) }
     do throws(DBusError) {
       if startingIt {
-        _ = try? await send(.start(MethodCall.secrets), to: MethodCall.bus, deadline).get()
+        _ = try? await connection.send([.start(MethodCall.secrets)], to: nil, until: deadline)
       }
-      let owner = try await send(.owner(of: MethodCall.secrets), to: MethodCall.bus, deadline).get()
-        .child(0).text
+      let owner = try await connection.send(
+        [.owner(of: MethodCall.secrets)], to: nil, until: deadline)[0].get().child(0).text
       // Set this before the next message. A signal that arrives in the meantime reports that the provider
       // has gone.
       provider = Provider(owner, owners: [:])
-      let owners = try await owners(of: Provider.names, deadline)
+      let answers = try await connection.send(
+        Provider.names.map { .owner(of: $0) }, to: nil, until: deadline)
+      var owners: [String: String] = [:]
+      for (name, answer) in zip(Provider.names, answers) {
+        owners[name] = try? answer.get().child(0).text
+      }
       if provider != nil { provider = Provider(owner, owners: owners) }
     } catch {
       provider = nil
       throw await .init(opening: error, on: connection, until: deadline)
     }
-  }
-
-  private func owners(
-    of names: [String], _ deadline: Deadline
-  ) async throws(DBusError) -> [String: String] {
-    guard let connection else { throw .noConnection }
-    let answers = try await connection.send(
-      names.map { .owner(of: $0) }, to: MethodCall.bus, until: deadline)
-    var owners: [String: String] = [:]
-    for (name, answer) in zip(names, answers) { owners[name] = try? answer.get().child(0).text }
-    return owners
   }
 
   // MARK: - Signals
@@ -277,13 +271,6 @@ final class SignalLoop {
   private func reading(_ deadline: Deadline) throws(DBusError) -> CollectionReading {
     guard let connection, let provider else { throw .noConnection }
     return CollectionReading(provider: provider, connection: connection, deadline: deadline)
-  }
-
-  private func send(
-    _ message: MethodCall, to receiver: String, _ deadline: Deadline
-  ) async throws(DBusError) -> Result<Variant, DBusError> {
-    guard let connection else { throw .noConnection }
-    return try await connection.send([message], to: receiver, until: deadline)[0]
   }
 }
 #endif
