@@ -43,7 +43,7 @@ struct NamespaceKeys: Sendable {
   ///
   /// Only keys that aren't among the known ones need the source.
   init(
-    _ values: ArraySlice<KeyValue>, of namespace: Namespace, known: NamespaceKeys?,
+    _ values: [KeyValue], of namespace: Namespace, known: NamespaceKeys?,
     _ source: KeySource, _ request: KeyRequest
   ) async throws(SecureStorageError) {
     let values = Dictionary(values.map { ($0.key, $0) }) { $1 }

@@ -126,8 +126,15 @@ final class EtcdNamespace: Sendable {
   ///
   /// Replies can arrive in another order than the requests were processed. If other keys were taken over since
   /// the request was sent, those are returned.
+  ///
+  /// - Parameters:
+  ///   - replies: The replies to ``NamespaceKeys/requests(_:)``.
+  ///   - session: The operation that has sent the requests.
+  ///   - sent: The keys that were known when the requests were sent.
+  /// - Returns: The keys of the replies, or newer ones.
+  /// - Throws: `SecureStorageError` if the keys can't be used.
   func takeKeys(
-    _ values: ArraySlice<KeyValue>, _ session: Session, after sent: NamespaceKeys?
+    _ replies: some Sequence<RangeReply>, _ session: Session, after sent: NamespaceKeys?
   ) async throws(SecureStorageError) -> NamespaceKeys {
     let outcome = await asking.take(until: nil)
     guard outcome == .ended else { throw error(.canceled) }
@@ -135,7 +142,7 @@ final class EtcdNamespace: Sendable {
     if let current = currentKeys, current.conditions != sent?.conditions { return current }
     let source = source.withLock { $0 }
     let new = try await NamespaceKeys(
-      values, of: session.namespace, known: currentKeys, source,
+      replies.flatMap(\.values), of: session.namespace, known: currentKeys, source,
       keyRequest([.observe, .diagnose].contains(session.operation) ? .inspection : .opening))
     keys.withLock { $0 = new }
     return new

@@ -49,7 +49,7 @@ extension EtcdStorage {
         guard case .put(let key, let value, _) = operation else { return false }
         return values.contains { $0.key == key && $0.value == value }
       }
-      _ = try await session.takeKeys(answer.reply.ranges[...], after: fleet.currentKeys)
+      _ = try await fleet.takeKeys(answer.reply.ranges, session, after: fleet.currentKeys)
       return isOwn
     }
   }

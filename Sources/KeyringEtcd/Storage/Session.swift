@@ -31,20 +31,7 @@ struct Session: Sendable {
   func readKeys() async throws(SecureStorageError) -> NamespaceKeys {
     let known = fleet.currentKeys
     let answer = try await transact(Transaction(success: NamespaceKeys.requests(namespace)))
-    return try await takeKeys(answer.reply.ranges[...], after: known)
-  }
-
-  /// Takes over keys from a reply.
-  ///
-  /// - Parameters:
-  ///   - replies: The replies to ``NamespaceKeys/requests(_:)``.
-  ///   - known: The keys that were known when the request was sent.
-  /// - Returns: The keys of the reply, or newer ones.
-  /// - Throws: `SecureStorageError` if the keys can't be used.
-  func takeKeys(
-    _ replies: ArraySlice<RangeReply>, after known: NamespaceKeys?
-  ) async throws(SecureStorageError) -> NamespaceKeys {
-    try await fleet.takeKeys(replies.flatMap(\.values)[...], self, after: known)
+    return try await fleet.takeKeys(answer.reply.ranges, self, after: known)
   }
 
   // MARK: - Reading
@@ -67,7 +54,7 @@ struct Session: Sendable {
           compare: keys.conditions, success: requests(keys).map { .range($0) },
           failure: NamespaceKeys.requests(namespace)))
       if answer.reply.hasSucceeded { return (keys, answer.reply.ranges, answer.reply.revision) }
-      keys = try await takeKeys(answer.reply.ranges[...], after: keys)
+      keys = try await fleet.takeKeys(answer.reply.ranges, self, after: keys)
     }
   }
 
@@ -132,20 +119,15 @@ struct Session: Sendable {
     _ changes: [ConditionalChange], service: Namespace.Service, _ keys: NamespaceKeys, id: [UInt8]
   ) async throws(SecureStorageError) -> Outcome {
     let write = service.writes + id.hexadecimal
-    func send(
-      _ lease: Int64
-    ) async throws(EtcdClient.Failure) -> EtcdClient.Answer<TransactionReply> {
-      try await self.send(
-        Transaction(
-          compare: keys.conditions + [.init(key: write, revision: 0)]
-            + changes.map(\.comparison),
-          success: changes.map(\.operation) + [.put(write, Record.done, lease: lease)],
-          failure: [.range(RangeRequest(write))] + changes.map { .range(RangeRequest($0.key)) }
-            + NamespaceKeys.requests(namespace)))
-    }
     let (answer, lease): (EtcdClient.Answer<TransactionReply>, Int64)
     do throws(EtcdClient.Failure) {
-      (answer, lease) = try await underLease(send)
+      (answer, lease) = try await underLease { lease in
+        Transaction(
+          compare: keys.conditions + [.init(key: write, revision: 0)] + changes.map(\.comparison),
+          success: changes.map(\.operation) + [.put(write, Record.done, lease: lease)],
+          failure: [.range(RangeRequest(write))] + changes.map { .range(RangeRequest($0.key)) }
+            + NamespaceKeys.requests(namespace))
+      }
     } catch {
       // A node whose database has just become full refuses a request that it has processed.
       guard case .refused(let refusal) = error.cause, refusal.isDatabaseFull,
@@ -165,20 +147,20 @@ struct Session: Sendable {
     let values = replies[1...changes.count].map(\.values.first)
     let isSame = zip(changes, values).allSatisfy { $0.revision == $1?.revision ?? 0 }
     // The values may be encrypted with a key that was added since.
-    let newKeys = try await takeKeys(replies[(changes.count + 1)...], after: keys)
+    let newKeys = try await fleet.takeKeys(replies[(changes.count + 1)...], self, after: keys)
     return isSame ? .otherKeys(newKeys) : .conflict(values, newKeys)
   }
 
-  /// Calls a closure with a lease, and again with a new one if etcd doesn't know it any more.
+  /// Sends a transaction with a lease, and again with a new one if etcd doesn't know it any more.
   ///
   /// A copy of a request that names a lease is never processed after the end of that lease.
   private func underLease(
-    _ body: (Int64) async throws(EtcdClient.Failure) -> EtcdClient.Answer<TransactionReply>
+    _ transaction: (Int64) -> Transaction
   ) async throws(EtcdClient.Failure) -> (EtcdClient.Answer<TransactionReply>, lease: Int64) {
     while true {
       let lease = try await fleet.lease(self)
       do throws(EtcdClient.Failure) {
-        return (try await body(lease), lease)
+        return (try await send(transaction(lease)), lease)
       } catch {
         // A lease with records of a service whose role was revoked is of no use for other services, either.
         if case .refused(let refusal) = error.cause, refusal.code == 7 { fleet.forgetLease(lease) }
