@@ -93,12 +93,8 @@ extension SecureStorageProvider: ConfigProvider {
       ) async throws -> Return
   ) async throws -> Return {
     let changes = try await values.changes(matching: .key(values.key(key)))
-    let updates = Updates(changes: changes) { () async -> Result<LookupResult, any Error> in
-      do {
-        return .success(try await fetchValue(forKey: key, type: type))
-      } catch {
-        return .failure(error)
-      }
+    let updates = Updates(changes: changes) {
+      await Result { () async throws in try await fetchValue(forKey: key, type: type) }
     }
     return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
   }
@@ -129,11 +125,8 @@ extension SecureStorageProvider: ConfigProvider {
   ) async throws -> Return {
     let changes = try await values.changes(matching: values.query)
     let updates = Updates(changes: changes) { () async -> any ConfigSnapshot in
-      var items: Result<[SecureItem], SecureStorageError>
-      do throws(SecureStorageError) {
-        items = .success(try await values.storage.items(matching: values.query))
-      } catch {
-        items = .failure(error)
+      let items = await Result { () async throws(SecureStorageError) in
+        try await values.storage.items(matching: values.query)
       }
       return StoredSnapshot(providerName: providerName, values: values, items)
     }

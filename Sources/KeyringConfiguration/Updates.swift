@@ -41,9 +41,7 @@ struct Updates<Element: Sendable>: AsyncSequence, Sendable {
     /// Waits for a change, or until the task is cancelled if there are no changes to wait for.
     private mutating func nextChange(isolation actor: isolated (any Actor)?) async -> Bool {
       if changes != nil { return await changes?.next(isolation: actor) != nil }
-      let (never, end) = AsyncStream<Void>.makeStream()
-      for await _ in never {}
-      end.finish()
+      _ = await Waiter.wait(until: nil) { _ in }
       return false
     }
   }
