@@ -88,9 +88,8 @@ public enum KernelKeyring: Sendable {
     try use { (keyring) throws(FileFailure) in
       let key = try Self.find(name, in: keyring)
       return try Secret(capacity: 64) { (room) throws(FileFailure) in
-        let address = UInt(bitPattern: room.baseAddress)
-        let count = swift_keyring_keyctl(
-          Int32(KEYCTL_READ), UInt(bitPattern: key), address, UInt(room.count), 0)
+        let count = Self.control(
+          KEYCTL_READ, key, Int(bitPattern: room.baseAddress), room.count)
         guard (1...room.count).contains(count) else { throw FileFailure("can't be read") }
         return count
       }
@@ -129,9 +128,7 @@ public enum KernelKeyring: Sendable {
   private static func find(_ name: String, in keyring: Int) throws(FileFailure) -> Int {
     let key = type.withCString { type in
       (prefix + name).withCString { description in
-        swift_keyring_keyctl(
-          Int32(KEYCTL_SEARCH), UInt(bitPattern: keyring), UInt(bitPattern: type),
-          UInt(bitPattern: description), 0)
+        control(KEYCTL_SEARCH, keyring, Int(bitPattern: type), Int(bitPattern: description))
       }
     }
     guard key >= 0 else { throw FileFailure("can't be read") }
@@ -163,9 +160,7 @@ public enum KernelKeyring: Sendable {
   private static func keys(in keyring: Int) throws(FileFailure) -> [Int] {
     var ids = [Int32](repeating: 0, count: 1024)
     let count = ids.withUnsafeMutableBytes { room in
-      swift_keyring_keyctl(
-        Int32(KEYCTL_READ), UInt(bitPattern: keyring), UInt(bitPattern: room.baseAddress),
-        UInt(room.count), 0)
+      control(KEYCTL_READ, keyring, Int(bitPattern: room.baseAddress), room.count)
     }
     guard count >= 0 else { throw FileFailure("can't be read") }
     return ids.prefix(count / MemoryLayout<Int32>.size).map(Int.init)
@@ -181,16 +176,17 @@ public enum KernelKeyring: Sendable {
   private static func description(of key: Int) -> String? {
     var text = [UInt8](repeating: 0, count: 256)
     let count = text.withUnsafeMutableBytes { room in
-      swift_keyring_keyctl(
-        Int32(KEYCTL_DESCRIBE), UInt(bitPattern: key), UInt(bitPattern: room.baseAddress),
-        UInt(room.count), 0)
+      control(KEYCTL_DESCRIBE, key, Int(bitPattern: room.baseAddress), room.count)
     }
     guard count > 0 else { return nil }
     return String(decoding: text.prefix(count - 1), as: UTF8.self)
   }
 
-  private static func control(_ operation: Int32, _ first: Int, _ second: Int) -> Int {
-    swift_keyring_keyctl(operation, UInt(bitPattern: first), UInt(bitPattern: second), 0, 0)
+  private static func control(
+    _ operation: Int32, _ first: Int, _ second: Int, _ third: Int = 0
+  ) -> Int {
+    swift_keyring_keyctl(
+      operation, UInt(bitPattern: first), UInt(bitPattern: second), UInt(bitPattern: third), 0)
   }
 }
 #endif
