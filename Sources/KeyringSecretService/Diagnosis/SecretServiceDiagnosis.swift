@@ -85,16 +85,6 @@ struct SecretServiceDiagnosis {
     return SecretServiceStorage(options: options)
   }
 
-  private func failure(
-    _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil,
-    underlying: SecureStorageError.Underlying? = nil
-  ) -> SecureStorageError {
-    SecureStorageError(
-      code, operation: .diagnose, backendName: storage.backendName, message: message,
-      recoverySuggestion: recoverySuggestion,
-      underlying: underlying)
-  }
-
   // MARK: - Outside the keyring
 
   private mutating func addSandbox() {
@@ -131,14 +121,16 @@ struct SecretServiceDiagnosis {
     let code = opening.code
     guard code == .noSessionBus, let address else { return opening.error(.diagnose, of: storage) }
     if let owner = address.foreignOwner {
-      return failure(
-        code, "The session bus at \"\(address.text)\" belongs to user \(owner).",
+      return storage.error(
+        code, during: .diagnose,
+        message: "The session bus at \"\(address.text)\" belongs to user \(owner).",
         recoverySuggestion:
           "Run the program as that user instead of with sudo, or use another storage.",
         underlying: cause.underlying)
     }
-    return failure(
-      code, "No D-Bus session bus can be reached at \"\(address.text)\".",
+    return storage.error(
+      code, during: .diagnose,
+      message: "No D-Bus session bus can be reached at \"\(address.text)\".",
       underlying: cause.underlying)
   }
 
@@ -177,10 +169,10 @@ struct SecretServiceDiagnosis {
       // its name.
       diagnosis.add(
         stage,
-        failure(
-          .noStorage, "The sandbox doesn't let the program access a keyring.",
-          recoverySuggestion: sandbox.recoverySuggestion,
-          underlying: error.underlying))
+        storage.error(
+          .noStorage, during: .diagnose,
+          message: "The sandbox doesn't let the program access a keyring.",
+          recoverySuggestion: sandbox.recoverySuggestion, underlying: error.underlying))
     default: diagnosis.add(stage, error)
     }
   }
