@@ -46,7 +46,7 @@ extension ServiceScope {
   /// - Returns: The accounts.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func accounts() async throws(SecureStorageError) -> [String] {
-    try await accounts(.password)
+    try await accounts(storage.items(matching: query(.password)))
   }
 
   /// Reads a credential.
@@ -122,7 +122,7 @@ extension ServiceScope {
   ///   have been removed by then.
   @discardableResult
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
-    try await storage.removeItems(matching: ItemQuery(attributes: attributes))
+    try await storage.removeItems(matching: query())
   }
 
   /// Removes a credential.
@@ -156,13 +156,6 @@ extension ServiceScope {
   /// - Returns: The names.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func valueAccounts() async throws(SecureStorageError) -> [String] {
-    try await accounts(.value)
-  }
-
-  private nonisolated(nonsending) func accounts(_ kind: ItemKind) async throws(SecureStorageError)
-    -> [String]
-  {
-    try await accounts(
-      storage.items(matching: ItemQuery(kind: kind, attributes: attributes)))
+    try await accounts(storage.items(matching: query(.value)))
   }
 }

@@ -54,7 +54,7 @@ public struct ServiceScope: Sendable {
   /// - Returns: The accounts.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func accounts() throws(SecureStorageError) -> [String] {
-    try accounts(.password)
+    try accounts(storage.items(matching: query(.password)))
   }
 
   // MARK: Credentials
@@ -144,7 +144,7 @@ public struct ServiceScope: Sendable {
   /// - Returns: The names.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func valueAccounts() throws(SecureStorageError) -> [String] {
-    try accounts(.value)
+    try accounts(storage.items(matching: query(.value)))
   }
 
   // MARK: Everything
@@ -162,11 +162,7 @@ public struct ServiceScope: Sendable {
   /// - Throws: `SecureStorageError` if the storage can't be changed.
   @discardableResult
   public func removeAll() throws(SecureStorageError) -> Int {
-    try storage.removeItems(matching: ItemQuery(attributes: attributes))
-  }
-
-  private func accounts(_ kind: ItemKind) throws(SecureStorageError) -> [String] {
-    try accounts(storage.items(matching: ItemQuery(kind: kind, attributes: attributes)))
+    try storage.removeItems(matching: query())
   }
 
   func accounts(_ items: [SecureItem]) -> [String] {
@@ -179,10 +175,11 @@ public struct ServiceScope: Sendable {
     items.compactMap { $0.key.attributes[AttributeName.label] }.sorted()
   }
 
-  var attributes: [String: String] {
+  /// Returns a query for the items of a kind, or of all kinds.
+  func query(_ kind: ItemKind? = nil) -> ItemQuery {
     var attributes = [AttributeName.service: service]
     attributes[AttributeName.accessGroup] = accessGroup
-    return attributes
+    return ItemQuery(kind: kind, attributes: attributes)
   }
 
   func passwordKey(_ account: String) -> ItemKey {
