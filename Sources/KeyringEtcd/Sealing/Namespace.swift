@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
+internal import KeyringSealing
+
 /// The names of a namespace's keys in etcd's database.
 struct Namespace: Sendable {
   let name: String
@@ -47,18 +49,5 @@ struct Namespace: Sendable {
     let items: EtcdKey
     let writes: EtcdKey
   }
-}
-
-extension FixedWidthInteger where Self: UnsignedInteger {
-  /// The number with all of its digits to the base 16.
-  var hexadecimal: String {
-    let digits = String(self, radix: 16)
-    return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
-  }
-}
-
-extension Collection<UInt8> {
-  /// The bytes as digits to the base 16.
-  var hexadecimal: String { map(\.hexadecimal).joined() }
 }
 #endif

@@ -25,12 +25,7 @@ package struct KeyParameters: Sendable, Equatable {
   }
 
   /// The name of the derived key, which nobody can guess and which tells nothing about the key.
-  var keyName: String {
-    salt.map { byte in
-      let digits = String(byte, radix: 16)
-      return byte < 16 ? "0" + digits : digits
-    }.joined()
-  }
+  var keyName: String { salt.hexadecimal }
 
   /// Reads parameters, or returns `nil` if they have values that they can't have.
   package init?(_ bytes: some Sequence<UInt8>) {
