@@ -45,8 +45,8 @@ extension Trait where Self == SecureStorageTrait {
   /// - Parameters:
   ///   - storage: The storage, which is evaluated again for each test case. The default is an empty
   ///     `InMemoryStorage`.
-  ///   - failureHandler: The closure to call for every failed assignment. By default, the test writes a line
-  ///     to standard error, unless `SecureStorageDefaults.failureHandler` is set.
+  ///   - failureHandler: The closure to call for every failed assignment. The default is the handler of the
+  ///     suite's trait, or `SecureStorageDefaults.failureHandler`.
   /// - Returns: The trait.
   public static func secureStorage(
     _ storage: @autoclosure @escaping @Sendable () -> any SecureStorage = InMemoryStorage(),

@@ -13,7 +13,7 @@ import Testing
 
   /// Runs a closure in which failed assignments are expected, and therefore not printed.
   private func withFailures(_ operation: () throws -> Void) rethrows {
-    try withSecureStorage(storage, failureHandler: { _ in }, operation: operation)
+    try withSecureStorage(storage, failureHandler: ignore, operation: operation)
   }
 
   @Test func `a failed write is remembered until a write succeeds`() throws {

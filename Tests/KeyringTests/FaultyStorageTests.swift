@@ -101,6 +101,28 @@ import Testing
     try await saving
   }
 
+  @Test func `a gate counts only calls that can wait at it`() async throws {
+    let gate = storage.suspend(.save)
+    let canceled = Task { [storage, key] in
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await storage.setPassword("never", for: key)
+    }
+    await #expect(throws: SecureStorageError.self) { try await canceled.value }
+    let hasWaited = Mutex(false)
+    let waiting = Task {
+      // A cancelled task waits for the call, too.
+      withUnsafeCurrentTask { $0?.cancel() }
+      await gate.waitForCall()
+      hasWaited.withLock { $0 = true }
+    }
+    for _ in 0..<1000 { await Task.yield() }
+    #expect(hasWaited.withLock { !$0 })
+    async let saving: Void = storage.setPassword("s3cret", for: key)
+    await waiting.value
+    gate.open()
+    try await saving
+  }
+
   @Test func `a held call that is going to fail waits first`() async throws {
     storage.fail(.save, with: .locked)
     let gate = storage.suspend(.save)
@@ -121,8 +143,7 @@ import Testing
 
   @Test func `a failed write of a property leaves the old value`() throws {
     let settings = Settings()
-    withSecureStorage(storage) { _ in
-    } operation: {
+    withSecureStorage(storage, failureHandler: ignore) {
       settings.authToken = "old"
       storage.fail(.save, with: .timedOut, onCall: 1)
       settings.authToken = "new"

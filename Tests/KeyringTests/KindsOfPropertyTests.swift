@@ -107,8 +107,7 @@ import Testing
       @SecureValue("number") var number: Double?
     }
     let numbers = Numbers()
-    withSecureStorage(InMemoryStorage()) { _ in
-    } operation: {
+    withSecureStorage(InMemoryStorage(), failureHandler: ignore) {
       numbers.number = 1
       numbers.number = .infinity
       #expect(numbers.$number.failure?.argument == "value")
@@ -147,8 +146,7 @@ import Testing
 
   @Test func `an asynchronous write clears the failure`() async throws {
     let storage = InMemoryStorage()
-    try await withSecureStorage(storage) { _ in
-    } operation: {
+    try await withSecureStorage(storage, failureHandler: ignore) {
       try await storage.lock()
       settings.own = "s3cret"
       #expect(settings.$own.failure?.code == .locked)

@@ -112,6 +112,7 @@ import Testing
   func `the trait has a handler, too`() throws {
     let storage = try #require(SecureStorageDefaults.currentStorage as? FaultyStorage)
     storage.fail(.save, with: .locked)
+    Self.reported.withLock { $0 = [] }
     settings.authToken = "s3cret"
     #expect(Self.reported.withLock { $0 } == [.locked])
   }

@@ -40,16 +40,16 @@ import Testing
 
   @Test func `settings that are printed show their names`() {
     struct Named {
-      @Password("authToken") var authToken: String?
-      @Credentials("account") var account: Credential?
+      @Password("stored token") var authToken: String?
+      @Credentials("stored account") var account: Credential?
       @InternetPassword(server: "git.example.org", account: "me") var gitPassword: String?
-      @SecureValue("theme", default: "dark") var theme: String
+      @SecureValue("stored theme", default: "dark") var theme: String
     }
     for (way, text) in Renderings.of(Named()) {
       #expect(!text.contains("Function"), "\(way): \(text)")
     }
     let text = "\(Named())"
-    for name in ["authToken", "account", "git.example.org", "theme"] {
+    for name in ["stored token", "stored account", "git.example.org", "stored theme"] {
       #expect(text.contains(name), "\(text)")
     }
   }

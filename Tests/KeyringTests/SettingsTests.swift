@@ -141,8 +141,7 @@ import Testing
 
   @Test func `the entries tell which items are stored and which have failures`() throws {
     let storage = FaultyStorage()
-    withSecureStorage(storage) { _ in
-    } operation: {
+    withSecureStorage(storage, failureHandler: ignore) {
       storage.fail(.save, with: .locked, onCall: 1)
       settings.inherited = "not stored"
       settings.gitPassword = "stored"

@@ -32,25 +32,25 @@ public enum SecureStorageDefaults {
   /// The number of times the service was set, which is cheaper to read than the service.
   static var serviceChanges: Int { changesOfService.load(ordering: .acquiring) }
 
-  @TaskLocal private static var taskStorage: StorageBox?
-  /// Indicates whether any task has ever had its own storage; it takes almost no time to read.
+  @TaskLocal private static var taskOverride: TaskOverride?
+  /// Indicates whether any task has ever had an override; it takes almost no time to read.
   private static let mayBeOverridden = Atomic(false)
 
-  /// The storage of the current task, if it has its own.
-  fileprivate static var override: StorageBox? {
-    mayBeOverridden.load(ordering: .relaxed) ? taskStorage : nil
+  /// The override of the current task, if it has one.
+  fileprivate static var override: TaskOverride? {
+    mayBeOverridden.load(ordering: .relaxed) ? taskOverride : nil
   }
 
-  /// The task-local storage, for code that runs an operation with another storage.
-  static var overriding: TaskLocal<StorageBox?> {
+  /// The task-local override, for code that runs an operation with another storage.
+  static var overriding: TaskLocal<TaskOverride?> {
     mayBeOverridden.store(true, ordering: .relaxed)
-    return $taskStorage
+    return $taskOverride
   }
 
   /// The storage of the process, or `nil` for the platform's own.
   public static var storage: (any SecureStorage)? {
     get { state.withLock { $0.storage }?.storage }
-    set { state.withLock { $0.storage = newValue.map { StorageBox($0) } } }
+    set { state.withLock { $0.storage = newValue.map(StorageBox.init) } }
   }
 
   /// The service that items belong to.
@@ -82,7 +82,7 @@ public enum SecureStorageDefaults {
   }
 
   static func current(forPropertyNamed name: String?) -> StorageBox {
-    override ?? state.withLock { $0.storage }
+    override?.storage ?? state.withLock { $0.storage }
       ?? StorageBox(PlatformStorage.storage(forPropertyNamed: name))
   }
 
@@ -100,23 +100,21 @@ public enum SecureStorageDefaults {
 /// A storage in an object, which is faster to copy than `any SecureStorage`.
 final class StorageBox: Sendable {
   let storage: any SecureStorage
-  /// The closure to call for every failed assignment, if the storage is an override.
-  let failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
 
+  init(_ storage: any SecureStorage) { self.storage = storage }
+}
+
+/// The storage and the handler that a task uses in place of those of the process.
+final class TaskOverride: Sendable {
+  fileprivate let storage: StorageBox
+  fileprivate let failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
+
+  /// Creates an override with a storage and a handler, or with the handler of the current override.
   init(
-    _ storage: any SecureStorage,
-    failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? = nil
-  ) {
-    self.storage = storage
-    self.failureHandler = failureHandler
-  }
-
-  /// Returns an override for the current task, which keeps the handler of an outer override.
-  static func override(
     _ storage: any SecureStorage, _ failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
-  ) -> StorageBox {
-    StorageBox(
-      storage, failureHandler: failureHandler ?? SecureStorageDefaults.override?.failureHandler)
+  ) {
+    self.storage = StorageBox(storage)
+    self.failureHandler = failureHandler ?? SecureStorageDefaults.override?.failureHandler
   }
 }
 

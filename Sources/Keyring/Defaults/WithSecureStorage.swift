@@ -26,7 +26,7 @@ public func withSecureStorage<Result, Failure: Error>(
   failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? = nil,
   operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  try SecureStorageDefaults.overriding.withValue(.override(storage, failureHandler)) {
+  try SecureStorageDefaults.overriding.withValue(TaskOverride(storage, failureHandler)) {
     Swift.Result { () throws(Failure) in try operation() }
   }.get()
 }
@@ -48,7 +48,7 @@ nonisolated(nonsending)
     operation: nonisolated(nonsending) () async throws(Failure) -> Result
   ) async throws(Failure) -> Result
 {
-  try await SecureStorageDefaults.overriding.withValue(.override(storage, failureHandler)) {
+  try await SecureStorageDefaults.overriding.withValue(TaskOverride(storage, failureHandler)) {
     do throws(Failure) {
       return Swift.Result<Result, Failure>.success(try await operation())
     } catch {

@@ -21,7 +21,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
     key: PropertyKey
   ) {
     self.name = name
-    self.explicitStorage = storage.map { StorageBox($0) }
+    self.explicitStorage = storage.map(StorageBox.init)
     self.coding = coding
     itemKey = key
   }

@@ -77,7 +77,8 @@ extension SecureStorageError {
 
     /// Returns whether an error has a code.
     ///
-    /// With this operator, a `catch` clause can name a code:
+    /// With this operator, a `catch` clause can name a code. End with a `catch` for all other errors. Without
+    /// it, Swift 6.3 crashes when it compiles some of these statements.
     ///
     /// ```swift
     /// do {

@@ -25,8 +25,7 @@ enum StorageUse: CaseIterable, CustomTestStringConvertible {
     case .propertyRead, .propertyWrite:
       let property = Password<String?>("account", service: "service", storage: storage)
       // The failure is expected, so it isn't printed.
-      withSecureStorage(storage) { _ in
-      } operation: {
+      withSecureStorage(storage, failureHandler: Self.ignore) {
         if self == .propertyRead {
           #expect(property.wrappedValue == nil)
         } else {
@@ -36,6 +35,8 @@ enum StorageUse: CaseIterable, CustomTestStringConvertible {
       if let failure = property.projectedValue.failure { throw failure }
     }
   }
+
+  private static func ignore(_ failure: SecurePropertyFailure) {}
 
   var operation: SecureStorageError.Operation {
     switch self {
