@@ -71,7 +71,7 @@ public struct ItemCommands: Sendable {
   ///   be stored.
   public func set(
     _ secret: Secret, for selection: ItemSelection, login: String? = nil, label: String? = nil,
-    expires: Date? = nil, mode: SaveMode = .addOrReplace, toReplace advice: String = ""
+    expires: Date? = nil, mode: SaveMode = .addOrReplace, toReplace advice: String? = nil
   ) throws {
     var item = SecureItem(
       key: try selection.key(), secret: secret, label: label,
@@ -82,13 +82,11 @@ public struct ItemCommands: Sendable {
       // The time belongs to the old secret.
       item.expires = nil
     }
-    do {
+    do throws(SecureStorageError) {
       try storage.save(item, mode: mode)
-    } catch .itemAlreadyExists {
-      throw ToolFailure(
-        "There is already a \(item.key).", recoverySuggestion: advice, status: .alreadyExists)
     } catch {
-      // Without this clause, Swift 6.3 crashes.
+      var error = error
+      if error.code == .itemAlreadyExists { error.recoverySuggestion = advice }
       throw error
     }
   }

@@ -22,8 +22,8 @@ struct CopyOptions: ParsableArguments {
   }
 
   static let discussion = """
-    The command copies all items that match the options. Without options, it copies everything that \
-    "list" shows. It reads each item back and compares it. The copies have the same secrets, labels and \
+    The command copies all items that match the arguments and options. Without any, it copies everything \
+    that "list" shows. It reads each item back and compares it. The copies have the same secrets, labels and \
     attributes, but new times. If the destination has an item with the same secret and attributes, it \
     counts as copied, even if it has another label or further attributes.
 

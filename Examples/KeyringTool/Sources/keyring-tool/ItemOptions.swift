@@ -4,7 +4,7 @@ import ArgumentParser
 import Keyring
 import KeyringToolCommands
 
-/// The options that select one or more items.
+/// The arguments and options that select one or more items.
 struct ItemOptions: ParsableArguments {
   @Argument(help: ArgumentHelp("The same as --service.", valueName: "service"))
   var serviceArgument: String?

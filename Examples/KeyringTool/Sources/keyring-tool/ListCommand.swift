@@ -7,7 +7,7 @@ struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List items without their secrets.",
     discussion: """
-      The command lists all items that match the options. Without options, it lists everything.
+      The command lists all items that match the arguments and options. Without any, it lists everything.
       """)
 
   @OptionGroup var storage: StorageOptions

@@ -33,10 +33,10 @@ import Testing
 
   @Test func `adding an item does not replace another`() throws {
     try commands.set(Secret("first"), for: password, mode: .add)
-    let error = #expect(throws: ToolFailure.self) {
+    let error = #expect(throws: SecureStorageError.self) {
       try commands.set(Secret("second"), for: password, mode: .add, toReplace: "Use --replace.")
     }
-    #expect(error?.status == .alreadyExists && error?.recoverySuggestion == "Use --replace.")
+    #expect(error?.code == .itemAlreadyExists && error?.recoverySuggestion == "Use --replace.")
     #expect(try commands.secret(password) == Secret("first"))
   }
 
