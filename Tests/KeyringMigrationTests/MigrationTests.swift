@@ -340,7 +340,7 @@ import Testing
           #expect(try old.exists(item.key) || new.exists(item.key), comment)
         }
         try Migration(of: query, from: old, to: new).run()
-        // A killed migration may have left an item behind, which only a later one removes.
+        // A killed migration may have left the item behind with which it compares the storages.
         try new.removeItems(matching: .service("swift-keyring migration"))
         try expectAll(items, in: new, comment)
         try expectNone(in: old, comment)
