@@ -33,7 +33,8 @@ def description(load, packages=PACKAGES):
 def revision():
     commit = output("git", "-C", REPOSITORY, "rev-parse", "--short", "HEAD")
     changes = output(
-        "git", "-C", REPOSITORY, "status", "--porcelain", "--", "Sources", "Benchmarks/Sources")
+        "git", "-C", REPOSITORY, "status", "--porcelain", "--", "Sources", "Benchmarks", ":!Benchmarks/*.md",
+        ":!Benchmarks/*.svg")
     return f"commit {commit}{', with uncommitted changes' if changes else ''}"
 
 
