@@ -12,8 +12,9 @@ public protocol CollectionStorage: LockableStorage {
 
   /// Returns the storage for a collection, which doesn't have to exist.
   ///
-  /// If there is no collection with the label, the storage finds no items, and saving throws
-  /// `.collectionNotFound`.
+  /// If there is no collection with the label, saving, locking and unlocking throw `.collectionNotFound`.
+  /// The storage finds no items, or reading throws the error, too, if the keyring shows only some of its
+  /// collections.
   ///
   /// - Parameter label: The label of the collection.
   /// - Returns: The storage for the collection.
