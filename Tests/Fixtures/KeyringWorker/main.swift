@@ -46,7 +46,13 @@ case ("mix-on", 5):
   ).runUntilInputEnds()
 case ("ask", 1):
   // An app asks on any thread, and the kernel prefers the main thread for signals.
-  try concurrently(1) { _ in tell("\(try Secret.typed(atPrompt: "Secret: ").count) bytes") }
+  try concurrently(1) { _ in
+    do throws(SecureStorageError) {
+      tell("\(try Secret.typed(atPrompt: "Secret: ").count) bytes")
+    } catch {
+      tell("error \(error.message)")
+    }
+  }
 #if SecretService
 case ("start", 2):
   // Nothing was sent before, so every thread finds that there is no session yet.
