@@ -118,6 +118,8 @@ extension Program {
     let free = """
       import os, signal, sys
       signal.pthread_sigmask(signal.SIG_SETMASK, [])
+      # A shell starts a command in the background with these ignored.
+      for number in (signal.SIGINT, signal.SIGQUIT): signal.signal(number, signal.SIG_DFL)
       os.execvp(sys.argv[1], sys.argv[1:])
       """
     return try Program(
