@@ -110,7 +110,7 @@ package final class Program: Sendable {
 }
 
 extension Program {
-  /// Starts a command in a terminal, with all signals unblocked.
+  /// Starts a command in a terminal, with all signals unblocked, and Ctrl-C not ignored.
   ///
   /// A child inherits the signal mask of the thread that starts it, and Dispatch's threads block most
   /// signals.
