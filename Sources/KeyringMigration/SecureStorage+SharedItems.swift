@@ -12,8 +12,6 @@ extension SecureStorage {
     try remove(key)
     if try isFound.get() { return true }
     if try isThere.get() { return false }
-    throw SecureStorageError(
-      .verificationFailed, operation: .migrate, backendName: backendName,
-      message: "A stored item is missing.")
+    throw error(.verificationFailed, during: .migrate, message: "A stored item is missing.")
   }
 }

@@ -98,8 +98,7 @@ extension SecureItem {
   /// storage may set.
   package var sanitized: SecureItem {
     var item = self
-    let scalars = (label ?? "").unicodeScalars.map { $0 == "/" ? "-" : $0 }
-    item.label = scalars.isEmpty ? nil : String(String.UnicodeScalarView(scalars))
+    item.label = label.flatMap { $0.isEmpty ? nil : $0.replacingScalars(["/"], by: "-") }
     item.attributes = attributes?.filter { !AttributeName.isReserved($0.key) && !$0.key.isEmpty }
     return item
   }

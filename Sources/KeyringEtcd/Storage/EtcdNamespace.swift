@@ -203,8 +203,7 @@ final class EtcdNamespace: Sendable {
   /// Returns the lease for a write that ends at a moment.
   func lease(_ session: Session) async throws(EtcdClient.Failure) -> Int64 {
     if let lease = lease.withLock({ $0 }), ThreadExecutor.now < lease.end { return lease.id }
-    let timeout = min(settings.timeout, .seconds(1 << 30))
-    let time = max(60, Int(timeout.components.seconds) + 1)
+    let time = max(60, Int(settings.timeout.microseconds / 1_000_000) + 1)
     let start = ThreadExecutor.now
     let reply: LeaseReply
     do throws(EtcdClient.Failure) {

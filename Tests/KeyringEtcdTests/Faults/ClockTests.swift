@@ -9,7 +9,8 @@ import Testing
 
 /// Machines whose clocks differ.
 ///
-/// The clock is that of a program, because etcd doesn't use the clock of the system.
+/// Only programs have another clock here. The library that changes it can't do so for a node of etcd, which doesn't
+/// ask the C library for the time.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ClockTests {
   private let key = ItemKey.credentials(service: "service", label: "account")
 
