@@ -160,6 +160,49 @@ import Testing
     #expect(transport.watchCount == 1)
   }
 
+  @Test func `a watch ends with its last observer, and the next one begins another`() async throws {
+    let cluster = try Cluster.shared.get()
+    let other = try await cluster.newStorage()
+    let transport = FaultyTransport(try cluster.transport())
+    let storage = cluster.storage(like: other, transport)
+    let events = EventLog()
+    let first = try await storage.observeWithoutBlocking(nil, events.append)
+    let second = try await storage.observeWithoutBlocking(nil) { _ in }
+    second.cancel()
+    try await other.setPassword("first", for: key)
+    events.wait(for: .changed(.created(key)))
+    first.cancel()
+    #expect(waitUntil { transport.openWatchCount == 0 })
+    try await other.setPassword("second", for: key)
+    let laterEvents = EventLog()
+    let third = try await storage.observeWithoutBlocking(nil, laterEvents.append)
+    try await other.setPassword("third", for: key)
+    laterEvents.wait(for: .changed(.replaced(key)))
+    #expect(laterEvents.changes == [.replaced(key)])
+    #expect(events.changes == [.created(key)])
+    third.cancel()
+  }
+
+  @Test func `observers that come and go miss nothing`() async throws {
+    let cluster = try Cluster.shared.get()
+    let storage = try await cluster.newStorage()
+    try await withThrowingTaskGroup { group in
+      for observer in 0..<4 {
+        group.addTask {
+          for round in 0..<25 {
+            let key = ItemKey.password(service: "\(observer)", account: "\(round)")
+            let events = EventLog()
+            let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+            try await storage.setPassword("new", for: key)
+            events.wait(for: .changed(.created(key)))
+            subscription.cancel()
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
   @Test func `a cache that isn't connected isn't trusted`() async throws {
     let cluster = try Cluster(count: 1)
     let storage = try await cluster.newStorage()

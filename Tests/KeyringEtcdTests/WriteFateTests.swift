@@ -121,6 +121,41 @@ import Testing
     #expect(try await other.password(for: key) == "later")
   }
 
+  @Test func `a cancelled write that was done is reported as done`() async throws {
+    transport.failAndCancel([.replyLost])
+    let write = Task { [storage, key] in
+      try await storage.save(SecureItem(key: key, secret: Secret("new")), mode: .add)
+      #expect(Task.isCancelled)
+    }
+    try await write.value
+    #expect(try await other.password(for: key) == "new")
+  }
+
+  @Test func `a write that was reported as cancelled is never done`() async throws {
+    transport.failAndCancel([.held])
+    let write = Task { [storage, key] in
+      try await storage.save(SecureItem(key: key, secret: Secret("new")), mode: .add)
+    }
+    let error = await #expect(throws: SecureStorageError.self) { try await write.value }
+    #expect(error?.code == .canceled)
+    #expect(error?.message.contains("No node") == false)
+    #expect(await transport.release().count == 1)
+    #expect(try await other.password(for: key) == nil)
+  }
+
+  @Test func `the error of a cancelled write names the doubt if no node answers`() async throws {
+    transport.failAndCancel([.held] + Array(repeating: .requestLost, count: 1000))
+    let write = Task { [storage, key] in
+      try await storage.save(SecureItem(key: key, secret: Secret("new")), mode: .add)
+    }
+    let error = await #expect(throws: SecureStorageError.self) { try await write.value }
+    #expect(error?.code == .canceled)
+    #expect(error?.message.contains("No node") == true)
+    transport.fail()
+    _ = await transport.release()
+    #expect(try await other.password(for: key) == "new")
+  }
+
   @Test func `an error names the doubt if no node answers`() async throws {
     let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
     try await storage.setPassword("first", for: key)

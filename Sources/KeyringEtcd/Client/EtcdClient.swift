@@ -83,6 +83,7 @@ final class EtcdClient: Sendable {
     var reason: EtcdFailure?
     while true {
       let index = current.withLock { $0 }
+      if Task.isCancelled { throw Failure(cause: .canceled, hasDoubt: hasDoubt) }
       if attempt > 0, ThreadExecutor.now >= moment {
         throw Failure(cause: reason ?? .timedOut, hasDoubt: hasDoubt)
       }

@@ -53,7 +53,7 @@ final class HTTPTransport: EtcdTransport {
     let body = RequestBody(body)
     do {
       let response = try await client.response(path, body, endpoint, token, moment)
-      return try await bytes(of: response)
+      return try await bytes(of: response, until: moment)
     } catch {
       throw failure(error, wasSent: body.wasTaken)
     }
@@ -81,6 +81,21 @@ final class HTTPTransport: EtcdTransport {
       }
     } catch {
       throw failure(error, wasSent: body.wasTaken)
+    }
+  }
+
+  /// Returns the rest of a reply.
+  ///
+  /// The deadline of the request ends only the wait for the head of the reply.
+  private func bytes(of response: HTTPClientResponse, until moment: Int64) async throws -> [UInt8] {
+    try await withThrowingTaskGroup { group in
+      group.addTask { try await self.bytes(of: response) }
+      group.addTask {
+        let wait = await Waiter.wait(until: moment) { _ in }
+        throw wait == .canceled ? EtcdFailure.canceled : .timedOut
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? []
     }
   }
 

@@ -170,8 +170,8 @@ final class EtcdNamespace: Sendable {
   /// Returns a watch that reports the items in a range, and perhaps others.
   func watch(_ range: EtcdRange) -> ItemWatch {
     watches.withLock { watches in
+      if let running = watches.values.first(where: { $0.follows(range) }) { return running }
       if let known = watches[range] { return known }
-      if let wider = watches.values.first(where: { $0.follows(range) }) { return wider }
       let new = ItemWatch(range)
       watches[range] = new
       return new

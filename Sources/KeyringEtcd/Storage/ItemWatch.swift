@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// A watch of the items in a range, which observers share.
 ///
-/// It lasts as long as the storage.
+/// It lasts as long as it has an observer.
 final class ItemWatch: Sendable {
   /// An item as it was when it was last seen.
   private struct Seen: Sendable {
@@ -26,6 +26,8 @@ final class ItemWatch: Sendable {
     /// The moment at which all items are listed again, in microseconds of the monotonic clock.
     var nextList: Int64 = 0
     var task: Task<Void, Never>?
+
+    var isRunning: Bool { task.map { !$0.isCancelled } ?? false }
   }
 
   let range: EtcdRange
@@ -42,6 +44,12 @@ final class ItemWatch: Sendable {
   private static let executor = ThreadExecutor(threadNamed: "swift-keyring w")
 
   /// Adds an observer, and starts the watch if it's the first one.
+  ///
+  /// - Parameters:
+  ///   - session: The operation that observes.
+  ///   - observer: The closure to call with every event.
+  /// - Returns: The subscription. When the last one ends, so does the watch.
+  /// - Throws: `SecureStorageError` if the cluster can't be read.
   func observe(
     _ session: Session, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
@@ -50,39 +58,57 @@ final class ItemWatch: Sendable {
       throw session.fleet.error(outcome == .canceled ? .canceled : .timedOut)
     }
     defer { starting.giveBack() }
-    if state.withLock({ $0.task == nil }) {
-      try await list(session)
-      let client = session.client
-      let task = Task(executorPreference: Self.executor) {
-        [range, weak self, weak fleet = session.fleet] in
-        var pause = Self.shortestPause
-        while !Task.isCancelled, let start = self?.nextRevision {
-          let isRenewal = await client.watch(
-            range, from: start, until: self?.nextList ?? 0
-          ) { [weak self, weak fleet] reply in
-            guard let self, let fleet else { return false }
-            return await self.take(reply, fleet)
-          }
-          if self?.isConnected == true { pause = Self.shortestPause }
-          var isLost = !isRenewal
-          repeat {
-            if isLost {
-              self?.report(isConnected: false)
-              _ = await Waiter.wait(until: ThreadExecutor.now + pause) { _ in }
-              pause = min(2 * pause, 2_000_000)
-            }
-            // The storage isn't held during the pause.
-            guard !Task.isCancelled, let self, let fleet else { return }
-            isLost = await !self.synchronize(fleet)
-          } while isLost
-        }
-      }
-      state.withLock { $0.task = task }
-    }
-    let subscription = observers.add(observer)
+    var subscription: StorageSubscription?
+    repeat {
+      if !isRunning { try await start(session) }
+      subscription = observers.add(observer)
+      // Another observer, the last one, may just have left.
+    } while !isRunning
     if !isConnected { observer(.interrupted) }
-    return subscription
+    return StorageSubscription { [weak self, subscription] in
+      subscription?.cancel()
+      self?.endWithoutObservers()
+    }
   }
+
+  private func start(_ session: Session) async throws(SecureStorageError) {
+    // What an earlier watch still reports must not follow the list.
+    await state.withLock(\.task)?.value
+    try await list(session)
+    let client = session.client
+    let task = Task(executorPreference: Self.executor) {
+      [range, weak self, weak fleet = session.fleet] in
+      var pause = Self.shortestPause
+      while !Task.isCancelled, let start = self?.nextRevision {
+        let isRenewal = await client.watch(
+          range, from: start, until: self?.nextList ?? 0
+        ) { [weak self, weak fleet] reply in
+          guard let self, let fleet else { return false }
+          return await self.take(reply, fleet)
+        }
+        if Task.isCancelled { return }
+        if self?.isConnected == true { pause = Self.shortestPause }
+        var isLost = !isRenewal
+        repeat {
+          if isLost {
+            self?.report(isConnected: false)
+            _ = await Waiter.wait(until: ThreadExecutor.now + pause) { _ in }
+            pause = min(2 * pause, 2_000_000)
+          }
+          // The storage isn't held during the pause.
+          guard !Task.isCancelled, let self, let fleet else { return }
+          isLost = await !self.synchronize(fleet)
+        } while isLost
+      }
+    }
+    state.withLock { ($0.task, $0.isConnected) = (task, true) }
+  }
+
+  private func endWithoutObservers() {
+    state.withLock { if observers.isEmpty { $0.task?.cancel() } }
+  }
+
+  private var isRunning: Bool { state.withLock(\.isRunning) }
 
   /// The shortest time between two attempts to watch, in microseconds.
   private static let shortestPause: Int64 = 50_000
@@ -100,7 +126,7 @@ final class ItemWatch: Sendable {
 
   /// Returns whether the watch reports each change of the items in a range.
   func follows(_ other: EtcdRange) -> Bool {
-    range.contains(other) && state.withLock { $0.task != nil && $0.isConnected }
+    range.contains(other) && state.withLock { $0.isRunning && $0.isConnected }
   }
 
   private func report(isConnected: Bool) {

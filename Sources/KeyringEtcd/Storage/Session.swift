@@ -114,14 +114,15 @@ struct Session: Sendable {
   ///   - keys: The keys that the new values are encrypted with.
   ///   - id: The identifier of the write.
   /// - Returns: The outcome.
-  /// - Throws: `SecureStorageError` if the changes weren't made, or `.connectionLost` if that isn't known.
+  /// - Throws: `SecureStorageError` if the changes weren't made, or if no node tells whether they were, which
+  ///   the message says.
   func commit(
     _ changes: [ConditionalChange], service: Namespace.Service, _ keys: NamespaceKeys, id: [UInt8]
   ) async throws(SecureStorageError) -> Outcome {
     let write = service.writes + id.hexadecimal
-    let (answer, lease): (EtcdClient.Answer<TransactionReply>, Int64)
+    let answer: EtcdClient.Answer<TransactionReply>
     do throws(EtcdClient.Failure) {
-      (answer, lease) = try await underLease { lease in
+      answer = try await underLease { lease in
         Transaction(
           compare: keys.conditions + [.init(key: write, revision: 0)] + changes.map(\.comparison),
           success: changes.map(\.operation) + [.put(write, Record.done, lease: lease)],
@@ -129,11 +130,16 @@ struct Session: Sendable {
             + NamespaceKeys.requests(namespace))
       }
     } catch {
-      // A node whose database has just become full refuses a request that it has processed.
-      guard case .refused(let refusal) = error.cause, refusal.isDatabaseFull,
-        let record = try await record(of: write)
-      else { throw failure(error) }
-      return .done(record.revision)
+      switch error.cause {
+      case .refused(let refusal) where refusal.isDatabaseFull:
+        // A node whose database has just become full refuses a request that it has processed.
+        if let record = try await record(of: write) { return .done(record.revision) }
+      case .canceled where error.hasDoubt:
+        if let record = try await fenceAfterCancellation(write) { return .done(record.revision) }
+        throw fleet.error(.canceled)
+      default: break
+      }
+      throw failure(error)
     }
     if answer.reply.hasSucceeded { return .done(answer.reply.revision) }
     let replies = answer.reply.ranges
@@ -141,7 +147,7 @@ struct Session: Sendable {
       throw fleet.error(for: .malformed("a reply without the expected ranges"))
     }
     if let record = replies[0].values.first { return .done(record.revision) }
-    if answer.hasDoubt, let record = try await fence(write, lease) {
+    if answer.hasDoubt, let record = try await fence(write) {
       return .done(record.revision)
     }
     let values = replies[1...changes.count].map(\.values.first)
@@ -156,11 +162,11 @@ struct Session: Sendable {
   /// A copy of a request that names a lease is never processed after the end of that lease.
   private func underLease(
     _ transaction: (Int64) -> Transaction
-  ) async throws(EtcdClient.Failure) -> (EtcdClient.Answer<TransactionReply>, lease: Int64) {
+  ) async throws(EtcdClient.Failure) -> EtcdClient.Answer<TransactionReply> {
     while true {
       let lease = try await fleet.lease(self)
       do throws(EtcdClient.Failure) {
-        return (try await send(transaction(lease)), lease)
+        return try await send(transaction(lease))
       } catch {
         // A lease with records of a service whose role was revoked is of no use for other services, either.
         if case .refused(let refusal) = error.cause, refusal.code == 7 { fleet.forgetLease(lease) }
@@ -181,9 +187,9 @@ struct Session: Sendable {
   ///
   /// - Returns: The record of the write if it was done, or `nil` if it never will be.
   /// - Throws: `SecureStorageError` if no node has told.
-  private func fence(_ write: EtcdKey, _ lease: Int64) async throws(SecureStorageError) -> KeyValue?
-  {
+  private func fence(_ write: EtcdKey) async throws(SecureStorageError) -> KeyValue? {
     do throws(EtcdClient.Failure) {
+      let lease = try await fleet.lease(self)
       let answer = try await send(
         Transaction(
           compare: [.init(key: write, revision: 0)],
@@ -196,16 +202,38 @@ struct Session: Sendable {
     }
   }
 
+  /// Makes sure that no copy of a write is done later, although the task is cancelled.
+  private func fenceAfterCancellation(
+    _ write: EtcdKey
+  ) async throws(SecureStorageError) -> KeyValue? {
+    let session = Session(
+      fleet: fleet, client: client, namespace: namespace, operation: operation,
+      end: .now(plus: Self.timeAfterCancellation))
+    do throws(SecureStorageError) {
+      return try await withoutCancellation {
+        await Result { () async throws(SecureStorageError) in try await session.fence(write) }
+      }.get()
+    } catch {
+      throw fleet.error(
+        .canceled, error.message, recoverySuggestion: error.recoverySuggestion,
+        underlying: error.underlying)
+    }
+  }
+
+  /// The time that a cancelled write has to find out whether it was done.
+  private static let timeAfterCancellation = Duration.milliseconds(40)
+
   private func record(of write: EtcdKey) async throws(SecureStorageError) -> KeyValue? {
     let answer = try await transact(Transaction(success: [.range(RangeRequest(write))]))
     return answer.reply.ranges.first?.values.first
   }
 
   func failure(_ failure: EtcdClient.Failure) -> SecureStorageError {
-    if case .canceled = failure.cause { return fleet.error(.canceled) }
+    var isCanceled: Bool { if case .canceled = failure.cause { true } else { false } }
     guard failure.hasDoubt else { return fleet.error(for: failure.cause) }
     return fleet.error(
-      .connectionLost, "No node of the cluster has told whether the change was made.",
+      isCanceled ? .canceled : .connectionLost,
+      "No node of the cluster has told whether the change was made.",
       recoverySuggestion:
         "Read the item when the cluster answers again, and repeat the change if needed.",
       underlying: fleet.error(for: failure.cause).underlying)

@@ -56,6 +56,30 @@ import Testing
     node.suspend(false)
   }
 
+  @Test func `a deadline ends the wait for the rest of a reply`() async throws {
+    let (listener, port) = try listeningSocket()
+    defer { close(listener) }
+    let server = Thread {
+      let client = accept(listener, nil, nil)
+      let beginning = Array("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".utf8)
+      _ = write(client, beginning, beginning.count)
+      // The rest never comes. The client closes the connection.
+      var byte: UInt8 = 0
+      while recv(client, &byte, 1, 0) == 1 {}
+      close(client)
+    }
+    server.start()
+    let endpoint = try #require(EtcdEndpoint("http://127.0.0.1:\(port)"))
+    let transport = HTTPTransport(nil)
+    do throws(EtcdFailure) {
+      _ = try await transport.send(
+        "/v3/kv/range", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: .seconds(1)))
+      Issue.record("the reply isn't complete")
+    } catch {
+      guard case .timedOut = error else { throw error }
+    }
+  }
+
   @Test func `one address of a node that is gone costs no more than a moment`() async throws {
     let cluster = try Cluster.shared.get()
     let other = try await cluster.newStorage()

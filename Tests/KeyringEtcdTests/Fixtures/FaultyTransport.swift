@@ -25,6 +25,7 @@ final class FaultyTransport: EtcdTransport {
   private let base: any EtcdTransport
   /// The faults of the next transactions that create something.
   private let faults = Mutex<[Fault]>([])
+  private let cancels = Atomic(false)
   private let held = Mutex<[Held]>([])
   /// The permission to hand out a reply that was held back.
   private let replies = TaskSemaphore(1)
@@ -36,8 +37,11 @@ final class FaultyTransport: EtcdTransport {
   let isCut = Atomic(false)
   /// The different transactions that store something.
   private let writes = Mutex<Set<[UInt8]>>([])
+  private let openWatches = Atomic(0)
   /// The beginnings of the ranges that were watched.
   private let watched = Mutex<Set<Substring>>([])
+  /// The number of watches that haven't ended.
+  var openWatchCount: Int { openWatches.load(ordering: .relaxed) }
   /// The number of bytes of all replies so far, without those of watches.
   let bytes = Atomic(0)
 
@@ -57,6 +61,19 @@ final class FaultyTransport: EtcdTransport {
 
   func fail(_ faults: Fault...) { fail(faults) }
   func fail(_ faults: [Fault]) { self.faults.withLock { $0 = faults } }
+
+  /// Fails in the same way, and cancels the task that sends the first request.
+  func failAndCancel(_ faults: [Fault]) {
+    cancels.store(true, ordering: .relaxed)
+    fail(faults)
+  }
+
+  /// Returns the failure of a request that is lost.
+  private func loss() -> EtcdFailure {
+    guard cancels.exchange(false, ordering: .relaxed) else { return .lost("a test") }
+    withUnsafeCurrentTask { $0?.cancel() }
+    return .canceled
+  }
 
   /// Sends the requests that were held back, and returns their replies.
   func release() async -> [Result<[UInt8], EtcdFailure>] {
@@ -98,10 +115,10 @@ final class FaultyTransport: EtcdTransport {
     writes.withLock { _ = $0.insert(body) }
     let fault = faults.withLock { $0.isEmpty ? nil : $0.removeFirst() }
     switch fault {
-    case .requestLost: throw .lost("a test")
+    case .requestLost: throw loss()
     case .replyLost:
       _ = try await base.send(path, body, to: endpoint, token: token, until: moment)
-      throw .lost("a test")
+      throw loss()
     case .held:
       let base = base
       held.withLock { held in
@@ -115,7 +132,7 @@ final class FaultyTransport: EtcdTransport {
           }
         }
       }
-      throw .lost("a test")
+      throw loss()
     case .late(let event):
       await event()
       return try await base.send(path, body, to: endpoint, token: token, until: moment)
@@ -137,6 +154,8 @@ final class FaultyTransport: EtcdTransport {
       watched.withLock { _ = $0.insert(words[index + 2]) }
     }
     try checkWay()
+    openWatches.add(1, ordering: .relaxed)
+    defer { openWatches.subtract(1, ordering: .relaxed) }
     try await base.stream(path, body, to: endpoint, token: token, until: moment, onLine)
   }
 }

@@ -106,7 +106,7 @@ final class PeerNetwork: Sendable {
 }
 
 /// Returns a socket that listens on this machine.
-private func listeningSocket() throws -> (socket: Int32, port: UInt16) {
+func listeningSocket() throws -> (socket: Int32, port: UInt16) {
   let (socket, port) = try boundSocket()
   try #require(listen(socket, 16) == 0)
   return (socket, port)
