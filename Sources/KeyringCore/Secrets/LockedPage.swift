@@ -192,8 +192,11 @@ extension LockedPage {
     let hidden = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
     guard let hidden, hidden != MAP_FAILED else { return false }
     // The memory is shared with child processes, one of which would overwrite the secrets of this one.
-    _ = madvise(hidden, byteCount, MADV_DONTFORK)
-    if swift_keyring_move_mapping(hidden, byteCount, address) == 0 { return true }
+    if madvise(hidden, byteCount, MADV_DONTFORK) == 0,
+      swift_keyring_move_mapping(hidden, byteCount, address) == 0
+    {
+      return true
+    }
     munmap(hidden, byteCount)
     return false
     #else

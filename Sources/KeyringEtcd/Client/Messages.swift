@@ -118,11 +118,14 @@ struct GatewayInteger: Decodable, Sendable {
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    guard let text = try? container.decode(String.self) else {
-      value = try container.decode(Int64.self)
-      return
+    let found: Int64?
+    if let text = try? container.decode(String.self) {
+      found = Int64(text)
+    } else {
+      found = try container.decode(Int64.self)
     }
-    guard let number = Int64(text) else {
+    // etcd sends no negative numbers, and each revision must have a next one.
+    guard let number = found, (0..<Int64.max).contains(number) else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a number")
     }
     value = number

@@ -214,8 +214,8 @@ final class EtcdNamespace: Sendable {
       throw EtcdClient.Failure(cause: error.cause, hasDoubt: false)
     }
     // A write that begins before the end has at least a third of the lease left.
-    let lease = Lease(
-      id: reply.id, end: start + (reply.seconds - 2 * Int64(time)) * 1_000_000)
+    let usable = Duration.seconds(reply.seconds) - .seconds(2 * time)
+    let lease = Lease(id: reply.id, end: start + usable.microseconds)
     self.lease.withLock { $0 = lease }
     return lease.id
   }

@@ -49,11 +49,18 @@ struct Session: Sendable {
   ) {
     var keys = try await keys()
     while true {
+      let requested = requests(keys)
       let answer = try await transact(
         Transaction(
-          compare: keys.conditions, success: requests(keys).map { .range($0) },
+          compare: keys.conditions, success: requested.map { .range($0) },
           failure: NamespaceKeys.requests(namespace)))
-      if answer.reply.hasSucceeded { return (keys, answer.reply.ranges, answer.reply.revision) }
+      if answer.reply.hasSucceeded {
+        // An item whose range is missing would look like one that doesn't exist.
+        guard answer.reply.ranges.count == requested.count else {
+          throw fleet.error(for: .malformed("a reply without the expected ranges"))
+        }
+        return (keys, answer.reply.ranges, answer.reply.revision)
+      }
       keys = try await fleet.takeKeys(answer.reply.ranges, self, after: keys)
     }
   }

@@ -66,7 +66,7 @@ public enum KernelKeyring: Sendable {
     do throws(FileFailure) {
       try use { (keyring) throws(FileFailure) in
         for key in try Self.keys(in: keyring) where Self.isOwn(key) {
-          _ = Self.control(KEYCTL_UNLINK, key, keyring)
+          try Self.remove(key, from: keyring)
         }
       }
     } catch {
@@ -108,11 +108,11 @@ public enum KernelKeyring: Sendable {
       }
       guard id >= 0 else { throw FileFailure("can't be written") }
       defer { _ = Self.control(KEYCTL_UNLINK, id, Self.thread) }
-      let seconds = Int(max(1, min(duration.components.seconds, Int64(Int32.max))))
+      let time = min(max(duration, .seconds(1)), .seconds(Int32.max))
       // Only for programs that have the keyring, and not for others of the user.
       let permissions = 0x3f00_0000
       guard Self.control(KEYCTL_SETPERM, id, permissions) == 0,
-        Self.control(KEYCTL_SET_TIMEOUT, id, seconds) == 0,
+        Self.control(KEYCTL_SET_TIMEOUT, id, Int(time.components.seconds)) == 0,
         Self.control(KEYCTL_LINK, id, keyring) == 0
       else { throw FileFailure("can't be written") }
     }
@@ -121,8 +121,14 @@ public enum KernelKeyring: Sendable {
   /// Removes a key.
   func removeKey(named name: String) throws(FileFailure) {
     try use { (keyring) throws(FileFailure) in
-      _ = Self.control(KEYCTL_UNLINK, try Self.find(name, in: keyring), keyring)
+      try Self.remove(Self.find(name, in: keyring), from: keyring)
     }
+  }
+
+  /// Removes a key from a keyring, unless it's gone already.
+  private static func remove(_ key: Int, from keyring: Int) throws(FileFailure) {
+    if control(KEYCTL_UNLINK, key, keyring) == 0 || [ENOENT, ENOKEY].contains(errno) { return }
+    throw FileFailure("can't be written")
   }
 
   private static func find(_ name: String, in keyring: Int) throws(FileFailure) -> Int {
@@ -159,11 +165,16 @@ public enum KernelKeyring: Sendable {
 
   private static func keys(in keyring: Int) throws(FileFailure) -> [Int] {
     var ids = [Int32](repeating: 0, count: 1024)
-    let count = ids.withUnsafeMutableBytes { room in
-      control(KEYCTL_READ, keyring, Int(bitPattern: room.baseAddress), room.count)
+    while true {
+      let byteCount = ids.withUnsafeMutableBytes { room in
+        control(KEYCTL_READ, keyring, Int(bitPattern: room.baseAddress), room.count)
+      }
+      guard byteCount >= 0 else { throw FileFailure("can't be read") }
+      let count = byteCount / MemoryLayout<Int32>.size
+      if count <= ids.count { return ids.prefix(count).map(Int.init) }
+      // Without enough room, the kernel returns only the size.
+      ids = [Int32](repeating: 0, count: count)
     }
-    guard count >= 0 else { throw FileFailure("can't be read") }
-    return ids.prefix(count / MemoryLayout<Int32>.size).map(Int.init)
   }
 
   /// Returns whether this package has stored a key.

@@ -86,9 +86,8 @@ final class ChangeMonitor: Sendable {
           defer { state.isRunning = true }
           return !state.isRunning
         }
-        if mustStart {
-          let isStarted = ThreadExecutor.startThread(named: "swift-keyring c") { self.run() }
-          precondition(isStarted, "no thread can be started")
+        if mustStart, !ThreadExecutor.startThread(named: "swift-keyring c", { self.run() }) {
+          refuseRequests()
         }
         wake()
       }
@@ -103,6 +102,18 @@ final class ChangeMonitor: Sendable {
       throw error
     }
     return StorageSubscription { self.leave(id) }
+  }
+
+  /// Answers all requests with a failure, because the system can't start a thread.
+  private func refuseRequests() {
+    let requests = state.withLock { state in
+      state.isRunning = false
+      defer { state.requests = [] }
+      return state.requests
+    }
+    let cause = DBusError(
+      domain: "swift-keyring", code: 0, text: "the system can't start another thread")
+    for request in requests { answer(request, .failure(.init(cause))) }
   }
 
   private func leave(_ id: Int) {

@@ -97,7 +97,8 @@ extension DBusError {
 
   private var ioCode: GIOErrorEnum? {
     guard domain == Self.timedOut.domain else { return nil }
-    return GIOErrorEnum(rawValue: UInt32(code))
+    // Another program can send an error with any number.
+    return GIOErrorEnum(rawValue: UInt32(truncatingIfNeeded: code))
   }
 }
 #endif

@@ -80,7 +80,8 @@ extension SecretSession {
   /// Returns the unique name of the program that owns a name on the bus, or `nil` if there is none.
   func owner(of name: String, until deadline: Deadline) async throws(DBusError) -> String? {
     let result = try await send([.owner(of: name)], until: deadline)[0]
-    return try? result.get().child(0).text
+    if case .failure(let failure) = result, failure.isWithoutReceiver { return nil }
+    return try result.get().child(0).text
   }
 }
 

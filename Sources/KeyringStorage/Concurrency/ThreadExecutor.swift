@@ -245,9 +245,9 @@ package func withoutCancellation<Result: Sendable>(
 }
 
 extension Duration {
-  /// The duration in microseconds, limited to some decades.
+  /// The duration in microseconds, from zero to some decades.
   package var microseconds: Int64 {
-    let (seconds, attoseconds) = Swift.min(self, .seconds(1 << 30)).components
+    let (seconds, attoseconds) = Swift.max(.zero, Swift.min(self, .seconds(1 << 30))).components
     return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
   }
 }

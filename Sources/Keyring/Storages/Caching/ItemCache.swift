@@ -70,7 +70,10 @@ final class ItemCache: Sendable {
   private let state = Mutex(State())
   private let lifetime: Duration?
 
-  init(_ lifetime: Duration?) { self.lifetime = lifetime }
+  init(_ lifetime: Duration?) {
+    // A task can't sleep for as many seconds as a duration can have.
+    self.lifetime = lifetime.map { min($0, .seconds(1 << 30)) }
+  }
 
   // MARK: - Reading
 
