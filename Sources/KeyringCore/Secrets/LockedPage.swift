@@ -49,6 +49,7 @@ final class LockedPage: @unchecked Sendable {
   }
 
   deinit {
+    // The secrets are overwritten by now, so a failure only wastes memory.
     guard isGuarded else {
       munmap(address, byteCount)
       return

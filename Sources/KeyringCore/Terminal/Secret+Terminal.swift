@@ -135,6 +135,7 @@ private struct HiddenInput {
     hidden.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
     hidden.c_lflag &= ~tcflag_t(ECHO)
     set(hidden)
+    // A terminal that can't be written can't be read, either, and reading it ends the question.
     _ = Array(prompt.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
   }
 
@@ -145,6 +146,7 @@ private struct HiddenInput {
 
   private func set(_ state: termios) {
     var state = state
+    // After any other failure, the terminal is gone or belongs to another program, and can't be read.
     while tcsetattr(terminal, TCSAFLUSH, &state) != 0, errno == EINTR {}
   }
 
@@ -235,6 +237,7 @@ private struct SignalPipe: Sendable {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
     for end in ends {
+      // Neither call can fail for a new descriptor.
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
@@ -248,6 +251,7 @@ private struct SignalPipe: Sendable {
   static let passOn: @convention(c) (Int32) -> Void = { number in
     let error = errno
     var byte = UInt8(truncatingIfNeeded: number)
+    // If the pipe is full, enough signals are waiting.
     write(SignalPipe.writing.load(ordering: .acquiring), &byte, 1)
     errno = error
   }

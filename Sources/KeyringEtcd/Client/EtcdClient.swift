@@ -267,6 +267,7 @@ final class EtcdClient: Sendable {
   static func encode(_ request: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // JSON lacks only a few numbers, such as infinity, which no request has.
     guard let data = try? encoder.encode(request) else {
       preconditionFailure("requests consist of text and numbers")
     }

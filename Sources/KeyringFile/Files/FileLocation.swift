@@ -76,6 +76,7 @@ struct FileLocation: Sendable {
   /// - Returns: The new file, or `nil` if the lock was lost in the meantime and nothing changed. The new
   ///   file is on the disk, but the directory entry on the disk may still be that of the old file.
   func replace(with content: [UInt8], under lock: FileLock) throws(FileFailure) -> OpenFile? {
+    // If an old file can't be removed, the new one can't be created, and that is reported.
     unlink(temporaryPath)
     return try content.withUnsafeBufferPointer { (bytes) throws(FileFailure) in
       let replacement = try FileReplacement(

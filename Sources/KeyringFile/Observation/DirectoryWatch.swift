@@ -45,6 +45,7 @@ final class DirectoryWatch: @unchecked Sendable {
     repeat {
       last = number
       number = addNearest()
+      // This fails if the folder is gone, which has ended its watch.
       if last >= 0, last != number { inotify_rm_watch(descriptor, last) }
       // A nearer folder may have been created before the watch was added.
     } while number != last

@@ -301,6 +301,7 @@ final class EncryptedFile: Sendable {
       _ = try version(.inspection)
       newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
     } catch {
+      // Observers learn only that changes go unnoticed. The next operation throws the error.
       // An operation with access to the key may have read the file in the meantime.
       newest.withLock { newest in
         let identity = try? FileIdentity(at: place.path)

@@ -64,6 +64,8 @@ private final class Child: Sendable {
   init(_ program: KeyProgram) throws(FileFailure) {
     var descriptors = Descriptors()
     defer { descriptors.close() }
+    // The calls for the actions fail only if no memory is left. Swift's own allocations then end the
+    // process, too.
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -125,9 +127,11 @@ private final class Child: Sendable {
   /// Ends the program, unless it has ended, and stops reading what it or a program of its own prints.
   func end() {
     number.withLock { number in
+      // A program that runs as another user, such as sudo, can't be ended. It ends by itself.
       if let number { kill(number, SIGTERM) }
     }
     var byte: UInt8 = 0
+    // The pipe has room, because it gets only a few bytes.
     _ = write(wake.writing, &byte, 1)
   }
 

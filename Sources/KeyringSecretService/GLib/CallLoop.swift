@@ -88,6 +88,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
     var outcome: Swift.Result<Result, Failure>?
     let isReusable = executor.run { outcome = await Swift.Result(body) }
     if isReusable { idle.withLock { if $0.count < mostIdle { $0.append(executor) } } }
+    // The executor returns only after the closure has set the outcome.
     guard let outcome else { preconditionFailure("a call ends with an outcome") }
     return try outcome.get()
   }

@@ -61,6 +61,7 @@ final class SignalLoop {
     do throws(DBusError) {
       let new = try await BusConnection.open(address: address, until: deadline)
       connection = new
+      // The monitor calls close(), which ends the subscriptions, before it releases the loop.
       subscriptions = [
         new.subscribe(to: .ownerChanged(of: MethodCall.secrets)) { [unowned self] _ in
           forgetProvider()
@@ -103,6 +104,7 @@ final class SignalLoop {
     guard let connection else { throw .init(.noConnection) }
     do throws(DBusError) {
       if startingIt {
+        // A program that can't be started owns no name, and the next answer says so.
         _ = try? await connection.send([.start(MethodCall.secrets)], to: nil, until: deadline)
       }
       let owner = try await connection.send(

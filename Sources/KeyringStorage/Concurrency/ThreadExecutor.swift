@@ -42,6 +42,7 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
       pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
       while true { self.turn() }
     }
+    // Without its thread, the jobs would never run, and their callers would wait forever.
     precondition(isStarted, "no thread can be started")
   }
 
@@ -99,6 +100,7 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   /// The key under which each thread keeps its executor.
   private static let key = {
     var key = pthread_key_t()
+    // Without the key, no synchronous call would find its executor.
     precondition(pthread_key_create(&key, nil) == 0, "too many keys for values of threads")
     return key
   }()
@@ -205,6 +207,7 @@ extension ThreadExecutor {
     _ body: () async throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var outcome: Swift.Result<Result, Failure>?
+    // The call returns after the closure has set the outcome. No other call uses this executor.
     _ = ThreadExecutor(Wakening()).run { outcome = await Swift.Result(body) }
     guard let outcome else { preconditionFailure("a call ends with an outcome") }
     return try outcome.get()

@@ -41,6 +41,7 @@ package final class FileReplacement {
   }
 
   deinit {
+    // Nobody can be told of a failure here, and the name may belong to another writer's file by now.
     if !isCommitted, (try? isInPlace()) == true { unlink(temporary) }
   }
 

@@ -60,6 +60,7 @@ struct ExternalCredential: Decodable {
 extension Secret {
   /// The text as a JSON string.
   fileprivate var quoted: Secret? {
+    // The encoder accepts any String.
     text.flatMap { try? Secret(encoding: $0) }
   }
 }
