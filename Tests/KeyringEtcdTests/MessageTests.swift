@@ -73,6 +73,15 @@ struct MessageTests {
     #expect((Namespace(name) != nil) == isValid)
   }
 
+  @Test(arguments: ["9223372036854775807", "-1", "-9223372036854775808", "99999999999999999999"])
+  func `a revision without a next one is refused`(number: String) {
+    for json in ["\"\(number)\"", number] {
+      #expect(throws: DecodingError.self) {
+        try JSONDecoder().decode(GatewayInteger.self, from: Data(json.utf8))
+      }
+    }
+  }
+
   private func text(_ message: some Encodable) -> String {
     String(decoding: EtcdClient.encode(message), as: UTF8.self)
   }

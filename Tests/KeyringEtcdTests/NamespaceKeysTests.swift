@@ -99,6 +99,23 @@ import Testing
     #expect(try await laterProcess().password(for: key) == "new")
   }
 
+  @Test func `a value of another place is never taken for the one that was asked for`() async throws
+  {
+    let transport = FaultyTransport(try cluster.transport())
+    let reader = cluster.storage(like: storage, transport)
+    #expect(try await reader.password(for: key) == "first")
+    let keys = try #require(reader.fleet.currentKeys)
+    transport.redirect(keys.item(key), to: keys.item(second))
+    await expect(.damaged) { _ = try await reader.password(for: key) }
+    await expect(.damaged) { _ = try await reader.items(for: [key, second], details: .secret) }
+    await expect(.damaged) {
+      try await reader.save(SecureItem(key: key, label: "new"), mode: .update)
+    }
+    await expect(.damaged) { try await reader.remove(key) }
+    #expect(try await storage.password(for: key) == "first")
+    #expect(try await storage.password(for: second) == "other")
+  }
+
   @Test func `a changed bit is damage`() async throws {
     let items = try await values(namespace.items)
     for index in [0, 1, items[0].value.count / 2, items[0].value.count - 1] {

@@ -17,6 +17,14 @@ import Testing
     return task
   }
 
+  @Test(arguments: [
+    (Duration.seconds(Int64.min), Int64(0)), (.seconds(-1), 0), (.milliseconds(1), 1000),
+    (.seconds(Int64.max), Int64(1 << 30) * 1_000_000),
+  ])
+  func `the time to wait can have any length`(duration: Duration, microseconds: Int64) {
+    #expect(duration.microseconds == microseconds)
+  }
+
   @Test func `turns come in order`() async {
     #expect(await semaphore.take(2, until: nil) == .ended)
     let large = await waiting(2, after: 0)

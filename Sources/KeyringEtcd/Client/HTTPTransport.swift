@@ -33,8 +33,12 @@ final class HTTPTransport: EtcdTransport {
     // A request ends by its own deadline. A handshake that takes longer is there for the next one. No other
     // connection is tried in the meantime.
     configuration.timeout.connect = .seconds(5)
+    var configurationOfStreams = configuration
+    // Each reply that doesn't end keeps its connection.
+    configurationOfStreams.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = .max
     streaming = HTTPClient(
-      eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+      eventLoopGroup: .singletonMultiThreadedEventLoopGroup,
+      configuration: configurationOfStreams)
     // A node that stops in the middle of a reply counts as lost.
     configuration.timeout.read = .seconds(5)
     client = HTTPClient(

@@ -32,6 +32,11 @@ struct RangeRequest: Encodable, Sendable {
 
   /// Creates a request for all keys with a prefix.
   init(prefix: EtcdKey) { self.init(EtcdRange(prefix: prefix)) }
+
+  /// Returns whether the reply may have the value of a key.
+  func contains(_ other: EtcdKey) -> Bool {
+    if let end { key <= other && other < end } else { key == other }
+  }
 }
 
 /// A transaction, which does one of two lists of operations, depending on conditions.

@@ -144,6 +144,7 @@ final class ItemWatch: Sendable {
     // A cluster that was restored from a backup has an older revision.
     let known = state.withLock { $0.revision }
     if reply.isCanceled || reply.revision < known { return false }
+    guard reply.events.allSatisfy({ range.contains($0.value.key) }) else { return false }
     if reply.isCreated { report(isConnected: true) }
     for event in reply.events {
       if event.isRemoval {

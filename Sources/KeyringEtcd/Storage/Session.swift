@@ -55,13 +55,27 @@ struct Session: Sendable {
           compare: keys.conditions, success: requested.map { .range($0) },
           failure: NamespaceKeys.requests(namespace)))
       if answer.reply.hasSucceeded {
-        // An item whose range is missing would look like one that doesn't exist.
-        guard answer.reply.ranges.count == requested.count else {
-          throw fleet.error(for: .malformed("a reply without the expected ranges"))
-        }
+        try check(answer.reply.ranges, answer: requested)
         return (keys, answer.reply.ranges, answer.reply.revision)
       }
       keys = try await fleet.takeKeys(answer.reply.ranges, self, after: keys)
+    }
+  }
+
+  /// Checks that the replies have only what was asked for.
+  ///
+  /// An item whose range is missing would look like one that doesn't exist. An item in the place of another
+  /// one would be taken for it.
+  private func check(
+    _ replies: some Collection<RangeReply>, answer requests: [RangeRequest]
+  ) throws(SecureStorageError) {
+    guard replies.count == requests.count else {
+      throw fleet.error(for: .malformed("a reply without the expected ranges"))
+    }
+    for (request, reply) in zip(requests, replies) {
+      guard reply.values.allSatisfy({ request.contains($0.key) }) else {
+        throw fleet.error(.damaged, "The cluster answered with another item than was asked for.")
+      }
     }
   }
 
@@ -157,7 +171,9 @@ struct Session: Sendable {
     if answer.hasDoubt, let record = try await fence(write) {
       return .done(record.revision)
     }
-    let values = replies[1...changes.count].map(\.values.first)
+    let current = replies[1...changes.count]
+    try check(current, answer: changes.map { RangeRequest($0.key) })
+    let values = current.map(\.values.first)
     let isSame = zip(changes, values).allSatisfy { $0.revision == $1?.revision ?? 0 }
     // The values may be encrypted with a key that was added since.
     let newKeys = try await fleet.takeKeys(replies[(changes.count + 1)...], self, after: keys)

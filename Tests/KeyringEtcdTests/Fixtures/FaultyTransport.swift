@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd && os(Linux)
+import Foundation
 import KeyringStorage
 import Synchronization
 import TestPrograms
@@ -27,6 +28,7 @@ final class FaultyTransport: EtcdTransport {
   private let faults = Mutex<[Fault]>([])
   private let cancels = Atomic(false)
   private let held = Mutex<[Held]>([])
+  private let redirection = Mutex<(from: String, to: String)?>(nil)
   /// The permission to hand out a reply that was held back.
   private let replies = TaskSemaphore(1)
   private let holdsReply = Atomic(false)
@@ -75,6 +77,22 @@ final class FaultyTransport: EtcdTransport {
     return .canceled
   }
 
+  /// Asks for another key instead of one, as a hostile node could.
+  func redirect(_ key: EtcdKey, to other: EtcdKey) {
+    let names = (
+      Data(key.path.utf8).base64EncodedString(), Data(other.path.utf8).base64EncodedString()
+    )
+    redirection.withLock { $0 = names }
+  }
+
+  private func redirected(_ body: [UInt8]) -> [UInt8] {
+    redirection.withLock { names in
+      guard let names else { return body }
+      return Array(
+        String(decoding: body, as: UTF8.self).replacing(names.from, with: names.to).utf8)
+    }
+  }
+
   /// Sends the requests that were held back, and returns their replies.
   func release() async -> [Result<[UInt8], EtcdFailure>] {
     let requests = held.withLock { held in
@@ -102,6 +120,7 @@ final class FaultyTransport: EtcdTransport {
   ) async throws(EtcdFailure) -> [UInt8] {
     counts.withLock { $0[path, default: 0] += 1 }
     try checkWay()
+    let body = redirected(body)
     guard String(decoding: body, as: UTF8.self).contains("request_put") else {
       let reply = try await base.send(path, body, to: endpoint, token: token, until: moment)
       bytes.add(reply.count, ordering: .relaxed)
