@@ -66,8 +66,8 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// Stores a value, replacing the current one if there is one.
   ///
   /// - Parameter value: The value, or `nil` to remove the item.
-  /// - Throws: `SecureStorageError` if the value can't be stored. In that case, the old value is kept. Only
-  ///   after an error such as `.timedOut` or `.connectionLost`, the new value may have been stored.
+  /// - Throws: `SecureStorageError` if the value can't be stored. In that case, the old value is kept.
+  ///   After an error such as `.timedOut` or `.connectionLost`, the new value may have been stored.
   public func write(_ value: Value?) throws(SecureStorageError) {
     try storage.setValue(value, for: key, as: coding)
     writeSucceeded()

@@ -2,7 +2,8 @@
 
 /// A storage that can be locked.
 ///
-/// Nothing in a locked storage can be read or written until it's unlocked.
+/// No secret in a locked storage can be read or written until it's unlocked. Some storages still list their
+/// items.
 public protocol LockableStorage: SecureStorage {
   /// Locks the storage.
   ///

@@ -21,7 +21,7 @@ public struct SecureItem: Sendable, Equatable {
 
   /// The searchable attributes in addition to the parts of the key.
   ///
-  /// They're stored unencrypted, so never put a secret in them. Saving sets the attributes that you
+  /// A keyring stores them unencrypted, so never put a secret in them. Saving sets the attributes that you
   /// specify, and keeps the others.
   public var attributes: [String: String]?
 
