@@ -14,10 +14,12 @@ struct Session: Sendable {
   let end: Int64
 
   /// The same operation with all of its time.
-  var renewed: Session {
+  var renewed: Session { renewed(for: fleet.settings.timeout) }
+
+  private func renewed(for time: Duration) -> Session {
     Session(
       fleet: fleet, client: client, namespace: namespace, operation: operation,
-      end: .now(plus: fleet.settings.timeout))
+      end: .now(plus: time))
   }
 
   // MARK: - Keys
@@ -142,9 +144,12 @@ struct Session: Sendable {
   ) async throws(SecureStorageError) -> Outcome {
     let write = service.writes + id.hexadecimal
     let answer: EtcdClient.Answer<TransactionReply>
+    // The record that fences a copy must last as long as the lease that the copy names.
+    var lease: Int64 = 0
     do throws(EtcdClient.Failure) {
-      answer = try await underLease { lease in
-        Transaction(
+      answer = try await underLease { id in
+        lease = id
+        return Transaction(
           compare: keys.conditions + [.init(key: write, revision: 0)] + changes.map(\.comparison),
           success: changes.map(\.operation) + [.put(write, Record.done, lease: lease)],
           failure: [.range(RangeRequest(write))] + changes.map { .range(RangeRequest($0.key)) }
@@ -156,7 +161,9 @@ struct Session: Sendable {
         // A node whose database has just become full refuses a request that it has processed.
         if let record = try await record(of: write) { return .done(record.revision) }
       case .canceled where error.hasDoubt:
-        if let record = try await fenceAfterCancellation(write) { return .done(record.revision) }
+        if let record = try await fenceAfterCancellation(write, lease) {
+          return .done(record.revision)
+        }
         throw fleet.error(.canceled)
       default: break
       }
@@ -168,7 +175,7 @@ struct Session: Sendable {
       throw fleet.error(for: .malformed("a reply without the expected ranges"))
     }
     if let record = replies[0].values.first { return .done(record.revision) }
-    if answer.hasDoubt, let record = try await fence(write) {
+    if answer.hasDoubt, let record = try await fence(write, lease) {
       return .done(record.revision)
     }
     let current = replies[1...changes.count]
@@ -210,9 +217,10 @@ struct Session: Sendable {
   ///
   /// - Returns: The record of the write if it was done, or `nil` if it never will be.
   /// - Throws: `SecureStorageError` if no node has told.
-  private func fence(_ write: EtcdKey) async throws(SecureStorageError) -> KeyValue? {
+  private func fence(
+    _ write: EtcdKey, _ lease: Int64
+  ) async throws(SecureStorageError) -> KeyValue? {
     do throws(EtcdClient.Failure) {
-      let lease = try await fleet.lease(self)
       let answer = try await send(
         Transaction(
           compare: [.init(key: write, revision: 0)],
@@ -227,14 +235,14 @@ struct Session: Sendable {
 
   /// Makes sure that no copy of a write is done later, although the task is cancelled.
   private func fenceAfterCancellation(
-    _ write: EtcdKey
+    _ write: EtcdKey, _ lease: Int64
   ) async throws(SecureStorageError) -> KeyValue? {
-    let session = Session(
-      fleet: fleet, client: client, namespace: namespace, operation: operation,
-      end: .now(plus: Self.timeAfterCancellation))
+    let session = renewed(for: Self.timeAfterCancellation)
     do throws(SecureStorageError) {
       return try await withoutCancellation {
-        await Result { () async throws(SecureStorageError) in try await session.fence(write) }
+        await Result { () async throws(SecureStorageError) in
+          try await session.fence(write, lease)
+        }
       }.get()
     } catch {
       throw fleet.error(
