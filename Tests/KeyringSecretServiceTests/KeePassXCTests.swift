@@ -221,6 +221,30 @@ struct KeePassXCTests {
     try keyring.kill()
   }
 
+  // MARK: - Observation
+
+  /// KeePassXC reports each item of a database that it locks as deleted.
+  @Test func `a lock removes no items for observers`() throws {
+    let bus = try PrivateBus()
+    let keyring = try KeePassXC(on: bus)
+    let storage = bus.storage()
+    let another = ItemKey.password(service: "service", account: "another")
+    try storage.setPassword("s3cret", for: StorageUse.key)
+    try storage.setPassword("s3cret", for: another)
+    let log = EventLog()
+    let observation = try storage.observe(.service("service"), log.append)
+    for _ in 0..<3 {
+      try keyring.lock()
+      log.wait(for: .locked)
+      try keyring.unlock()
+      try storage.setPassword(UUID().uuidString, for: StorageUse.key)
+      log.wait(for: .changed(.replaced(StorageUse.key)))
+    }
+    #expect(log.changes == Array(repeating: .replaced(StorageUse.key), count: 3))
+    observation.cancel()
+    try keyring.kill()
+  }
+
   // MARK: - Collections
 
   @Test(arguments: [StorageContract.collectionsAreApart])

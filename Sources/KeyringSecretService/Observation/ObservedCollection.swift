@@ -68,6 +68,21 @@ final class ObservedCollection {
   /// Records the number of signals before an item was listed.
   func wasListed(_ item: ObjectPath, after number: Int) { listed[item] = number }
 
+  /// Returns `true` if one of the items that signals have named isn't there.
+  func lacks(_ signals: ItemSignals, _ found: [ObjectPath: Variant?]) -> Bool {
+    signals.paths.contains { mayHave($0) && found[$0].flatMap(\.self) == nil }
+  }
+
+  /// Reports that the collection hides its items, which is seen before the provider reports the lock.
+  ///
+  /// They're compared after the unlock.
+  func hideItems() {
+    needsReading = true
+    if isLocked { return }
+    isLocked = true
+    report(.locked)
+  }
+
   /// Updates the items that signals have named.
   func update(_ signals: ItemSignals, _ found: [ObjectPath: Variant?]) {
     guard let path else { return }

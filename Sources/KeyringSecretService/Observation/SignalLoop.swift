@@ -250,16 +250,24 @@ final class SignalLoop {
   private func refreshChangedItems() async {
     let deadline = Deadline(after: .seconds(25))
     var looked = signals
-    let present = looked.paths.filter { !looked.isDeleted($0) }
     signals.removeAll()
     isDue = false
     do throws(DBusError) {
       var reading = try reading(deadline)
       // A provider may send several signals for one change, one right after the other.
       reading.onAnswer = { self.signals.move($0.object, to: &looked) }
-      let found = try await reading.properties(of: present)
+      // A provider that hides locked items may report them as deleted.
+      let mayHideItems = !reading.provider.listsLockedItems
+      let asked = looked.paths.filter { mayHideItems || !looked.isDeleted($0) }
+      let found = try await reading.properties(of: asked)
       for collection in observed.values where !collection.isInterrupted {
-        collection.update(looked, found)
+        if mayHideItems, let path = collection.path, collection.lacks(looked, found),
+          try await reading.lockState(of: path) != false
+        {
+          collection.hideItems()
+        } else {
+          collection.update(looked, found)
+        }
       }
     } catch {
       // The provider hangs, or it has left, which a signal also reports. Everything is read again then.
