@@ -4,6 +4,7 @@
 import Foundation
 import KeyringCore
 import KeyringStorage
+import Synchronization
 import Testing
 
 @testable import KeyringEtcd
@@ -41,6 +42,51 @@ struct ClientTests {
       _ = try await client.transact(Transaction(), until: .now(plus: .milliseconds(100)))
     }
     #expect(failure?.hasDoubt == hasDoubt)
+  }
+
+  /// A cluster in which the node that is asked first answers nothing.
+  private final class FrozenNode: EtcdTransport {
+    private let frozen = Mutex<String?>(nil)
+    let lostCount = Atomic(0)
+
+    func send(
+      _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
+      until moment: Int64
+    ) async throws(EtcdFailure) -> [UInt8] {
+      let isFrozen = frozen.withLock { frozen in
+        frozen = frozen ?? endpoint.description
+        return frozen == endpoint.description
+      }
+      guard isFrozen else {
+        return Array(
+          (path == "/v3/auth/authenticate" ? #"{"token":"a"}"# : #"{"header":{}}"#).utf8)
+      }
+      lostCount.add(1, ordering: .relaxed)
+      _ = await Waiter.wait(until: moment) { _ in }
+      throw .timedOut
+    }
+
+    func stream(
+      _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
+      until moment: Int64, _ onLine: ([UInt8]) async -> Bool
+    ) async throws(EtcdFailure) {}
+  }
+
+  @Test func `operations that wait for one token don't try the node again`() async throws {
+    let nodes = try (1...2).map { try #require(EtcdEndpoint("https://127.0.0.1:\($0)")) }
+    let transport = FrozenNode()
+    let client = EtcdClient(
+      transport, nodes, user: EtcdUser(name: "me", password: Secret("pass")))
+    await withTaskGroup { group in
+      for _ in 0..<20 {
+        group.addTask {
+          await #expect(throws: Never.self) {
+            _ = try await client.transact(Transaction(), until: .now(plus: .seconds(20)))
+          }
+        }
+      }
+    }
+    #expect(transport.lostCount.load(ordering: .relaxed) == 1)
   }
 }
 #endif

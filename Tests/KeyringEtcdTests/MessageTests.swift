@@ -10,12 +10,13 @@ struct MessageTests {
   @Test func `a transaction has the fields that etcd documents`() {
     let key = EtcdKey("/a")
     let transaction = Transaction(
-      compare: [.init(key: key, revision: 17)],
+      compare: [.init(key, .revision(17)), .init(key, .value([1, 2]))],
       success: [.put(key, [1, 2, 3], lease: 5), .put(key, [], lease: nil), .delete(key)],
       failure: [.range(RangeRequest(key))])
     #expect(
       text(transaction) == """
-        {"compare":[{"key":"L2E=","mod_revision":"17","result":"EQUAL","target":"MOD"}],\
+        {"compare":[{"key":"L2E=","mod_revision":"17","result":"EQUAL","target":"MOD"},\
+        {"key":"L2E=","result":"EQUAL","target":"VALUE","value":"AQI="}],\
         "failure":[{"request_range":{"key":"L2E="}}],\
         "success":[{"request_put":{"key":"L2E=","lease":"5","value":"AQID"}},\
         {"request_put":{"key":"L2E=","value":""}},{"request_delete_range":{"key":"L2E="}}]}

@@ -69,6 +69,9 @@ import Testing
       .initialize()
     await expect(.wrongKey) { _ = try await other.password(for: key) }
     await expect(.wrongKey) { try await other.initialize() }
+    let absent = laterProcess(key: .keyFile(at: cluster.path("absent-key")))
+    await expect(.keyNotFound) { try await absent.initialize() }
+    #expect(!FileManager.default.fileExists(atPath: cluster.path("absent-key")))
     let passphrase = laterProcess(key: .passphrase(Secret("pass")))
     await expect(.wrongKey) { _ = try await passphrase.password(for: key) }
   }
@@ -172,7 +175,87 @@ import Testing
     subscription.cancel()
   }
 
+  // MARK: - Passphrases
+
+  /// A person who is asked for a passphrase.
+  private final class Person: Sendable {
+    let questions = Atomic(0)
+
+    /// Returns a source with the person's answer, which takes a while.
+    func source(answeringAfter time: Duration = .zero) -> KeySource {
+      .passphrase(cost: ScryptCost(logarithm: 10, blockSize: 8, parallelism: 1)) {
+        () async throws(SecureStorageError) in
+        self.questions.add(1, ordering: .relaxed)
+        if time > .zero { _ = await Waiter.wait(until: .now(plus: time)) { _ in } }
+        return Secret("pass")
+      }
+    }
+  }
+
+  @Test func `a person is asked once, whatever becomes of the data key`() async throws {
+    let person = Person()
+    let name = "test-\(UUID().uuidString)"
+    let passphrase = KeySource.passphrase(Secret("pass"))
+    let other = cluster.storage(name, key: passphrase)
+    try await other.initialize()
+    try await other.setPassword("first", for: key)
+    let asking = cluster.storage(name, key: person.source())
+    #expect(try await asking.password(for: key) == "first")
+    let events = EventLog()
+    let subscription = try await asking.observeWithoutBlocking(nil, events.append)
+    try await other.rotateDataKey()
+    try await other.setPassword("second", for: key)
+    events.wait(for: .changed(.replaced(key)))
+    #expect(try await asking.password(for: key) == "second")
+    #expect(try await asking.rotateDataKey() == 1)
+    #expect(person.questions.load(ordering: .relaxed) == 1)
+    // The passphrase is known, so an observation needs nobody to ask.
+    let later = try await cluster.storage(name, key: passphrase)
+      .observeWithoutBlocking(nil) { _ in }
+    later.cancel()
+    subscription.cancel()
+  }
+
+  @Test func `the time in which a person answers doesn't count`() async throws {
+    let time = Duration.seconds(2)
+    let slow = Person().source(answeringAfter: time)
+    let name = "test-\(UUID().uuidString)"
+    func process() -> EtcdStorage { cluster.storage(name, key: slow, timeout: time / 2) }
+    #expect(try await process().initialize())
+    try await process().setPassword("first", for: key)
+    #expect(try await process().rotateDataKey() == 1)
+    try await process().rewrapKeys(with: slow)
+    // This process knows neither the new data key nor the new passphrase.
+    let running = process()
+    #expect(try await running.password(for: key) == "first")
+    let last = process()
+    try await last.rewrapKeys(with: slow)
+    #expect(try await last.rotateDataKey() == 1)
+    try await running.setPassword("second", for: key)
+    #expect(try await running.password(for: key) == "second")
+  }
+
   // MARK: - Changing keys
+
+  /// After the restoration, the new keys have the revisions that the lost ones had.
+  @Test func `a process that knows lost keys encrypts nothing with them`() async throws {
+    let cluster = try Cluster(count: 1)
+    let running = try await cluster.newStorage()
+    try await running.setPassword("first", for: key)
+    let snapshot = try cluster.saveSnapshot("backup")
+    func laterProcess() -> EtcdStorage { cluster.storage(running.fleet.settings.namespace) }
+    try await laterProcess().rotateDataKey()
+    #expect(try await running.password(for: key) == "first")
+    cluster.nodes[0].kill()
+    try cluster.nodes[0].restore(snapshot)
+    try Cluster.start(cluster.nodes)
+    try await laterProcess().rotateDataKey()
+    await expect(.damaged) { try await running.setPassword("lost", for: key) }
+    await expect(.damaged) {
+      try await running.setPassword("lost", for: .password(service: "service", account: "new"))
+    }
+    #expect(try await laterProcess().items(matching: ItemQuery()).map(\.key) == [key])
+  }
 
   @Test func `several processes may replace the data key at once`() async throws {
     let keys = (0..<150).map { ItemKey.password(service: "service", account: "\($0)") }

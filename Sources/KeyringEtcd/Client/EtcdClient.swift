@@ -82,7 +82,7 @@ final class EtcdClient: Sendable {
     /// The failure that says most.
     var reason: EtcdFailure?
     while true {
-      let index = current.withLock { $0 }
+      var index = current.withLock { $0 }
       if Task.isCancelled { throw Failure(cause: .canceled, hasDoubt: hasDoubt) }
       if attempt > 0, ThreadExecutor.now >= moment {
         throw Failure(cause: reason ?? .timedOut, hasDoubt: hasDoubt)
@@ -92,7 +92,9 @@ final class EtcdClient: Sendable {
       var used: String?
       var wasAsked = false
       do throws(EtcdFailure) {
-        let token = try await currentToken(from: index, within: time, until: moment)
+        let token = try await currentToken(within: time, until: moment)
+        // Another operation may have found out in the meantime that the node doesn't answer.
+        index = current.withLock { $0 }
         (used, wasAsked) = (token, true)
         let reply = try await transport.send(
           path, body, to: endpoints[index], token: token,
@@ -161,21 +163,21 @@ final class EtcdClient: Sendable {
 
   // MARK: - Watching
 
-  /// Watches keys until a moment or until the connection is lost, and passes on each message.
+  /// Watches ranges until a moment or until a connection is lost, and passes on each message.
   ///
   /// A node that is stopped, or that the network no longer reaches, is silent, and a watch goes on after the
-  /// user lost the right to it. Therefore, the node is asked every five seconds how many of the keys there
-  /// are.
+  /// user lost the right to it. Therefore, the node is asked every five seconds for the first key of each
+  /// range.
   ///
   /// - Parameters:
-  ///   - range: The keys.
-  ///   - revision: The first revision whose changes are reported.
+  ///   - ranges: The ranges, at most 64, with the first revision whose changes are reported.
   ///   - moment: The moment at which the watch ends, in microseconds of the monotonic clock.
-  ///   - onReply: A closure that gets a message, and returns `false` to end the watch.
-  /// - Returns: `true` if the watch ended at the moment, or `false` if it was lost.
+  ///   - renewal: An event that ends the watch before.
+  ///   - onReply: A closure that gets a range and a message, and returns `false` to end the watch.
+  /// - Returns: `true` if the watch ended at the moment or with the event, or `false` if it was lost.
   func watch(
-    _ range: EtcdRange, from revision: Int64, until moment: Int64,
-    _ onReply: @escaping @Sendable (WatchReply) async -> Bool
+    _ ranges: [EtcdRange: Int64], until moment: Int64, or renewal: SharedOutcome<Void>,
+    _ onReply: @escaping @Sendable (EtcdRange, WatchReply) async -> Bool
   ) async -> Bool {
     let index = current.withLock { $0 }
     let endpoint = endpoints[index]
@@ -189,28 +191,35 @@ final class EtcdClient: Sendable {
     let token = known.isEmpty ? nil : known
     let transport = transport
     let isOver = await withTaskGroup { group in
-      group.addTask { [self] in
-        try? await transport.stream(
-          "/v3/watch", Self.encode(WatchRequest(range, from: revision)), to: endpoint,
-          token: token, until: .now(plus: .seconds(5))
-        ) { line in
-          guard let reply = try? Self.decode(line) as WatchReply else { return false }
-          // A token that has expired ends a watch in this way.
-          if reply.isCanceled { forget(token) }
-          return await onReply(reply)
+      for (range, revision) in ranges {
+        group.addTask {
+          try? await transport.stream(
+            "/v3/watch", Self.encode(WatchRequest(range, from: revision)), to: endpoint,
+            token: token, until: .now(plus: .seconds(5))
+          ) { line in
+            guard let reply = try? Self.decode(line) as WatchReply else { return false }
+            return await onReply(range, reply)
+          }
+          return false
         }
-        return false
       }
       group.addTask {
-        var request = RangeRequest(range)
-        request.countsOnly = true
-        let body = Self.encode(request)
+        let probe = Transaction(
+          success: ranges.keys.map {
+            var request = RangeRequest($0.start)
+            request.countsOnly = true
+            return .range(request)
+          })
+        let body = Self.encode(probe)
         repeat {
           let pause = min(moment, .now(plus: .seconds(5)))
-          guard await Waiter.wait(until: pause, { _ in }) == .timedOut else { return false }
-          if pause == moment { return true }
+          switch await renewal.wait(until: pause) {
+          case .ended: return true
+          case .canceled: return false
+          case .timedOut: if pause == moment { return true }
+          }
         } while (try? await transport.send(
-          "/v3/kv/range", body, to: endpoint, token: token, until: .now(plus: .seconds(2)))) != nil
+          "/v3/kv/txn", body, to: endpoint, token: token, until: .now(plus: .seconds(2)))) != nil
         return false
       }
       let isOver = await group.next() ?? false
@@ -233,13 +242,13 @@ final class EtcdClient: Sendable {
   /// Returns the token of the user, or asks a node for one.
   ///
   /// - Parameters:
-  ///   - index: The index of the node.
+  ///   - node: The index of the node, or `nil` for the one that answered last.
   ///   - time: The time that the node has for other requests, in microseconds.
   ///   - moment: The moment at which to give up, in microseconds of the monotonic clock.
   /// - Returns: The token, or `nil` if the cluster has no users.
   /// - Throws: `EtcdFailure` if there is no token.
   private func currentToken(
-    from index: Int, within time: Int64, until moment: Int64
+    from node: Int? = nil, within time: Int64, until moment: Int64
   ) async throws(EtcdFailure) -> String? {
     guard let user else { return nil }
     if let known = token.withLock({ $0 }) { return known }
@@ -252,13 +261,19 @@ final class EtcdClient: Sendable {
     if let known = token.withLock({ $0 }) { return known }
     let body = Self.encode(
       AuthenticationRequest(name: user.name, password: user.password.text ?? ""))
-    let reply = try await transport.send(
-      "/v3/auth/authenticate", body, to: endpoints[index], token: nil,
-      // A token takes much more processor time than other requests, and many programs may want one.
-      until: min(moment, ThreadExecutor.now + 3 * time))
-    let new = try (Self.decode(reply) as AuthenticationReply).token
-    token.withLock { $0 = new }
-    return new
+    let index = node ?? current.withLock { $0 }
+    do throws(EtcdFailure) {
+      let reply = try await transport.send(
+        "/v3/auth/authenticate", body, to: endpoints[index], token: nil,
+        // A token takes much more processor time than other requests, and many programs may want one.
+        until: min(moment, ThreadExecutor.now + 3 * time))
+      let new = try (Self.decode(reply) as AuthenticationReply).token
+      token.withLock { $0 = new }
+      return new
+    } catch {
+      if node == nil { rotate(from: index) }
+      throw error
+    }
   }
 
   // MARK: - JSON
@@ -310,7 +325,7 @@ extension GatewayError {
   ///
   /// The request may have been processed, or may be later.
   var isTransient: Bool {
-    [2, 4, 13, 14].contains(code) || code == 8 && message.contains("too many requests")
+    [1, 2, 4, 13, 14].contains(code) || code == 8 && message.contains("too many requests")
   }
 
   /// Indicates whether a new token helps.

@@ -33,10 +33,8 @@ struct RangeRequest: Encodable, Sendable {
   /// Creates a request for all keys with a prefix.
   init(prefix: EtcdKey) { self.init(EtcdRange(prefix: prefix)) }
 
-  /// Returns whether the reply may have the value of a key.
-  func contains(_ other: EtcdKey) -> Bool {
-    if let end { key <= other && other < end } else { key == other }
-  }
+  /// The keys whose values the reply may have.
+  var range: EtcdRange { end.flatMap { EtcdRange(from: key, to: $0) } ?? EtcdRange(key) }
 }
 
 /// A transaction, which does one of two lists of operations, depending on conditions.
@@ -45,26 +43,36 @@ struct Transaction: Encodable, Sendable {
   var success: [Operation] = []
   var failure: [Operation] = []
 
-  /// A condition on the revision in which a key was last changed.
-  ///
-  /// Revision 0 means that there is no such key.
+  /// A condition on a key.
   struct Comparison: Encodable, Equatable, Sendable {
+    enum State: Equatable, Sendable {
+      /// The revision in which the key was last changed, or 0 if there must be no such key.
+      case revision(Int64)
+      case value([UInt8])
+    }
+
     let key: EtcdKey
-    let revision: Int64
+    let state: State
 
     private enum CodingKeys: String, CodingKey {
-      case key
+      case key, value, result, target
       case revision = "mod_revision"
-      case result
-      case target
     }
+
+    init(_ key: EtcdKey, _ state: State) { (self.key, self.state) = (key, state) }
 
     func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode("MOD", forKey: .target)
       try container.encode("EQUAL", forKey: .result)
       try container.encode(key, forKey: .key)
-      try container.encode("\(revision)", forKey: .revision)
+      switch state {
+      case .revision(let revision):
+        try container.encode("MOD", forKey: .target)
+        try container.encode("\(revision)", forKey: .revision)
+      case .value(let value):
+        try container.encode("VALUE", forKey: .target)
+        try container.encode(Data(value), forKey: .value)
+      }
     }
   }
 

@@ -13,14 +13,17 @@ struct NamespaceKeys: Sendable {
   let namespace: Namespace
   let description: NamespaceDescription
   let primary: PrimaryKey
-  /// The revisions of `meta` and `primary`.
+  /// The values of `meta` and `primary`.
   ///
-  /// Every request has the condition that they're still the same.
+  /// Every request has the condition that they're still the same. In a cluster that was restored from a backup,
+  /// other values can have the same revisions.
   let conditions: [Transaction.Comparison]
   private let root: SealingKey
   private let names: ItemNames
   private let dataKeys: [UInt32: SealingKey]
   private let wrappedRoot: WrappedKey
+  /// The key of the source, which may be that of an earlier `wrappedRoot`.
+  private let wrapping: WrappingKey?
   /// The revisions of everything that the keys were read from.
   private let revisions: [EtcdKey: Int64]
 
@@ -67,20 +70,20 @@ struct NamespaceKeys: Sendable {
       guard description.generation >= known.description.generation,
         main.generation >= known.primary.generation
       else { throw request.damaged("its keys are older than those that it had before") }
+      guard main.generation > known.primary.generation || main.id == known.primary.id else {
+        throw request.damaged("its keys aren't those that followed the earlier ones")
+      }
     }
 
     // The source is asked at most once, and only for keys that aren't known yet.
     guard rootValue.value.first == Self.version,
       let wrappedRoot = WrappedKey(rootValue.value.dropFirst())
     else { throw request.damaged("its root key isn't a wrapped key") }
-    var wrapping: WrappingKey?
+    var wrapping = known?.wrapping
     func unwrap(
       _ box: some Collection<UInt8>, _ name: String
     ) async throws(SecureStorageError) -> SealingKey {
-      let key =
-        if let wrapping { wrapping } else {
-          try await WrappingKey(wrappedRoot.parameters, of: source, for: Self.use, request)
-        }
+      let key = try await Self.wrappingKey(of: wrappedRoot, known: wrapping, source, request)
       wrapping = key
       return try key.unwrap(
         box, authenticating: Self.binding(name, description.id, namespace), request)
@@ -112,14 +115,19 @@ struct NamespaceKeys: Sendable {
     self.namespace = namespace
     self.description = description
     self.primary = main
-    conditions = [
-      .init(key: namespace.meta, revision: meta.revision),
-      .init(key: namespace.primary, revision: primary.revision),
-    ]
-    (self.root, self.dataKeys) = (root, dataKeys)
+    conditions = [meta, primary].map { .init($0.key, .value($0.value)) }
+    (self.root, self.dataKeys, self.wrapping) = (root, dataKeys, wrapping)
     names = known?.names ?? ItemNames(root.derived(for: "names"), in: namespace)
     self.wrappedRoot = wrappedRoot
     revisions = values.mapValues(\.revision)
+  }
+
+  /// Returns the key that wraps a root key, and asks the source only if it isn't the known one.
+  private static func wrappingKey(
+    of root: WrappedKey, known: WrappingKey?, _ source: KeySource, _ request: KeyRequest
+  ) async throws(SecureStorageError) -> WrappingKey {
+    if let known, known.parameters == root.parameters { return known }
+    return try await WrappingKey(root.parameters, of: source, for: use, request)
   }
 
   /// The data that a wrapped key authenticates, so that it can't take the place of another one.
@@ -189,8 +197,8 @@ struct NamespaceKeys: Sendable {
   func addingDataKey(
     _ source: KeySource, _ request: KeyRequest
   ) async throws(SecureStorageError) -> [ConditionalChange] {
-    let wrapping = try await WrappingKey(
-      wrappedRoot.parameters, of: source, for: Self.use, request)
+    let wrapping = try await Self.wrappingKey(
+      of: wrappedRoot, known: wrapping, source, request)
     _ = try wrapping.unwrap(
       wrappedRoot.box, authenticating: Self.binding("root", description.id, namespace), request)
     var id = primary.id

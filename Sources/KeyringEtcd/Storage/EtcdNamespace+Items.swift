@@ -170,7 +170,7 @@ extension EtcdNamespace {
 extension Session {
   /// Returns the items that match a query, newest first, at one revision.
   func items(matching query: ItemQuery) async throws(SecureStorageError) -> [FleetItem] {
-    var found = try await list(ranges(of: query)) {
+    var found = try await list(readableParts(of: range(of: query))) {
       (value, keys) throws(SecureStorageError) -> FleetItem? in
       let item = try open(value, keys)
       return query.matches(item.record.item(.metadata, secret: item.secret)) ? item : nil
@@ -179,24 +179,29 @@ extension Session {
     return Array(found.prefix(query.limit ?? .max))
   }
 
-  /// Returns the ranges that have the items of a query, or those of them that the user may read.
-  ///
-  /// The items of one service are in one range. If the user may not read it, etcd says so.
-  func ranges(of query: ItemQuery?) async throws(SecureStorageError) -> [EtcdRange] {
+  /// Returns the range that has the items of a query: the items of one service, or all items.
+  func range(of query: ItemQuery?) async throws(SecureStorageError) -> EtcdRange {
     let keys = try await keys()
-    if let key = query?.key { return [EtcdRange(prefix: keys.service(of: key).items)] }
+    if let key = query?.key { return EtcdRange(prefix: keys.service(of: key).items) }
     if let query, !query.ignoresCase, let service = query.attributes[AttributeName.service] {
-      return [EtcdRange(prefix: keys.service(service).items)]
+      return EtcdRange(prefix: keys.service(service).items)
     }
-    let all = EtcdRange(prefix: namespace.items)
+    return EtcdRange(prefix: namespace.items)
+  }
+
+  /// Returns the parts of a range that the user may read.
+  ///
+  /// The items of one service are in one part. If the user may not read it, etcd says so.
+  func readableParts(of range: EtcdRange) async throws(SecureStorageError) -> [EtcdRange] {
+    guard range.contains(EtcdRange(prefix: namespace.items)) else { return [range] }
     let readable: [EtcdRange]?
     do throws(EtcdClient.Failure) {
       readable = try await client.readableRanges(until: end)
     } catch {
       throw fleet.error(for: error.cause)
     }
-    guard let readable else { return [all] }
-    let parts = all.parts(in: readable)
+    guard let readable else { return [range] }
+    let parts = range.parts(in: readable)
     if parts.isEmpty {
       throw fleet.error(for: .refused(GatewayError(code: 7, message: "no role for the items")))
     }

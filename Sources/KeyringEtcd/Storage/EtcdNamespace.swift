@@ -65,15 +65,11 @@ final class EtcdNamespace: Sendable {
       }
       if Task.isCancelled { throw error(.canceled) }
       let (client, namespace) = try connected()
-      let session = Session(
-        fleet: self, client: client, namespace: namespace, operation: operation,
-        end: .now(plus: settings.timeout))
-      if currentKeys != nil || [.initialize, .diagnose].contains(operation) {
-        return try await body(session)
+      let session = Session(self, client, namespace, operation)
+      if currentKeys == nil, ![.initialize, .diagnose].contains(operation) {
+        _ = try await session.readKeys()
       }
-      // The source of the key may ask a person. That doesn't count.
-      _ = try await session.readKeys()
-      return try await body(session.renewed)
+      return try await body(session)
     } catch {
       var error = error
       error.operation = operation
@@ -122,7 +118,7 @@ final class EtcdNamespace: Sendable {
 
   /// Takes over keys from etcd.
   ///
-  /// An observation and a diagnosis never ask a person.
+  /// An observation and a diagnosis never ask a person, and don't wait for the answer to another operation.
   ///
   /// Replies can arrive in another order than the requests were processed. If other keys were taken over since
   /// the request was sent, those are returned.
@@ -136,16 +132,23 @@ final class EtcdNamespace: Sendable {
   func takeKeys(
     _ replies: some Sequence<RangeReply>, _ session: Session, after sent: NamespaceKeys?
   ) async throws(SecureStorageError) -> NamespaceKeys {
-    let outcome = await asking.take(until: nil)
-    guard outcome == .ended else { throw error(.canceled) }
-    defer { asking.giveBack() }
-    if let current = currentKeys, current.conditions != sent?.conditions { return current }
-    let source = source.withLock { $0 }
+    let purpose: KeyRequest.Purpose =
+      [.observe, .diagnose].contains(session.operation) ? .inspection : .opening
+    if purpose == .opening {
+      guard await asking.take(until: nil) == .ended else { throw error(.canceled) }
+    }
+    defer { if purpose == .opening { asking.giveBack() } }
+    let known = currentKeys
+    if let known, known.conditions != sent?.conditions { return known }
     let new = try await NamespaceKeys(
-      replies.flatMap(\.values), of: session.namespace, known: currentKeys, source,
-      keyRequest([.observe, .diagnose].contains(session.operation) ? .inspection : .opening))
-    keys.withLock { $0 = new }
-    return new
+      replies.flatMap(\.values), of: session.namespace, known: known, source.withLock { $0 },
+      keyRequest(purpose))
+    session.renew()
+    return keys.withLock { keys in
+      if let newer = keys, newer.conditions != known?.conditions { return newer }
+      keys = new
+      return new
+    }
   }
 
   func keyRequest(_ purpose: KeyRequest.Purpose) -> KeyRequest {
@@ -178,6 +181,15 @@ final class EtcdNamespace: Sendable {
     }
   }
 
+  /// Takes notice of what the user may read.
+  func noticeRead(of requests: [RangeRequest]) {
+    // Without a user, there are no roles.
+    if settings.user == nil { return }
+    for watch in watches.withLock({ Array($0.values) }) {
+      watch.noticeRead(of: requests.map(\.range))
+    }
+  }
+
   /// Returns the encrypted item in a place as an event has brought it, if no later event can be missing.
   func reportedValue(at place: EtcdKey) -> KeyValue? {
     let watches = watches.withLock { Array($0.values) }
@@ -203,7 +215,7 @@ final class EtcdNamespace: Sendable {
   /// Returns the lease for a write that ends at a moment.
   func lease(_ session: Session) async throws(EtcdClient.Failure) -> Int64 {
     if let lease = lease.withLock({ $0 }), ThreadExecutor.now < lease.end { return lease.id }
-    let time = max(60, Int(settings.timeout.microseconds / 1_000_000) + 1)
+    let time = min(max(60, Int(settings.timeout.microseconds / 1_000_000) + 1), Self.longestWrite)
     let start = ThreadExecutor.now
     let reply: LeaseReply
     do throws(EtcdClient.Failure) {
@@ -219,6 +231,9 @@ final class EtcdNamespace: Sendable {
     self.lease.withLock { $0 = lease }
     return lease.id
   }
+
+  /// The longest time that a lease is made for, in seconds.
+  private static let longestWrite = 24 * 60 * 60
 
   /// Forgets a lease that etcd doesn't know any more.
   func forgetLease(_ id: Int64) {

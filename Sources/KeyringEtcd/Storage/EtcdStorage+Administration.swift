@@ -30,13 +30,16 @@ extension EtcdStorage {
   @discardableResult
   public func initialize() async throws(SecureStorageError) -> Bool {
     try await fleet.perform(.initialize) { (session) throws(SecureStorageError) in
+      // A source that creates its key must not do so for a namespace that exists.
+      if try await session.hasNamespace() { return false }
       let operations = try await NamespaceKeys.creation(
         of: session.namespace, fleet.source.withLock { $0 }, fleet.keyRequest(.creation))
+      session.renew()
       let answer: EtcdClient.Answer<TransactionReply>
       do throws(EtcdClient.Failure) {
         answer = try await session.client.transact(
           Transaction(
-            compare: operations.compactMap(\.key).map { .init(key: $0, revision: 0) },
+            compare: operations.compactMap(\.key).map { .init($0, .revision(0)) },
             success: operations, failure: NamespaceKeys.requests(session.namespace)),
           until: session.end)
       } catch {
@@ -49,8 +52,9 @@ extension EtcdStorage {
         guard case .put(let key, let value, _) = operation else { return false }
         return values.contains { $0.key == key && $0.value == value }
       }
+      if isOwn { return true }
       _ = try await fleet.takeKeys(answer.reply.ranges, session, after: fleet.currentKeys)
-      return isOwn
+      return false
     }
   }
 
@@ -69,10 +73,10 @@ extension EtcdStorage {
       while true {
         let keys = try await session.readKeys()
         let changes = try await keys.rewrapping(with: key, fleet.keyRequest(.creation))
+        session.renew()
         if try await session.commitKeys(changes, keys) { break }
       }
       fleet.source.withLock { $0 = key }
-      _ = try await session.readKeys()
     }
   }
 
@@ -90,6 +94,7 @@ extension EtcdStorage {
       while keys.primary.older.isEmpty {
         let source = fleet.source.withLock { $0 }
         let changes = try await keys.addingDataKey(source, fleet.keyRequest(.opening))
+        session.renew()
         _ = try await session.commitKeys(changes, keys)
         keys = try await session.readKeys()
       }
@@ -98,7 +103,6 @@ extension EtcdStorage {
       while !keys.primary.older.isEmpty {
         let (moved, isComplete) = try await session.moveItems(to: keys)
         count += moved
-        let session = session.renewed
         if isComplete { _ = try await session.commitKeys(keys.removingOlderDataKeys, keys) }
         keys = try await session.readKeys()
       }
@@ -108,6 +112,17 @@ extension EtcdStorage {
 }
 
 extension Session {
+  /// Returns `true` if the namespace exists and the key opens it.
+  fileprivate func hasNamespace() async throws(SecureStorageError) -> Bool {
+    do throws(SecureStorageError) {
+      _ = try await readKeys()
+      return true
+    } catch {
+      guard error.code == .noStorage else { throw error }
+      return false
+    }
+  }
+
   /// Makes changes, and returns `false` if the keys or the values aren't the expected ones any more.
   fileprivate func commitKeys(
     _ changes: [ConditionalChange], _ keys: NamespaceKeys
@@ -130,8 +145,8 @@ extension Session {
     var (count, isComplete) = (0, true)
     var next: EtcdKey?
     repeat {
-      let session = renewed
-      let (keys, replies, _) = try await session.read { _ in
+      renew()
+      let (keys, replies, _) = try await read { _ in
         var page = RangeRequest(prefix: namespace.items)
         if let next { page.key = next }
         page.limit = Self.batchLimit
@@ -144,7 +159,7 @@ extension Session {
       var size = 0
       func commitBatch() async throws(SecureStorageError) {
         if batch.isEmpty { return }
-        if try await session.commitKeys(batch, keys) {
+        if try await commitKeys(batch, keys) {
           count += batch.count
         } else {
           isComplete = false

@@ -15,7 +15,8 @@ extension EtcdStorage: ObservableStorage {
   /// - Parameters:
   ///   - query: The items. If the query names a key or a service, only the items of that service are
   ///     watched, unless there already is a watch of more items. Otherwise, all items that the user may read
-  ///     are watched.
+  ///     are watched. If the user loses a role, its items are no longer watched, and the storage reports
+  ///     ``/KeyringStorage/StorageEvent/mayHaveChanged(_:)``.
   ///   - observer: The closure to call.
   /// - Returns: The subscription.
   /// - Throws: `SecureStorageError` if the cluster can't be read.
@@ -23,22 +24,11 @@ extension EtcdStorage: ObservableStorage {
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
     try await fleet.perform(.observe) { (session) throws(SecureStorageError) in
-      var watches: [ItemWatch] = []
-      for watch in try await session.ranges(of: query).map(fleet.watch)
-      where !watches.contains(where: { $0 === watch }) {
-        watches.append(watch)
-      }
-      let joint = JointObserver<EtcdRange>(observer)
-      var subscriptions: [StorageSubscription] = []
-      for watch in watches {
-        subscriptions.append(
-          try await watch.observe(session) { event in
-            joint.report(event, from: watch.range)
-          })
-      }
-      // The subscription keeps the state of the storage, and with it the watches.
-      return StorageSubscription { [fleet, subscriptions] in
-        for subscription in subscriptions { subscription.cancel() }
+      let watch = fleet.watch(try await session.range(of: query))
+      let subscription = try await watch.observe(session, observer)
+      // The subscription keeps the state of the storage, and with it the watch.
+      return StorageSubscription { [fleet] in
+        subscription.cancel()
         withExtendedLifetime(fleet) {}
       }
     }

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// A watch of the items in a range, which observers share.
 ///
-/// It lasts as long as it has an observer.
+/// It lasts as long as it has an observer. It follows the parts of the range that the user may read.
 final class ItemWatch: Sendable {
   /// An item as it was when it was last seen.
   private struct Seen: Sendable {
@@ -20,14 +20,20 @@ final class ItemWatch: Sendable {
     var items: [EtcdKey: Seen] = [:]
     /// Indicates whether there may be items that can't be decrypted, which aren't among the others.
     var hasUnreadable = false
-    /// The revision up to which all changes were seen.
-    var revision: Int64 = 0
+    /// The parts that are followed, with the revision up to which all changes were seen.
+    var parts: [EtcdRange: Int64] = [:]
+    /// The parts whose changes the cluster has begun to report.
+    var begun: Set<EtcdRange> = []
     var isConnected = true
+    /// An event that makes the watch list all items again.
+    var renewal = SharedOutcome<Void>()
     /// The moment at which all items are listed again, in microseconds of the monotonic clock.
     var nextList: Int64 = 0
     var task: Task<Void, Never>?
 
     var isRunning: Bool { task.map { !$0.isCancelled } ?? false }
+
+    func follows(_ range: EtcdRange) -> Bool { parts.keys.contains { $0.contains(range) } }
   }
 
   let range: EtcdRange
@@ -35,6 +41,8 @@ final class ItemWatch: Sendable {
   private let state = Mutex(State())
   /// The permission to start the watch.
   private let starting = TaskSemaphore(1)
+  /// The permission to tell observers that the watch is interrupted or resumed.
+  private let reporting = Mutex(())
 
   init(_ range: EtcdRange) { self.range = range }
 
@@ -61,10 +69,12 @@ final class ItemWatch: Sendable {
     var subscription: StorageSubscription?
     repeat {
       if !isRunning { try await start(session) }
-      subscription = observers.add(observer)
+      subscription = reporting.withLock { _ in
+        defer { if !isConnected { observer(.interrupted) } }
+        return observers.add(observer)
+      }
       // Another observer, the last one, may just have left.
     } while !isRunning
-    if !isConnected { observer(.interrupted) }
     return StorageSubscription { [weak self, subscription] in
       subscription?.cancel()
       self?.endWithoutObservers()
@@ -74,17 +84,17 @@ final class ItemWatch: Sendable {
   private func start(_ session: Session) async throws(SecureStorageError) {
     // What an earlier watch still reports must not follow the list.
     await state.withLock(\.task)?.value
-    try await list(session)
+    try await list(session.readableParts(of: range), session)
     let client = session.client
     let task = Task(executorPreference: Self.executor) {
-      [range, weak self, weak fleet = session.fleet] in
+      [weak self, weak fleet = session.fleet] in
       var pause = Self.shortestPause
-      while !Task.isCancelled, let start = self?.nextRevision {
+      while !Task.isCancelled, let (parts, end, renewal) = self?.begin() {
         let isRenewal = await client.watch(
-          range, from: start, until: self?.nextList ?? 0
-        ) { [weak self, weak fleet] reply in
+          parts, until: end, or: renewal
+        ) { [weak self, weak fleet] part, reply in
           guard let self, let fleet else { return false }
-          return await self.take(reply, fleet)
+          return await self.take(reply, of: part, fleet)
         }
         if Task.isCancelled { return }
         if self?.isConnected == true { pause = Self.shortestPause }
@@ -92,7 +102,9 @@ final class ItemWatch: Sendable {
         repeat {
           if isLost {
             self?.report(isConnected: false)
-            _ = await Waiter.wait(until: ThreadExecutor.now + pause) { _ in }
+            // Machines that have lost a node at the same moment don't come back at the same moment.
+            let moment = ThreadExecutor.now + .random(in: pause / 2...pause)
+            _ = await Waiter.wait(until: moment) { _ in }
             pause = min(2 * pause, 2_000_000)
           }
           // The storage isn't held during the pause.
@@ -102,6 +114,14 @@ final class ItemWatch: Sendable {
       }
     }
     state.withLock { ($0.task, $0.isConnected) = (task, true) }
+  }
+
+  /// Returns what to watch, with the first revision of each part, and when to stop.
+  private func begin() -> ([EtcdRange: Int64], end: Int64, SharedOutcome<Void>) {
+    state.withLock { state in
+      (state.begun, state.renewal) = ([], SharedOutcome())
+      return (state.parts.mapValues { $0 + 1 }, state.nextList, state.renewal)
+    }
   }
 
   private func endWithoutObservers() {
@@ -119,33 +139,48 @@ final class ItemWatch: Sendable {
   /// have lost a node at the same moment don't list at the same moment.
   private static let listInterval = Int64(450)...750
 
-  private var nextList: Int64 { state.withLock { $0.nextList } }
-  private var nextRevision: Int64 { state.withLock { $0.revision + 1 } }
-
   private var isConnected: Bool { state.withLock(\.isConnected) }
 
   /// Returns whether the watch reports each change of the items in a range.
   func follows(_ other: EtcdRange) -> Bool {
-    range.contains(other) && state.withLock { $0.isRunning && $0.isConnected }
+    state.withLock { $0.isRunning && $0.isConnected && $0.follows(other) }
+  }
+
+  /// Lists the items again if the user may read some that aren't followed, because a role was granted since.
+  func noticeRead(of ranges: [EtcdRange]) {
+    let renewal = state.withLock { state in
+      let news = ranges.contains { range.contains($0) && !state.follows($0) }
+      if news { state.nextList = 0 }
+      return news ? state.renewal : nil
+    }
+    renewal?.settle(())
   }
 
   private func report(isConnected: Bool) {
-    let isNew = state.withLock { state in
-      defer { state.isConnected = isConnected }
-      return state.isConnected != isConnected
+    reporting.withLock { _ in
+      let isNew = state.withLock { state in
+        defer { state.isConnected = isConnected }
+        return state.isConnected != isConnected
+      }
+      if isNew { observers.report(isConnected ? .resumed : .interrupted) }
     }
-    if isNew { observers.report(isConnected ? .resumed : .interrupted) }
   }
 
   // MARK: - Following
 
   /// Takes a message of the watch, and returns `false` if the items must be listed again.
-  private func take(_ reply: WatchReply, _ fleet: EtcdNamespace) async -> Bool {
+  private func take(_ reply: WatchReply, of part: EtcdRange, _ fleet: EtcdNamespace) async -> Bool {
     // A cluster that was restored from a backup has an older revision.
-    let known = state.withLock { $0.revision }
+    let known = state.withLock { $0.parts[part] ?? .max }
     if reply.isCanceled || reply.revision < known { return false }
-    guard reply.events.allSatisfy({ range.contains($0.value.key) }) else { return false }
-    if reply.isCreated { report(isConnected: true) }
+    guard reply.events.allSatisfy({ part.contains($0.value.key) }) else { return false }
+    if reply.isCreated {
+      let isComplete = state.withLock { state in
+        state.begun.insert(part)
+        return state.begun.count == state.parts.count
+      }
+      if isComplete { report(isConnected: true) }
+    }
     for event in reply.events {
       if event.isRemoval {
         fleet.see(event.value.revision)
@@ -158,7 +193,7 @@ final class ItemWatch: Sendable {
         reportUnreadable()
       }
       // Other changes of this revision may follow in another message.
-      state.withLock { $0.revision = max($0.revision, event.value.revision - 1) }
+      state.withLock { $0.parts[part] = max(known, event.value.revision - 1) }
     }
     return true
   }
@@ -197,8 +232,10 @@ final class ItemWatch: Sendable {
   private func synchronize(_ fleet: EtcdNamespace) async -> Bool {
     let outcome: Void? = try? await fleet.perform(.observe) {
       (session) throws(SecureStorageError) in
-      if ThreadExecutor.now < nextList, try await catchUp(session) { return }
-      try await list(session)
+      let parts = try await session.readableParts(of: range)
+      let isDue = state.withLock { ThreadExecutor.now >= $0.nextList }
+      if !isDue, try await catchUp(parts, session) { return }
+      try await list(parts, session)
     }
     return outcome != nil
   }
@@ -209,14 +246,19 @@ final class ItemWatch: Sendable {
   /// Since then, none of the others can have become older, unless the cluster was restored from a backup.
   ///
   /// - Returns: `true`, or `false` if all items must be listed: one was removed, all of the newest ones were
-  ///   changed, one can't be decrypted, or the cluster has another history.
-  private func catchUp(_ session: Session) async throws(SecureStorageError) -> Bool {
-    let (known, revision, hasUnreadable) = state.withLock {
-      ($0.items, $0.revision, $0.hasUnreadable)
+  ///   changed, one can't be decrypted, there are several parts or another one, or the cluster has another
+  ///   history.
+  private func catchUp(
+    _ parts: [EtcdRange], _ session: Session
+  ) async throws(SecureStorageError) -> Bool {
+    let (known, followed, hasUnreadable) = state.withLock {
+      ($0.items, $0.parts, $0.hasUnreadable)
     }
     let newest = known.sorted { $0.value.revision > $1.value.revision }.prefix(Self.witnessCount)
-    guard !hasUnreadable, let oldest = newest.last else { return false }
-    var request = RangeRequest(range)
+    guard parts.count == 1, followed.count == 1, let revision = followed[parts[0]], !hasUnreadable,
+      let oldest = newest.last
+    else { return false }
+    var request = RangeRequest(parts[0])
     (request.limit, request.leastRevision) = (Session.pageLimit, oldest.value.revision)
     let page = try await session.read { [request] _ in [request] }
     guard page.revision >= revision, let reply = page.replies.first, !reply.hasMore
@@ -230,7 +272,8 @@ final class ItemWatch: Sendable {
     }
     guard isSameHistory else { return false }
     session.fleet.reported.withLock { $0.forget() }
-    report(items, page.revision)
+    report(items)
+    state.withLock { $0.parts = [parts[0]: page.revision] }
     return true
   }
 
@@ -241,8 +284,10 @@ final class ItemWatch: Sendable {
   ///
   /// The difference is always that to all items. A cluster that was restored from a backup has another history
   /// with the same revisions.
-  private func list(_ session: Session) async throws(SecureStorageError) {
-    let (all, revision) = try await session.list([range]) {
+  private func list(
+    _ parts: [EtcdRange], _ session: Session
+  ) async throws(SecureStorageError) {
+    let (all, revision) = try await session.list(parts) {
       (value, keys) -> (place: EtcdKey, item: FleetItem?)? in
       (value.key, try? keys.open(value))
     }
@@ -250,18 +295,26 @@ final class ItemWatch: Sendable {
     state.withLock { $0.hasUnreadable = false }
     let places = Set(all.map(\.place))
     for place in state.withLock({ Array($0.items.keys) }) where !places.contains(place) {
-      remove(place)
+      if parts.contains(where: { $0.contains(place) }) {
+        remove(place)
+      } else {
+        // The user may not read it any more. It may still be there.
+        state.withLock { $0.items[place] = nil }
+        observers.report(.mayHaveChanged(nil))
+      }
     }
-    report(all, revision)
-    state.withLock { $0.nextList = .now(plus: .seconds(Int64.random(in: Self.listInterval))) }
+    report(all)
+    state.withLock { state in
+      state.parts = Dictionary(parts.map { ($0, revision) }) { $1 }
+      state.nextList = .now(plus: .seconds(Int64.random(in: Self.listInterval)))
+    }
   }
 
   /// Reports items in the order of their changes.
-  private func report(_ items: [(place: EtcdKey, item: FleetItem?)], _ revision: Int64) {
+  private func report(_ items: [(place: EtcdKey, item: FleetItem?)]) {
     for (place, item) in items.sorted(by: { $0.item?.revision ?? 0 < $1.item?.revision ?? 0 }) {
       if let item { put(item, place) } else { reportUnreadable() }
     }
-    state.withLock { $0.revision = revision }
   }
 }
 #endif

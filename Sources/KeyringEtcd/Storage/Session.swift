@@ -3,24 +3,41 @@
 #if Etcd
 internal import KeyringSealing
 internal import KeyringStorage
+internal import Synchronization
 
 /// An operation on a namespace, with its deadline.
-struct Session: Sendable {
+final class Session: Sendable {
   let fleet: EtcdNamespace
   let client: EtcdClient
   let namespace: Namespace
   let operation: SecureStorageError.Operation
-  /// The moment at which the operation gives up, in microseconds of the monotonic clock.
-  let end: Int64
+  private let deadline: Atomic<Int64>
 
-  /// The same operation with all of its time.
-  var renewed: Session { renewed(for: fleet.settings.timeout) }
-
-  private func renewed(for time: Duration) -> Session {
-    Session(
-      fleet: fleet, client: client, namespace: namespace, operation: operation,
-      end: .now(plus: time))
+  /// Begins an operation.
+  ///
+  /// - Parameters:
+  ///   - fleet: The state of the storage.
+  ///   - client: The client of the cluster.
+  ///   - namespace: The namespace.
+  ///   - operation: The operation.
+  ///   - time: The time that the cluster has, or `nil` for the storage's timeout.
+  init(
+    _ fleet: EtcdNamespace, _ client: EtcdClient, _ namespace: Namespace,
+    _ operation: SecureStorageError.Operation, for time: Duration? = nil
+  ) {
+    (self.fleet, self.client) = (fleet, client)
+    (self.namespace, self.operation) = (namespace, operation)
+    deadline = Atomic(.now(plus: time ?? fleet.settings.timeout))
   }
+
+  /// The moment at which the operation gives up, in microseconds of the monotonic clock.
+  var end: Int64 { deadline.load(ordering: .relaxed) }
+
+  /// Gives the cluster the whole time again.
+  ///
+  /// The time in which a person answers doesn't count, and work in many steps ends only if the cluster stops
+  /// answering.
+  func renew() { deadline.store(.now(plus: fleet.settings.timeout), ordering: .relaxed) }
 
   // MARK: - Keys
 
@@ -58,6 +75,7 @@ struct Session: Sendable {
           failure: NamespaceKeys.requests(namespace)))
       if answer.reply.hasSucceeded {
         try check(answer.reply.ranges, answer: requested)
+        fleet.noticeRead(of: requested)
         return (keys, answer.reply.ranges, answer.reply.revision)
       }
       keys = try await fleet.takeKeys(answer.reply.ranges, self, after: keys)
@@ -75,7 +93,8 @@ struct Session: Sendable {
       throw fleet.error(for: .malformed("a reply without the expected ranges"))
     }
     for (request, reply) in zip(requests, replies) {
-      guard reply.values.allSatisfy({ request.contains($0.key) }) else {
+      let range = request.range
+      guard reply.values.allSatisfy({ range.contains($0.key) }) else {
         throw fleet.error(.damaged, "The cluster answered with another item than was asked for.")
       }
     }
@@ -150,7 +169,7 @@ struct Session: Sendable {
       answer = try await underLease { id in
         lease = id
         return Transaction(
-          compare: keys.conditions + [.init(key: write, revision: 0)] + changes.map(\.comparison),
+          compare: keys.conditions + [.init(write, .revision(0))] + changes.map(\.comparison),
           success: changes.map(\.operation) + [.put(write, Record.done, lease: lease)],
           failure: [.range(RangeRequest(write))] + changes.map { .range(RangeRequest($0.key)) }
             + NamespaceKeys.requests(namespace))
@@ -172,7 +191,9 @@ struct Session: Sendable {
     if answer.reply.hasSucceeded { return .done(answer.reply.revision) }
     let replies = answer.reply.ranges
     guard replies.count == changes.count + 4 else {
-      throw fleet.error(for: .malformed("a reply without the expected ranges"))
+      throw failure(
+        EtcdClient.Failure(
+          cause: .malformed("a reply without the expected ranges"), hasDoubt: true))
     }
     if let record = replies[0].values.first { return .done(record.revision) }
     if answer.hasDoubt, let record = try await fence(write, lease) {
@@ -193,16 +214,19 @@ struct Session: Sendable {
   private func underLease(
     _ transaction: (Int64) -> Transaction
   ) async throws(EtcdClient.Failure) -> EtcdClient.Answer<TransactionReply> {
+    var wasDenied = false
     while true {
       let lease = try await fleet.lease(self)
       do throws(EtcdClient.Failure) {
         return try await send(transaction(lease))
       } catch {
-        // A lease with records of a service whose role was revoked is of no use for other services, either.
-        if case .refused(let refusal) = error.cause, refusal.code == 7 { fleet.forgetLease(lease) }
-        guard case .refused(let refusal) = error.cause, refusal.code == 5 else { throw error }
+        guard case .refused(let refusal) = error.cause, [5, 7].contains(refusal.code) else {
+          throw error
+        }
         fleet.forgetLease(lease)
-        if error.hasDoubt { throw error }
+        // etcd also refuses a lease that has records of a service whose role was revoked.
+        if error.hasDoubt || refusal.code == 7 && wasDenied { throw error }
+        wasDenied = refusal.code == 7
       }
     }
   }
@@ -223,7 +247,7 @@ struct Session: Sendable {
     do throws(EtcdClient.Failure) {
       let answer = try await send(
         Transaction(
-          compare: [.init(key: write, revision: 0)],
+          compare: [.init(write, .revision(0))],
           success: [.put(write, Record.fenced, lease: lease)],
           failure: [.range(RangeRequest(write))]))
       let record = answer.reply.ranges.first?.values.first
@@ -237,7 +261,7 @@ struct Session: Sendable {
   private func fenceAfterCancellation(
     _ write: EtcdKey, _ lease: Int64
   ) async throws(SecureStorageError) -> KeyValue? {
-    let session = renewed(for: Self.timeAfterCancellation)
+    let session = Session(fleet, client, namespace, operation, for: Self.timeAfterCancellation)
     do throws(SecureStorageError) {
       return try await withoutCancellation {
         await Result { () async throws(SecureStorageError) in
@@ -255,8 +279,12 @@ struct Session: Sendable {
   private static let timeAfterCancellation = Duration.milliseconds(40)
 
   private func record(of write: EtcdKey) async throws(SecureStorageError) -> KeyValue? {
-    let answer = try await transact(Transaction(success: [.range(RangeRequest(write))]))
-    return answer.reply.ranges.first?.values.first
+    do throws(EtcdClient.Failure) {
+      let answer = try await send(Transaction(success: [.range(RangeRequest(write))]))
+      return answer.reply.ranges.first?.values.first
+    } catch {
+      throw failure(EtcdClient.Failure(cause: error.cause, hasDoubt: true))
+    }
   }
 
   func failure(_ failure: EtcdClient.Failure) -> SecureStorageError {

@@ -41,6 +41,8 @@ struct Snapshot {
       throw error
     }
     first = first ?? (part.keys, part.revision)
+    // Many parts take as long as they take.
+    session.renew()
     // Newer keys don't decrypt what was there at the moment of the first part.
     guard first?.keys.conditions == part.keys.conditions else { return nil }
     return (part.keys, part.replies)
@@ -52,8 +54,6 @@ struct Snapshot {
 
 extension Session {
   /// Calls a closure with a new snapshot until it returns a result.
-  ///
-  /// Each part is a request, so the loop doesn't outlast the operation's deadline.
   func withSnapshot<Result>(
     _ body: (inout Snapshot) async throws(SecureStorageError) -> Result?
   ) async throws(SecureStorageError) -> Result {

@@ -12,7 +12,7 @@ extension KeySource {
   /// - Parameter passphrase: The passphrase, which must not be empty.
   /// - Returns: The source.
   public static func passphrase(_ passphrase: Secret) -> KeySource {
-    self.passphrase { () throws(SecureStorageError) in passphrase }
+    KeySource(.passphrase, cost: .standard) { _ throws(SecureStorageError) in passphrase }
   }
 
   /// Creates a source that asks for a passphrase when it's needed.

@@ -71,6 +71,41 @@ import Testing
     subscription.cancel()
   }
 
+  @Test func `a user who loses one of several roles keeps the items of the others`() async throws {
+    try await cluster.grant("web", operators.permissions(for: foreign), to: user)
+    let events = EventLog()
+    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    // A write with a lease that both services use.
+    try await storage.setPassword("ours", for: foreign)
+    events.wait(for: .changed(.replaced(foreign)))
+    try await cluster.revoke("web", from: user)
+    try await storage.setPassword("second", for: key)
+    events.wait(for: .changed(.replaced(key)))
+    events.wait(for: .interrupted)
+    events.wait(for: .mayHaveChanged(nil))
+    events.wait(for: .resumed)
+    try await operators.setPassword("third", for: key)
+    events.wait(for: .changed(.replaced(key)))
+    #expect(!events.changes.contains(.removed(foreign)))
+    subscription.cancel()
+  }
+
+  @Test func `the items that a later role makes readable are watched`() async throws {
+    let cached = storage.cached()
+    let events = EventLog()
+    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    await expect(.accessDenied) { _ = try await cached.password(for: foreign) }
+    try await cluster.grant("web", operators.permissions(for: foreign), to: user)
+    #expect(try await cached.password(for: foreign) == "theirs")
+    events.wait(for: .changed(.created(foreign)))
+    for value in ["second", "third"] {
+      try await operators.setPassword(value, for: foreign)
+      events.wait(for: .changed(.replaced(foreign)))
+      #expect(try await cached.password(for: foreign) == value)
+    }
+    subscription.cancel()
+  }
+
   @Test func `a token that has expired is replaced`() async throws {
     #expect(try await storage.password(for: key) == "first")
     let token = try await cluster.newToken(user)
