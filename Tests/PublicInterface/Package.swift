@@ -9,7 +9,8 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [
     .package(
-      name: "swift-keyring", path: "../..", traits: [.defaults, "Configuration", "EncryptedFile"]),
+      name: "swift-keyring", path: "../..",
+      traits: [.defaults, "Configuration", "EncryptedFile", "Etcd"]),
     // The same version and traits as in swift-keyring.
     .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
   ],
@@ -20,6 +21,7 @@ let package = Package(
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringConfiguration", package: "swift-keyring"),
+        .product(name: "KeyringEtcd", package: "swift-keyring"),
         .product(name: "KeyringFile", package: "swift-keyring"),
         .product(name: "KeyringMigration", package: "swift-keyring"),
         .product(name: "KeyringStorage", package: "swift-keyring"),
@@ -31,8 +33,8 @@ let package = Package(
 
 // One program for each product, so that `.ci/check-linkage` can see which libraries the product needs.
 for product in [
-  "Keyring", "KeyringConfiguration", "KeyringFile", "KeyringMigration", "KeyringStorage",
-  "KeyringTesting",
+  "Keyring", "KeyringConfiguration", "KeyringEtcd", "KeyringFile", "KeyringMigration",
+  "KeyringStorage", "KeyringTesting",
 ] {
   package.targets.append(
     .executableTarget(
