@@ -17,8 +17,21 @@ package final class BlockingPool: Sendable {
   private let state = Mutex(State())
   private let wakening = Wakening()
   private let most: Int
+  private let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
 
-  init(most: Int) { self.most = most }
+  /// Creates a pool.
+  ///
+  /// - Parameters:
+  ///   - most: The largest number of threads.
+  ///   - start: A closure that runs another one on a new thread, or returns `false` if there can't be one.
+  init(
+    most: Int,
+    starting start: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
+      ThreadExecutor.startThread(named: "swift-keyring b", $0)
+    }
+  ) {
+    (self.most, self.start) = (most, start)
+  }
 
   /// Runs a closure on a thread of the pool as soon as one is free.
   func run(_ body: @escaping @Sendable () -> Void) {
@@ -32,15 +45,14 @@ package final class BlockingPool: Sendable {
     }
     wakening.wake()
     guard mustStart else { return }
-    if ThreadExecutor.startThread(named: "swift-keyring b", { self.serve() }) { return }
-    // The system can't start another thread. If the pool has no thread that can run the closure, this
-    // thread runs it.
-    if state.withLock({ state in
+    if start({ self.serve() }) { return }
+    // The system can't start another thread. If the pool has no thread that can run the closures, this
+    // thread runs them. Other callers may have relied on the thread that couldn't be started.
+    let isAlone = state.withLock { state in
       state.threads -= 1
       return state.threads == 0
-    }) {
-      takeNext()?()
     }
+    if isAlone { while let body = takeNext() { body() } }
   }
 
   private func takeNext() -> (@Sendable () -> Void)? {
