@@ -32,6 +32,27 @@ import Testing
     }
   }
 
+  private final class Ending: Sendable {
+    deinit { SecureStorageDefaults.storage = nil }
+  }
+
+  @Test func `the end of a handler or a storage can use the defaults`() async {
+    await #expect(processExitsWith: .success) {
+      SecureStorageDefaults.storage = InMemoryStorage()
+      SecureStorageDefaults.failureHandler = { [ending = Ending()] _ in
+        withExtendedLifetime(ending) {}
+      }
+      SecureStorageDefaults.failureHandler = nil
+      #expect(SecureStorageDefaults.storage == nil)
+      let storage = FirstAvailableStorage([InMemoryStorage()], remembering: .nowhere) {
+        [ending = Ending()] _ in withExtendedLifetime(ending) {}
+      }
+      SecureStorageDefaults.storage = consume storage
+      SecureStorageDefaults.storage = InMemoryStorage()
+      #expect(SecureStorageDefaults.storage == nil)
+    }
+  }
+
   @Test func `a failed assignment reaches the handler once`() async {
     await #expect(processExitsWith: .success) {
       let failures = Mutex<[SecurePropertyFailure]>([])

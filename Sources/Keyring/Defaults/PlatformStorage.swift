@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringFile
 internal import KeyringSecretService
 internal import KeyringStorage
 
 /// The storage to use if neither a property nor the process has chosen one.
 enum PlatformStorage {
-  static func storage(forPropertyNamed name: String?) -> any SecureStorage {
-    let user = name.map { "The property \"\($0)\"" } ?? "A storage"
-    if TestProcess.isCurrent { return inTests(user) }
+  static func storage(forPropertyNamed name: String?) -> StorageBox {
     #if SecretService && os(Linux)
-    return ofSandbox ?? SecretServiceStorage()
-    #else
-    return UnavailableStorage(
-      message: "\(user) was used without choosing a storage; this build has no keyring of its own.",
-      recoverySuggestion: "Set SecureStorageDefaults.storage when the program starts.")
+    if !TestProcess.isCurrent { return own }
     #endif
+    let user = name.map { "The property \"\($0)\"" } ?? "A storage"
+    if TestProcess.isCurrent { return StorageBox(inTests(user)) }
+    return StorageBox(
+      UnavailableStorage(
+        message:
+          "\(user) was used without choosing a storage; this build has no keyring of its own.",
+        recoverySuggestion: "Set SecureStorageDefaults.storage when the program starts."))
   }
 
   /// Returns the storage in a process that runs tests, which doesn't reach the developer's own keyring.
@@ -30,3 +32,48 @@ enum PlatformStorage {
         """)
   }
 }
+
+#if SecretService && os(Linux)
+extension PlatformStorage {
+  /// The storage of a program that isn't a test: the user's keyring, unless a sandbox hides it.
+  ///
+  /// Most sandboxes do that. The app's secrets are then in a file in its own data folder. The selection is
+  /// remembered beside the file, so the secrets are never split between the two.
+  private static let own = StorageBox(
+    storage(in: .current(), prefer: .keyring) ?? SecretServiceStorage())
+
+  /// Returns the storage in a sandbox, or `nil` without one.
+  ///
+  /// - Parameters:
+  ///   - sandbox: The sandbox.
+  ///   - preference: The storage to use if both are available.
+  /// - Returns: The storage.
+  static func storage(
+    in sandbox: Sandbox, prefer preference: FirstAvailableStorage.Preference
+  ) -> FirstAvailableStorage? {
+    guard sandbox != .none else { return nil }
+    guard let data = sandbox.dataFolder else {
+      return FirstAvailableStorage(
+        [
+          UnavailableStorage(
+            message: "The sandbox has no folder for the app's data.",
+            recoverySuggestion: "Set XDG_DATA_HOME in the sandbox.")
+        ], remembering: .nowhere)
+    }
+    let folder = data + "/swift-keyring"
+    return FirstAvailableStorage(
+      preference.storages(file: file(in: folder, of: sandbox)),
+      remembering: .file(at: folder + "/selection"))
+  }
+
+  private static func file(in folder: String, of sandbox: Sandbox) -> any SecureStorage {
+    #if EncryptedFile
+    EncryptedFileStorage(at: folder + "/secrets", key: .secretPortal())
+    #else
+    UnavailableStorage(
+      code: .accessDenied, message: "The sandbox doesn't let the program access a keyring.",
+      recoverySuggestion: sandbox.recoverySuggestion ?? "")
+    #endif
+  }
+}
+#endif

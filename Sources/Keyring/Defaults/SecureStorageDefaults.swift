@@ -50,7 +50,11 @@ public enum SecureStorageDefaults {
   /// The storage of the process, or `nil` for the platform's own.
   public static var storage: (any SecureStorage)? {
     get { state.withLock { $0.storage }?.storage }
-    set { state.withLock { $0.storage = newValue.map(StorageBox.init) } }
+    set {
+      let new = newValue.map(StorageBox.init)
+      // The old one is released after the lock, because its end can run code that uses the defaults.
+      _ = state.withLock { exchange(&$0.storage, with: new) }
+    }
   }
 
   /// The service that items belong to.
@@ -70,7 +74,10 @@ public enum SecureStorageDefaults {
   /// error as one line. `withSecureStorage` can replace it for a single task.
   public static var failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? {
     get { state.withLock { $0.failureHandler } }
-    set { state.withLock { $0.failureHandler = newValue } }
+    set {
+      // Like the storage, the old one is released after the lock.
+      _ = state.withLock { exchange(&$0.failureHandler, with: newValue) }
+    }
   }
 
   /// The storage that a property without its own storage currently uses.
@@ -83,7 +90,7 @@ public enum SecureStorageDefaults {
 
   static func current(forPropertyNamed name: String?) -> StorageBox {
     override?.storage ?? state.withLock { $0.storage }
-      ?? StorageBox(PlatformStorage.storage(forPropertyNamed: name))
+      ?? PlatformStorage.storage(forPropertyNamed: name)
   }
 
   static func report(_ failure: SecurePropertyFailure) {
