@@ -142,6 +142,17 @@ import Testing
     }
   }
 
+  @Test func `a choice holds even if another selection is in progress`() async throws {
+    let storage = run()
+    let gate = keyring.suspend(.read)
+    let selecting = Task { try await storage.selection().index }
+    await gate.waitForCall()
+    try storage.select(1)
+    gate.open()
+    #expect(try await selecting.value == 1)
+    #expect(try await storage.selection().index == 1)
+  }
+
   @Test func `a storage can be chosen for good`() throws {
     keyring.fail(.read, with: .providerFailed)
     let told = Told()

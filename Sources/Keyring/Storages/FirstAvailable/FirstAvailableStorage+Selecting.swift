@@ -8,7 +8,8 @@ extension FirstAvailableStorage {
   func selection(
     for operation: SecureStorageError.Operation
   ) async throws(SecureStorageError) -> Selection {
-    if let selection = decision.state.withLock({ $0.selection }) { return selection }
+    let (known, generation) = decision.state.withLock { ($0.selection, $0.generation) }
+    if let known { return known }
     let found = try await select(memory.read(operation), operation) {
       (index) async throws(SecureStorageError) in
       do throws(SecureStorageError) {
@@ -20,15 +21,18 @@ extension FirstAvailableStorage {
       }
     }
     // If several threads ask at the same time, the first one decides for all.
-    let (selection, mustTell) = decision.state.withLock { state in
+    let outcome = decision.state.withLock { state -> (selection: Selection, mustTell: Bool)? in
+      if state.generation != generation { return nil }
       let selection = state.selection ?? found
       defer { state.isTold = true }
       state.selection = selection
       state.isRemembered = selection.remembered == selection.name
       return (selection, !selection.appeared.isEmpty && !state.isTold)
     }
-    if mustTell { tell(selection) }
-    return selection
+    // Someone has selected another storage, or forgotten the selection, in the meantime.
+    guard let outcome else { return try await selection(for: operation) }
+    if outcome.mustTell { tell(outcome.selection) }
+    return outcome.selection
   }
 
   /// Returns the current selection after it's remembered, so that stored items are found again.
@@ -47,7 +51,7 @@ extension FirstAvailableStorage {
     }
     // Another process has remembered another storage first. This process has written nothing yet, so it
     // uses that storage too.
-    decision.state.withLock { $0 = .init() }
+    decision.state.withLock { $0.forget() }
     return try await self.selection(for: operation)
   }
 

@@ -51,6 +51,10 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
       var isRemembered = false
       /// Indicates whether it was reported that another storage is available.
       var isTold = false
+      /// The number of times a selection was forgotten, which a selection in progress compares.
+      var generation = 0
+
+      mutating func forget() { self = State(generation: generation + 1) }
     }
 
     let state = Mutex(State())
