@@ -155,8 +155,7 @@ public struct Migration: Sendable {
   ///   that case, some items may have been copied.
   @discardableResult
   public func copy() async throws(SecureStorageError) -> Int {
-    guard let first = transfers.first else { return 0 }
-    return try await first.destination.blocking(.migrate) { () throws(SecureStorageError) in
+    try await BlockingPool.run(orThrow: Self.canceled) { () throws(SecureStorageError) in
       try copy()
     }
   }
@@ -184,19 +183,20 @@ public struct Migration: Sendable {
   ///   that case, run the migration again to finish it.
   @discardableResult
   public func run() async throws(SecureStorageError) -> Int {
-    guard let first = transfers.first else { return 0 }
-    return try await first.destination.blocking(.migrate) { () throws(SecureStorageError) in
+    try await BlockingPool.run(orThrow: Self.canceled) { () throws(SecureStorageError) in
       try run()
     }
+  }
+
+  private static var canceled: SecureStorageError {
+    SecureStorageError(.canceled, operation: .migrate, backendName: "Migration")
   }
 
   private func perform(
     _ phase: Phase, _ transfers: inout [MigrationTransfer],
     _ step: (inout MigrationTransfer, _ done: () -> Void) throws(SecureStorageError) -> Void
   ) throws(SecureStorageError) {
-    if CancellationSignal.isCurrentCancelled {
-      throw SecureStorageError(.canceled, operation: .migrate, backendName: "Migration")
-    }
+    if CancellationSignal.isCurrentCancelled { throw Self.canceled }
     var state = Progress(phase: phase, completed: 0, total: transfers.itemCount)
     progress(state)
     for index in transfers.indices {

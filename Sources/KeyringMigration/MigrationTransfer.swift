@@ -5,7 +5,7 @@ internal import KeyringStorage
 /// The transfer of items from one source to one destination, step by step.
 struct MigrationTransfer: Sendable {
   private let source: any MigrationSource
-  let destination: any SecureStorage
+  private let destination: any SecureStorage
   private let isReplacing: Bool
   /// The items of the source.
   private(set) var items: [SecureItem] = []

@@ -81,6 +81,18 @@ import Testing
     #expect(try await migration.run() == 0)
   }
 
+  /// The source can block even if the destination doesn't.
+  @Test func `an asynchronous migration has a thread of its own`() async throws {
+    try fill(old)
+    let onOwnThread = Mutex<Set<Bool>>([])
+    let migration = Migration(of: query, from: old, to: new) { _ in
+      onOwnThread.withLock { _ = $0.insert(CancellationSignal.current != nil) }
+    }
+    #expect(try await migration.copy() == Self.items.count)
+    #expect(try await migration.run() == Self.items.count)
+    #expect(onOwnThread.withLock { $0 } == [true])
+  }
+
   @Test func `a copy leaves the items in the source`() throws {
     try fill(old)
     let migration = Migration(of: query, from: old, to: new)
