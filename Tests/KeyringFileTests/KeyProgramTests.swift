@@ -101,6 +101,19 @@ import Testing
     close(open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC))
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a cancelled task ends a command that ignores the signal`() async throws {
+    try await storage(shell("head -c 32 /dev/zero")).setPassword("s3cret", for: .first)
+    let (pipe, marker) = (folder.path("pipe"), folder.path("started"))
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let storage = storage(shell("trap '' TERM; : > \(marker); exec cat \(pipe)"))
+    let task = Task { try await storage.password(for: .first) }
+    #expect(waitUntil { access(marker, F_OK) == 0 })
+    task.cancel()
+    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
+    #expect(error?.code == .canceled)
+  }
+
   @Test func `a command whose end isn't known gives no key`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryDirectory()

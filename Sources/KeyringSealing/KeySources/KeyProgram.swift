@@ -2,6 +2,7 @@
 
 #if Sealing && os(Linux)
 internal import CLinux
+internal import Dispatch
 @preconcurrency internal import KeyringLibc
 internal import KeyringStorage
 internal import Synchronization
@@ -126,13 +127,19 @@ private final class Child: Sendable {
 
   /// Ends the program, unless it has ended, and stops reading what it or a program of its own prints.
   func end() {
-    number.withLock { number in
-      // A program that runs as another user, such as sudo, can't be ended. It ends by itself.
-      if let number { kill(number, SIGTERM) }
-    }
+    send(SIGTERM)
+    // The program may ignore that signal.
+    DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [weak self] in self?.send(SIGKILL) }
     var byte: UInt8 = 0
     // The pipe has room, because it gets only a few bytes.
     _ = write(wake.writing, &byte, 1)
+  }
+
+  private func send(_ signal: Int32) {
+    number.withLock { number in
+      // A program that runs as another user, such as sudo, can't be ended. It ends by itself.
+      if let number { kill(number, signal) }
+    }
   }
 
   /// Reads what the program prints, and waits for its end.
