@@ -22,6 +22,16 @@ import Testing
 
   // MARK: - Passphrases
 
+  @Test func `a data key stays in the memory of one secret`() {
+    let key = SealingKey()
+    // Two copies that exist at the same time would have different addresses.
+    let (one, other) = (key.bytes, key.bytes)
+    withExtendedLifetime((one, other)) {
+      #expect(one.withUnsafeBytes { $0.baseAddress } == other.withUnsafeBytes { $0.baseAddress })
+    }
+    #expect(one.count == 32 && one != SealingKey().bytes)
+  }
+
   @Test func `a wrong passphrase has its own error and changes nothing`() throws {
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
     let whole = try folder.bytes("secrets")

@@ -7,15 +7,20 @@ package import KeyringStorage
 
 /// A key of 256 bits that encrypts content and other keys.
 package struct SealingKey: Sendable {
-  private let key: SymmetricKey
+  /// The bytes of the key.
+  let bytes: Secret
 
   /// Creates a random key.
-  package init() { key = SymmetricKey(size: .bits256) }
+  package init() { bytes = KeySource.newKey() }
 
-  init(_ key: SymmetricKey) { self.key = key }
+  init(_ bytes: Secret) { self.bytes = bytes }
 
-  /// The bytes of the key.
-  var bytes: Secret { key.withUnsafeBytes { Secret(copying: $0) } }
+  init(_ key: SymmetricKey) { bytes = key.withUnsafeBytes { Secret(copying: $0) } }
+
+  /// The key for a single operation.
+  ///
+  /// Its memory is overwritten on release, but it isn't locked.
+  private var key: SymmetricKey { bytes.withUnsafeBytes { SymmetricKey(data: $0) } }
 
   /// An error of the encryption, without details that could help an attacker.
   package struct Failure: Error {
@@ -83,8 +88,7 @@ package struct SealingKey: Sendable {
   package func unwrap(
     _ box: some Collection<UInt8>, authenticating data: [UInt8]
   ) throws(Failure) -> SealingKey {
-    let secret = try open(ArraySlice(box), authenticating: data)
-    return SealingKey(secret.withUnsafeBytes { SymmetricKey(data: $0) })
+    SealingKey(try open(ArraySlice(box), authenticating: data))
   }
 
   // MARK: - Deriving

@@ -45,17 +45,17 @@ package struct WrappingKey: Sendable {
     prefix = use.prefix + parameters.bytes
     holder = source.holder
     if let held = holder?.key(parameters.keyName) {
-      key = SealingKey(held.withUnsafeBytes { SymmetricKey(data: $0) })
+      key = SealingKey(held)
       isHeld = true
       return
     }
     isHeld = false
     let secret = try await source.secret(for: request)
     guard let cost = parameters.cost else {
-      let key = secret.withUnsafeBytes { SymmetricKey(data: $0) }
-      self.key = SealingKey(
+      key = SealingKey(
         HKDF<SHA256>.deriveKey(
-          inputKeyMaterial: key, salt: parameters.salt, info: Array(use.name.utf8),
+          inputKeyMaterial: secret.withUnsafeBytes { SymmetricKey(data: $0) },
+          salt: parameters.salt, info: Array(use.name.utf8),
           outputByteCount: 32))
       return
     }
