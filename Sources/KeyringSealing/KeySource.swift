@@ -21,6 +21,9 @@ public import KeyringStorage
 /// ```
 public struct KeySource: Sendable {
   /// A closure that returns a key, or throws an error if the key isn't available.
+  ///
+  /// With `await`, a storage may call it on a thread of its own. There it has none of the task's values, such
+  /// as the storage of `withSecureStorage`. Capture what it needs.
   public typealias Reading = @Sendable (KeyRequest) async throws(SecureStorageError) -> Secret
 
   /// The name of the source, for example "key file".
