@@ -237,6 +237,23 @@ import Testing
     #expect(try await self.storage(.cheap("new")).password(for: .first) == "s3cret")
   }
 
+  @Test func `a file that is created during a change of the key has the new key`() throws {
+    let change = Mutex<(@Sendable () throws -> Void)?>(nil)
+    let storage = storage(
+      .passphrase(cost: ScryptCost(logarithm: 4, blockSize: 8, parallelism: 1)) {
+        () throws(SecureStorageError) in
+        let body = change.withLock { $0 }
+        #expect(throws: Never.self) { try body?() }
+        return Secret("old")
+      })
+    // There is no file yet when the key is changed, and the save already has the old key.
+    change.withLock { $0 = { [storage] in try storage.changeKey(to: .cheap("new")) } }
+    try storage.setPassword("s3cret", for: .first)
+    change.withLock { $0 = nil }
+    #expect(try self.storage(.cheap("new")).password(for: .first) == "s3cret")
+    #expect(try code { _ = try self.storage(.cheap("old")).password(for: .first) } == .wrongKey)
+  }
+
   // MARK: - Key files
 
   @Test func `a new key file is for its owner only`() throws {

@@ -6,7 +6,8 @@ public import KeyringStorage
 ///
 /// The override applies to everything the closure calls, including child tasks, and to nothing else. It
 /// doesn't apply to closures that a storage calls on a thread of its own, such as the key source of an
-/// encrypted file that is used with `await`. Overrides can be nested. A property that was declared with its own storage keeps using that storage.
+/// encrypted file that is used with `await`. Overrides can be nested. A property that was declared with its
+/// own storage keeps using that storage.
 ///
 /// ```swift
 /// withSecureStorage(InMemoryStorage()) {

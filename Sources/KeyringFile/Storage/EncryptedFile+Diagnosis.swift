@@ -50,7 +50,7 @@ extension EncryptedFile {
   private func diagnoseKey(
     _ diagnosis: inout StorageDiagnosis, _ subject: String, _ header: FileHeader?
   ) throws(SecureStorageError) {
-    let source = key
+    let source = keys.source
     if let other = source.storage?.diagnose() {
       diagnosis.add(other)
       if let failure = other.failure {

@@ -19,17 +19,8 @@ final class EncryptedFile: Sendable {
 
   let place: FileLocation
   private let timeout: Duration
-  private let source: Mutex<KeySource>
+  let keys: FileKeys
   private let newest = Mutex<Version?>(nil)
-  /// The data key that was last opened or made.
-  ///
-  /// No one is asked for it again, even if another process has written the file in the meantime or its
-  /// content is damaged.
-  private let opened = Mutex<Envelope?>(nil)
-  /// The data key for a new file, which all threads share that want to create the file.
-  private let prepared = Mutex<Envelope?>(nil)
-  /// The permission to ask for the key, for one thread at a time.
-  private let asking = TaskSemaphore(1)
   #if os(Linux)
   /// The observers, which are called only with `newest` locked and therefore by one thread at a time.
   private let observers = FileObservers()
@@ -37,7 +28,7 @@ final class EncryptedFile: Sendable {
 
   init(_ place: FileLocation, _ source: KeySource, _ timeout: Duration) {
     self.place = place
-    self.source = Mutex(source)
+    keys = FileKeys(source, place)
     self.timeout = timeout
   }
 
@@ -72,7 +63,7 @@ final class EncryptedFile: Sendable {
   ) throws(SecureStorageError) -> Version? {
     guard let (file, identity, bytes) = try place.read() else { return nil }
     let sealed = try SealedFile(bytes, place)
-    let envelope = try envelope(for: sealed.header, purpose)
+    let envelope = try keys.envelope(for: sealed.header, purpose)
     let content = try FileContent(decrypting: sealed, envelope, place)
     let version = Version(file: file, identity: identity, envelope: envelope, content: content)
     try keep(version)
@@ -97,50 +88,6 @@ final class EncryptedFile: Sendable {
     }
   }
 
-  /// Returns the data key of the header, either the known one or one unwrapped with the source's key.
-  private func envelope(
-    for header: FileHeader, _ purpose: KeyRequest.Purpose
-  ) throws(SecureStorageError) -> Envelope {
-    if let known = knownEnvelope(for: header) { return known }
-    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      // If no one is to be asked, don't wait for the answer to another thread's question either.
-      if purpose == .inspection { return try await open(header, purpose) }
-      return try await askingOnce {
-        knownEnvelope(for: header)
-      } or: {
-        () async throws(SecureStorageError) in
-        try await open(header, purpose)
-      }
-    }
-  }
-
-  /// Asks for a key, unless another thread that was asking has found it.
-  ///
-  /// A person can take any amount of time.
-  private func askingOnce(
-    _ known: () -> Envelope?, or ask: () async throws(SecureStorageError) -> Envelope
-  ) async throws(SecureStorageError) -> Envelope {
-    guard await asking.take(until: nil) == .ended else {
-      throw SecureStorageError(.canceled, place)
-    }
-    defer { asking.giveBack() }
-    if let known = known() { return known }
-    return try await ask()
-  }
-
-  private func open(
-    _ header: FileHeader, _ purpose: KeyRequest.Purpose
-  ) async throws(SecureStorageError) -> Envelope {
-    let envelope = try await Envelope(
-      opening: header.wrappedKey, with: key, for: FileHeader.use, place.keyRequest(purpose))
-    opened.withLock { $0 = envelope }
-    return envelope
-  }
-
-  private func knownEnvelope(for header: FileHeader) -> Envelope? {
-    opened.withLock { $0?.wrappedKey == header.wrappedKey ? $0 : nil }
-  }
-
   // MARK: - Writing
 
   /// Changes the content of the file, in a single step for all readers and writers.
@@ -155,71 +102,56 @@ final class EncryptedFile: Sendable {
       var trial = before?.content ?? FileContent()
       let result = try body(&trial)
       if !trial.isChanged { return result }
-      let fresh = before == nil ? try preparedEnvelope() : nil
+      let new = before == nil ? try keys.prepared() : nil
       return try withFileLocked { (lock) throws(SecureStorageError) in
         let current = try version()
         var content = current?.content ?? FileContent()
         let result = try body(&content)
-        // Both are `nil` if another process has removed the file in the meantime.
-        let envelope =
-          if let known = current?.envelope ?? fresh { known } else {
-            try newEnvelope(with: key)
+        if !content.isChanged { return result }
+        let isWritten =
+          if let current { try write(content, current.envelope, under: lock) } else {
+            try create(content, new, under: lock)
           }
-        if content.isChanged, try !write(content, envelope, under: lock) { return nil }
-        return result
+        return isWritten ? result : nil
       }
+    }
+  }
+
+  /// Creates the file, or returns `false` if the lock was lost or the source of the key was replaced.
+  private func create(
+    _ content: FileContent, _ new: FileKeys.NewKey?, under lock: FileLock
+  ) throws(SecureStorageError) -> Bool {
+    // The key is `nil` if another process has removed the file in the meantime.
+    let new = if let new, keys.isCurrent(new) { new } else { try keys.new() }
+    return try keys.use(new) { (envelope) throws(SecureStorageError) in
+      try write(content, envelope, under: lock)
     }
   }
 
   func changeKey(to newSource: KeySource) throws(SecureStorageError) {
     try attempt(.changeKey) { () throws(SecureStorageError) in
-      // A file that is created afterwards has the new key.
-      defer { prepared.withLock { $0 = nil } }
-      if try version() != nil {
-        // Use a new data key, so that someone who knows the old one can't read later content.
-        // Some sources create a key only under the lock.
-        var new = try newSource.mayLoseNewKey ? nil : newEnvelope(with: newSource)
+      while try version() == nil {
+        // Another thread may have created the file in the meantime.
+        if try attempt({ () throws(FileFailure) in
+          try keys.replaceSourceOfNoFile(with: newSource)
+        }) {
+          return
+        }
+      }
+      // Use a new data key, so that someone who knows the old one can't read later content.
+      // Some sources create a key only under the lock.
+      var new = try newSource.mayLoseNewKey ? nil : keys.new(with: newSource)
+      try withFileLocked { (lock) throws(SecureStorageError) in
+        guard let content = try version()?.content else {
+          keys.replaceSource(with: newSource)
+          return ()
+        }
+        let envelope = if let new { new } else { try keys.new(with: newSource) }
+        new = envelope
         // Also switch if only the last step failed, which is to sync the folder to the disk.
-        defer {
-          if let new, knownEnvelope(for: FileHeader(new.wrappedKey)) != nil {
-            source.withLock { $0 = newSource }
-          }
-        }
-        try withFileLocked { (lock) throws(SecureStorageError) in
-          guard let content = try version()?.content else { return () }
-          let envelope = if let new { new } else { try newEnvelope(with: newSource) }
-          new = envelope
-          return try write(content, envelope, under: lock) ? () : nil
-        }
+        defer { if keys.isKnown(envelope) { keys.replaceSource(with: newSource) } }
+        return try write(content, envelope, under: lock) ? () : nil
       }
-      source.withLock { $0 = newSource }
-    }
-  }
-
-  /// The source of the current key of the file.
-  var key: KeySource { source.withLock { $0 } }
-
-  /// Returns the data key for a new file, or `nil` if the source's key must be created under the lock.
-  private func preparedEnvelope() throws(SecureStorageError) -> Envelope? {
-    let source = key
-    if source.mayLoseNewKey { return nil }
-    if let known = prepared.withLock({ $0 }) { return known }
-    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await askingOnce {
-        prepared.withLock { $0 }
-      } or: {
-        () async throws(SecureStorageError) in
-        let new = try await Envelope(
-          sealingWith: source, for: FileHeader.use, place.keyRequest(.creation))
-        prepared.withLock { $0 = new }
-        return new
-      }
-    }
-  }
-
-  private func newEnvelope(with source: KeySource) throws(SecureStorageError) -> Envelope {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await Envelope(sealingWith: source, for: FileHeader.use, place.keyRequest(.creation))
     }
   }
 
@@ -248,7 +180,7 @@ final class EncryptedFile: Sendable {
       try place.replace(with: sealed, under: lock)
     }
     guard let file else { return false }
-    opened.withLock { $0 = envelope }
+    keys.remember(envelope)
     let identity = try attempt { () throws(FileFailure) in try FileIdentity(file.status()) }
     try keep(Version(file: file, identity: identity, envelope: envelope, content: content))
     do throws(FileFailure) {

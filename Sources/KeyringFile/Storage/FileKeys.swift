@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if EncryptedFile
+internal import KeyringSealing
+internal import KeyringStorage
+internal import Synchronization
+
+/// The source of a file's key, and the data keys that were opened or made with it.
+final class FileKeys: Sendable {
+  /// A data key for a new file.
+  struct NewKey: Sendable {
+    fileprivate let envelope: Envelope
+    /// The number of times the source had been replaced.
+    fileprivate let changes: Int
+  }
+
+  private struct State: Sendable {
+    var source: KeySource
+    /// The number of times the source was replaced.
+    var changes = 0
+    /// The data key for a new file, which all threads share that want to create the file.
+    var prepared: NewKey?
+
+    mutating func replaceSource(with new: KeySource) {
+      self = State(source: new, changes: changes + 1)
+    }
+  }
+
+  private let place: FileLocation
+  private let state: Mutex<State>
+  /// The data key that was last opened or made.
+  ///
+  /// No one is asked for it again, even if another process has written the file in the meantime or its
+  /// content is damaged.
+  private let opened = Mutex<Envelope?>(nil)
+  /// The permission to ask for the key, for one thread at a time.
+  private let asking = TaskSemaphore(1)
+
+  init(_ source: KeySource, _ place: FileLocation) {
+    state = Mutex(State(source: source))
+    self.place = place
+  }
+
+  /// The source of the current key of the file.
+  var source: KeySource { state.withLock { $0.source } }
+
+  // MARK: - The key of the file
+
+  /// Returns the data key of the header, either the known one or one unwrapped with the source's key.
+  func envelope(
+    for header: FileHeader, _ purpose: KeyRequest.Purpose
+  ) throws(SecureStorageError) -> Envelope {
+    if let known = known(for: header) { return known }
+    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      // If no one is to be asked, don't wait for the answer to another thread's question either.
+      if purpose == .inspection { return try await open(header, purpose) }
+      return try await askingOnce {
+        known(for: header)
+      } or: {
+        () async throws(SecureStorageError) in
+        try await open(header, purpose)
+      }
+    }
+  }
+
+  /// Returns whether a data key is the one that was last opened or made.
+  func isKnown(_ envelope: Envelope) -> Bool { known(for: FileHeader(envelope.wrappedKey)) != nil }
+
+  func remember(_ envelope: Envelope) { opened.withLock { $0 = envelope } }
+
+  private func known(for header: FileHeader) -> Envelope? {
+    opened.withLock { $0?.wrappedKey == header.wrappedKey ? $0 : nil }
+  }
+
+  private func open(
+    _ header: FileHeader, _ purpose: KeyRequest.Purpose
+  ) async throws(SecureStorageError) -> Envelope {
+    let envelope = try await Envelope(
+      opening: header.wrappedKey, with: source, for: FileHeader.use, place.keyRequest(purpose))
+    remember(envelope)
+    return envelope
+  }
+
+  /// Asks for a key, unless another thread that was asking has found it.
+  ///
+  /// A person can take any amount of time.
+  private func askingOnce<Key>(
+    _ known: () -> Key?, or ask: () async throws(SecureStorageError) -> Key
+  ) async throws(SecureStorageError) -> Key {
+    guard await asking.take(until: nil) == .ended else {
+      throw SecureStorageError(.canceled, place)
+    }
+    defer { asking.giveBack() }
+    if let known = known() { return known }
+    return try await ask()
+  }
+
+  // MARK: - The key of a new file
+
+  /// Returns the data key for a new file, or `nil` if the source's key must be created under the lock.
+  func prepared() throws(SecureStorageError) -> NewKey? {
+    if source.mayLoseNewKey { return nil }
+    if let known = state.withLock({ $0.prepared }) { return known }
+    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await askingOnce {
+        state.withLock { $0.prepared }
+      } or: {
+        () async throws(SecureStorageError) in
+        let new = try new()
+        state.withLock { if $0.changes == new.changes { $0.prepared = new } }
+        return new
+      }
+    }
+  }
+
+  /// Returns a new data key with the current source.
+  func new() throws(SecureStorageError) -> NewKey {
+    let (source, changes) = state.withLock { ($0.source, $0.changes) }
+    return NewKey(envelope: try new(with: source), changes: changes)
+  }
+
+  /// Returns a new data key with any source.
+  func new(with source: KeySource) throws(SecureStorageError) -> Envelope {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await Envelope(sealingWith: source, for: FileHeader.use, place.keyRequest(.creation))
+    }
+  }
+
+  /// Returns whether a data key was made with the current source.
+  func isCurrent(_ new: NewKey) -> Bool { state.withLock { $0.changes == new.changes } }
+
+  /// Creates a file with a data key, unless the source was replaced since the key was made.
+  ///
+  /// The source isn't replaced before the file is there, which then gets the key of the new source.
+  ///
+  /// - Parameters:
+  ///   - new: The data key.
+  ///   - create: A closure that creates the file, or returns `false`.
+  /// - Returns: `true` if the closure has created the file.
+  /// - Throws: The error of the closure.
+  func use(
+    _ new: NewKey, creatingFile create: (Envelope) throws(SecureStorageError) -> Bool
+  ) throws(SecureStorageError) -> Bool {
+    try state.withLock { (state) throws(SecureStorageError) in
+      guard state.changes == new.changes else { return false }
+      return try create(new.envelope)
+    }
+  }
+
+  /// Replaces the source, and forgets the key that was made for a new file.
+  func replaceSource(with source: KeySource) { state.withLock { $0.replaceSource(with: source) } }
+
+  /// Replaces the source if there is no file, so that a file that is created afterwards has the new key.
+  ///
+  /// - Parameter source: The new source.
+  /// - Returns: `true` if there is no file.
+  /// - Throws: `FileFailure` if it isn't known whether there is a file.
+  func replaceSourceOfNoFile(with source: KeySource) throws(FileFailure) -> Bool {
+    try state.withLock { (state) throws(FileFailure) in
+      guard try FileIdentity(at: place.path) == nil else { return false }
+      state.replaceSource(with: source)
+      return true
+    }
+  }
+}
+#endif
