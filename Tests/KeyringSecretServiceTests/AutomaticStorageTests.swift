@@ -121,6 +121,10 @@ import Testing
       #expect(storage != nil && PlatformStorage.storage(in: .none, prefer: .keyring) == nil)
       setenv("HOME", "/home/ada", 1)
       #expect(sandbox.dataFolder == "/home/ada/.var/app/org.example.App/data")
+      for path in ["", "relative"] {
+        setenv("XDG_DATA_HOME", path, 1)
+        #expect(sandbox.dataFolder == "/home/ada/.var/app/org.example.App/data")
+      }
     }
   }
 

@@ -3,8 +3,6 @@
 #if Sealing
 internal import KeyringStorage
 
-internal import KeyringLibc
-
 extension KeySource {
   /// Creates a source from a credential that systemd passes to the service.
   ///
@@ -28,7 +26,7 @@ private struct SystemdCredential {
   let request: KeyRequest
 
   func key() throws(SecureStorageError) -> Secret {
-    guard let folder = getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }) else {
+    guard let folder = EnvironmentVariable.text("CREDENTIALS_DIRECTORY") else {
       throw request.error(
         .keyNotFound,
         "The credential “\(name)” can't be found, because $CREDENTIALS_DIRECTORY isn't set.",

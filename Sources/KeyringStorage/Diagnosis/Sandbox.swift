@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import KeyringLibc
-
 /// The sandbox that separates the program from the rest of the user's session, if there is one.
 package enum Sandbox: Equatable, Sendable {
   case none
@@ -24,10 +22,10 @@ package enum Sandbox: Equatable, Sendable {
       return .flatpak(names.first.map(String.init) ?? "of unknown name")
     }
     // A program that a snap has started, such as a shell in an editor, inherits the variable.
-    if let folder = variable("SNAP"),
+    if let folder = EnvironmentVariable.path("SNAP"),
       ProcFile.link("/proc/self/exe")?.hasPrefix(folder + "/") == true
     {
-      return .snap(variable("SNAP_NAME") ?? "of unknown name")
+      return .snap(EnvironmentVariable.text("SNAP_NAME") ?? "of unknown name")
     }
     return .none
   }
@@ -36,19 +34,13 @@ package enum Sandbox: Equatable, Sendable {
   ///
   /// Of the folders of a snap, it's the one that all revisions share.
   package var dataFolder: String? {
-    let folder =
-      switch self {
-      case .none: nil as String?
-      case .flatpak(let name):
-        Self.variable("XDG_DATA_HOME")
-          ?? Self.variable("HOME").map { "\($0)/.var/app/\(name)/data" }
-      case .snap: Self.variable("SNAP_USER_COMMON")
-      }
-    return folder.flatMap { $0.hasPrefix("/") ? $0 : nil }
-  }
-
-  private static func variable(_ name: String) -> String? {
-    getenv(name).map { String(cString: $0) }
+    switch self {
+    case .none: nil
+    case .flatpak(let name):
+      EnvironmentVariable.path("XDG_DATA_HOME")
+        ?? EnvironmentVariable.path("HOME").map { "\($0)/.var/app/\(name)/data" }
+    case .snap: EnvironmentVariable.path("SNAP_USER_COMMON")
+    }
   }
 
   /// Instructions to store secrets in the sandbox, or `nil` without a sandbox.
