@@ -42,7 +42,7 @@ extension SecureStorage {
   ) throws(SecureStorageError) {
     let check = ArgumentCheck(storage: self, operation: operation)
     if operation == .remove, query.isUnconstrained {
-      throw check.refusal("query", "must name a key or an attribute")
+      throw check.refusal("query", "must name a key, an attribute or a label")
     }
     if let key = query.key { try check.key(key) }
     if let kind = query.kind { try check.kind(kind) }

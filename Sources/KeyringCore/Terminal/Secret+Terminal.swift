@@ -95,7 +95,8 @@ private struct HiddenInput {
       case .longLine:
         signals.release()
         throw Self.error(
-          .invalidArgument, "The line is longer than the terminal accepts.", "Type less.")
+          .invalidArgument, "The line is longer than the terminal accepts.", "Enter a shorter line."
+        )
       }
     }
   }

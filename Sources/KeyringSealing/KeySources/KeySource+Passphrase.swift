@@ -47,7 +47,7 @@ extension KeySource {
       do throws(SecureStorageError) {
         let passphrase = try Secret.typed(atPrompt: "Passphrase of the \(request.subject): ")
         if request.purpose == .opening { return passphrase }
-        if try Secret.typed(atPrompt: "The same again: ") == passphrase { return passphrase }
+        if try Secret.typed(atPrompt: "Repeat the passphrase: ") == passphrase { return passphrase }
       } catch {
         throw request.error(
           error.code, error.message, recoverySuggestion: error.recoverySuggestion)

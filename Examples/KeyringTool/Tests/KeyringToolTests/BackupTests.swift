@@ -106,7 +106,7 @@ struct BackupTests {
     let item = ["--service", service, "--account", "me"]
     #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
     let export = try Program.inTerminal(["export", "--to", file] + item)
-    for prompt in ["Passphrase of the ", "The same again: "] {
+    for prompt in ["Passphrase of the ", "Repeat the passphrase: "] {
       try export.waitFor(prompt)
       try export.type("correct horse\n")
     }
