@@ -171,3 +171,79 @@ private final class Failures: Sendable {
     }
   }
 }
+
+/// The key of a property's item: a fixed key, or one that follows the service of the process.
+///
+/// Making a key takes longer than finding an item in an in-memory storage, so the last key is cached.
+enum PropertyKey: Sendable {
+  case fixed(ItemKey)
+  case ofDefaultService(CachedKey)
+
+  /// Creates a key for a service.
+  ///
+  /// - Parameters:
+  ///   - service: The service, or `nil` to use the service of the process.
+  ///   - make: The closure that makes the key for a service.
+  init(of service: String?, _ make: @escaping @Sendable (String) -> ItemKey) {
+    self = service.map { .fixed(make($0)) } ?? .ofDefaultService(CachedKey(make))
+  }
+
+  /// The key for the current service.
+  var current: ItemKey {
+    switch self {
+    case .fixed(let key): key
+    case .ofDefaultService(let last): last.current
+    }
+  }
+
+  final class CachedKey: Sendable {
+    private let make: @Sendable (String) -> ItemKey
+    /// The last key, and the number of service changes at the time it was made.
+    private let last = Mutex<(changes: Int, key: ItemKey)?>(nil)
+
+    fileprivate init(_ make: @escaping @Sendable (String) -> ItemKey) { self.make = make }
+
+    fileprivate var current: ItemKey {
+      let changes = SecureStorageDefaults.serviceChanges
+      return last.withLock { last in
+        if let last, last.changes == changes { return last.key }
+        let key = make(SecureStorageDefaults.service)
+        last = (changes, key)
+        return key
+      }
+    }
+  }
+}
+
+/// The way a property represents a missing item: as `nil` or as a default value.
+///
+/// The closures know the type of the stored value. Without them, each access of a generic property wrapper
+/// would look up the metadata of several types.
+struct MissingValue<Stored: Sendable, Value: Sendable>: Sendable {
+  /// Returns the property's value, which stands for a missing item if there is none.
+  let read: @Sendable (SecureProperty<Stored>) -> Value
+  /// Assigns a value to the property, or removes the item if the value stands for a missing one.
+  let assign: @Sendable (SecureProperty<Stored>, Value) -> Void
+  /// The value that stands for a missing item, as text.
+  let description: String
+}
+
+/// The text of a missing value, in place of the closures, when a program prints its settings.
+extension MissingValue: CustomStringConvertible, CustomReflectable {
+  var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension MissingValue where Value == Stored? {
+  /// The representation of a missing item as `nil`.
+  static var isNil: MissingValue {
+    MissingValue(read: { $0.value }, assign: { $0.value = $1 }, description: "nil")
+  }
+}
+
+extension MissingValue where Value == Stored {
+  /// Returns the representation of a missing item as a default value, which isn't stored.
+  static func isDefault(_ value: Stored) -> MissingValue {
+    MissingValue(
+      read: { $0.value ?? value }, assign: { $0.value = $1 }, description: "a default")
+  }
+}

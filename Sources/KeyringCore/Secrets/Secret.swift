@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import KeyringFoundation
 internal import KeyringLibc
 
 /// Bytes that are overwritten in memory on release, and that never appear in output.
@@ -160,4 +161,23 @@ private final class ZeroizedBuffer: @unchecked Sendable {
     buffer.zeroize()
     page.deallocate(buffer)
   }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  /// Overwrites the bytes with zeros.
+  ///
+  /// The optimizer may remove a plain memset of memory that's about to be freed.
+  package func zeroize() {
+    guard let baseAddress else { return }
+    #if canImport(Darwin)
+    memset_s(baseAddress, count, 0, count)
+    #else
+    explicit_bzero(baseAddress, count)
+    #endif
+  }
+}
+
+extension Data {
+  /// Overwrites the bytes in place, which no other value may share.
+  package mutating func zeroize() { withUnsafeMutableBytes { $0.zeroize() } }
 }
