@@ -23,6 +23,8 @@ final class Operation: ProviderClient {
   private(set) var sessionIsUnusable = false
   /// A closure that is called with `true` when a person is asked, and with `false` when that is over.
   var whenAsking: (Bool) -> Void = { _ in }
+  /// A closure that is called each time that answers renew the deadline.
+  var whenRenewed: () -> Void = {}
   /// A closure that receives the number of examined items, and the number of items to examine.
   var whenLooking: (Int, Int) -> Void = { _, _ in }
   /// The storage's collection, after it was looked up.
@@ -67,12 +69,17 @@ final class Operation: ProviderClient {
     let results: [Result<Variant, DBusError>]
     let isClosed = session.isClosed
     do throws(DBusError) {
-      results = try await session.send(messages, until: deadline, onFlight: onFlight)
+      results = try await session.send(messages, until: deadline) { answered in
+        // A large amount of work takes long, and that's no reason to give up afterwards.
+        if messages.count > BusConnection.maxInFlight {
+          deadline.renew()
+          whenRenewed()
+        }
+        onFlight(answered)
+      }
     } catch {
       throw failure(error)
     }
-    // A large amount of work takes long, and that's no reason to give up afterwards.
-    if messages.count > BusConnection.maxInFlight { deadline.renew() }
     if !isClosed, !results.allSatisfy(\.isWithoutReceiver) { wasUnderWay = true }
     do throws(DBusError) {
       return try results.answers(to: messages, acceptingRefusals: acceptingRefusals)

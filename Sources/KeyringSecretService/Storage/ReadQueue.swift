@@ -69,12 +69,19 @@ final class ReadQueue: Sendable {
 
   /// Waits for a batch.
   ///
-  /// If a person was asked, the wait lasts as long as a prompt may be open.
-  private nonisolated(nonsending) func wait(for batch: Batch, until deadline: Deadline) async
-    -> Waiter.Outcome
-  {
-    let end = await batch.outcome.wait(until: deadline.end)
-    return end == .timedOut && batch.hasAsked ? await batch.outcome.wait(until: nil) : end
+  /// Answers to a large batch renew the deadline, as in a synchronous call. If a person was asked, the wait
+  /// lasts as long as a prompt may be open.
+  private nonisolated(nonsending) func wait(
+    for batch: Batch, until deadline: Deadline
+  ) async -> Waiter.Outcome {
+    var moment = deadline.end
+    while true {
+      let end = await batch.outcome.wait(until: moment)
+      guard end == .timedOut else { return end }
+      if batch.hasAsked { return await batch.outcome.wait(until: nil) }
+      guard let renewed = batch.renewedEnd, renewed > moment else { return end }
+      moment = renewed
+    }
   }
 
   // MARK: - Batches
@@ -105,6 +112,8 @@ final class ReadQueue: Sendable {
         try await storage.find(batch.keys, details) { isAsking in
           if isAsking { batch.noteQuestion() }
           self.move(route, by: isAsking ? -1 : 1, details, in: storage)
+        } whenRenewed: {
+          batch.renew(until: .now(plus: storage.options.serviceTimeout))
         }
       }
       batch.outcome.settle(outcome)
@@ -189,6 +198,7 @@ private final class Batch: Sendable {
     var readers = 1
     var isShared = false
     var hasAsked = false
+    var renewedEnd: Int64?
     var isCancelled = false
     var task: Task<Void, Never>?
   }
@@ -209,6 +219,11 @@ private final class Batch: Sendable {
   var hasAsked: Bool { state.withLock { $0.hasAsked } }
 
   func noteQuestion() { state.withLock { $0.hasAsked = true } }
+
+  /// The deadline that answers have renewed, in microseconds of the monotonic clock, or `nil` if none did.
+  var renewedEnd: Int64? { state.withLock { $0.renewedEnd } }
+
+  func renew(until moment: Int64) { state.withLock { $0.renewedEnd = moment } }
 
   func add(_ keys: [ItemKey]) {
     state.withLock { state in

@@ -331,6 +331,24 @@ import Testing
     #expect(error?.code == .timedOut)
   }
 
+  @Test func `reads of many keys may take longer than the timeout`() async throws {
+    try service.quiet()
+    let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
+    try service.fault("SearchItems", .late(0.6))
+    let storage = bus.storage(serviceTimeout: .seconds(2))
+    let clock = ContinuousClock()
+    let start = clock.now
+    let found = try await storage.items(for: keys, details: .all)
+    #expect(found.isEmpty)
+    // A shorter time would prove nothing.
+    #expect(clock.now - start > .seconds(2))
+    try service.fault("SearchItems", .mute)
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await storage.items(for: keys, details: .all)
+    }
+    #expect(error?.code == .timedOut)
+  }
+
   @Test func `the result of a write is found out if its answer is lost`() throws {
     let storage = bus.storage()
     func count() throws -> Int { try storage.items(matching: .service("service")).count }
