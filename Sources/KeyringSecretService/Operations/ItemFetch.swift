@@ -127,10 +127,12 @@ extension Operation {
     into contents: inout FetchedItems
   ) throws(SecureStorageError) -> [ObjectPath] {
     let groups = request.groups
+    let reserved = provider.reservedAttributes
     for (path, answer) in zip(request.paths, answers.dropLast(groups.count)) {
       contents.properties[path] = answer.flatMap {
         request.details.contains(.metadata)
-          ? StoredItem(path: path, properties: $0) : StoredItem(path: path, attributes: $0)
+          ? StoredItem(path: path, properties: $0, reserved: reserved)
+          : StoredItem(path: path, attributes: $0, reserved: reserved)
       }
     }
     let secrets = answers.suffix(groups.count)
@@ -173,7 +175,9 @@ extension Operation {
       guard let answer, try !isLocked(answer) else { return }
     }
     guard let properties = answers[1],
-      let stored = StoredItem(path: path, properties: properties), !stored.isLocked,
+      let stored = StoredItem(
+        path: path, properties: properties, reserved: provider.reservedAttributes),
+      !stored.isLocked,
       let entry = answers[2]?.child(0).children.first, let secret = session.decode(entry.child(1))
     else { return }
     if secret.count == 0, stored.isOwn, !stored.hasEmptySecret {

@@ -23,7 +23,9 @@ struct StoredItem {
   var place = 0
 
   /// Creates an item from the answer to a request for all properties; returns `nil` for any other answer.
-  init?(path: ObjectPath, properties answer: Variant) {
+  ///
+  /// The item doesn't have the reserved attributes, which the provider adds.
+  init?(path: ObjectPath, properties answer: Variant, reserved: Set<String> = []) {
     let properties = answer.child(0)
     guard let value = properties.member("Attributes", ofType: "a{ss}") else { return nil }
     let attributes = value.strings
@@ -31,7 +33,7 @@ struct StoredItem {
     showsAttributes = isLocked || !Provider.isBeingRemoved(attributes)
     self.path = path
     number = path.number
-    self.attributes = Provider.removeAdditions(from: attributes)
+    self.attributes = attributes.filter { !reserved.contains($0.key) }
     label = properties.member("Label", ofType: "s")?.text ?? ""
     created = properties.member("Created", ofType: "t")?.unsigned ?? 0
     modified = properties.member("Modified", ofType: "t")?.unsigned ?? 0
@@ -39,8 +41,8 @@ struct StoredItem {
 
   /// Creates an item from the answer to a request for the attributes; returns `nil` for any other answer.
   ///
-  /// The label, the times and the lock state are unknown.
-  init?(path: ObjectPath, attributes answer: Variant) {
+  /// The label, the times and the lock state are unknown. The item doesn't have the reserved attributes.
+  init?(path: ObjectPath, attributes answer: Variant, reserved: Set<String>) {
     let value = answer.child(0).child(0)
     guard value.isOfType("a{ss}") else { return nil }
     let attributes = value.strings
@@ -48,7 +50,7 @@ struct StoredItem {
     showsAttributes = !Provider.isBeingRemoved(attributes)
     self.path = path
     number = path.number
-    self.attributes = Provider.removeAdditions(from: attributes)
+    self.attributes = attributes.filter { !reserved.contains($0.key) }
     label = ""
     (created, modified) = (0, 0)
   }

@@ -128,17 +128,10 @@ extension Provider {
   /// The names of the attributes that the provider adds to each item, which callers can't use.
   ///
   /// KeePassXC 2.7.4 lists an entry's own fields as attributes.
-  var reservedAttributes: Set<String> { program == .keepassxc ? Self.keepassxcAttributes : [] }
-
-  /// Returns attributes without those that a provider has added to an item.
-  static func removeAdditions(from attributes: [String: String]) -> [String: String] {
-    guard attributes["Uuid"] != nil, attributes["Path"] != nil else { return attributes }
-    return attributes.filter { !keepassxcAttributes.contains($0.key) }
+  var reservedAttributes: Set<String> {
+    program == .keepassxc
+      ? ["Title", "UserName", "URL", "Notes", "Password", "Uuid", "Path"] : []
   }
-
-  private static let keepassxcAttributes: Set = [
-    "Title", "UserName", "URL", "Notes", "Password", "Uuid", "Path",
-  ]
 
   /// Returns `true` if an item that was found by its attributes shows none, because it's being removed.
   ///

@@ -349,6 +349,21 @@ import Testing
     #expect(error?.code == .timedOut)
   }
 
+  /// One provider adds attributes with these names.
+  ///
+  /// With any other provider, they belong to an app.
+  @Test(arguments: [nil, "org.gnome.keyring"])
+  func `an app can use the names of another provider's attributes`(name: String?) throws {
+    if let name { try service.takeName(name) }
+    let item = SecureItem(
+      key: ItemKey(kind: .password, attributes: ["service": "service", "Title": "value"]),
+      secret: Secret("s3cret"), attributes: ["Uuid": "1", "Path": "/", "Notes": "text"])
+    let storage = bus.storage()
+    try storage.save(item, mode: .add)
+    #expect(try storage.item(for: item.key)?.attributes == item.attributes)
+    #expect(try storage.items(matching: .service("service")).map(\.key) == [item.key])
+  }
+
   @Test func `the result of a write is found out if its answer is lost`() throws {
     let storage = bus.storage()
     func count() throws -> Int { try storage.items(matching: .service("service")).count }
