@@ -100,6 +100,7 @@ extension Operation {
     // Don't request a prompt that won't be shown: it would stay behind in the daemon.
     guard options.interaction == .allowed else { throw failure(.locked) }
     let deadline = Deadline(after: options.longestOperation)
+    let question = Deadline(after: options.promptTimeout)
     while true {
       let (unlocking, isMine) = session.unlocking(objects)
       if isMine { return try await unlock(objects, for: unlocking) }
@@ -112,7 +113,9 @@ extension Operation {
       }
       switch unlocking.value {
       case .unlocked: return
-      case .refused(var error):
+      // The call that asked gave the user less time. This call asks again.
+      case .unanswered where question.failure == nil: continue
+      case .refused(var error), .unanswered(var error):
         error.operation = operation
         throw error
       case .abandoned, nil: try checkDeadline()
@@ -127,8 +130,14 @@ extension Operation {
       try await unlockAlone(objects)
       session.settle(unlocking, of: objects, .unlocked)
     } catch {
-      let isRefused = [.userCanceled, .locked, .timedOut].contains(error.code)
-      session.settle(unlocking, of: objects, isRefused ? .refused(error) : .abandoned)
+      let outcome: SecretSession.Unlocking =
+        switch error.code {
+        // The time of the prompt has passed, and not that of the keyring's answers.
+        case .timedOut where deadline.failure == nil: .unanswered(error)
+        case .timedOut, .locked, .userCanceled: .refused(error)
+        default: .abandoned
+        }
+      session.settle(unlocking, of: objects, outcome)
       throw error
     }
   }
@@ -156,6 +165,8 @@ extension SecretSession {
   enum Unlocking: Sendable {
     case unlocked
     case refused(SecureStorageError)
+    /// The error of a prompt that the user didn't answer in time.
+    case unanswered(SecureStorageError)
     /// An unknown outcome, for example because the call that asked ran out of time.
     case abandoned
   }

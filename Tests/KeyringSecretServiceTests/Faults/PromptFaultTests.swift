@@ -129,6 +129,21 @@ import Testing
     _ = await use.value
   }
 
+  @Test func `a call with more time asks again if the prompt that it shares times out`()
+    async throws
+  {
+    try prepare(.unlock, .mute)
+    let short = bus.storage(promptTimeout: .seconds(2))
+    let first = Task.detached { StorageUse.unlock.expectFailure(.timedOut, short) }
+    try await service.waitForCall(of: "Prompt")
+    // The next prompt gets an answer.
+    try service.fault("Unlock", .prompt(.accept))
+    let long = bus.storage()
+    try await long.unlock()
+    _ = await first.value
+    #expect(try !({ () throws in try long.isLocked() })())
+  }
+
   // MARK: - gnome-keyring, which leaves its prompts to another program
 
   @Test func `a use fails if no program shows the prompt`() throws {
