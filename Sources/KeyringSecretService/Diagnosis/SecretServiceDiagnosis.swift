@@ -104,8 +104,7 @@ struct SecretServiceDiagnosis {
   private mutating func addBus() async -> BusNames? {
     var address = storage.options.busAddress.map { BusAddress(text: $0) }
     do throws(DBusError) {
-      let found =
-        if let address { address } else { BusAddress(text: try BusConnection.sessionBusAddress()) }
+      let found = if let address { address } else { try BusAddress.ofSession() }
       address = found
       let names = try await names(at: found)
       diagnosis.add("session bus", found.text)

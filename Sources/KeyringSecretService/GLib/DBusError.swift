@@ -71,6 +71,10 @@ final class DBusError: Error {
   static let timedOut = DBusError(G_IO_ERROR_TIMED_OUT, "no answer before the deadline")
   static let canceled = DBusError(G_IO_ERROR_CANCELLED, "the task was cancelled")
 
+  static let noAddress = DBusError(
+    G_IO_ERROR_NOT_FOUND,
+    "DBUS_SESSION_BUS_ADDRESS isn't set, and there is no bus in XDG_RUNTIME_DIR")
+
   static let noConnection = DBusError(G_IO_ERROR_CLOSED, "there is no connection to the bus")
 
   private convenience init(_ code: GIOErrorEnum, _ text: String) {

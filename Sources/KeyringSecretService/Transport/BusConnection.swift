@@ -26,7 +26,7 @@ final class BusConnection: Sendable {
   static func open(
     address: String?, until deadline: Deadline
   ) async throws(DBusError) -> BusConnection {
-    let address = if let address { address } else { try sessionBusAddress() }
+    let address = if let address { address } else { try BusAddress.ofSession().text }
     let flags = GDBusConnectionFlags(
       G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
         | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
@@ -56,15 +56,6 @@ final class BusConnection: Sendable {
     }
     let stream = try DBusError.check { g_dbus_address_get_stream_finish(result.pointer, nil, &$0) }
     return .object(adopting: OpaquePointer(stream))
-  }
-
-  /// Returns the address of the session bus.
-  static func sessionBusAddress() throws(DBusError) -> String {
-    let address = try DBusError.check {
-      g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, &$0)
-    }
-    defer { g_free(address) }
-    return String(cString: address)
   }
 
   /// Indicates whether the bus may soon refuse messages because it waits for too many answers.

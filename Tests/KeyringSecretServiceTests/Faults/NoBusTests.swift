@@ -77,6 +77,26 @@ import Testing
     }
   }
 
+  // The test has a process of its own, because variables belong to the whole process.
+  @Test func `no bus is started on an X display`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = NSTemporaryDirectory() + UUID().uuidString
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      // GLib looks for this program in PATH.
+      let program = folder + "/dbus-launch"
+      try Data("#!/bin/sh\ntouch \"$0.started\"\n".utf8).write(to: URL(fileURLWithPath: program))
+      try #require(chmod(program, 0o700) == 0)
+      for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"] { unsetenv(name) }
+      setenv("DISPLAY", ":0", 1)
+      setenv("PATH", folder + ":/usr/bin:/bin", 1)
+      StorageUse.read.expectFailure(
+        .noSessionBus, SecretServiceStorage(), cause: "XDG_RUNTIME_DIR",
+        recoverySuggestion: "dbus-run-session")
+      #expect(!FileManager.default.fileExists(atPath: program + ".started"))
+    }
+  }
+
   // The test has a process of its own, because that process can't open another file.
   @Test func `too many open files are not mistaken for a missing bus`() async {
     await #expect(processExitsWith: .success) {
