@@ -158,6 +158,28 @@ import Testing
     #expect(ends == [.timedOut: Self.count / 2 - 1, .canceled: Self.count / 2 + 1])
   }
 
+  /// Returns the number of connections to the bus.
+  private func connectionCount() throws -> Int {
+    let session = try openSession(at: bus.address)
+    let names = try session.send(
+      [.toBus("ListNames", [], answer: "(as)")], until: Deadline(after: .seconds(5)))[0].get()
+    return names.child(0).children.filter { $0.text.hasPrefix(":") }.count
+  }
+
+  @Test func `a connection with too many unanswered messages is replaced and closed`() async throws
+  {
+    let storage = bus.storage(serviceTimeout: .seconds(1))
+    try await storage.setPassword("s3cret", for: StorageUse.key)
+    let before = try connectionCount()
+    try service.fault("SearchItems", .mute)
+    let keys = (0..<50).map { ItemKey.password(service: "service", account: "\($0)") }
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await storage.items(for: keys, details: .all)
+    }
+    #expect(error?.code == .timedOut)
+    #expect(try waitUntil { try connectionCount() == before })
+  }
+
   // MARK: - Together
 
   @Test(arguments: [true, false])

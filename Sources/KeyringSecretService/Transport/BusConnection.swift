@@ -16,6 +16,12 @@ final class BusConnection: Sendable {
 
   private init(_ reference: GLibReference) { self.reference = reference }
 
+  deinit {
+    // A call that was given up would keep the connection open until its answer arrives.
+    guard unanswered.load(ordering: .relaxed) > 0 else { return }
+    g_dbus_connection_close(reference.pointer, nil, nil, nil)
+  }
+
   /// Connects to a bus.
   ///
   /// - Parameters:
@@ -123,7 +129,7 @@ final class BusConnection: Sendable {
           started -= 1
           onAnswer(index)
         },
-        onLateResult: { self.unanswered.subtract(1, ordering: .relaxed) })
+        onLateResult: { [weak self] in self?.unanswered.subtract(1, ordering: .relaxed) })
     } catch {
       unanswered.add(started, ordering: .relaxed)
       throw error
