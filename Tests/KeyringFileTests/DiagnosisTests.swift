@@ -54,7 +54,7 @@ import Testing
     let text = "\(folder.storage("deep/secrets").diagnose())"
     #expect(text.contains("deep/secrets, of user \(geteuid()), mode 600, format 1"))
     #expect(text.contains("a key file, which opens the file"))
-    #expect(text.contains("deep, can be written") && !text.contains("s3cret"))
+    #expect(text.contains("deep, which can be written") && !text.contains("s3cret"))
     #expect(try folder.bytes("deep/secrets") == before)
     let writing = storage.diagnose(writing: true)
     #expect(writing.failure == nil && writing.findings.last?.subject == "writing")
@@ -110,7 +110,7 @@ import Testing
         return Secret("right")
       })
     #expect(asking.diagnose().failure == nil)
-    #expect("\(asking.diagnose())".contains("a passphrase, which a diagnosis doesn't ask for"))
+    #expect("\(asking.diagnose())".contains("a passphrase; a diagnosis doesn't ask for it"))
     let known = EncryptedFileStorage(at: path, key: .cheap("right"))
     #expect(try known.password(for: .first) == "s3cret")
     #expect("\(known.diagnose())".contains("a passphrase, which opens the file"))
@@ -161,7 +161,7 @@ import Testing
       #expect(storage.diagnose().failure == nil)
       let text = "\(storage.diagnose())"
       #expect(
-        text.contains("a key in a storage, which is locked, and which a diagnosis doesn't ask for"))
+        text.contains("a key in a storage, which is locked; a diagnosis doesn't unlock it"))
       #expect(asking.calls.allSatisfy { $0.query?.allowsUnlocking == false })
       #expect(failures(storage).index == 0)
       try keyring.unlock()

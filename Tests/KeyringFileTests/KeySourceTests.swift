@@ -439,7 +439,7 @@ import Testing
       return Secret(bytes: [UInt8](repeating: 7, count: 32))
     }
     let text = "\(try await storage(source).diagnose())"
-    #expect(text.contains("a vault, which a diagnosis doesn't ask for"))
+    #expect(text.contains("a vault; a diagnosis doesn't ask for it"))
     let saveSynchronously = { () throws in
       try self.storage(source).setPassword("s3cret", for: .first)
     }

@@ -59,15 +59,11 @@ struct FileLocation: Sendable {
   ///
   /// It returns fewer bytes if the file was cut short.
   private func bytes(of file: OpenFile, _ count: Int) throws(FileFailure) -> [UInt8] {
-    var failure: FileFailure?
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
-      do throws(FileFailure) {
-        initializedCount = try file.read(into: UnsafeMutableRawBufferPointer(buffer))
-      } catch {
-        failure = error
-      }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let read = try bytes.withUnsafeMutableBufferPointer { (buffer) throws(FileFailure) in
+      try file.read(into: UnsafeMutableRawBufferPointer(buffer))
     }
-    if let failure { throw failure }
+    bytes.removeLast(count - read)
     return bytes
   }
 

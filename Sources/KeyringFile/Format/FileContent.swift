@@ -53,10 +53,9 @@ struct FileContent: Sendable {
   mutating func save(_ item: SecureItem) throws(SecureStorageError) {
     revision += 1
     let old = entries[item.key]
-    let header = RecordHeader(
-      revision: revision, item: ItemRecord(saving: item, over: old?.fields))
     let secret = item.secret ?? old?.secret ?? Secret("")
-    entries[item.key] = FileEntry(header, secret)
+    entries[item.key] = FileEntry(
+      ItemRecord(saving: item, over: old?.fields), secret, revision: revision)
     isChanged = true
   }
 
@@ -110,12 +109,8 @@ struct FileContent: Sendable {
         revision = try reader.integer()
         let count: UInt32 = try reader.integer()
         for _ in 0..<count {
-          let start = reader.position
-          let header = try RecordHeader(&reader)
-          let secret = try reader.skippedBytes()
-          let entry = FileEntry(
-            header, in: content, start..<reader.position, secretCount: secret.count)
-          guard entries.updateValue(entry, forKey: header.item.key) == nil else {
+          let entry = try FileEntry(&reader, in: content)
+          guard entries.updateValue(entry, forKey: entry.fields.key) == nil else {
             throw MalformedRecord()
           }
         }

@@ -15,19 +15,30 @@ struct FileEntry: Sendable {
   /// The number of bytes of the secret, with which the record ends.
   private let secretCount: Int
 
-  init(_ header: RecordHeader, in memory: Secret, _ record: Range<Int>, secretCount: Int) {
-    (revision, fields) = (header.revision, header.item)
-    (self.memory, self.record, self.secretCount) = (memory, record, secretCount)
-  }
-
   /// Encodes a new record.
-  init(_ header: RecordHeader, _ secret: Secret) {
-    let memory = Secret { writer in
-      header.write(to: &writer)
+  init(_ fields: ItemRecord, _ secret: Secret, revision: UInt64) {
+    memory = Secret { writer in
+      writer.write(revision)
+      fields.write(to: &writer)
       writer.write(UInt32(secret.count))
       secret.withUnsafeBytes { writer.write(bytes: $0) }
     }
-    self.init(header, in: memory, 0..<memory.count, secretCount: secret.count)
+    record = 0..<memory.count
+    (self.revision, self.fields, secretCount) = (revision, fields, secret.count)
+  }
+
+  /// Decodes the next record.
+  ///
+  /// - Parameters:
+  ///   - reader: The reader of the memory.
+  ///   - memory: The memory that contains the record.
+  /// - Throws: `MalformedRecord` if there is no such record.
+  init(_ reader: inout ByteReader, in memory: Secret) throws(MalformedRecord) {
+    let start = reader.position
+    revision = try reader.integer()
+    fields = try ItemRecord(&reader)
+    secretCount = try reader.skippedBytes().count
+    (self.memory, record) = (memory, start..<reader.position)
   }
 
   /// A copy of the secret.

@@ -68,8 +68,11 @@ extension EncryptedFile {
       diagnosis.add(subject, "a \(source), which opens the file")
     } catch {
       guard error.code == .locked else { throw error }
-      let state = source.kind == .storage ? "is locked, and which " : ""
-      diagnosis.add(subject, "a \(source), which \(state)a diagnosis doesn't ask for")
+      diagnosis.add(
+        subject,
+        source.kind == .storage
+          ? "a \(source), which is locked; a diagnosis doesn't unlock it"
+          : "a \(source); a diagnosis doesn't ask for it")
     }
   }
 
@@ -117,7 +120,7 @@ extension EncryptedFile {
     let isThere = folder.path == place.folder.path
     diagnosis.add(
       subject,
-      "\(place.folder.path), \(isThere ? "can be written" : "which the first save creates")")
+      "\(place.folder.path), which \(isThere ? "can be written" : "the first save creates")")
   }
 
   /// Returns whether the effective user has access; access(2) would check the real user.
