@@ -152,7 +152,8 @@ import Testing
       session.send([search], until: deadline)[0].get().child(0).paths.first)
     let item = try #require(
       StoredItem(
-        path: path, properties: session.send([.properties(of: path)], until: deadline)[0].get()))
+        path: path, properties: session.send([.properties(of: path)], until: deadline)[0].get(),
+        reserved: []))
     let attributes = item.attributes.merging(["note": "theirs"]) { $1 }
     for result in try session.send(
       [.setLabel("theirs", of: path), .setAttributes(attributes, of: path)], until: deadline)

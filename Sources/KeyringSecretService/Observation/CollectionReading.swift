@@ -32,19 +32,25 @@ struct CollectionReading: ProviderClient {
     return ObservedCollection.State(path: path, isLocked: isLocked)
   }
 
-  /// Returns the properties of the items, locked or not, that a query may match.
+  /// Returns the items, locked or not, that a query may match.
   func items(
     of collection: ObjectPath, for query: ItemQuery?
-  ) async throws(DBusError) -> [ObjectPath: Variant] {
+  ) async throws(DBusError) -> [ObjectPath: StoredItem] {
     let attributes = query?.key?.attributes ?? query?.searchedAttributes ?? [:]
     let paths = itemPaths(in: try await send(searchMessage(collection, attributes)))
-    return try await properties(of: paths).compactMapValues(\.self)
+    return try await items(at: paths)
   }
 
-  /// Returns the properties of items, with `nil` for each item that no longer exists.
-  func properties(of paths: [ObjectPath]) async throws(DBusError) -> [ObjectPath: Variant?] {
+  /// Returns the items that still exist at paths, without their secrets.
+  func items(at paths: [ObjectPath]) async throws(DBusError) -> [ObjectPath: StoredItem] {
     let answers = try await send(paths.map { .properties(of: $0) })
-    return Dictionary(zip(paths, answers)) { $1 }
+    var items: [ObjectPath: StoredItem] = [:]
+    for (path, answer) in zip(paths, answers) {
+      items[path] = answer.flatMap {
+        StoredItem(path: path, properties: $0, reserved: provider.reservedAttributes)
+      }
+    }
+    return items
   }
 }
 #endif

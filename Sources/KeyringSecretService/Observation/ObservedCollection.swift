@@ -69,8 +69,8 @@ final class ObservedCollection {
   func wasListed(_ item: ObjectPath, after number: Int) { listed[item] = number }
 
   /// Returns `true` if one of the items that signals have named isn't there.
-  func lacks(_ signals: ItemSignals, _ found: [ObjectPath: Variant?]) -> Bool {
-    signals.paths.contains { mayHave($0) && found[$0].flatMap(\.self) == nil }
+  func lacks(_ signals: ItemSignals, _ found: [ObjectPath: StoredItem]) -> Bool {
+    signals.paths.contains { mayHave($0) && found[$0] == nil }
   }
 
   /// Reports that the collection hides its items, which is seen before the provider reports the lock.
@@ -84,15 +84,15 @@ final class ObservedCollection {
   }
 
   /// Updates the items that signals have named.
-  func update(_ signals: ItemSignals, _ found: [ObjectPath: Variant?]) {
+  func update(_ signals: ItemSignals, _ found: [ObjectPath: StoredItem]) {
     guard let path else { return }
     var news: [ItemSnapshot.Update] = []
     for item in signals.paths where item.isInside(path) {
       let isDeleted = signals.isDeleted(item)
-      let answer = found[item].flatMap(\.self)
+      let stored = found[item]
       // If an item was deleted before it was read, the signal of the deletion is still to come.
-      if signals.isSettled(item, after: listed[item]) || answer == nil && !isDeleted { continue }
-      let new = answer.flatMap { knownItem(item, $0) }
+      if signals.isSettled(item, after: listed[item]) || stored == nil && !isDeleted { continue }
+      let new = stored.flatMap(knownItem)
       // An unknown item that the observer hasn't asked for is no change and needn't be kept.
       if new?.key == nil, known[item] == nil { continue }
       news.append((item, new, isConfirmed: signals.isConfirmed(item)))
@@ -123,7 +123,7 @@ final class ObservedCollection {
     isLocked = state.isLocked
     if isFirst {
       isIncomplete = state.isLocked
-      known = ItemSnapshot(knownItems(state.items ?? [:]))
+      known = ItemSnapshot((state.items ?? [:]).compactMapValues(knownItem))
     } else if state.isLocked {
       // Items that can't be read aren't compared.
       if !wasLocked || isInterrupted { report(.locked) }
@@ -133,7 +133,7 @@ final class ObservedCollection {
       }
       report(
         known.replaceAll(
-          by: knownItems(items), certain: Set(certain), mayHideSome: isIncomplete))
+          by: items.compactMapValues(knownItem), certain: Set(certain), mayHideSome: isIncomplete))
       isIncomplete = false
     }
     if isInterrupted {
@@ -147,8 +147,8 @@ final class ObservedCollection {
   struct State {
     let path: ObjectPath
     let isLocked: Bool
-    /// The properties of each item, or `nil` if they weren't requested.
-    var items: [ObjectPath: Variant]?
+    /// The items, or `nil` if they weren't requested.
+    var items: [ObjectPath: StoredItem]?
   }
 
   /// Returns `true` if the items must be read too, because the known ones may be out of date.
@@ -164,17 +164,8 @@ final class ObservedCollection {
     for change in changes { report(.changed(change)) }
   }
 
-  private func knownItems(_ answers: [ObjectPath: Variant]) -> [ObjectPath: KnownItem] {
-    var items: [ObjectPath: KnownItem] = [:]
-    for (path, answer) in answers { items[path] = knownItem(path, answer) }
-    return items
-  }
-
-  /// Reads the answer to a request for an item's properties.
-  ///
-  /// - Returns: The item, or `nil` if it isn't under observation.
-  private func knownItem(_ path: ObjectPath, _ answer: Variant) -> KnownItem? {
-    guard let stored = StoredItem(path: path, properties: answer) else { return nil }
+  /// Returns the state of an item, or `nil` if the item isn't under observation.
+  private func knownItem(_ stored: StoredItem) -> KnownItem? {
     let key = key(of: stored)
     if key == nil, !stored.isLocked || ItemKey(itemAttributes: stored.attributes) != nil {
       return nil

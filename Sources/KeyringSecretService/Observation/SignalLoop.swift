@@ -259,7 +259,7 @@ final class SignalLoop {
       // A provider that hides locked items may report them as deleted.
       let mayHideItems = !reading.provider.listsLockedItems
       let asked = looked.paths.filter { mayHideItems || !looked.isDeleted($0) }
-      let found = try await reading.properties(of: asked)
+      let found = try await reading.items(at: asked)
       for collection in observed.values where !collection.isInterrupted {
         if mayHideItems, let path = collection.path, collection.lacks(looked, found),
           try await reading.lockState(of: path) != false

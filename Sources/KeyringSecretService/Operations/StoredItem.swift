@@ -25,7 +25,7 @@ struct StoredItem {
   /// Creates an item from the answer to a request for all properties; returns `nil` for any other answer.
   ///
   /// The item doesn't have the reserved attributes, which the provider adds.
-  init?(path: ObjectPath, properties answer: Variant, reserved: Set<String> = []) {
+  init?(path: ObjectPath, properties answer: Variant, reserved: Set<String>) {
     let properties = answer.child(0)
     guard let value = properties.member("Attributes", ofType: "a{ss}") else { return nil }
     let attributes = value.strings
