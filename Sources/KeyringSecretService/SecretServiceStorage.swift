@@ -40,4 +40,79 @@ public struct SecretServiceStorage: Sendable {
     self.init(options: Options(collection: collection, interaction: interaction))
   }
 }
+
+extension SecretServiceStorage {
+  /// A collection of items, which other systems call a keychain.
+  public enum Collection: Sendable, Hashable {
+    /// The default collection of the user's keyring.
+    ///
+    /// It's kept on disk and usually unlocked by logging in. If there is none, saving asks the user to
+    /// create one.
+    case `default`
+    /// The collection that is discarded at logout, which not every keyring has.
+    case session
+    /// The collection with this label.
+    case named(String)
+  }
+
+  /// The permission of the keyring to ask the user.
+  public enum Interaction: Sendable, Hashable {
+    /// Permission to ask for a password or a confirmation; the call waits for the answer.
+    case allowed
+    /// No permission; an operation that needs an answer from the user throws `.locked`.
+    case never
+  }
+
+  /// The options of a storage: its collection, the permission to ask the user, and how long to wait.
+  public struct Options: Sendable, Hashable {
+    /// The collection that contains the items.
+    public var collection: Collection
+
+    /// The permission of the keyring to ask the user.
+    public var interaction: Interaction
+
+    /// The time that an operation waits for the keyring's answers.
+    ///
+    /// An operation that sends more than 64 messages at once has this much time for each 64 of them, so a
+    /// large number of items doesn't make it time out. The default is 25 seconds, as for D-Bus calls.
+    public var serviceTimeout: Duration
+
+    /// The time that a prompt may wait for the user, in addition to the time for the keyring's answers.
+    ///
+    /// The default is 5 minutes.
+    public var promptTimeout: Duration
+
+    /// The address of the message bus, as in the [D-Bus specification], or `nil` for the session bus.
+    ///
+    /// [D-Bus specification]: https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
+    public var busAddress: String?
+
+    /// The maximum time that an operation waits for another one, which is as long as it may take itself.
+    var longestOperation: Duration {
+      interaction == .allowed ? serviceTimeout + promptTimeout : serviceTimeout
+    }
+
+    /// Creates options.
+    ///
+    /// - Parameters:
+    ///   - collection: The collection that contains the items.
+    ///   - interaction: The permission of the keyring to ask the user.
+    ///   - serviceTimeout: The time that an operation waits for the keyring's answers.
+    ///   - promptTimeout: The time that a prompt may wait for the user.
+    ///   - busAddress: The address of the message bus, or `nil` for the session bus.
+    public init(
+      collection: Collection = .default,
+      interaction: Interaction = .allowed,
+      serviceTimeout: Duration = .seconds(25),
+      promptTimeout: Duration = .seconds(300),
+      busAddress: String? = nil
+    ) {
+      self.collection = collection
+      self.interaction = interaction
+      self.serviceTimeout = serviceTimeout
+      self.promptTimeout = promptTimeout
+      self.busAddress = busAddress
+    }
+  }
+}
 #endif

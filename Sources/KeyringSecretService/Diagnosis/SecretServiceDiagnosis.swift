@@ -1,7 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringStorage
+public import KeyringStorage
+
+extension SecretServiceStorage {
+  /// Finds out whether the keyring works in this environment.
+  ///
+  /// The diagnosis covers the sandbox, the session bus, the provider of the service and the way that
+  /// secrets are transferred. It also covers whether the collection exists, is unlocked and can be
+  /// searched. Only `writing` shows whether an item can be created.
+  ///
+  /// The user isn't asked anything. A keyring that isn't running is started, as by any other use.
+  ///
+  /// The diagnosis takes at most ``Options/serviceTimeout``, and the same time again for each of the three
+  /// operations of `writing`. If the keyring doesn't answer in that time, the findings contain `.timedOut`
+  /// and the identity of the keyring. It takes at most one more second to find out the identity.
+  ///
+  /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
+  ///   collection, if that doesn't require a question to the user.
+  /// - Returns: The findings.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    var examination = CallLoop.runToEnd { await examined() }
+    if writing { examination.addWriting() }
+    return examination.diagnosis
+  }
+
+  /// Finds out whether the keyring works in this environment, waiting on the library's own threads.
+  public func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    let examination = await CallLoop.run { await examined() }
+    // A cancelled call says nothing about the storage.
+    try checkCancellation(.diagnose)
+    guard writing else { return examination.diagnosis }
+    let diagnosis = try await blocking(.diagnose) { () throws(SecureStorageError) in
+      var examination = examination
+      examination.addWriting()
+      return examination.diagnosis
+    }
+    try checkCancellation(.diagnose)
+    return diagnosis
+  }
+
+  private func examined() async -> SecretServiceDiagnosis {
+    var examination = SecretServiceDiagnosis(self)
+    await examination.run()
+    return examination
+  }
+}
 
 /// The steps of ``SecretServiceStorage/diagnose(writing:)``.
 ///

@@ -104,7 +104,9 @@ final class CallLoop: EventSource, @unchecked Sendable {
   static func run<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    if ThreadExecutor.current?.isSynchronous == true { return try runToEnd(body) }
+    let current = ThreadExecutor.current
+    if current?.events is CallLoop { return try await body() }
+    if current?.isSynchronous == true { return try runToEnd(body) }
     return try await withTaskExecutorPreference(ofAsynchronousCalls, operation: body)
   }
 

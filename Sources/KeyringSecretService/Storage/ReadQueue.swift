@@ -178,11 +178,9 @@ final class ReadQueue: Sendable {
     if refusal != nil { options.interaction = .never }
     options.serviceTimeout = .milliseconds(Int(deadline.milliseconds))
     do throws(SecureStorageError) {
-      return try await CallLoop.run { () async throws(SecureStorageError) in
-        try await SecretServiceStorage(options: options).find(keys, details) { isAsking in
-          // A retry that waits for a person makes room for another one.
-          self.retries.giveBack(isAsking ? 1 : -1)
-        }
+      return try await SecretServiceStorage(options: options).find(keys, details) { isAsking in
+        // A retry that waits for a person makes room for another one.
+        self.retries.giveBack(isAsking ? 1 : -1)
       }
     } catch {
       if error.code == .locked, let refusal { throw refusal }

@@ -3,12 +3,50 @@
 #if SecretService && os(Linux)
 public import KeyringStorage
 
-extension SecretServiceStorage: CollectionStorage {
-  /// Returns the collections, in the order in which the keyring lists them.
-  public func collections() throws(SecureStorageError) -> [ItemCollection] {
-    try CallLoop.runToEnd(listCollections)
+extension SecretServiceStorage: LockableStorage {
+  /// Locks the collection for every program.
+  ///
+  /// - Throws: `SecureStorageError` if the collection can't be locked. It's `.other` if the keyring reports
+  ///   success and the collection is still unlocked. Some keyrings do that with the session collection.
+  public func lock() throws(SecureStorageError) { try CallLoop.runToEnd(lockWithoutBlocking) }
+
+  /// Locks the collection for every program, waiting for the keyring on the library's own thread.
+  public func lockWithoutBlocking() async throws(SecureStorageError) {
+    defer { noteWrite(of: nil) }
+    try await perform(.lock) { (call) async throws(SecureStorageError) in
+      try await call.lock(call.lockableCollection())
+    }
   }
 
+  /// Unlocks the collection for every program.
+  ///
+  /// The keyring asks the user for the collection's password.
+  ///
+  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  public func unlock() throws(SecureStorageError) { try CallLoop.runToEnd(unlockWithoutBlocking) }
+
+  /// Unlocks the collection for every program, waiting for the user on the library's own thread.
+  public func unlockWithoutBlocking() async throws(SecureStorageError) {
+    try await perform(.unlock) { (call) async throws(SecureStorageError) in
+      let collection = try await call.lockableCollection()
+      if try await call.isLocked(collection) { try await call.unlock([collection]) }
+    }
+  }
+
+  /// Returns `true` if the collection is locked.
+  public func isLocked() throws(SecureStorageError) -> Bool {
+    try CallLoop.runToEnd(isLockedWithoutBlocking)
+  }
+
+  /// Returns `true` if the collection is locked, waiting for the keyring on the library's own thread.
+  public func isLockedWithoutBlocking() async throws(SecureStorageError) -> Bool {
+    try await perform(.read) { (call) async throws(SecureStorageError) in
+      try await call.isLocked(call.existingCollection())
+    }
+  }
+}
+
+extension SecretServiceStorage: CollectionStorage {
   /// Returns the storage for a collection, with the other options of this storage.
   public func collection(labeled label: String) -> SecretServiceStorage {
     var options = options
@@ -16,73 +54,13 @@ extension SecretServiceStorage: CollectionStorage {
     return SecretServiceStorage(options: options)
   }
 
-  /// Creates a collection.
-  ///
-  /// The keyring asks the user for the collection's password.
-  ///
-  /// - Parameter label: The label of the collection.
-  /// - Returns: The storage for the collection.
-  /// - Throws: `.collectionAlreadyExists` if a collection has that label, `.locked` if the user can't be
-  ///   asked, `.userCanceled` if the user declined.
-  @discardableResult
-  public func createCollection(
-    labeled label: String
-  ) throws(SecureStorageError) -> SecretServiceStorage {
-    try CallLoop.runToEnd { () async throws(SecureStorageError) in try await makeCollection(label) }
+  /// Returns the collections, in the order in which the keyring lists them.
+  public func collections() throws(SecureStorageError) -> [ItemCollection] {
+    try CallLoop.runToEnd(collectionsWithoutBlocking)
   }
 
-  /// Deletes a collection and all its items for good.
-  @discardableResult
-  public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
-    defer { noteWrite(of: nil) }
-    return try CallLoop.runToEnd { () async throws(SecureStorageError) in
-      try await deleteCollection(label)
-    }
-  }
-
-  /// Returns `true` if every program uses this collection: the default one, or the session's.
-  public func isSharedCollection() throws(SecureStorageError) -> Bool {
-    try CallLoop.runToEnd(isCommon)
-  }
-}
-
-// MARK: - Without blocking
-
-extension SecretServiceStorage {
   /// Returns the collections, waiting for the keyring on the library's own thread.
   public func collectionsWithoutBlocking() async throws(SecureStorageError) -> [ItemCollection] {
-    try await CallLoop.run(listCollections)
-  }
-
-  /// Creates a collection, waiting for the user on the library's own thread.
-  public func createCollectionWithoutBlocking(
-    labeled label: String
-  ) async throws(SecureStorageError) -> SecretServiceStorage {
-    try await CallLoop.run { () async throws(SecureStorageError) in
-      try await makeCollection(label)
-    }
-  }
-
-  /// Deletes a collection and all its items for good, waiting for the keyring on the library's own thread.
-  public func deleteCollectionWithoutBlocking(
-    labeled label: String
-  ) async throws(SecureStorageError) -> Bool {
-    defer { noteWrite(of: nil) }
-    return try await CallLoop.run { () async throws(SecureStorageError) in
-      try await deleteCollection(label)
-    }
-  }
-
-  /// Returns `true` if every program uses this collection, waiting on the library's own thread.
-  public func isSharedCollectionWithoutBlocking() async throws(SecureStorageError) -> Bool {
-    try await CallLoop.run(isCommon)
-  }
-}
-
-// MARK: - Shared implementation
-
-extension SecretServiceStorage {
-  private func listCollections() async throws(SecureStorageError) -> [ItemCollection] {
     try await perform(.read) { (call) async throws(SecureStorageError) in
       let listed = try await call.labeledCollections()
       let defaultPath =
@@ -100,8 +78,26 @@ extension SecretServiceStorage {
     }
   }
 
-  private func makeCollection(
-    _ label: String
+  /// Creates a collection.
+  ///
+  /// The keyring asks the user for the collection's password.
+  ///
+  /// - Parameter label: The label of the collection.
+  /// - Returns: The storage for the collection.
+  /// - Throws: `.collectionAlreadyExists` if a collection has that label, `.locked` if the user can't be
+  ///   asked, `.userCanceled` if the user declined.
+  @discardableResult
+  public func createCollection(
+    labeled label: String
+  ) throws(SecureStorageError) -> SecretServiceStorage {
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in
+      try await createCollectionWithoutBlocking(labeled: label)
+    }
+  }
+
+  /// Creates a collection, waiting for the user on the library's own thread.
+  public func createCollectionWithoutBlocking(
+    labeled label: String
   ) async throws(SecureStorageError) -> SecretServiceStorage {
     try validate(collectionLabel: label, for: .createCollection)
     try await withSaveLock(on: .collection(label), .createCollection) {
@@ -117,9 +113,21 @@ extension SecretServiceStorage {
     return collection(labeled: label)
   }
 
-  private func deleteCollection(_ label: String) async throws(SecureStorageError) -> Bool {
+  /// Deletes a collection and all its items for good.
+  @discardableResult
+  public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in
+      try await deleteCollectionWithoutBlocking(labeled: label)
+    }
+  }
+
+  /// Deletes a collection and all its items for good, waiting for the keyring on the library's own thread.
+  public func deleteCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> Bool {
+    defer { noteWrite(of: nil) }
     // Don't try twice, because another collection may have the same label.
-    try await perform(.deleteCollection, mayRepeatWrites: false) {
+    return try await perform(.deleteCollection, mayRepeatWrites: false) {
       (call) async throws(SecureStorageError) in
       guard let collection = try await call.collection(labeled: label) else { return false }
       try await call.delete(collection)
@@ -127,7 +135,13 @@ extension SecretServiceStorage {
     }
   }
 
-  private func isCommon() async throws(SecureStorageError) -> Bool {
+  /// Returns `true` if every program uses this collection: the default one, or the session's.
+  public func isSharedCollection() throws(SecureStorageError) -> Bool {
+    try CallLoop.runToEnd(isSharedCollectionWithoutBlocking)
+  }
+
+  /// Returns `true` if every program uses this collection, waiting on the library's own thread.
+  public func isSharedCollectionWithoutBlocking() async throws(SecureStorageError) -> Bool {
     if options.collection == .default || options.collection == .session { return true }
     return try await perform(.read) { (call) async throws(SecureStorageError) in
       guard let own = try await call.collection() else { return false }

@@ -20,7 +20,7 @@ extension SecretServiceStorage: ObservableStorage {
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
     try CallLoop.runToEnd { () async throws(SecureStorageError) in
-      try await startObserving(query, observer)
+      try await observeWithoutBlocking(query, observer)
     }
   }
 
@@ -29,20 +29,19 @@ extension SecretServiceStorage: ObservableStorage {
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
     try await CallLoop.run { () async throws(SecureStorageError) in
-      try await startObserving(query, observer)
+      let deadline = Deadline(after: options.serviceTimeout)
+      do throws(SecretSession.OpeningFailure) {
+        return try await ChangeMonitor.shared(at: options.busAddress)
+          .observe(options.collection, query, until: deadline, observer)
+      } catch {
+        throw error.error(.observe, of: self)
+      }
     }
   }
 
-  private func startObserving(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) async throws(SecureStorageError) -> StorageSubscription {
-    let deadline = Deadline(after: options.serviceTimeout)
-    do throws(SecretSession.OpeningFailure) {
-      return try await ChangeMonitor.shared(at: options.busAddress)
-        .observe(options.collection, query, until: deadline, observer)
-    } catch {
-      throw error.error(.observe, of: self)
-    }
-  }
+  /// Tells the observers in this process that an operation may have changed an item.
+  ///
+  /// This happens before the operation returns, even if the write failed: it may have taken place.
+  func noteWrite(of key: ItemKey?) { ChangeMonitor.noteWrite(of: key, at: options.busAddress) }
 }
 #endif

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+public import KeyringStorage
+
+extension SecretServiceStorage {
+  /// Stores an item under its key.
+  ///
+  /// - Parameters:
+  ///   - item: The key, and the values to store under it.
+  ///   - mode: The save mode.
+  /// - Throws: `SecureStorageError` if the item can't be stored. `.locked` and `.userCanceled` leave the
+  ///   old item unchanged.
+  public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in
+      try await saveWithoutBlocking(item, mode: mode)
+    }
+  }
+
+  /// Stores an item under its key, waiting for the keyring on the thread that all asynchronous calls share.
+  public func saveWithoutBlocking(
+    _ item: SecureItem, mode: SaveMode
+  ) async throws(SecureStorageError) {
+    try validate(item)
+    defer { noteWrite(of: item.key) }
+    try await withSaveLock(on: item.key, .save) { () async throws(SecureStorageError) in
+      try await perform(.save, mayRepeatWrites: mode != .add) {
+        (call) async throws(SecureStorageError) in
+        try await call.save(item, mode: mode)
+      }
+    }
+  }
+
+  /// Finds items, newest first.
+  ///
+  /// A login and its password always belong together. A label or another attribute is read just before the
+  /// secret. The secret may have been replaced in between.
+  ///
+  /// - Parameter query: A query for the items, which also names the details to fetch.
+  /// - Returns: The found items, including those of other programs.
+  /// - Throws: `SecureStorageError` if the answer isn't known. It's `.ambiguous` if a key matches several
+  ///   items of other programs and none of this package.
+  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try validate(query, for: .read)
+    return try CallLoop.runToEnd { () async throws(SecureStorageError) in try await find(query) }
+  }
+
+  /// Finds items, newest first, waiting for the keyring on the thread that all asynchronous calls share.
+  public nonisolated(nonsending) func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    try validate(query, for: .read)
+    if let key = query.key, query.asksForKeyOnly, query.allowsUnlocking {
+      return try await itemsWithoutBlocking(for: [key], details: query.details).map(\.value)
+    }
+    return try await find(query)
+  }
+
+  private func find(_ query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
+    let reporter = query.onProgress.map(ProgressReporter.init)
+    let found = await Result { () async throws(SecureStorageError) in
+      try await perform(.read) { (call) async throws(SecureStorageError) in
+        if let reporter { call.whenLooking = { reporter.report($0, of: $1) } }
+        return try await call.items(matching: query)
+      }
+    }
+    await reporter?.finish()
+    return try found.get()
+  }
+
+  /// Finds the item stored under a key.
+  ///
+  /// This takes one step if the item was read or written before.
+  ///
+  /// - Parameters:
+  ///   - key: The key to look for.
+  ///   - details: The details of the item to fetch.
+  /// - Returns: The item, or `nil` if there is none.
+  /// - Throws: `SecureStorageError` if the answer isn't known. It's `.ambiguous` if the key matches several
+  ///   items of other programs and none of this package.
+  public func item(
+    for key: ItemKey, details: ItemQuery.Details
+  ) throws(SecureStorageError) -> SecureItem? {
+    try items(for: [key], details: details)[key]
+  }
+
+  /// Finds the items stored under keys, with as many waits as for one item.
+  public func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in
+      try await itemsWithoutBlocking(for: keys, details: details)
+    }
+  }
+
+  /// Finds the items stored under keys, waiting on the thread that all asynchronous calls share.
+  ///
+  /// Reads that you start while others are in progress are sent together.
+  public nonisolated(nonsending) func itemsWithoutBlocking(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    for key in keys { try validate(.key(key, details: details), for: .read) }
+    let keys = Array(Set(keys))
+    if keys.isEmpty { return [:] }
+    if ThreadExecutor.current?.isSynchronous == true { return try await find(keys, details) }
+    return try await ReadQueue.shared.items(for: keys, details, in: self)
+  }
+
+  /// Finds the items stored under keys.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys, without duplicates.
+  ///   - details: The details of the items to fetch.
+  ///   - whenAsking: A closure that is called with `true` when a person is asked, and with `false` when
+  ///     that is over.
+  ///   - whenRenewed: A closure that is called each time that answers renew the deadline.
+  /// - Returns: The found items, by key.
+  /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
+  func find(
+    _ keys: [ItemKey], _ details: ItemQuery.Details,
+    whenAsking: @escaping (Bool) -> Void = { _ in }, whenRenewed: @escaping () -> Void = {}
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    let questions = { options.collection.searches(for: keys) }
+    return try await perform(.read, prefetching: questions) {
+      (call) async throws(SecureStorageError) in
+      (call.whenAsking, call.whenRenewed) = (whenAsking, whenRenewed)
+      return try await call.items(for: keys, details)
+    }
+  }
+
+  /// Removes the items that ``items(matching:)`` finds.
+  @discardableResult
+  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in
+      try await removeItemsWithoutBlocking(matching: query)
+    }
+  }
+
+  /// Removes items for good, waiting for the keyring on the thread that all asynchronous calls share.
+  public func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int {
+    try validate(query, for: .remove)
+    defer { noteWrite(of: query.key) }
+    var selected: [[StoredItem]]?
+    try await perform(.remove) { (call) async throws(SecureStorageError) in
+      // If the first try removed something before its session was lost, the second try must not remove
+      // the items that the query selects next.
+      let items =
+        if let selected { try await call.itemsStillPresent(of: selected) } else {
+          try await call.itemsToRemove(matching: query)
+        }
+      selected = selected ?? items
+      try await call.remove(items)
+    }
+    return selected?.count ?? 0
+  }
+}
+
+// MARK: - Sessions
+
+extension SecretServiceStorage {
+  /// Runs an operation in the open session, and again in a new one if that session is lost or unusable.
+  ///
+  /// A lost session is replaced once, so that a message that makes its provider crash isn't sent to each of
+  /// its successors. An unusable session has changed nothing, and is replaced several times.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation that errors name.
+  ///   - mayRepeatWrites: A Boolean value that indicates whether the operation may run again after it has
+  ///     changed something.
+  ///   - questions: A closure that returns the messages to send while a session is opened, if necessary.
+  ///   - body: The operation.
+  /// - Returns: The result of the operation.
+  /// - Throws: The error of the operation, or the reason for the missing session.
+  func perform<Result>(
+    _ operation: SecureStorageError.Operation,
+    mayRepeatWrites: Bool = true,
+    prefetching questions: () -> [MethodCall] = { [] },
+    _ body: (Operation) async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    try await CallLoop.run { () async throws(SecureStorageError) in
+      var deadline = Deadline(after: options.serviceTimeout)
+      var lostSessions = 0
+      var unusableSessions = 0
+      var loss: SecureStorageError?
+      while true {
+        let call: Operation
+        do throws(SecureStorageError) {
+          call = try await self.call(operation, questions, until: deadline)
+        } catch {
+          // A provider that is gone now may have received a message earlier.
+          throw loss ?? error
+        }
+        do throws(SecureStorageError) {
+          return try await body(call)
+        } catch {
+          guard error.code == .connectionLost else { throw error }
+          SessionCache.shared.forget(call.session, at: options.busAddress)
+          if call.sessionIsUnusable { unusableSessions += 1 } else { lostSessions += 1 }
+          guard mayRepeatWrites || !call.hasWritten, lostSessions <= 1,
+            unusableSessions <= Self.mostUnusableSessions
+          else { throw error }
+          if call.wasUnderWay, !call.sessionIsUnusable { loss = error }
+          deadline = call.deadline
+        }
+      }
+    }
+  }
+
+  /// The maximum number of unusable sessions in a row that are replaced.
+  private static let mostUnusableSessions = 4
+
+  private func call(
+    _ operation: SecureStorageError.Operation, _ questions: () -> [MethodCall],
+    until deadline: Deadline
+  ) async throws(SecureStorageError) -> Operation {
+    do throws(SecretSession.OpeningFailure) {
+      let (session, answers) = try await SessionCache.shared.session(
+        at: options.busAddress, asking: questions, until: deadline)
+      return Operation(
+        operation, of: self, in: session, prefetchedReplies: answers, until: deadline)
+    } catch {
+      throw error.error(operation, of: self)
+    }
+  }
+}
+
+extension SecretSession.OpeningFailure {
+  func error(
+    _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage
+  ) -> SecureStorageError {
+    SecureStorageError(
+      code, operation: operation, backendName: storage.backendName, message: message,
+      recoverySuggestion: recoverySuggestion, underlying: cause.underlying)
+  }
+}
+#endif
