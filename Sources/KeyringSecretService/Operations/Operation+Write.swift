@@ -139,4 +139,128 @@ extension [String: String] {
     return attributes
   }
 }
+
+// MARK: - Replacing
+
+extension Operation {
+  /// The result of a replacement.
+  enum Replacement {
+    case done
+    /// The item is no longer the valid one. Items that the valid one supersedes were removed.
+    case elsewhere
+    /// The item had vanished before it was replaced.
+    case vanished
+  }
+
+  /// Replaces an item.
+  ///
+  /// If the item is removed after its secret was written, the save still succeeds. An update that reported
+  /// "not found" would deny a value that readers have seen.
+  ///
+  /// - Parameters:
+  ///   - stored: The item to replace.
+  ///   - item: The item to store in its place.
+  ///   - revision: The revision of the new item, if one is created.
+  ///   - attempt: The number of times that the provider has replaced another item instead. After some of
+  ///     them, the secret and the label change one after the other.
+  /// - Returns: The result.
+  /// - Throws: `SecureStorageError` if the item can't be replaced.
+  func replace(
+    _ stored: StoredItem, by item: SecureItem, _ revision: Int, attempt: Int = 0
+  ) async throws(SecureStorageError) -> Replacement {
+    let attributes = stored.attributes.merging(item.attributes ?? [:]) { $1 }
+    guard let secret = item.secret else {
+      return try await changeMetadata(of: stored, attributes, item.label) ? .done : .vanished
+    }
+    if !attributes.hasSameBytes(stored.attributes) {
+      var attributes = attributes
+      attributes[AttributeName.revision] = String(revision)
+      try await replaceWithNewAttributes(stored, by: item, attributes, secret)
+      return .done
+    }
+    if stored.isOwn, attempt < 3, let label = item.label, !label.hasSameBytes(stored.label) {
+      guard try await mark(stored, for: secret) else { return .vanished }
+      // This is the only message that changes both at once.
+      let path = try await createItem(
+        in: stored.path.collection, attributes: attributes.marking(secret, isThere: true),
+        label: label, secret: secret
+      ).path
+      if path != stored.path {
+        let valid = try await removeSuperseded(item.key)
+        guard let valid, valid.path == stored.path else { return .elsewhere }
+        // The provider chose another item with the same attributes, or another program has changed the
+        // attributes of the valid one.
+        return try await replace(valid, by: item, revision, attempt: attempt + 1)
+      }
+      // Some providers keep the label of the item that they replace. Otherwise the label isn't set again:
+      // others crash when a label is set while other programs replace and remove the item.
+      let answer = try await send(.label(ofItem: path))?.child(0).child(0)
+      guard let answer, answer.isOfType("s"), answer.text.hasSameBytes(stored.label) else {
+        return .done
+      }
+      _ = try await changeMetadata(of: stored, attributes, item.label)
+      return .done
+    }
+    // Change the item in place, so that another program finds its item as it left it. Also, some providers
+    // ask the user about every replacement.
+    guard try await write(secret, to: stored) else { return .vanished }
+    _ = try await changeMetadata(of: stored, attributes, item.label)
+    if stored.isOwn { record(stored.path, of: item.key) }
+    return .done
+  }
+
+  /// Replaces the secret of an item.
+  private func write(
+    _ secret: Secret, to stored: StoredItem
+  ) async throws(SecureStorageError) -> Bool {
+    guard try await mark(stored, for: secret) else { return false }
+    return try await write([.setSecret(try encode(secret), of: stored.path)])
+  }
+
+  /// Marks an item of this package before its secret becomes empty.
+  ///
+  /// Without the mark, an empty secret counts as one that never arrived.
+  private func mark(
+    _ stored: StoredItem, for secret: Secret
+  ) async throws(SecureStorageError) -> Bool {
+    let attributes = stored.attributes.marking(secret, isThere: true)
+    if !stored.isOwn || attributes.hasSameBytes(stored.attributes) { return true }
+    return try await write([.setAttributes(attributes, of: stored.path)])
+  }
+
+  /// Replaces an item with one that has other attributes.
+  ///
+  /// At every moment there is a complete item, and never a mixture of both.
+  private func replaceWithNewAttributes(
+    _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret
+  ) async throws(SecureStorageError) {
+    let attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
+    let created = try await createAnotherItem(
+      besides: item.key, in: stored.path.collection, attributes: attributes,
+      label: item.label ?? stored.label, secret: secret)
+    var gone: Set<ObjectPath> = []
+    if created.path != stored.path, !stored.isOwn || provider.secretDelay == .zero {
+      try await removeReplaced([stored])
+      gone = [stored.path]
+    }
+    if created.beside.map({ Set($0).isSubset(of: gone) }) != true {
+      try await removeSuperseded(item.key)
+    }
+    record(created.path, of: item.key)
+  }
+
+  /// Changes the label and the attributes if they differ, and returns `false` if the item vanished.
+  private func changeMetadata(
+    of stored: StoredItem, _ attributes: [String: String], _ label: String?
+  ) async throws(SecureStorageError) -> Bool {
+    var messages: [MethodCall] = []
+    if !attributes.hasSameBytes(stored.attributes) {
+      messages.append(.setAttributes(attributes, of: stored.path))
+    }
+    if let label, !label.hasSameBytes(stored.label) {
+      messages.append(.setLabel(label, of: stored.path))
+    }
+    return try await write(messages)
+  }
+}
 #endif

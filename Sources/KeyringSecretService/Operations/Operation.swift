@@ -66,10 +66,9 @@ final class Operation: ProviderClient {
     if messages.isEmpty { return [] }
     // A cancelled or late operation sends nothing more.
     try checkDeadline()
-    let results: [Result<Variant, DBusError>]
     let isClosed = session.isClosed
     do throws(DBusError) {
-      results = try await session.send(messages, until: deadline) { answered in
+      let results = try await session.send(messages, until: deadline) { answered in
         // A large amount of work takes long, and that's no reason to give up afterwards.
         if messages.count > BusConnection.maxInFlight {
           deadline.renew()
@@ -77,11 +76,7 @@ final class Operation: ProviderClient {
         }
         onFlight(answered)
       }
-    } catch {
-      throw failure(error)
-    }
-    if !isClosed, !results.allSatisfy(\.isWithoutReceiver) { wasUnderWay = true }
-    do throws(DBusError) {
+      if !isClosed, !results.allSatisfy(\.isWithoutReceiver) { wasUnderWay = true }
       return try results.answers(to: messages, acceptingRefusals: acceptingRefusals)
     } catch {
       throw failure(error)

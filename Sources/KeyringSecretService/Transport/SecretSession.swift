@@ -112,4 +112,96 @@ extension SecretSession {
     return Secret(copying: UnsafeRawBufferPointer(bytes))
   }
 }
+
+// MARK: - Paths of items
+
+/// The last known paths of the items that were seen in a session.
+///
+/// The cache holds nothing of the items' contents. With a cached path, an operation on the same key can ask
+/// for the item's contents before it knows that the item still exists. The operation uses nothing from the
+/// cache that the keyring doesn't confirm at the same time.
+final class ItemPathCache: Sendable {
+  private struct Name: Hashable {
+    let collection: SecretServiceStorage.Collection
+    let key: ItemKey
+  }
+
+  private let paths = Mutex<[Name: ObjectPath]>([:])
+
+  /// The number of paths at which the cache is emptied.
+  ///
+  /// A program that uses more keys than this doesn't use the same keys repeatedly.
+  private static let limit = 4096
+
+  /// Returns the last known paths of items of a collection, by their keys.
+  func paths(
+    of keys: [ItemKey], in collection: SecretServiceStorage.Collection
+  ) -> [ItemKey: ObjectPath] {
+    paths.withLock { paths in
+      var known: [ItemKey: ObjectPath] = [:]
+      for key in keys { known[key] = paths[Name(collection: collection, key: key)] }
+      return known
+    }
+  }
+
+  /// Records the path of an item of a collection, or forgets it if the new path is `nil`.
+  func record(
+    _ path: ObjectPath?, of key: ItemKey, in collection: SecretServiceStorage.Collection
+  ) {
+    paths.withLock { paths in
+      if paths.count >= Self.limit { paths = [:] }
+      paths[Name(collection: collection, key: key)] = path
+    }
+  }
+}
+
+/// Secrets that libsecret reads in place.
+///
+/// A secret stays in memory until libsecret releases it. In a plain session, that's when the message is
+/// gone. A copy wouldn't be in locked memory, and libsecret 0.20.5 overwrites its own copies only if it
+/// could lock their memory.
+private enum BorrowedSecret {
+  /// The lent secrets, by the addresses of their bytes.
+  ///
+  /// A secret appears once for each time that it's lent.
+  private static let secrets = Mutex<[UInt: [Secret]]>([:])
+
+  /// Lends a secret to libsecret until the value is released.
+  static func value(of secret: Secret) -> OpaquePointer? {
+    secret.withUnsafeBytes { bytes in
+      guard let address = bytes.baseAddress else { return nil }
+      secrets.withLock { $0[UInt(bitPattern: address), default: []].append(secret) }
+      let characters = UnsafeMutableRawPointer(mutating: address)
+        .assumingMemoryBound(to: CChar.self)
+      return secret_value_new_full(
+        characters, gssize(bytes.count), bytes.isText ? "text/plain" : "application/octet-stream"
+      ) { address in
+        BorrowedSecret.takeBack(UInt(bitPattern: address))
+      }
+    }
+  }
+
+  private static func takeBack(_ address: UInt) {
+    // Releasing the last reference to a secret overwrites its memory. Release it outside the lock.
+    let last = secrets.withLock { secrets in
+      let secret = secrets[address]?.popLast()
+      if secrets[address]?.isEmpty == true { secrets[address] = nil }
+      return secret
+    }
+    _ = last
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Indicates whether keyrings return the bytes unchanged if they're declared as text.
+  ///
+  /// Some keyrings corrupt bytes that are declared as text if they aren't text or contain a NUL. Some also
+  /// remove a byte order mark.
+  fileprivate var isText: Bool {
+    let characters = baseAddress?.assumingMemoryBound(to: CChar.self)
+    return isEmpty
+      || g_utf8_validate_len(characters, gsize(count), nil) != 0
+        && !starts(with: [0xEF, 0xBB, 0xBF])
+  }
+}
 #endif
