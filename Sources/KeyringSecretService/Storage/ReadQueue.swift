@@ -15,7 +15,10 @@ final class ReadQueue: Sendable {
   /// The options and details that the reads of a batch have in common.
   private struct Route: Hashable {
     let options: SecretServiceStorage.Options
-    let details: ItemQuery.Details.RawValue
+    let rawDetails: ItemQuery.Details.RawValue
+
+    var storage: SecretServiceStorage { SecretServiceStorage(options: options) }
+    var details: ItemQuery.Details { ItemQuery.Details(rawValue: rawDetails) }
   }
 
   private struct Line {
@@ -47,9 +50,9 @@ final class ReadQueue: Sendable {
     reads.add(1, ordering: .relaxed)
     defer { reads.subtract(1, ordering: .relaxed) }
     let deadline = Deadline(after: storage.options.serviceTimeout)
-    let route = Route(options: storage.options, details: details.rawValue)
+    let route = Route(options: storage.options, rawDetails: details.rawValue)
     let (batch, mustStart) = join(keys, route)
-    if mustStart { start(batch, on: route, details, in: storage) }
+    if mustStart { start(batch, on: route) }
     let end = await wait(for: batch, until: deadline)
     guard end == .ended, let outcome = batch.outcome.value else {
       leave(batch, on: route)
@@ -63,7 +66,7 @@ final class ReadQueue: Sendable {
     case .failure(let failure):
       guard batch.isShared, failure.code.mayBeAnItems else { throw failure }
       let isRefusal = batch.hasAsked && [.locked, .userCanceled].contains(failure.code)
-      return try await retry(keys, details, in: storage, after: isRefusal ? failure : nil)
+      return try await retry(keys, on: route, after: isRefusal ? failure : nil)
     }
   }
 
@@ -104,27 +107,23 @@ final class ReadQueue: Sendable {
     }
   }
 
-  private func start(
-    _ batch: Batch, on route: Route, _ details: ItemQuery.Details, in storage: SecretServiceStorage
-  ) {
+  private func start(_ batch: Batch, on route: Route) {
     batch.run {
       let outcome = await Result { () async throws(SecureStorageError) in
-        try await storage.find(batch.keys, details) { isAsking in
+        try await route.storage.find(batch.keys, route.details) { isAsking in
           if isAsking { batch.noteQuestion() }
-          self.move(route, by: isAsking ? -1 : 1, details, in: storage)
+          self.move(route, by: isAsking ? -1 : 1)
         } whenRenewed: {
-          batch.renew(until: .now(plus: storage.options.serviceTimeout))
+          batch.renew(until: .now(plus: route.options.serviceTimeout))
         }
       }
       batch.outcome.settle(outcome)
-      self.move(route, by: -1, details, in: storage)
+      self.move(route, by: -1)
     }
   }
 
   /// Records that batches have started or ended, and starts those that may start now.
-  private func move(
-    _ route: Route, by change: Int, _ details: ItemQuery.Details, in storage: SecretServiceStorage
-  ) {
+  private func move(_ route: Route, by change: Int) {
     let next = lines.withLock { lines -> [Batch] in
       var line = lines[route] ?? Line()
       line.travelling += change
@@ -136,7 +135,7 @@ final class ReadQueue: Sendable {
       lines[route] = line.travelling == 0 ? nil : line
       return next
     }
-    for batch in next { start(batch, on: route, details, in: storage) }
+    for batch in next { start(batch, on: route) }
   }
 
   /// Withdraws a read from its batch.
@@ -164,21 +163,21 @@ final class ReadQueue: Sendable {
   /// The method isn't inlined. Otherwise each waiting read would take memory for it.
   @inline(never)
   private func retry(
-    _ keys: [ItemKey], _ details: ItemQuery.Details, in storage: SecretServiceStorage,
-    after refusal: SecureStorageError?
+    _ keys: [ItemKey], on route: Route, after refusal: SecureStorageError?
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    let deadline = Deadline(after: storage.options.serviceTimeout)
+    let deadline = Deadline(after: route.options.serviceTimeout)
     do throws(DBusError) {
       try await retries.take(until: deadline.end).check()
     } catch {
-      throw SecretSession.OpeningFailure(error).error(.read, of: storage)
+      throw SecretSession.OpeningFailure(error).error(.read, of: route.storage)
     }
     defer { retries.giveBack() }
-    var options = storage.options
+    var options = route.options
     if refusal != nil { options.interaction = .never }
     options.serviceTimeout = .milliseconds(Int(deadline.milliseconds))
     do throws(SecureStorageError) {
-      return try await SecretServiceStorage(options: options).find(keys, details) { isAsking in
+      return try await SecretServiceStorage(options: options).find(keys, route.details) {
+        isAsking in
         // A retry that waits for a person makes room for another one.
         self.retries.giveBack(isAsking ? 1 : -1)
       }
