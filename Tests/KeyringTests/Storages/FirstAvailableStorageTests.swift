@@ -22,7 +22,7 @@ import Testing
     try rule.verify(FirstAvailableStorage([second]))
   }
 
-  @Test(arguments: SkipReason.all.map(\.code))
+  @Test(arguments: Set.skipReasons)
   func `a storage that is not available is passed over`(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)
     let storage = storage

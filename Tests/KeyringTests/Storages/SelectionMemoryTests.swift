@@ -90,7 +90,7 @@ import Testing
     #expect(try remembered() == "InMemoryStorage\n")
   }
 
-  @Test(arguments: SkipReason.all.map(\.code))
+  @Test(arguments: Set.skipReasons)
   func `a remembered storage that is missing is an error`(code: SecureStorageError.Code) throws {
     try run().setPassword("s3cret", for: key)
     #expect(try remembered() == "InMemoryStorage\n")
@@ -359,7 +359,8 @@ import Testing
       encoding: .utf8)
     let lines = article.split(separator: "\n").drop { !$0.hasPrefix("| skipped |") }
       .dropFirst(2).prefix { $0.hasPrefix("|") }
-    #expect(lines.map(String.init) == SkipReason.all.map(\.line))
+    let codes = lines.map { String($0.split(separator: "`")[1]) }
+    #expect(codes.sorted() == Set.skipReasons.map { ".\($0)" }.sorted())
   }
 }
 

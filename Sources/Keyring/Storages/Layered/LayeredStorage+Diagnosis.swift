@@ -56,9 +56,8 @@ extension LayeredStorage {
     guard let hindrance = hindrances.first else {
       return writingIndex == nil ? error(.readOnly, during: .save) : nil
     }
-    let isUnavailable = SkipReason.all.contains { $0.code == hindrance.code }
     // The other layers can have items, so a FirstAvailableStorage must not skip this storage.
-    if isUnavailable {
+    if Set.skipReasons.contains(hindrance.code) {
       return error(
         .readOnly, during: .save, message: hindrance.message,
         recoverySuggestion: hindrance.recoverySuggestion, underlying: hindrance.underlying)
