@@ -167,10 +167,10 @@ final class EtcdClient: Sendable {
   ///
   /// A node that is stopped, or that the network no longer reaches, is silent, and a watch goes on after the
   /// user lost the right to it. Therefore, the node is asked every five seconds for the first key of each
-  /// range.
+  /// range, or of each of the first 100 ranges.
   ///
   /// - Parameters:
-  ///   - ranges: The ranges, at most 64, with the first revision whose changes are reported.
+  ///   - ranges: The ranges, with the first revision whose changes are reported.
   ///   - moment: The moment at which the watch ends, in microseconds of the monotonic clock.
   ///   - renewal: An event that ends the watch before.
   ///   - onReply: A closure that gets a range and a message, and returns `false` to end the watch.
@@ -205,7 +205,7 @@ final class EtcdClient: Sendable {
       }
       group.addTask {
         let probe = Transaction(
-          success: ranges.keys.map {
+          success: ranges.keys.prefix(Transaction.rangeLimit).map {
             var request = RangeRequest($0.start)
             request.countsOnly = true
             return .range(request)

@@ -39,6 +39,9 @@ struct RangeRequest: Encodable, Sendable {
 
 /// A transaction, which does one of two lists of operations, depending on conditions.
 struct Transaction: Encodable, Sendable {
+  /// The most ranges that a transaction reads; etcd allows 128.
+  static let rangeLimit = 100
+
   var compare: [Comparison] = []
   var success: [Operation] = []
   var failure: [Operation] = []

@@ -15,7 +15,7 @@ extension EtcdNamespace {
         var items: [ItemKey: SecureItem] = [:]
         var rest = Array(Set(keys))[...]
         while !rest.isEmpty {
-          let part = rest.prefix(Snapshot.requestLimit)
+          let part = rest.prefix(Transaction.rangeLimit)
           rest = rest.dropFirst(part.count)
           let reply = try await snapshot.read { keys in part.map { RangeRequest(keys.item($0)) } }
           guard let (namespaceKeys, replies) = reply else { return nil }

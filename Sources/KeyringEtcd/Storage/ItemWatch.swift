@@ -14,6 +14,10 @@ final class ItemWatch: Sendable {
     let writeID: [UInt8]
     /// The revision in which the value was last changed.
     let revision: Int64
+
+    init(_ item: FleetItem) {
+      (key, writeID, revision) = (item.record.key, item.writeID, item.revision)
+    }
   }
 
   private struct State: Sendable {
@@ -187,7 +191,7 @@ final class ItemWatch: Sendable {
         remove(event.value.key)
       } else if let item = await item(event.value, fleet) {
         fleet.reported.withLock { $0.put(event.value) }
-        put(item, event.value.key)
+        put(Seen(item), event.value.key)
       } else {
         fleet.see(event.value.revision)
         reportUnreadable()
@@ -206,15 +210,11 @@ final class ItemWatch: Sendable {
     }
   }
 
-  private func put(_ item: FleetItem, _ place: EtcdKey) {
-    let key = item.record.key
-    let old = state.withLock { state in
-      state.items.updateValue(
-        Seen(key: key, writeID: item.writeID, revision: item.revision), forKey: place)
-    }
+  private func put(_ item: Seen, _ place: EtcdKey) {
+    let old = state.withLock { $0.items.updateValue(item, forKey: place) }
     // Encrypting an item with another key doesn't change it.
     if old?.writeID == item.writeID { return }
-    observers.report(.changed(old == nil ? .created(key) : .replaced(key)))
+    observers.report(.changed(old == nil ? .created(item.key) : .replaced(item.key)))
   }
 
   private func remove(_ place: EtcdKey) {
@@ -266,7 +266,7 @@ final class ItemWatch: Sendable {
     let places = Set(reply.values.map(\.key))
     guard places.isSuperset(of: newest.map(\.key)), places.union(known.keys).count == reply.count
     else { return false }
-    let items = reply.values.map { ($0.key, try? page.keys.open($0)) }
+    let items = reply.values.map { ($0.key, (try? page.keys.open($0)).map(Seen.init)) }
     let isSameHistory = items.contains { place, item in
       known[place].map { $0.revision == item?.revision && $0.writeID == item?.writeID } ?? false
     }
@@ -288,8 +288,8 @@ final class ItemWatch: Sendable {
     _ parts: [EtcdRange], _ session: Session
   ) async throws(SecureStorageError) {
     let (all, revision) = try await session.list(parts) {
-      (value, keys) -> (place: EtcdKey, item: FleetItem?)? in
-      (value.key, try? keys.open(value))
+      (value, keys) -> (place: EtcdKey, item: Seen?)? in
+      (value.key, (try? keys.open(value)).map(Seen.init))
     }
     session.fleet.reported.withLock { $0.forget() }
     state.withLock { $0.hasUnreadable = false }
@@ -311,7 +311,7 @@ final class ItemWatch: Sendable {
   }
 
   /// Reports items in the order of their changes.
-  private func report(_ items: [(place: EtcdKey, item: FleetItem?)]) {
+  private func report(_ items: [(place: EtcdKey, item: Seen?)]) {
     for (place, item) in items.sorted(by: { $0.item?.revision ?? 0 < $1.item?.revision ?? 0 }) {
       if let item { put(item, place) } else { reportUnreadable() }
     }

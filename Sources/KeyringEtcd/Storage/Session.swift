@@ -58,7 +58,7 @@ final class Session: Sendable {
   /// Reads values, together with the keys that decrypt them, at one revision.
   ///
   /// - Parameter requests: A closure that returns the requests, of which there are at most
-  ///   ``Snapshot/requestLimit``.
+  ///   ``Transaction/rangeLimit``.
   /// - Returns: The keys, the replies, and the revision.
   /// - Throws: `SecureStorageError` if the cluster can't be read.
   func read(

@@ -8,9 +8,6 @@ struct Snapshot {
   private let session: Session
   private var first: (keys: NamespaceKeys, revision: Int64)?
 
-  /// The most requests of a part; etcd allows 128.
-  static let requestLimit = 100
-
   init(_ session: Session) { self.session = session }
 
   /// The revision of all parts.
@@ -19,7 +16,7 @@ struct Snapshot {
   /// Reads a part.
   ///
   /// - Parameter requests: A closure that returns the requests, of which there are at most
-  ///   ``requestLimit``.
+  ///   ``Transaction/rangeLimit``.
   /// - Returns: The keys and the replies, or `nil` if all parts must be read again: between two of them, the
   ///   keys were changed, or the history was compacted.
   /// - Throws: `SecureStorageError` if the cluster can't be read.
