@@ -23,6 +23,15 @@ struct MessageTests {
         """)
   }
 
+  @Test func `ranges that meet are one part`() throws {
+    func range(_ start: String, _ end: String) throws -> EtcdRange {
+      try #require(EtcdRange(from: EtcdKey(start), to: EtcdKey(end)))
+    }
+    let others = try [range("k", "m"), range("a", "d"), range("b", "c"), range("d", "f")]
+    #expect(try range("b", "l").parts(in: others) == [range("b", "f"), range("k", "l")])
+    #expect(try range("f", "k").parts(in: others).isEmpty)
+  }
+
   @Test func `a range has the fields that etcd documents`() {
     var range = RangeRequest(prefix: EtcdKey("/a/"))
     #expect(text(range) == #"{"key":"L2Ev","range_end":"L2Ew"}"#)

@@ -31,7 +31,7 @@ struct EtcdKey: Hashable, Comparable, Sendable {
 /// All keys from one on, up to but not including another one.
 struct EtcdRange: Hashable, Sendable {
   var start: EtcdKey
-  let end: EtcdKey
+  var end: EtcdKey
 
   /// Creates the range from one key to another, or returns `nil` if it's empty.
   init?(from start: EtcdKey, to end: EtcdKey) {
@@ -49,12 +49,18 @@ struct EtcdRange: Hashable, Sendable {
 
   func contains(_ other: EtcdRange) -> Bool { start <= other.start && other.end <= end }
 
-  /// Returns the parts of this range that are in others, in their order, each key once.
+  /// Returns the parts of this range that are in others, in their order, with keys between them.
   func parts(in others: [EtcdRange]) -> [EtcdRange] {
     var parts: [EtcdRange] = []
     for other in others.sorted(by: { $0.start < $1.start }) {
-      let start = max(start, other.start, parts.last?.end ?? start)
-      if let part = EtcdRange(from: start, to: min(end, other.end)) { parts.append(part) }
+      guard let part = EtcdRange(from: max(start, other.start), to: min(end, other.end)) else {
+        continue
+      }
+      if let last = parts.last, part.start <= last.end {
+        parts[parts.count - 1].end = max(last.end, part.end)
+      } else {
+        parts.append(part)
+      }
     }
     return parts
   }

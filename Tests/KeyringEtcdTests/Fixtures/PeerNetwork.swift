@@ -115,15 +115,13 @@ func listeningSocket() throws -> (socket: Int32, port: UInt16) {
 /// Returns a socket with a port that nothing else listens on.
 func boundSocket() throws -> (socket: Int32, port: UInt16) {
   let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-  try #require(withLoopbackAddress(0) { bind(socket, $0, $1) } == 0)
-  var address = sockaddr_in()
-  var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-  try withUnsafeMutablePointer(to: &address) {
-    try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-      try #require(getsockname(socket, $0, &size) == 0)
-    }
+  // The system gives higher ports to connections. One of them could take the port of a node that isn't running.
+  for _ in 0..<100 {
+    let port = UInt16.random(in: 10_000..<32_768)
+    if withLoopbackAddress(port, { bind(socket, $0, $1) }) == 0 { return (socket, port) }
   }
-  return (socket, UInt16(bigEndian: address.sin_port))
+  close(socket)
+  throw POSIXError(.EADDRINUSE)
 }
 
 private func withLoopbackAddress<Result>(
