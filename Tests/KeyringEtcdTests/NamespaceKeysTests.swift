@@ -233,6 +233,11 @@ import Testing
     #expect(try await last.rotateDataKey() == 1)
     try await running.setPassword("second", for: key)
     #expect(try await running.password(for: key) == "second")
+    // One of two operations asks, and the other one waits for the answer.
+    let fresh = process()
+    async let first = fresh.password(for: key)
+    async let other = fresh.password(for: key)
+    #expect(try await [first, other] == ["second", "second"])
   }
 
   // MARK: - Changing keys

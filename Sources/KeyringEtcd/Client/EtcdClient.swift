@@ -123,7 +123,8 @@ final class EtcdClient: Sendable {
         }
         attempt += 1
         if error.weight >= reason?.weight ?? 0 { reason = error }
-        rotate(from: index)
+        // Without a token, the node that refused it was left already.
+        if wasAsked { rotate(from: index) }
         // After each round, the cluster gets time to elect a leader, and more of it each time.
         if attempt % endpoints.count == 0 {
           let time = Self.shortestPause << min(attempt / endpoints.count - 1, 3)

@@ -136,6 +136,8 @@ final class EtcdNamespace: Sendable {
       [.observe, .diagnose].contains(session.operation) ? .inspection : .opening
     if purpose == .opening {
       guard await asking.take(until: nil) == .ended else { throw error(.canceled) }
+      // A person may have answered another operation in the meantime.
+      session.renew()
     }
     defer { if purpose == .opening { asking.giveBack() } }
     let known = currentKeys

@@ -114,13 +114,10 @@ extension EtcdStorage {
 extension Session {
   /// Returns `true` if the namespace exists and the key opens it.
   fileprivate func hasNamespace() async throws(SecureStorageError) -> Bool {
-    do throws(SecureStorageError) {
-      _ = try await readKeys()
-      return true
-    } catch {
-      guard error.code == .noStorage else { throw error }
-      return false
-    }
+    let answer = try await transact(Transaction(success: NamespaceKeys.requests(namespace)))
+    guard answer.reply.ranges.first?.values.isEmpty == false else { return false }
+    _ = try await fleet.takeKeys(answer.reply.ranges, self, after: fleet.currentKeys)
+    return true
   }
 
   /// Makes changes, and returns `false` if the keys or the values aren't the expected ones any more.

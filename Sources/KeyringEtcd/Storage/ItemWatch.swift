@@ -29,6 +29,8 @@ final class ItemWatch: Sendable {
     /// The parts whose changes the cluster has begun to report.
     var begun: Set<EtcdRange> = []
     var isConnected = true
+    /// The ranges that were read although they weren't followed.
+    var unfollowed: Set<EtcdRange> = []
     /// An event that makes the watch list all items again.
     var renewal = SharedOutcome<Void>()
     /// The moment at which all items are listed again, in microseconds of the monotonic clock.
@@ -74,7 +76,7 @@ final class ItemWatch: Sendable {
     repeat {
       if !isRunning { try await start(session) }
       subscription = reporting.withLock { _ in
-        defer { if !isConnected { observer(.interrupted) } }
+        if !isConnected { observer(.interrupted) }
         return observers.add(observer)
       }
       // Another observer, the last one, may just have left.
@@ -89,6 +91,7 @@ final class ItemWatch: Sendable {
     // What an earlier watch still reports must not follow the list.
     await state.withLock(\.task)?.value
     try await list(session.readableParts(of: range), session)
+    state.withLock { $0.isConnected = true }
     let client = session.client
     let task = Task(executorPreference: Self.executor) {
       [weak self, weak fleet = session.fleet] in
@@ -101,6 +104,8 @@ final class ItemWatch: Sendable {
           return await self.take(reply, of: part, fleet)
         }
         if Task.isCancelled { return }
+        // Changes may be missing until the next watch begins.
+        fleet?.reported.withLock { $0.forget() }
         if self?.isConnected == true { pause = Self.shortestPause }
         var isLost = !isRenewal
         repeat {
@@ -117,7 +122,7 @@ final class ItemWatch: Sendable {
         } while isLost
       }
     }
-    state.withLock { ($0.task, $0.isConnected) = (task, true) }
+    state.withLock { $0.task = task }
   }
 
   /// Returns what to watch, with the first revision of each part, and when to stop.
@@ -152,10 +157,12 @@ final class ItemWatch: Sendable {
 
   /// Lists the items again if the user may read some that aren't followed, because a role was granted since.
   func noticeRead(of ranges: [EtcdRange]) {
-    let renewal = state.withLock { state in
-      let news = ranges.contains { range.contains($0) && !state.follows($0) }
-      if news { state.nextList = 0 }
-      return news ? state.renewal : nil
+    let renewal = state.withLock { state -> SharedOutcome<Void>? in
+      let news = ranges.filter { range.contains($0) && !state.follows($0) }
+      if news.isEmpty { return nil }
+      state.unfollowed.formUnion(news)
+      state.nextList = 0
+      return state.renewal
     }
     renewal?.settle(())
   }
@@ -300,14 +307,20 @@ final class ItemWatch: Sendable {
       } else {
         // The user may not read it any more. It may still be there.
         state.withLock { $0.items[place] = nil }
-        observers.report(.mayHaveChanged(nil))
       }
     }
     report(all)
-    state.withLock { state in
+    let hasOtherParts = state.withLock { state in
+      let old = state.parts
       state.parts = Dictionary(parts.map { ($0, revision) }) { $1 }
-      state.nextList = .now(plus: .seconds(Int64.random(in: Self.listInterval)))
+      // A role that was granted since the list began needs another one.
+      let isComplete = state.unfollowed.allSatisfy(state.follows)
+      state.unfollowed = []
+      state.nextList = isComplete ? .now(plus: .seconds(Int64.random(in: Self.listInterval))) : 0
+      return !old.isEmpty && Set(old.keys) != Set(parts)
     }
+    // The items of new parts may have changed since they were read.
+    if hasOtherParts { observers.report(.mayHaveChanged(nil)) }
   }
 
   /// Reports items in the order of their changes.

@@ -100,7 +100,7 @@ final class Session: Sendable {
     }
   }
 
-  private func transact(
+  func transact(
     _ transaction: Transaction
   ) async throws(SecureStorageError) -> EtcdClient.Answer<TransactionReply> {
     do throws(EtcdClient.Failure) {

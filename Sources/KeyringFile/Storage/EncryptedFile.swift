@@ -148,9 +148,11 @@ final class EncryptedFile: Sendable {
         }
         let envelope = if let new { new } else { try keys.new(with: newSource) }
         new = envelope
+        var isReplaced = false
         // Also switch if only the last step failed, which is to sync the folder to the disk.
-        defer { if keys.isKnown(envelope) { keys.replaceSource(with: newSource) } }
-        return try write(content, envelope, under: lock) ? () : nil
+        defer { if isReplaced || keys.isKnown(envelope) { keys.replaceSource(with: newSource) } }
+        isReplaced = try write(content, envelope, under: lock)
+        return isReplaced ? () : nil
       }
     }
   }

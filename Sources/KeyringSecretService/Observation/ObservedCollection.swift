@@ -73,6 +73,13 @@ final class ObservedCollection {
     signals.paths.contains { mayHave($0) && found[$0] == nil }
   }
 
+  /// Returns `true` if one of the items that were deleted, according to their signals, is there.
+  ///
+  /// It may have been asked for too early.
+  func contradicts(_ signals: ItemSignals, _ found: [ObjectPath: StoredItem]) -> Bool {
+    signals.paths.contains { mayHave($0) && signals.isDeleted($0) && found[$0] != nil }
+  }
+
   /// Reports that the collection hides its items, which is seen before the provider reports the lock.
   ///
   /// They're compared after the unlock.

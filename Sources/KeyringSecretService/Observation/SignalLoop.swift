@@ -261,7 +261,9 @@ final class SignalLoop {
       let asked = looked.paths.filter { mayHideItems || !looked.isDeleted($0) }
       let found = try await reading.items(at: asked)
       for collection in observed.values where !collection.isInterrupted {
-        if mayHideItems, let path = collection.path, collection.lacks(looked, found),
+        if mayHideItems, collection.contradicts(looked, found) {
+          collection.interrupt()
+        } else if mayHideItems, let path = collection.path, collection.lacks(looked, found),
           try await reading.lockState(of: path) != false
         {
           collection.hideItems()

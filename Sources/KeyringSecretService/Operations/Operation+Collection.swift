@@ -103,7 +103,7 @@ extension Operation {
     let question = Deadline(after: options.promptTimeout)
     while true {
       let (unlocking, isMine) = session.unlocking(objects)
-      if isMine { return try await unlock(objects, for: unlocking) }
+      if isMine { return try await unlock(objects, for: unlocking, until: question) }
       do throws(DBusError) {
         try await asking { () async throws(DBusError) in
           try await unlocking.wait(until: deadline)
@@ -113,9 +113,10 @@ extension Operation {
       }
       switch unlocking.value {
       case .unlocked: return
-      // The call that asked gave the user less time. This call asks again.
-      case .unanswered where question.failure == nil: continue
-      case .refused(var error), .unanswered(var error):
+      // The call that asked gave the user less time. This call asks again, for the rest of its time.
+      case .unanswered(_, after: let time)
+      where time < options.promptTimeout && question.failure == nil: continue
+      case .refused(var error), .unanswered(var error, after: _):
         error.operation = operation
         throw error
       case .abandoned, nil: try checkDeadline()
@@ -124,16 +125,18 @@ extension Operation {
   }
 
   private func unlock(
-    _ objects: [ObjectPath], for unlocking: SharedOutcome<SecretSession.Unlocking>
+    _ objects: [ObjectPath], for unlocking: SharedOutcome<SecretSession.Unlocking>,
+    until end: Deadline
   ) async throws(SecureStorageError) {
     do throws(SecureStorageError) {
-      try await unlockAlone(objects)
+      try await unlockAlone(objects, until: end)
       session.settle(unlocking, of: objects, .unlocked)
     } catch {
       let outcome: SecretSession.Unlocking =
         switch error.code {
         // The time of the prompt has passed, and not that of the keyring's answers.
-        case .timedOut where deadline.failure == nil: .unanswered(error)
+        case .timedOut where deadline.failure == nil:
+          .unanswered(error, after: options.promptTimeout)
         case .timedOut, .locked, .userCanceled: .refused(error)
         default: .abandoned
         }
@@ -142,13 +145,15 @@ extension Operation {
     }
   }
 
-  private func unlockAlone(_ objects: [ObjectPath]) async throws(SecureStorageError) {
+  private func unlockAlone(
+    _ objects: [ObjectPath], until end: Deadline
+  ) async throws(SecureStorageError) {
     // If another prompt is answered, some providers end this one without showing it or unlocking anything.
     for _ in 0..<3 {
       guard let answer = try await send(.unlock(objects)) else { throw unexpectedAnswer("nothing") }
       var unlocked = answer.child(0).paths
       let prompt = ObjectPath(answer.child(1).text)
-      if !prompt.isNone, let result = try await self.answer(toExisting: prompt) {
+      if !prompt.isNone, let result = try await self.answer(toExisting: prompt, until: end) {
         // Without a collection, some providers end the prompt with a value of another type.
         guard result.isOfType("ao") else { break }
         unlocked += result.paths
@@ -165,8 +170,8 @@ extension SecretSession {
   enum Unlocking: Sendable {
     case unlocked
     case refused(SecureStorageError)
-    /// The error of a prompt that the user didn't answer in time.
-    case unanswered(SecureStorageError)
+    /// The error of a prompt that the user didn't answer in the time of the call that asked.
+    case unanswered(SecureStorageError, after: Duration)
     /// An unknown outcome, for example because the call that asked ran out of time.
     case abandoned
   }

@@ -119,8 +119,10 @@ final class Operation: ProviderClient {
 
   /// Shows a prompt and waits for the user's answer, or returns `nil` if there is no such prompt.
   ///
-  /// The prompt may never have existed, or may be gone.
-  func answer(toExisting prompt: ObjectPath) async throws(SecureStorageError) -> Variant? {
+  /// The prompt may never have existed, or may be gone. The default end is that of a new prompt.
+  func answer(
+    toExisting prompt: ObjectPath, until end: Deadline? = nil
+  ) async throws(SecureStorageError) -> Variant? {
     guard options.interaction == .allowed else {
       throw failure(
         .locked, "The keyring needs to ask the user, but this storage doesn't allow prompts.")
@@ -128,7 +130,7 @@ final class Operation: ProviderClient {
     let nobodyWasAsked: Bool
     do throws(DBusError) {
       let outcome = try await asking { () async throws(DBusError) in
-        try await session.show(prompt, until: Deadline(after: options.promptTimeout))
+        try await session.show(prompt, until: end ?? Deadline(after: options.promptTimeout))
       }
       switch outcome {
       case .completed(let result): return result
