@@ -16,10 +16,9 @@ extension MethodCall {
 
   /// Returns a call that requests the version of a Qt program, which not every such program answers.
   static func version(ofQtProgram name: String) -> MethodCall {
-    MethodCall(
-      ObjectPath("/MainApplication"), "org.freedesktop.DBus.Properties", "Get",
-      [.string("org.qtproject.Qt.QCoreApplication"), .string("applicationVersion")], answer: "(v)",
-      to: name)
+    property(
+      "applicationVersion", of: ObjectPath("/MainApplication"),
+      "org.qtproject.Qt.QCoreApplication", to: name)
   }
 }
 #endif

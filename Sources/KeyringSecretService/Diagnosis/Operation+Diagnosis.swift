@@ -10,17 +10,12 @@ extension Operation {
     // The bus answers this, not the provider.
     let name = provider.uniqueName
     let process = try await facts([.process(of: name)])[0]
-    func add(version: String?) {
-      diagnosis.add(
-        "provider", Self.description(of: name, process: process, version: version))
+    var version: String?
+    defer {
+      diagnosis.add("provider", Self.description(of: name, process: process, version: version))
     }
-    do throws(SecureStorageError) {
-      let version = try await facts([.version(ofQtProgram: name)])[0]?.child(0).child(0)
-      add(version: version.flatMap { $0.isOfType("s") ? $0.text : nil })
-    } catch {
-      add(version: nil)
-      throw error
-    }
+    let answer = try await facts([.version(ofQtProgram: name)])[0]?.child(0).child(0)
+    version = answer.flatMap { $0.isOfType("s") ? $0.text : nil }
   }
 
   /// Returns a description of the program that owns a name on the bus.
@@ -88,13 +83,6 @@ extension Operation {
           recoverySuggestion: Self.withoutPrompter))
     }
     return isLocked ? "Unlock the collection, and try again." : nil
-  }
-
-  /// Searches for an item that doesn't exist.
-  ///
-  /// A keyring may answer everything else and hang in a search.
-  func search() async throws(SecureStorageError) {
-    _ = try await search([ItemKey.diagnosisProbe().ownAttributes], with: [])
   }
 
   /// Adds an entry if the keyring may ask the user about each new item.

@@ -141,7 +141,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
     defer { g_object_unref(cancellable) }
     var completions: [Completion] = []
     do throws(DBusError) {
-      try await Waiter.wait(until: deadline) { waiter in
+      try await Waiter.wait(until: deadline.end) { waiter in
         var left = starts.count
         completions = starts.enumerated().map { index, start in
           let completion = Completion {
@@ -152,7 +152,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
           start(cancellable, Completion.callback, Unmanaged.passRetained(completion).toOpaque())
           return completion
         }
-      }
+      }.check()
     } catch {
       let goesOn = ThreadExecutor.current?.isSynchronous == false && onLateResult != nil
       for completion in completions { completion.abandon(goesOn ? onLateResult : nil) }
@@ -180,16 +180,6 @@ final class CallLoop: EventSource, @unchecked Sendable {
   }
 }
 
-extension SharedOutcome {
-  /// Waits for the outcome.
-  ///
-  /// - Parameter deadline: The deadline of the wait.
-  /// - Throws: `DBusError` if the deadline passes or the task is cancelled.
-  func wait(until deadline: Deadline) async throws(DBusError) {
-    try await wait(until: deadline.end).check()
-  }
-}
-
 extension Waiter.Outcome {
   /// Throws an error if the wait timed out or was cancelled.
   func check() throws(DBusError) {
@@ -198,20 +188,6 @@ extension Waiter.Outcome {
     case .timedOut: throw .timedOut
     case .canceled: throw .canceled
     }
-  }
-}
-
-extension Waiter {
-  /// Waits until something ends the wait.
-  ///
-  /// - Parameters:
-  ///   - deadline: The deadline of the wait.
-  ///   - start: A closure that's called at once with the waiter, which ends the wait.
-  /// - Throws: `DBusError` if the deadline passes or the task is cancelled.
-  static func wait(
-    until deadline: Deadline, _ start: (Waiter) -> Void
-  ) async throws(DBusError) {
-    try await wait(until: deadline.end, start).check()
   }
 }
 

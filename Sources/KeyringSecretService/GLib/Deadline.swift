@@ -35,13 +35,6 @@ struct Deadline {
     return Self.now >= end ? .timedOut : nil
   }
 
-  /// Returns the earlier of this deadline and one that passes after a duration.
-  func atMost(_ duration: Duration) -> Deadline {
-    var deadline = self
-    deadline.end = min(end, Deadline(after: duration).end)
-    return deadline
-  }
-
   /// The remaining time in milliseconds.
   ///
   /// It's rounded up, so that a timer of this length never fires too early.

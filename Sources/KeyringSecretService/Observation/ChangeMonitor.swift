@@ -16,19 +16,16 @@ final class ChangeMonitor: Sendable {
     let collection: SecretServiceStorage.Collection
     let query: ItemQuery?
     let deadline: Deadline
-    /// The waiter of the requesting call.
-    let waiter: Waiter
+    /// The failure of the request, or `nil` if the observation has begun.
+    let outcome = SharedOutcome<SecretSession.OpeningFailure?>()
   }
 
   private struct State: Sendable {
     var nextID = 0
     var observers: [Int: Observer] = [:]
     var requests: [Request] = []
-    var outcomes: [Int: Result<Void, SecretSession.OpeningFailure>] = [:]
-    /// Indicates whether something has happened since the thread last checked for work.
-    var hasWork = false
-    /// The waiter of the thread, or `nil` if the thread isn't waiting.
-    var waiter: Waiter?
+    /// An event that happens if there may be work, since the thread last checked for some.
+    var work = SharedOutcome<Void>()
     var isRunning = false
   }
 
@@ -71,32 +68,23 @@ final class ChangeMonitor: Sendable {
     _ collection: SecretServiceStorage.Collection, _ query: ItemQuery?, until deadline: Deadline,
     _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecretSession.OpeningFailure) -> StorageSubscription {
+    if let failure = deadline.failure { throw .init(failure) }
     let id = state.withLock { state in
       state.nextID += 1
       state.observers[state.nextID] = Observer(observer)
       return state.nextID
     }
-    do throws(DBusError) {
-      try await Waiter.wait(until: deadline) { waiter in
-        let mustStart = state.withLock { state in
-          state.requests.append(
-            Request(
-              id: id, collection: collection, query: query, deadline: deadline.fixed,
-              waiter: waiter))
-          defer { state.isRunning = true }
-          return !state.isRunning
-        }
-        if mustStart, !ThreadExecutor.startThread(named: "swift-keyring c", { self.run() }) {
-          refuseRequests()
-        }
-        wake()
-      }
-    } catch {
-      leave(id)
-      throw .init(error)
+    let request = Request(id: id, collection: collection, query: query, deadline: deadline.fixed)
+    let mustStart = state.withLock { state in
+      state.requests.append(request)
+      return !exchange(&state.isRunning, with: true)
     }
+    if mustStart, !ThreadExecutor.startThread(named: "swift-keyring c", { self.run() }) {
+      refuseRequests()
+    }
+    wake()
     do throws(SecretSession.OpeningFailure) {
-      try state.withLock { $0.outcomes.removeValue(forKey: id) }?.get()
+      try await request.outcome.check(until: deadline)
     } catch {
       leave(id)
       throw error
@@ -108,19 +96,17 @@ final class ChangeMonitor: Sendable {
   private func refuseRequests() {
     let requests = state.withLock { state in
       state.isRunning = false
-      defer { state.requests = [] }
-      return state.requests
+      return exchange(&state.requests, with: [])
     }
     let cause = DBusError(
       domain: "swift-keyring", code: 0, text: "the system can't start another thread")
-    for request in requests { answer(request, .failure(.init(cause))) }
+    for request in requests { request.outcome.settle(.init(cause)) }
   }
 
   private func leave(_ id: Int) {
     // Releasing the observer may end another observation. Release it outside the lock.
     let observer = state.withLock { state in
       state.requests.removeAll { $0.id == id }
-      state.outcomes[id] = nil
       return state.observers.removeValue(forKey: id)
     }
     _ = observer
@@ -128,13 +114,7 @@ final class ChangeMonitor: Sendable {
   }
 
   /// Makes the thread check for work.
-  func wake() {
-    let waiter = state.withLock { state in
-      state.hasWork = true
-      return state.waiter
-    }
-    waiter?.end()
-  }
+  func wake() { state.withLock(\.work).settle(()) }
 
   // MARK: - The thread
 
@@ -142,23 +122,14 @@ final class ChangeMonitor: Sendable {
     CallLoop.runToEnd {
       let reader = SignalLoop(of: self, at: address)
       while let work = nextWork() { await reader.runOnce(work) }
-      reader.close()
+      reader.disconnect()
     }
   }
 
   /// Waits until there may be work or the deadline passes.
   func waitForWork(until deadline: Deadline) async {
-    try? await Waiter.wait(until: deadline) { waiter in
-      let hasWork = state.withLock { state in
-        state.waiter = waiter
-        return state.hasWork
-      }
-      if hasWork { waiter.end() }
-    }
-    state.withLock { state in
-      state.waiter = nil
-      state.hasWork = false
-    }
+    _ = await state.withLock(\.work).wait(until: deadline.end)
+    state.withLock { $0.work = SharedOutcome() }
   }
 
   /// Returns the new requests and the current observers, or `nil` if there are no observers.
@@ -168,20 +139,12 @@ final class ChangeMonitor: Sendable {
         state.isRunning = false
         return nil
       }
-      defer { state.requests = [] }
-      return (state.requests, Set(state.observers.keys))
+      return (exchange(&state.requests, with: []), Set(state.observers.keys))
     }
   }
 
   func report(_ event: StorageEvent, to id: Int) {
     state.withLock { $0.observers[id] }?.report(event)
-  }
-
-  func answer(_ request: Request, _ outcome: Result<Void, SecretSession.OpeningFailure>) {
-    state.withLock { state in
-      if state.observers[request.id] != nil { state.outcomes[request.id] = outcome }
-    }
-    request.waiter.end()
   }
 }
 

@@ -47,7 +47,7 @@ struct CollectionReading: ProviderClient {
     var items: [ObjectPath: StoredItem] = [:]
     for (path, answer) in zip(paths, answers) {
       items[path] = answer.flatMap {
-        StoredItem(path: path, properties: $0, reserved: provider.reservedAttributes)
+        StoredItem(path: path, answer: $0, reserved: provider.reservedAttributes)
       }
     }
     return items

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import KeyringFoundation
 internal import KeyringStorage
 
 /// A collection under observation, with the state that was last reported.
@@ -196,13 +195,11 @@ final class ObservedCollection {
 
 extension StoredItem {
   fileprivate var fingerprint: Int {
-    let key = ItemKey(kind: ItemKind(rawValue: ""), attributes: [:])
-    let item = metadata(key)
     var hasher = Hasher()
     hasher.combine(label)
     hasher.combine(attributes)
-    hasher.combine(item.created)
-    hasher.combine(item.modified)
+    hasher.combine(created)
+    hasher.combine(modified)
     return hasher.finalize()
   }
 }

@@ -42,9 +42,6 @@ final class SignalLoop {
     if isIdle { await reporter.waitForWork(until: isBroken ? backoff.deadline : .never) }
   }
 
-  /// Ends the subscriptions and drops the connection to the bus.
-  func close() { disconnect() }
-
   /// Indicates whether there is something to try again after a while.
   ///
   /// A missing provider isn't such a case, because it announces itself.
@@ -61,7 +58,7 @@ final class SignalLoop {
     do throws(DBusError) {
       let new = try await BusConnection.open(address: address, until: deadline)
       connection = new
-      // The monitor calls close(), which ends the subscriptions, before it releases the loop.
+      // The monitor calls disconnect(), which ends the subscriptions, before it releases the loop.
       subscriptions = [
         new.subscribe(to: .ownerChanged(of: MethodCall.secrets)) { [unowned self] _ in
           forgetProvider()
@@ -70,18 +67,9 @@ final class SignalLoop {
           isDue = true
           reporter.wake()
         },
-        new.subscribe(to: .ofCollections) { [unowned self] in
-          itemSignal($0)
-          reporter.wake()
-        },
-        new.subscribe(to: .ofService) { [unowned self] in
-          collectionSignal($0)
-          reporter.wake()
-        },
-        new.subscribe(to: .unheard) { [unowned self] in
-          unheardChange($0)
-          reporter.wake()
-        },
+        new.subscribe(to: .ofCollections) { [unowned self] in itemSignal($0) },
+        new.subscribe(to: .ofService) { [unowned self] in collectionSignal($0) },
+        new.subscribe(to: .unheard) { [unowned self] in unheardChange($0) },
         new.whenClosed { [reporter] in reporter.wake() },
       ]
     } catch {
@@ -89,7 +77,8 @@ final class SignalLoop {
     }
   }
 
-  private func disconnect() {
+  /// Ends the subscriptions and drops the connection to the bus.
+  func disconnect() {
     for unsubscribe in subscriptions { unsubscribe() }
     subscriptions = []
     connection = nil
@@ -158,6 +147,7 @@ final class SignalLoop {
       signals.removeAll()
       for collection in observed.values { collection.interrupt() }
     }
+    reporter.wake()
   }
 
   /// The maximum number of items that are read one by one.
@@ -172,6 +162,7 @@ final class SignalLoop {
     for collection in observed.values {
       collection.collectionMayHaveChanged(signal.member == "CollectionChanged" ? path : nil)
     }
+    reporter.wake()
   }
 
   // MARK: - Reading
@@ -192,9 +183,9 @@ final class SignalLoop {
         observed[id] = nil
         throw .init(error)
       }
-      reporter.answer(request, .success(()))
+      request.outcome.settle(nil)
     } catch {
-      reporter.answer(request, .failure(error))
+      request.outcome.settle(error)
     }
   }
 

@@ -130,9 +130,7 @@ extension Operation {
     let reserved = provider.reservedAttributes
     for (path, answer) in zip(request.paths, answers.dropLast(groups.count)) {
       contents.properties[path] = answer.flatMap {
-        request.details.contains(.metadata)
-          ? StoredItem(path: path, properties: $0, reserved: reserved)
-          : StoredItem(path: path, attributes: $0, reserved: reserved)
+        StoredItem(path: path, answer: $0, reserved: reserved)
       }
     }
     let secrets = answers.suffix(groups.count)
@@ -174,9 +172,8 @@ extension Operation {
     for answer in [answers[0], answers[3]] {
       guard let answer, try !isLocked(answer) else { return }
     }
-    guard let properties = answers[1],
-      let stored = StoredItem(
-        path: path, properties: properties, reserved: provider.reservedAttributes),
+    guard let answer = answers[1],
+      let stored = StoredItem(path: path, answer: answer, reserved: provider.reservedAttributes),
       !stored.isLocked,
       let entry = answers[2]?.child(0).children.first, let secret = session.decode(entry.child(1))
     else { return }

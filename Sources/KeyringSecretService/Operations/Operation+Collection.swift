@@ -106,7 +106,7 @@ extension Operation {
       if isMine { return try await unlock(objects, for: unlocking, until: question) }
       do throws(DBusError) {
         try await asking { () async throws(DBusError) in
-          try await unlocking.wait(until: deadline)
+          try await unlocking.wait(until: deadline.end).check()
         }
       } catch {
         throw questionFailure(error)

@@ -52,7 +52,9 @@ extension Operation {
       // Another thread may have waited for the user in the meantime. That time doesn't count.
       addToDeadline(pause)
       // An alias may stand for a collection that doesn't exist.
-      if let collection = try await collection(aliased: "default"), try await exists(collection) {
+      if let collection = try await collection(aliased: "default"),
+        try await send(.label(ofCollection: collection)) != nil
+      {
         return collection
       }
       do throws(SecureStorageError) {
@@ -66,12 +68,6 @@ extension Operation {
           recoverySuggestion: Self.withoutPrompterOrDefault)
       }
     }
-  }
-}
-
-extension Operation {
-  private func exists(_ collection: ObjectPath) async throws(SecureStorageError) -> Bool {
-    try await send(.label(ofCollection: collection)) != nil
   }
 }
 

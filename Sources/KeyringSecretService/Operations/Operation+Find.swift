@@ -45,7 +45,7 @@ extension Operation {
   ///
   /// The properties of the item that was last found under the key are fetched concurrently.
   private func searchWhereItWas(_ key: ItemKey) async throws(SecureStorageError) -> SearchResult {
-    guard let path = session.itemPaths.paths(of: [key], in: options.collection)[key] else {
+    guard let path = knownPath(of: key) else {
       return try await searchEverything([key.attributes])
     }
     let request = ItemFetch([path], .metadata, in: session)

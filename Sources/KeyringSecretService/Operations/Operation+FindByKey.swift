@@ -21,7 +21,8 @@ extension Operation {
   func items(
     for keys: [ItemKey], _ details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    let known = session.itemPaths.paths(of: keys, in: options.collection)
+    var known: [ItemKey: ObjectPath] = [:]
+    for key in keys { known[key] = knownPath(of: key) }
     // Some providers may report each use of an item, or ask the user to confirm it. They aren't asked for
     // the secret of any other item.
     var search = KeySearch(keys, known, details, guessing: provider.listsLockedItems)
@@ -61,9 +62,14 @@ extension Operation {
 }
 
 extension Operation {
-  /// Remembers the path of the item with a key.
+  /// Returns the last known path of the item with a key.
+  func knownPath(of key: ItemKey) -> ObjectPath? {
+    session.itemPaths[ItemName(collection: options.collection, key: key)]
+  }
+
+  /// Remembers the path of the item with a key, or forgets it if the new path is `nil`.
   func record(_ path: ObjectPath?, of key: ItemKey) {
-    session.itemPaths.record(path, of: key, in: options.collection)
+    session.itemPaths[ItemName(collection: options.collection, key: key)] = path
   }
 }
 
@@ -131,28 +137,17 @@ private struct KeySearch {
 
   var isOver: Bool { steps.isEmpty }
 
-  /// The keys whose next step is a search for items regardless of owner.
-  private var unknown: [ItemKey] {
-    steps.compactMap { if case .anybodys = $1 { $0 } else { nil } }
-  }
-
-  /// The keys whose next step is a search for own items, and the probable paths of the items.
-  private var guesses: [ItemKey: ObjectPath?] {
-    steps.compactMapValues { if case .own(let path) = $0 { .some(path) } else { nil } }
-  }
-
-  /// The keys whose own items were found but not fetched, and the paths of the items.
-  private var known: [ItemKey: ObjectPath] {
-    steps.compactMapValues { if case .known(let path) = $0 { path } else { nil } }
-  }
-
   /// Returns the messages to send next.
   func nextFlight(in session: SecretSession) -> Flight {
-    let (guesses, known) = (guesses, known)
+    let guesses: [ItemKey: ObjectPath?] = steps.compactMapValues {
+      if case .own(let path) = $0 { .some(path) } else { nil }
+    }
+    let known = steps.compactMapValues { if case .known(let path) = $0 { path } else { nil } }
     // Two keys may have found the same item.
     let paths = Set(guesses.values.compactMap(\.self) + known.values)
     return Flight(
-      unknown: unknown, likely: Array(guesses.keys), guesses: guesses, known: known,
+      unknown: steps.compactMap { if case .anybodys = $1 { $0 } else { nil } },
+      likely: Array(guesses.keys), guesses: guesses, known: known,
       request: ItemFetch(Array(paths), details, in: session))
   }
 

@@ -4,14 +4,6 @@
 internal import KeyringStorage
 
 extension Operation {
-  /// Finds the items that match a query, newest first.
-  func items(matching query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
-    if let key = query.key, query.asksForKeyOnly, query.allowsUnlocking {
-      return try await items(for: [key], query.details).map(\.value)
-    }
-    return try await selectedItems(matching: query)
-  }
-
   /// Finds the items that match any kind of query, even while others change them.
   func selectedItems(matching query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
     var refusals: [ObjectPath: Int] = [:]

@@ -14,45 +14,33 @@ struct StoredItem {
   let isLocked: Bool
   /// The secret, if it was fetched.
   var secret: Secret?
-  private let created: UInt64
-  private let modified: UInt64
+  let created: UInt64
+  let modified: UInt64
 
   /// Indicates whether the item can have been found by its attributes.
   let showsAttributes: Bool
   /// The item's place in the list in which it was found.
   var place = 0
 
-  /// Creates an item from the answer to a request for all properties; returns `nil` for any other answer.
+  /// Creates an item from the answer to a request for all properties, or for the attributes alone.
   ///
-  /// The item doesn't have the reserved attributes, which the provider adds.
-  init?(path: ObjectPath, properties answer: Variant, reserved: Set<String>) {
-    let properties = answer.child(0)
-    guard let value = properties.member("Attributes", ofType: "a{ss}") else { return nil }
-    let attributes = value.strings
-    isLocked = properties.member("Locked", ofType: "b")?.bool ?? false
+  /// The attributes alone leave the label, the times and the lock state unknown. The item doesn't have the
+  /// reserved attributes, which the provider adds. The initializer returns `nil` for any other answer.
+  init?(path: ObjectPath, answer: Variant, reserved: Set<String>) {
+    let value = answer.child(0)
+    let properties = value.isOfType("a{sv}") ? value : nil
+    let found =
+      if let properties { properties.member("Attributes", ofType: "a{ss}") } else { value.child(0) }
+    guard let found, found.isOfType("a{ss}") else { return nil }
+    let attributes = found.strings
+    isLocked = properties?.member("Locked", ofType: "b")?.bool ?? false
     showsAttributes = isLocked || !Provider.isBeingRemoved(attributes)
     self.path = path
     number = path.number
     self.attributes = attributes.filter { !reserved.contains($0.key) }
-    label = properties.member("Label", ofType: "s")?.text ?? ""
-    created = properties.member("Created", ofType: "t")?.unsigned ?? 0
-    modified = properties.member("Modified", ofType: "t")?.unsigned ?? 0
-  }
-
-  /// Creates an item from the answer to a request for the attributes; returns `nil` for any other answer.
-  ///
-  /// The label, the times and the lock state are unknown. The item doesn't have the reserved attributes.
-  init?(path: ObjectPath, attributes answer: Variant, reserved: Set<String>) {
-    let value = answer.child(0).child(0)
-    guard value.isOfType("a{ss}") else { return nil }
-    let attributes = value.strings
-    isLocked = false
-    showsAttributes = !Provider.isBeingRemoved(attributes)
-    self.path = path
-    number = path.number
-    self.attributes = attributes.filter { !reserved.contains($0.key) }
-    label = ""
-    (created, modified) = (0, 0)
+    label = properties?.member("Label", ofType: "s")?.text ?? ""
+    created = properties?.member("Created", ofType: "t")?.unsigned ?? 0
+    modified = properties?.member("Modified", ofType: "t")?.unsigned ?? 0
   }
 
   /// Indicates whether this package created the item.

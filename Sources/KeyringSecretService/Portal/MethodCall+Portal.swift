@@ -22,9 +22,7 @@ extension MethodCall {
 
   /// Returns a call that requests the version of the Secret portal, which doesn't ask anyone.
   static func secretPortalVersion(from receiver: String) -> MethodCall {
-    MethodCall(
-      desktop, "org.freedesktop.DBus.Properties", "Get",
-      [.string("org.freedesktop.portal.Secret"), .string("version")], answer: "(v)", to: receiver)
+    property("version", of: desktop, "org.freedesktop.portal.Secret", to: receiver)
   }
 }
 

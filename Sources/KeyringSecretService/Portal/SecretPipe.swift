@@ -41,7 +41,13 @@ final class SecretPipe {
   ) async throws(DBusError) -> Variant {
     let output = self.output
     self.output = nil
-    return try await connection.send(message, with: output, until: deadline)
+    let result = try await CallLoop.result(until: deadline) { cancellable, callback, data in
+      connection.start(message, to: nil, with: output, cancellable, callback, data)
+    }
+    return Variant(
+      adopting: try DBusError.check {
+        g_dbus_connection_call_finish(connection.reference.pointer, result.pointer, &$0)
+      })
   }
 
   /// Reads the secret until the other program closes the pipe.
@@ -74,27 +80,6 @@ final class SecretPipe {
 }
 
 extension BusConnection {
-  /// Sends a message along with descriptors, and waits for the answer.
-  fileprivate func send(
-    _ message: MethodCall, with descriptors: GLibReference?, until deadline: Deadline
-  ) async throws(DBusError) -> Variant {
-    let type = g_variant_type_new(message.answer)
-    defer { g_variant_type_free(type) }
-    let result = try await CallLoop.result(until: deadline) {
-      [reference] cancellable, callback, data in
-      g_dbus_connection_call_with_unix_fd_list(
-        reference.pointer, message.receiver, message.object.text, message.interface,
-        message.method, message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START,
-        gint(Int32.max), descriptors.map { UnsafeMutablePointer($0.pointer) }, cancellable,
-        callback, data)
-    }
-    let answer = try DBusError.check {
-      g_dbus_connection_call_with_unix_fd_list_finish(
-        reference.pointer, nil, result.pointer, &$0)
-    }
-    return Variant(adopting: answer)
-  }
-
   /// The name that the bus has given to this connection.
   var uniqueName: String {
     g_dbus_connection_get_unique_name(reference.pointer).map { String(cString: $0) } ?? ""

@@ -75,16 +75,11 @@ extension DBusError {
   /// Items and collections come and go.
   func isUnknownObject(of message: MethodCall) -> Bool {
     // A service that doesn't know the method is at fault.
-    !message.isForService && isUnknownObject
+    !message.isForService && remoteName.map(Provider.errorsOfMissingObjects.contains) == true
   }
 
   /// Indicates whether the provider rejected an argument.
   var isInvalidArgument: Bool { remoteName == "org.freedesktop.DBus.Error.InvalidArgs" }
-
-  /// Indicates whether the object of the message doesn't exist or is gone.
-  private var isUnknownObject: Bool {
-    remoteName.map(Provider.errorsOfMissingObjects.contains) == true
-  }
 
   /// Returns `true` if a message was refused because something is gone or locked.
   ///

@@ -227,11 +227,12 @@ extension MethodCall {
   private static let propertiesInterface = "org.freedesktop.DBus.Properties"
   private static let set = "Set"
 
-  private static func property(
-    _ name: String, of object: ObjectPath, _ interface: String
+  static func property(
+    _ name: String, of object: ObjectPath, _ interface: String, to receiver: String? = nil
   ) -> MethodCall {
     MethodCall(
-      object, propertiesInterface, "Get", [.string(interface), .string(name)], answer: "(v)")
+      object, propertiesInterface, "Get", [.string(interface), .string(name)], answer: "(v)",
+      to: receiver)
   }
 
   private static func setProperty(

@@ -41,8 +41,9 @@ extension SecretServiceStorage {
   /// - Throws: `SecureStorageError` if the answer isn't known. It's `.ambiguous` if a key matches several
   ///   items of other programs and none of this package.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try validate(query, for: .read)
-    return try CallLoop.runToEnd { () async throws(SecureStorageError) in try await find(query) }
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in
+      try await itemsWithoutBlocking(matching: query)
+    }
   }
 
   /// Finds items, newest first, waiting for the keyring on the thread that all asynchronous calls share.
@@ -61,27 +62,11 @@ extension SecretServiceStorage {
     let found = await Result { () async throws(SecureStorageError) in
       try await perform(.read) { (call) async throws(SecureStorageError) in
         if let reporter { call.whenLooking = { reporter.report($0, of: $1) } }
-        return try await call.items(matching: query)
+        return try await call.selectedItems(matching: query)
       }
     }
     await reporter?.finish()
     return try found.get()
-  }
-
-  /// Finds the item stored under a key.
-  ///
-  /// This takes one step if the item was read or written before.
-  ///
-  /// - Parameters:
-  ///   - key: The key to look for.
-  ///   - details: The details of the item to fetch.
-  /// - Returns: The item, or `nil` if there is none.
-  /// - Throws: `SecureStorageError` if the answer isn't known. It's `.ambiguous` if the key matches several
-  ///   items of other programs and none of this package.
-  public func item(
-    for key: ItemKey, details: ItemQuery.Details
-  ) throws(SecureStorageError) -> SecureItem? {
-    try items(for: [key], details: details)[key]
   }
 
   /// Finds the items stored under keys, with as many waits as for one item.
@@ -186,11 +171,14 @@ extension SecretServiceStorage {
       var loss: SecureStorageError?
       while true {
         let call: Operation
-        do throws(SecureStorageError) {
-          call = try await self.call(operation, questions, until: deadline)
+        do throws(SecretSession.OpeningFailure) {
+          let (session, answers) = try await SessionCache.shared.session(
+            at: options.busAddress, asking: questions, until: deadline)
+          call = Operation(
+            operation, of: self, in: session, prefetchedReplies: answers, until: deadline)
         } catch {
           // A provider that is gone now may have received a message earlier.
-          throw loss ?? error
+          throw loss ?? error.error(operation, of: self)
         }
         do throws(SecureStorageError) {
           return try await body(call)
@@ -210,20 +198,6 @@ extension SecretServiceStorage {
 
   /// The maximum number of unusable sessions in a row that are replaced.
   private static let mostUnusableSessions = 4
-
-  private func call(
-    _ operation: SecureStorageError.Operation, _ questions: () -> [MethodCall],
-    until deadline: Deadline
-  ) async throws(SecureStorageError) -> Operation {
-    do throws(SecretSession.OpeningFailure) {
-      let (session, answers) = try await SessionCache.shared.session(
-        at: options.busAddress, asking: questions, until: deadline)
-      return Operation(
-        operation, of: self, in: session, prefetchedReplies: answers, until: deadline)
-    } catch {
-      throw error.error(operation, of: self)
-    }
-  }
 }
 
 extension SecretSession.OpeningFailure {

@@ -60,28 +60,23 @@ extension BusConnection {
     of signal: BusSignal, until deadline: Deadline,
     after ask: () async throws(DBusError) -> Bool
   ) async throws(DBusError) -> Variant? {
-    var arguments: Variant?
-    var senderHasLeft = false
-    var waiter: Waiter?
+    /// The arguments, or `nil` if the program has left without an answer.
+    let answer = SharedOutcome<Variant?>()
     let subscriptions = [
-      subscribe(to: signal) {
-        arguments = $0.arguments
-        waiter?.end()
-      },
+      subscribe(to: signal) { answer.settle($0.arguments) },
       subscribe(to: .ownerChanged(of: signal.sender ?? "")) { _ in
-        senderHasLeft = true
-        waiter?.end()
+        if answer.value == nil { answer.settle(nil) }
       },
     ]
     defer { for unsubscribe in subscriptions { unsubscribe() } }
 
     guard try await ask() else { return nil }
-    while arguments == nil, !senderHasLeft, !isClosed {
+    while answer.value == nil, !isClosed {
       if let failure = deadline.failure { throw failure }
       // No signal arrives here if the bus closes the connection, so the loop checks every second.
-      try? await Waiter.wait(until: deadline.atMost(.seconds(1))) { waiter = $0 }
+      _ = await answer.wait(until: min(deadline.end, .now(plus: .seconds(1))))
     }
-    if let arguments { return arguments }
+    if case .some(let arguments?) = answer.value { return arguments }
     throw DBusError(
       domain: "swift-keyring", code: 0, text: "the program left while it asked the user",
       remoteName: "org.freedesktop.DBus.Error.NoReply")

@@ -144,18 +144,20 @@ final class BusConnection: Sendable {
     }
   }
 
-  private func start(
-    _ message: MethodCall, to provider: String?, _ cancellable: UnsafeMutablePointer<GCancellable>?,
-    _ callback: GAsyncReadyCallback, _ data: gpointer
+  /// Starts a call, with descriptors that the message takes along.
+  func start(
+    _ message: MethodCall, to provider: String?, with descriptors: GLibReference? = nil,
+    _ cancellable: UnsafeMutablePointer<GCancellable>?, _ callback: GAsyncReadyCallback,
+    _ data: gpointer
   ) {
     let type = g_variant_type_new(message.answer)
     defer { g_variant_type_free(type) }
     // The deadline ends the wait, so GDBus needs no timer of its own.
-    g_dbus_connection_call(
+    g_dbus_connection_call_with_unix_fd_list(
       reference.pointer, message.receiver ?? provider, message.object.text, message.interface,
       message.method,
       message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START, gint(Int32.max),
-      cancellable, callback, data)
+      descriptors.map { UnsafeMutablePointer($0.pointer) }, cancellable, callback, data)
   }
 }
 

@@ -70,4 +70,19 @@ extension SecretSession {
     }
   }
 }
+
+extension SharedOutcome<SecretSession.OpeningFailure?> {
+  /// Waits until another task has opened what this one needs, or has failed.
+  ///
+  /// - Parameter deadline: The deadline of the wait.
+  /// - Throws: The failure, or that of the wait.
+  func check(until deadline: Deadline) async throws(SecretSession.OpeningFailure) {
+    do throws(DBusError) {
+      try await wait(until: deadline.end).check()
+    } catch {
+      throw SecretSession.OpeningFailure(error)
+    }
+    if case .some(let failure?) = value { throw failure }
+  }
+}
 #endif

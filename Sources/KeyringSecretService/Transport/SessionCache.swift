@@ -43,21 +43,9 @@ final class SessionCache: Sendable {
       case .session(let session): return (session, nil)
       case .mine(let opening):
         return try await open(address, asking: questions(), opening, until: deadline)
-      case .another(let opening): try await wait(for: opening, until: deadline)
+      case .another(let opening): try await opening.check(until: deadline)
       }
     }
-  }
-
-  /// Waits until another call has opened a session, or failed.
-  private func wait(
-    for opening: Opening, until deadline: Deadline
-  ) async throws(SecretSession.OpeningFailure) {
-    do throws(DBusError) {
-      try await opening.wait(until: deadline)
-    } catch {
-      throw SecretSession.OpeningFailure(error)
-    }
-    if case .some(let failure?) = opening.value { throw failure }
   }
 
   private enum Taken {

@@ -166,9 +166,6 @@ private final class PendingCall<Result: Sendable>: Sendable {
   }
 
   private func take() -> UnsafeContinuation<Outcome, Never>? {
-    continuation.withLock { continuation in
-      defer { continuation = nil }
-      return continuation
-    }
+    continuation.withLock { exchange(&$0, with: nil) }
   }
 }

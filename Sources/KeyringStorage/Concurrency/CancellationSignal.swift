@@ -73,10 +73,8 @@ public final class CancellationSignal: Sendable {
 
   package func cancel() {
     let handlers = state.withLock { state in
-      if !state.isCancelled { Self.cancelled.add(1, ordering: .releasing) }
-      state.isCancelled = true
-      defer { state.handlers = [:] }
-      return state.handlers
+      if !exchange(&state.isCancelled, with: true) { Self.cancelled.add(1, ordering: .releasing) }
+      return exchange(&state.handlers, with: [:])
     }
     for handler in handlers.values { handler() }
   }

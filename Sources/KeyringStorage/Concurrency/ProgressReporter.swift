@@ -36,8 +36,7 @@ package final class ProgressReporter: Sendable {
     if ThreadExecutor.current?.isSynchronous == true { return handler(completed, total) }
     let mustBegin = state.withLock { state in
       state.latest = (completed, total)
-      defer { state.isQueued = true }
-      return !state.isQueued
+      return !exchange(&state.isQueued, with: true)
     }
     if mustBegin { BlockingPool.shared.run { self.tell() } }
   }

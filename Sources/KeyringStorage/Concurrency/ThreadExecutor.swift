@@ -77,8 +77,7 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   private func turn() {
     let (jobs, next) = state.withLock { state in
       state.isWaiting = state.jobs.isEmpty
-      defer { state.jobs = [] }
-      return (state.jobs, state.timers.next)
+      return (exchange(&state.jobs, with: []), state.timers.next)
     }
     for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
     guard jobs.isEmpty else { return }

@@ -166,8 +166,7 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
   package func settle(_ value: Value) {
     let waiters = state.withLock { state in
       state.value = value
-      defer { state.waiters = [] }
-      return state.waiters
+      return exchange(&state.waiters, with: [])
     }
     for waiter in waiters { waiter.end() }
   }

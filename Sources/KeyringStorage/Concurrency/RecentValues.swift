@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Values that tasks of a process have found, to which a program that uses the same keys repeatedly returns.
+package final class RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  private let values = Mutex<[Key: Value]>([:])
+
+  /// The number of values at which all are forgotten.
+  ///
+  /// A program that uses more keys than this doesn't use the same keys repeatedly.
+  private static var limit: Int { 4096 }
+
+  package init() {}
+
+  package subscript(key: Key) -> Value? {
+    get { values.withLock { $0[key] } }
+    set {
+      values.withLock { values in
+        if values.count >= Self.limit { values = [:] }
+        values[key] = newValue
+      }
+    }
+  }
+}
