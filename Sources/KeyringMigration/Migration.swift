@@ -38,9 +38,10 @@ public struct Migration: Sendable {
     replacing isReplacing: Bool = false,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) {
-    let source = StorageMigrationSource(storage: source, selection: .query(query))
+    let source = StorageMigrationSource(base: source, selection: .query(query))
     self.init(
-      [MigrationTransfer(from: source, to: destination, replacing: isReplacing)], progress)
+      [MigrationTransfer(source: source, destination: destination, isReplacing: isReplacing)],
+      progress)
   }
 
   /// Creates a migration of the items with certain keys.
@@ -59,9 +60,10 @@ public struct Migration: Sendable {
     replacing isReplacing: Bool = false,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) {
-    let source = StorageMigrationSource(storage: source, selection: .keys(keys))
+    let source = StorageMigrationSource(base: source, selection: .keys(keys))
     self.init(
-      [MigrationTransfer(from: source, to: destination, replacing: isReplacing)], progress)
+      [MigrationTransfer(source: source, destination: destination, isReplacing: isReplacing)],
+      progress)
   }
 
   /// Creates a migration of plaintext values to a storage.
@@ -101,9 +103,9 @@ public struct Migration: Sendable {
     let transfers = parts.indices.map { index in
       let others = parts.indices.filter { $0 != index }.flatMap { parts[$0].items.map(\.path) }
       return MigrationTransfer(
-        from: PlaintextMigrationSource(
+        source: PlaintextMigrationSource(
           store: source.store, plans: parts[index].items, otherPaths: Set(others)),
-        to: parts[index].destination, replacing: isReplacing)
+        destination: parts[index].destination, isReplacing: isReplacing)
     }
     self.init(transfers, progress)
   }
@@ -130,9 +132,7 @@ public struct Migration: Sendable {
   @discardableResult
   public func run() throws(SecureStorageError) -> Int {
     var transfers = try verifiedTransfers()
-    try perform(.removing, &transfers) { (transfer, done) throws(SecureStorageError) in
-      try transfer.remove(done)
-    }
+    try perform(.removing, &transfers)
     return transfers.itemCount
   }
 
@@ -164,15 +164,7 @@ public struct Migration: Sendable {
   private func verifiedTransfers() throws(SecureStorageError) -> [MigrationTransfer] {
     var transfers = transfers
     for index in transfers.indices { try transfers[index].read() }
-    try perform(.checking, &transfers) { (transfer, done) throws(SecureStorageError) in
-      try transfer.check(done)
-    }
-    try perform(.writing, &transfers) { (transfer, done) throws(SecureStorageError) in
-      try transfer.write(done)
-    }
-    try perform(.verifying, &transfers) { (transfer, done) throws(SecureStorageError) in
-      try transfer.verify(done)
-    }
+    for phase in [Phase.checking, .writing, .verifying] { try perform(phase, &transfers) }
     return transfers
   }
 
@@ -193,14 +185,13 @@ public struct Migration: Sendable {
   }
 
   private func perform(
-    _ phase: Phase, _ transfers: inout [MigrationTransfer],
-    _ step: (inout MigrationTransfer, _ done: () -> Void) throws(SecureStorageError) -> Void
+    _ phase: Phase, _ transfers: inout [MigrationTransfer]
   ) throws(SecureStorageError) {
     if CancellationSignal.isCurrentCancelled { throw Self.canceled }
     var state = Progress(phase: phase, completed: 0, total: transfers.itemCount)
     progress(state)
     for index in transfers.indices {
-      try step(&transfers[index]) {
+      try transfers[index].perform(phase) {
         state.completed += 1
         progress(state)
       }

@@ -4,20 +4,13 @@ internal import KeyringStorage
 
 /// The transfer of items from one source to one destination, step by step.
 struct MigrationTransfer: Sendable {
-  private let source: any MigrationSource
-  private let destination: any SecureStorage
-  private let isReplacing: Bool
+  let source: any MigrationSource
+  let destination: any SecureStorage
+  let isReplacing: Bool
   /// The items of the source.
   private(set) var items: [SecureItem] = []
   /// The keys of the items that the destination already had.
-  private var alreadyPresent: Set<ItemKey> = []
-
-  init(
-    from source: any MigrationSource, to destination: any SecureStorage, replacing isReplacing: Bool
-  ) {
-    (self.source, self.destination) = (source, destination)
-    self.isReplacing = isReplacing
-  }
+  private(set) var alreadyPresent: Set<ItemKey> = []
 
   mutating func read() throws(SecureStorageError) {
     items = try source.items()
@@ -31,7 +24,19 @@ struct MigrationTransfer: Sendable {
     }
   }
 
-  mutating func check(_ done: () -> Void) throws(SecureStorageError) {
+  /// Performs a phase, and calls a closure for each item.
+  mutating func perform(
+    _ phase: Migration.Phase, _ done: () -> Void
+  ) throws(SecureStorageError) {
+    switch phase {
+    case .checking: try check(done)
+    case .writing: try write(done)
+    case .verifying: try verify(done)
+    case .removing: if !items.isEmpty { try source.remove(items, done) }
+    }
+  }
+
+  private mutating func check(_ done: () -> Void) throws(SecureStorageError) {
     var isAnyFound = false
     for batch in items.batches {
       let found = try destination.items(for: batch.map(\.key), details: .all)
@@ -58,14 +63,14 @@ struct MigrationTransfer: Sendable {
     }
   }
 
-  func write(_ done: () -> Void) throws(SecureStorageError) {
+  private func write(_ done: () -> Void) throws(SecureStorageError) {
     for item in items {
       if !alreadyPresent.contains(item.key) { try write(item) }
       done()
     }
   }
 
-  func verify(_ done: () -> Void) throws(SecureStorageError) {
+  private func verify(_ done: () -> Void) throws(SecureStorageError) {
     for batch in items.batches {
       let found = try destination.items(for: batch.map(\.key), details: .all)
       for item in batch {
@@ -78,10 +83,6 @@ struct MigrationTransfer: Sendable {
         done()
       }
     }
-  }
-
-  func remove(_ done: () -> Void) throws(SecureStorageError) {
-    if !items.isEmpty { try source.remove(items, done) }
   }
 
   private func write(_ item: SecureItem) throws(SecureStorageError) {

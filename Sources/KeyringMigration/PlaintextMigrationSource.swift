@@ -18,10 +18,10 @@ struct PlaintextMigrationSource: MigrationSource {
     for (plan, value) in zip(plans, values) {
       guard let value else { continue }
       guard seen.insert(plan.path).inserted else {
-        throw failure(.ambiguous, "The value \(plan.name) is mapped to several items.")
+        throw store.failure(.ambiguous, .read, "The value \(plan.name) is mapped to several items.")
       }
       guard let item = plan.item(value) else {
-        throw failure(.undecodable, "The value \(plan.name) has another type.")
+        throw store.failure(.undecodable, .read, "The value \(plan.name) has another type.")
       }
       result.append(item)
     }
@@ -40,11 +40,5 @@ struct PlaintextMigrationSource: MigrationSource {
       }
     }
     for _ in migrated { done() }
-  }
-
-  private func failure(_ code: SecureStorageError.Code, _ message: String) -> SecureStorageError {
-    SecureStorageError(
-      code, operation: .read, backendName: store.name, message: message,
-      recoverySuggestion: "Correct it, and run the migration again.")
   }
 }

@@ -127,7 +127,7 @@ extension SecureProperties {
     let members = members.filter { seen.insert($0.key).inserted }
     func items(_ members: [any SecurePropertyMember]) -> [PlaintextMapping] {
       members.map {
-        PlaintextMapping(path: paths[$0.name] ?? [$0.name], as: $0.key, parsing: $0.parse)
+        PlaintextMapping(path: paths[$0.name] ?? [$0.name], key: $0.key, parse: $0.parse)
       }
     }
     let common = items(members.filter { !$0.hasExplicitStorage })

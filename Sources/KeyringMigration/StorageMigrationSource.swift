@@ -9,12 +9,8 @@ struct StorageMigrationSource: MigrationSource {
     case keys([ItemKey])
   }
 
-  private let base: any SecureStorage
-  private let selection: Selection
-
-  init(storage: any SecureStorage, selection: Selection) {
-    (base, self.selection) = (storage, selection)
-  }
+  let base: any SecureStorage
+  let selection: Selection
 
   var storage: (any SecureStorage)? { base }
 

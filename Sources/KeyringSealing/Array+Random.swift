@@ -4,8 +4,7 @@
 extension [UInt8] {
   /// Returns bytes from the system's source of randomness.
   package static func random(_ count: Int) -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<count).map { _ in .random(in: 0...255, using: &generator) }
+    (0..<count).map { _ in .random(in: 0...255) }
   }
 }
 #endif

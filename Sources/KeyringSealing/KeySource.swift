@@ -89,9 +89,8 @@ public struct KeySource: Sendable {
 
   /// Returns a random key that can't be guessed.
   package static func newKey() -> Secret {
-    var generator = SystemRandomNumberGenerator()
-    return Secret(capacity: leastByteCount) { room in
-      for index in room.indices { room[index] = .random(in: 0...255, using: &generator) }
+    Secret(capacity: leastByteCount) { room in
+      for index in room.indices { room[index] = .random(in: 0...255) }
       return room.count
     }
   }

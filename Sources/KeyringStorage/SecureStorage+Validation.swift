@@ -45,7 +45,7 @@ extension SecureStorage {
       throw check.refusal("query", "must name a key, an attribute or a label")
     }
     if let key = query.key { try check.key(key) }
-    if let kind = query.kind { try check.kind(kind) }
+    if let kind = query.kind { try check.word(kind.rawValue, "kind") }
     if let label = query.label { try check.text(label, "label") }
     for (name, value) in query.attributes {
       try check.text(name, "attributes")
@@ -113,7 +113,7 @@ private struct ArgumentCheck {
 
   func key(_ key: ItemKey) throws(SecureStorageError) {
     if key.isValidated { return }
-    try kind(key.kind)
+    try word(key.kind.rawValue, "kind")
     if key.attributes.isEmpty { throw refusal("key", "must have a part") }
     for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
       if AttributeName.isReserved(name) { throw refusal("key", "must not name \"\(name)\"") }
@@ -123,12 +123,8 @@ private struct ArgumentCheck {
     key.isValidated = true
   }
 
-  func kind(_ kind: ItemKind) throws(SecureStorageError) {
-    try word(kind.rawValue, "kind")
-  }
-
   /// Checks text that a storage writes as one word of a list: a kind, or the name of a key's part.
-  private func word(_ word: String, _ argument: String) throws(SecureStorageError) {
+  func word(_ word: String, _ argument: String) throws(SecureStorageError) {
     try text(word, argument)
     if word.utf8.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ",") }) {
       throw refusal(argument, "must not contain \":\" or \",\"")

@@ -14,16 +14,8 @@ public import Testing
 /// }
 /// ```
 public struct SecureStorageTrait: TestTrait, SuiteTrait, TestScoping {
-  private let makeStorage: @Sendable () -> any SecureStorage
-  private let failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
-
-  init(
-    _ makeStorage: @escaping @Sendable () -> any SecureStorage,
-    _ failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
-  ) {
-    self.makeStorage = makeStorage
-    self.failureHandler = failureHandler
-  }
+  let makeStorage: @Sendable () -> any SecureStorage
+  let failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
 
   /// Indicates that the trait applies to each test of a suite.
   public var isRecursive: Bool { true }
@@ -52,6 +44,6 @@ extension Trait where Self == SecureStorageTrait {
     _ storage: @autoclosure @escaping @Sendable () -> any SecureStorage = InMemoryStorage(),
     failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? = nil
   ) -> Self {
-    SecureStorageTrait(storage, failureHandler)
+    SecureStorageTrait(makeStorage: storage, failureHandler: failureHandler)
   }
 }

@@ -86,7 +86,7 @@ import Testing
         unlink(path + ".lock")
         try other.setPassword("other's", for: .second)
       }
-      content.remove([.first])
+      _ = content.removeItems(matching: .key(.first))
     }
     #expect(calls == 3)
     #expect(try storage.password(for: .first) == nil)

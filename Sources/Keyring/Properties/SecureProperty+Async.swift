@@ -12,7 +12,7 @@ extension SecureProperty {
   public nonisolated(nonsending) func read() async throws(SecureStorageError) -> Value? {
     let property = resolved
     let value = try await property.storage.value(for: property.key, as: coding)
-    readSucceeded()
+    failures.readSucceeded()
     return value
   }
 
@@ -24,7 +24,7 @@ extension SecureProperty {
   public nonisolated(nonsending) func write(_ value: Value?) async throws(SecureStorageError) {
     let property = resolved
     try await property.storage.setValue(value, for: property.key, as: coding)
-    writeSucceeded()
+    failures.writeSucceeded()
   }
 
   /// Removes the item without blocking the task's thread.
@@ -36,7 +36,7 @@ extension SecureProperty {
   public nonisolated(nonsending) func remove() async throws(SecureStorageError) -> Bool {
     let property = resolved
     let wasThere = try await property.storage.remove(property.key)
-    writeSucceeded()
+    failures.writeSucceeded()
     return wasThere
   }
 

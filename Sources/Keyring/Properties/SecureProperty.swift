@@ -14,7 +14,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   private var explicitStorage: StorageBox?
   let coding: ItemCoding<Value>
   private var itemKey: PropertyKey
-  private let failures = Failures()
+  let failures = Failures()
 
   init(
     name: String, storage: (any SecureStorage)?, as coding: ItemCoding<Value>,
@@ -59,7 +59,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
     // Calling the method on a local constant avoids a copy of the storage inside the box.
     let chosen = chosenStorage
     let value = try coding.value(for: key, from: chosen.storage)
-    readSucceeded()
+    failures.readSucceeded()
     return value
   }
 
@@ -70,7 +70,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   ///   After an error such as `.timedOut` or `.connectionLost`, the new value may have been stored.
   public func write(_ value: Value?) throws(SecureStorageError) {
     try storage.setValue(value, for: key, as: coding)
-    writeSucceeded()
+    failures.writeSucceeded()
   }
 
   /// Removes the item.
@@ -83,7 +83,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   @discardableResult
   public func remove() throws(SecureStorageError) -> Bool {
     let wasThere = try storage.remove(key)
-    writeSucceeded()
+    failures.writeSucceeded()
     return wasThere
   }
 
@@ -94,10 +94,6 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   public func exists() throws(SecureStorageError) -> Bool {
     try storage.exists(key)
   }
-
-  func readSucceeded() { failures.readSucceeded() }
-
-  func writeSucceeded() { failures.writeSucceeded() }
 
   // MARK: - Plain reads and assignments
 
@@ -140,7 +136,7 @@ extension SecureProperty: CustomStringConvertible, CustomReflectable {
 }
 
 /// The errors of one property, shared by all its copies.
-private final class Failures: Sendable {
+final class Failures: Sendable {
   private struct State {
     var read: SecureStorageError?
     var write: SecureStorageError?

@@ -29,7 +29,7 @@ extension SecureProperties {
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
     var count = 0
     var failure: SecureStorageError?
-    for member in resolved.members {
+    for member in members.map(\.resolvedMember) {
       do throws(SecureStorageError) {
         if try await member.removeWithoutBlocking() { count += 1 }
       } catch {
@@ -59,7 +59,9 @@ extension SecureProperties {
       let found = try await part.storage.items(for: part.keys, details: .all)
       items += part.keys.compactMap { found[$0] }
     }
-    items = items.withoutRepetition
+    // Two properties can have the same key.
+    var seen: Set<ItemKey> = []
+    items = items.filter { seen.insert($0.key).inserted }
     for item in items { try await storage.save(item.sanitized, mode: mode) }
     return items.count
   }

@@ -89,15 +89,6 @@ public struct SecureProperties: Sendable {
     }
   }
 
-  /// The same properties with their current storages and keys fixed.
-  var resolved: SecureProperties {
-    SecureProperties(members: members.map { $0.resolvedMember })
-  }
-
-  private init(members: [any SecurePropertyMember]) {
-    self.members = members
-  }
-
   /// The properties of one storage, with their current keys.
   struct Part {
     let storage: any SecureStorage
@@ -139,14 +130,13 @@ extension SecureProperties {
 
 /// The values of many properties, read at the same time.
 public struct SecureValues: Sendable {
-  private var items: [ObjectIdentifier: SecureItem] = [:]
-  private var known: Set<ObjectIdentifier> = []
+  /// The items of the properties that were read, `nil` for those without one.
+  private var items: [ObjectIdentifier: SecureItem?] = [:]
 
   /// Adds the items that were found in a storage.
   mutating func add(_ found: [ItemKey: SecureItem], to part: SecureProperties.Part) {
     for (member, key) in zip(part.members, part.keys) {
-      items[member.identity] = found[key]
-      known.insert(member.identity)
+      items[member.identity] = .some(found[key])
     }
   }
 
@@ -158,22 +148,14 @@ public struct SecureValues: Sendable {
   ///   one of those that were read.
   public subscript<Value>(_ property: SecureProperty<Value>) -> Value? {
     get throws(SecureStorageError) {
-      guard known.contains(property.identity) else {
+      guard let found = items[property.identity] else {
         throw SecureStorageError(
           .invalidArgument, operation: .read, backendName: "SecureValues",
           message: "The property \"\(property.name)\" isn't one of those that were read.",
           argument: "property")
       }
-      guard let item = items[property.identity] else { return nil }
+      guard let item = found else { return nil }
       return try property.coding.value(of: item, from: "SecureValues")
     }
-  }
-}
-
-extension [SecureItem] {
-  /// The items with each key only once, because two properties can have the same key.
-  var withoutRepetition: [SecureItem] {
-    var seen: Set<ItemKey> = []
-    return filter { seen.insert($0.key).inserted }
   }
 }

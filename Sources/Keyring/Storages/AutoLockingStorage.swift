@@ -38,43 +38,33 @@ public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
-    try await lockingAfterwards(.save) { () async throws(SecureStorageError) in
-      try await base.save(item, mode: mode)
-    }
+    try await lockingAfterwards(.save, await base.save(item, mode: mode))
   }
 
   /// Returns the items that match a query, after the user has unlocked the collection.
   public func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {
-    try await lockingAfterwards(.read) { () async throws(SecureStorageError) in
-      try await base.items(matching: query)
-    }
+    try await lockingAfterwards(.read, await base.items(matching: query))
   }
 
   /// Returns the items stored under keys, after the user has unlocked the collection.
   public func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    try await lockingAfterwards(.read) { () async throws(SecureStorageError) in
-      try await base.items(for: keys, details: details)
-    }
+    try await lockingAfterwards(.read, await base.items(for: keys, details: details))
   }
 
   /// Removes the items that match a query, after the user has unlocked the collection.
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
-    try await lockingAfterwards(.remove) { () async throws(SecureStorageError) in
-      try await base.removeItems(matching: query)
-    }
+    try await lockingAfterwards(.remove, await base.removeItems(matching: query))
   }
 
   /// Returns the name of the storage that has an item, after the user has unlocked the collection.
   public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
-    try await lockingAfterwards(.read) { () async throws(SecureStorageError) in
-      try await base.origin(of: key)
-    }
+    try await lockingAfterwards(.read, await base.origin(of: key))
   }
 
   /// Finds out whether the collection can be used, without unlocking it.
@@ -85,7 +75,7 @@ public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
 
   private func lockingAfterwards<Result>(
     _ operation: SecureStorageError.Operation,
-    _ body: () async throws(SecureStorageError) -> Result
+    _ body: @autoclosure () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     try await ThreadExecutor.ofTurns.run { () async throws(SecureStorageError) in
       // Run one operation at a time. While one has unlocked the collection, another would run without a

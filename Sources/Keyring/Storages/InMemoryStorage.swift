@@ -83,10 +83,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     /// Creates the collection, or returns `false` if it already exists.
     func create(_ collection: Collection) -> Bool {
       all.withLock { all in
-        let isNew = collection.items.withLock { items in
-          defer { items.isMade = true }
-          return !items.isMade
-        }
+        let isNew = !collection.items.withLock { exchange(&$0.isMade, with: true) }
         if isNew {
           all.removeAll { $0 === collection }
           all.append(collection)
@@ -266,8 +263,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     let collection = place.collections.collection(labeled: label)
     return collection.items.withLock { items in
       for key in items.entries.keys { collection.observers.report(.changed(.removed(key))) }
-      defer { items = Items() }
-      return items.isMade
+      return exchange(&items, with: Items()).isMade
     }
   }
 

@@ -177,6 +177,13 @@ public struct SecureStorageError: Error, Sendable, Equatable {
         recoverySuggestion: recoverySuggestion?.inOneLine ?? code.recoverySuggestion,
         argument: argument, underlying: underlying))
   }
+
+  /// Returns the same error for another operation.
+  package func during(_ operation: Operation) -> SecureStorageError {
+    var error = self
+    error.operation = operation
+    return error
+  }
 }
 
 extension SecureStorageError: CustomStringConvertible, LocalizedError {

@@ -75,16 +75,8 @@ public struct Secret: Sendable {
   ///
   /// The check reads the bytes in place, because a `String` wouldn't be overwritten.
   package var isUTF8: Bool {
-    withUnsafeBytes { bytes in
-      var decoder = UTF8()
-      var rest = bytes.makeIterator()
-      while true {
-        switch decoder.decode(&rest) {
-        case .scalarValue: continue
-        case .emptyInput: return true
-        case .error: return false
-        }
-      }
+    withUnsafeBytes {
+      !transcode($0.makeIterator(), from: UTF8.self, to: UTF32.self, stoppingOnError: true) { _ in }
     }
   }
 

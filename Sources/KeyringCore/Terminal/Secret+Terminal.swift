@@ -79,21 +79,17 @@ private struct HiddenInput {
       let signals = CaughtSignals()
       let event = ask(signals)
       show()
+      let number: Int32? = if case .signal(let number) = event { number } else { nil }
+      signals.release(raising: number)
       switch event {
-      case .line(let secret):
-        signals.release()
-        return secret
-      case .signal(SIGTSTP):
-        // By default, this stops the program until it continues.
-        signals.release(raising: SIGTSTP)
-      case .signal(let number):
-        signals.release(raising: number)
+      case .line(let secret): return secret
+      // By default, this has stopped the program until it continued.
+      case .signal(SIGTSTP): continue
+      case .signal:
         throw Self.error(.userCanceled, "The question was interrupted.", "Try again.")
       case .end:
-        signals.release()
         throw Self.error(.userCanceled, "The terminal returned no line of text.", "Try again.")
       case .longLine:
-        signals.release()
         throw Self.error(
           .invalidArgument, "The line is longer than the terminal accepts.", "Enter a shorter line."
         )
@@ -189,7 +185,11 @@ private struct CaughtSignals {
       sigaction(number, &own, nil)
       return (number, action)
     }
-    blocked = Self.changeMask(SIG_UNBLOCK, before.map(\.number))
+    var (set, blocked) = (sigset_t(), sigset_t())
+    sigemptyset(&set)
+    for (number, _) in before { sigaddset(&set, number) }
+    pthread_sigmask(SIG_UNBLOCK, &set, &blocked)
+    self.blocked = blocked
   }
 
   /// Waits for input, and returns `nil`, or for a signal, and returns its number.
@@ -204,8 +204,8 @@ private struct CaughtSignals {
 
   /// Gives the signals back to the program, together with those that have arrived.
   ///
-  /// - Parameter first: The signal that has ended the question.
-  func release(raising first: Int32? = nil) {
+  /// - Parameter first: The signal that has ended the question, if one has.
+  func release(raising first: Int32?) {
     for (number, action) in before {
       var action = action
       sigaction(number, &action, nil)
@@ -215,15 +215,6 @@ private struct CaughtSignals {
     while let number = SignalPipe.shared?.next() { raise(number) }
     var blocked = blocked
     pthread_sigmask(SIG_SETMASK, &blocked, nil)
-  }
-
-  /// Changes the signals that this thread blocks, and returns those that it has blocked before.
-  private static func changeMask(_ change: Int32, _ numbers: [Int32]) -> sigset_t {
-    var (set, before) = (sigset_t(), sigset_t())
-    sigemptyset(&set)
-    for number in numbers { sigaddset(&set, number) }
-    pthread_sigmask(change, &set, &before)
-    return before
   }
 }
 

@@ -13,7 +13,7 @@ struct FileDeadline {
 
   /// Throws an error if the operation was cancelled.
   static func check() throws(SecureStorageError) {
-    if CancellationSignal.isCurrentCancelled { throw failure(.canceled) }
+    if CancellationSignal.isCurrentCancelled { throw SecureStorageError(.canceled) }
   }
 
   /// Repeats an attempt until it succeeds.
@@ -26,17 +26,14 @@ struct FileDeadline {
     while true {
       try Self.check()
       if let result = try attempt() { return result }
-      if ContinuousClock.now >= end { throw Self.failure(.timedOut) }
+      if ContinuousClock.now >= end {
+        throw SecureStorageError(
+          .timedOut, "Another process didn't finish writing the file in time.",
+          recoverySuggestion: "Look for a process that hangs, and try again.")
+      }
       var pause = timespec(tv_sec: 0, tv_nsec: .random(in: 500_000..<1_500_000))
       nanosleep(&pause, nil)
     }
-  }
-
-  private static func failure(_ code: SecureStorageError.Code) -> SecureStorageError {
-    SecureStorageError(
-      code, operation: .read, backendName: "\(EncryptedFileStorage.self)",
-      message: code == .timedOut ? "Another process didn't finish writing the file in time." : nil,
-      recoverySuggestion: code == .timedOut ? "Look for a process that hangs, and try again." : nil)
   }
 }
 #endif

@@ -36,7 +36,7 @@ struct FileLocation: Sendable {
   func check() throws(SecureStorageError) {
     guard !["", ".", ".."].contains(name), !path.utf8.contains(0) else {
       throw SecureStorageError(
-        .invalidArgument, self, "The argument \"path\" must be the path of a file.",
+        .invalidArgument, "The argument \"path\" must be the path of a file.",
         argument: "path")
     }
   }

@@ -25,8 +25,6 @@ struct FileContent: Sendable {
     matches(query).map { $0.value.item(query.details) }
   }
 
-  func keys(matching query: ItemQuery) -> [ItemKey] { matches(query).map(\.key) }
-
   private func matches(_ query: ItemQuery) -> [(key: ItemKey, value: FileEntry)] {
     if query.asksForKeyOnly, let key = query.key {
       return entries[key].map { [(key, $0)] } ?? []
@@ -59,9 +57,12 @@ struct FileContent: Sendable {
     isChanged = true
   }
 
-  mutating func remove(_ keys: [ItemKey]) {
-    for key in keys { entries[key] = nil }
-    if !keys.isEmpty { isChanged = true }
+  /// Removes the items that match a query, and returns their number.
+  mutating func removeItems(matching query: ItemQuery) -> Int {
+    let found = matches(query)
+    for (key, _) in found { entries[key] = nil }
+    if !found.isEmpty { isChanged = true }
+    return found.count
   }
 
   // MARK: - Encoding
@@ -87,13 +88,13 @@ struct FileContent: Sendable {
     }
     guard content.count <= FileLocation.largest - FileHeader.byteCount - SealingKey.overhead else {
       throw SecureStorageError(
-        .invalidArgument, place, "The file would be larger than \(FileLocation.largest) bytes.",
+        .invalidArgument, "The file would be larger than \(FileLocation.largest) bytes.",
         recoverySuggestion: "Remove items, or use another file for some of them.",
         argument: "secret")
     }
     for (key, start) in places { entries[key]?.move(to: content, at: start) }
     isChanged = false
-    return try SealedFile.bytes(sealing: content, envelope, place)
+    return try SealedFile.bytes(sealing: content, envelope)
   }
 
   /// Decrypts the items of a file.
@@ -122,7 +123,7 @@ struct FileContent: Sendable {
     }
     guard name.hasSameBytes(place.name) else {
       throw SecureStorageError(
-        .damaged, place, "The file \(place.path) was written with the name “\(name)”.",
+        .damaged, "The file \(place.path) was written with the name “\(name)”.",
         recoverySuggestion: "Rename the file to that name, or restore the right file."
       )
     }

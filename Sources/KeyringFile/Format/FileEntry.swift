@@ -42,11 +42,7 @@ struct FileEntry: Sendable {
   }
 
   /// A copy of the secret.
-  var secret: Secret {
-    memory.withUnsafeBytes {
-      Secret(copying: UnsafeRawBufferPointer(rebasing: $0[record].suffix(secretCount)))
-    }
-  }
+  var secret: Secret { memory[record.suffix(secretCount)] }
 
   /// Returns whether both entries come from the same write.
   func isSame(as other: FileEntry) -> Bool {

@@ -37,7 +37,7 @@ struct FileHeader: Sendable, Equatable {
     let version = UInt16(file[8]) << 8 | UInt16(file[9])
     guard version == Self.version else {
       throw SecureStorageError(
-        .undecodable, place,
+        .undecodable,
         "The file \(place.path) has format \(version); this program knows \(Self.version).",
         recoverySuggestion: "Use a newer version of the program, if there is one.")
     }

@@ -17,14 +17,14 @@ struct SealedFile {
 
   /// Encrypts content and returns the bytes of the whole file.
   static func bytes(
-    sealing content: Secret, _ envelope: Envelope, _ place: FileLocation
+    sealing content: Secret, _ envelope: Envelope
   ) throws(SecureStorageError) -> [UInt8] {
     let header = FileHeader(envelope.wrappedKey).bytes
     var file = header
     do throws(SealingKey.Failure) {
       try envelope.dataKey.seal(content, authenticating: header, appendingTo: &file)
     } catch {
-      throw SecureStorageError(.other, place, "The content can't be encrypted.")
+      throw SecureStorageError(.other, "The content can't be encrypted.")
     }
     return file
   }

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The observers of a file, and the watcher that wakes them.
 final class FileObservers: Sendable {
-  private let observers = ObserverList()
+  let list = ObserverList()
   private let watcher = Mutex<FileWatcher?>(nil)
   private let visibility = Mutex(Visibility())
 
@@ -15,10 +15,6 @@ final class FileObservers: Sendable {
     var isReadable = true
     var isWatched = true
   }
-
-  var isEmpty: Bool { observers.isEmpty }
-
-  func report(_ event: StorageEvent) { observers.report(event) }
 
   /// Reports when changes begin or cease to go unnoticed, once each.
   ///
@@ -29,7 +25,7 @@ final class FileObservers: Sendable {
       visibility = Visibility(isReadable: isReadable, isWatched: isWatched ?? visibility.isWatched)
       return (before.isReadable && before.isWatched, visibility.isReadable && visibility.isWatched)
     }
-    if before != now { report(now ? .resumed : .interrupted) }
+    if before != now { list.report(now ? .resumed : .interrupted) }
   }
 
   /// Watches a file from now on.
@@ -42,10 +38,6 @@ final class FileObservers: Sendable {
     try watcher.withLock { (watcher) throws(FileFailure) in
       if watcher == nil { watcher = try FileWatcher(place, onEvent) }
     }
-  }
-
-  func add(_ observer: @escaping @Sendable (StorageEvent) -> Void) -> StorageSubscription {
-    observers.add(observer)
   }
 }
 #endif

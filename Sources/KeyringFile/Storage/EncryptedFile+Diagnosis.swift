@@ -17,9 +17,7 @@ extension EncryptedFile {
       subject = "folder"
       try diagnoseFolder(&diagnosis, subject, isNew: header == nil)
     } catch {
-      var error = error
-      error.operation = .diagnose
-      diagnosis.add(subject, error)
+      diagnosis.add(subject, error.during(.diagnose))
     }
   }
 
@@ -32,18 +30,14 @@ extension EncryptedFile {
       return nil
     }
     let header = try SealedFile(bytes, place).header
-    do throws(FileFailure) {
-      let status = try file.status()
-      let mode = status.st_mode & 0o7777
-      diagnosis.add(
-        subject,
-        "\(place.path), of user \(status.st_uid), mode \(String(mode, radix: 8)), "
-          + "format \(FileHeader.version)",
-        recoverySuggestion: mode & 0o077 == 0
-          ? nil : "Other users can copy it. Run chmod 600 on it.")
-    } catch {
-      throw SecureStorageError(place, error)
-    }
+    let status = try attempt(file.status())
+    let mode = status.st_mode & 0o7777
+    diagnosis.add(
+      subject,
+      "\(place.path), of user \(status.st_uid), mode \(String(mode, radix: 8)), "
+        + "format \(FileHeader.version)",
+      recoverySuggestion: mode & 0o077 == 0
+        ? nil : "Other users can copy it. Run chmod 600 on it.")
     return header
   }
 
@@ -58,7 +52,7 @@ extension EncryptedFile {
         // unavailable.
         guard header != nil, other.isUnavailable else { throw failure }
         throw SecureStorageError(
-          .keyNotFound, place, "The key for \(place.path) isn't available. \(failure.message)",
+          .keyNotFound, "The key for \(place.path) isn't available. \(failure.message)",
           recoverySuggestion: failure.recoverySuggestion, underlying: failure.underlying)
       }
     }
@@ -97,7 +91,7 @@ extension EncryptedFile {
   /// Returns the error for a machine on which nothing is stored and nothing can be stored.
   private func noStorage(_ cause: SecureStorageError) -> SecureStorageError {
     SecureStorageError(
-      .noStorage, place, cause.message, recoverySuggestion: cause.recoverySuggestion,
+      .noStorage, cause.message, recoverySuggestion: cause.recoverySuggestion,
       underlying: cause.underlying)
   }
 

@@ -49,7 +49,7 @@ final class EncryptedFile: Sendable {
   ) throws(SecureStorageError) -> Version? {
     try FileDeadline.check()
     try place.check()
-    let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
+    let identity = try attempt(FileIdentity(at: place.path))
     guard let identity else {
       try keep(nil)
       return nil
@@ -74,14 +74,14 @@ final class EncryptedFile: Sendable {
   private func keep(_ version: Version?) throws(SecureStorageError) {
     try newest.withLock { (newest) throws(SecureStorageError) in
       if version == nil && newest == nil { return }
-      let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
+      let identity = try attempt(FileIdentity(at: place.path))
       guard identity == version?.identity else { return }
       let old = newest?.content
       newest = version
       #if os(Linux)
-      if observers.isEmpty { return }
+      if observers.list.isEmpty { return }
       for change in (version?.content ?? FileContent()).changes(since: old ?? FileContent()) {
-        observers.report(.changed(change))
+        observers.list.report(.changed(change))
       }
       observers.report(isReadable: true)
       #endif
@@ -132,11 +132,7 @@ final class EncryptedFile: Sendable {
     try attempt(.changeKey) { () throws(SecureStorageError) in
       while try version() == nil {
         // Another thread may have created the file in the meantime.
-        if try attempt({ () throws(FileFailure) in
-          try keys.replaceSourceOfNoFile(with: newSource)
-        }) {
-          return
-        }
+        if try attempt(keys.replaceSourceOfNoFile(with: newSource)) { return }
       }
       // Use a new data key, so that someone who knows the old one can't read later content.
       // Some sources create a key only under the lock.
@@ -161,12 +157,12 @@ final class EncryptedFile: Sendable {
   private func withFileLocked<Result>(
     _ body: (FileLock) throws(SecureStorageError) -> Result?
   ) throws(SecureStorageError) -> Result {
-    try attempt { () throws(FileFailure) in try place.folder.make() }
+    try attempt(place.folder.make())
     return try FileDeadline(timeout).wait { () throws(SecureStorageError) -> Result? in
-      let lock = try attempt { () throws(FileFailure) in try FileLock(taking: place) }
+      let lock = try attempt(FileLock(taking: place))
       guard let lock else { return nil }
       // On NFS, the path may be resolved from a cache until the file there is opened.
-      _ = try attempt { () throws(FileFailure) in try place.open() }
+      _ = try attempt(place.open())
       // The lock is released when it's closed.
       return try withExtendedLifetime(lock) { () throws(SecureStorageError) in try body(lock) }
     }
@@ -178,12 +174,10 @@ final class EncryptedFile: Sendable {
   ) throws(SecureStorageError) -> Bool {
     var content = content
     let sealed = try content.sealed(envelope, place)
-    let file = try attempt { () throws(FileFailure) in
-      try place.replace(with: sealed, under: lock)
-    }
+    let file = try attempt(place.replace(with: sealed, under: lock))
     guard let file else { return false }
     keys.remember(envelope)
-    let identity = try attempt { () throws(FileFailure) in try FileIdentity(file.status()) }
+    let identity = try attempt(FileIdentity(file.status()))
     try keep(Version(file: file, identity: identity, envelope: envelope, content: content))
     do throws(FileFailure) {
       try place.folder.sync()
@@ -200,17 +194,15 @@ final class EncryptedFile: Sendable {
     _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
     let observation = try attempt(.observe) { () throws(SecureStorageError) in
-      try attempt { () throws(FileFailure) in
-        try place.folder.make()
-        try observers.watch(place) { [weak self] in self?.lookForChanges($0) }
-      }
+      try attempt(place.folder.make())
+      try attempt(observers.watch(place) { [weak self] in self?.lookForChanges($0) })
       // Read the file without a deadline first, so that a person who is asked for the key has time.
       _ = try version()
       return try FileDeadline(timeout).wait { () throws(SecureStorageError) in
         let seen = try version()
         // Changes are found by comparison with the remembered version, so it must be the current one.
         return newest.withLock { newest in
-          newest?.identity == seen?.identity ? observers.add(observer) : nil
+          newest?.identity == seen?.identity ? observers.list.add(observer) : nil
         }
       }
     }
@@ -223,14 +215,14 @@ final class EncryptedFile: Sendable {
   /// No one is asked for a key. If the file has another key, the changes are reported after an operation
   /// has read the file.
   private func lookForChanges(_ isWatched: Bool) {
-    if observers.isEmpty {
+    if observers.list.isEmpty {
       // Observers that are added later haven't been told of an interruption.
       return newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
     }
     do throws(SecureStorageError) {
-      let identity = try attempt { () throws(FileFailure) in try FileIdentity(at: place.path) }
+      let identity = try attempt(FileIdentity(at: place.path))
       newest.withLock { newest in
-        if identity != newest?.identity { observers.report(.mayHaveChanged(nil)) }
+        if identity != newest?.identity { observers.list.report(.mayHaveChanged(nil)) }
       }
       _ = try version(.inspection)
       newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
@@ -248,27 +240,18 @@ final class EncryptedFile: Sendable {
 
   // MARK: - Errors
 
-  private func attempt<Result>(
-    _ body: () throws(FileFailure) -> Result
+  /// Turns the failure of an expression into an error of the storage.
+  func attempt<Result>(
+    _ expression: @autoclosure () throws(FileFailure) -> Result
   ) throws(SecureStorageError) -> Result {
-    do throws(FileFailure) {
-      return try body()
-    } catch {
-      throw SecureStorageError(place, error)
-    }
+    try Swift.Result(catching: expression).mapError { SecureStorageError(place, $0) }.get()
   }
 
   /// Runs a closure and sets the operation of its errors.
   private func attempt<Result>(
     _ operation: SecureStorageError.Operation, _ body: () throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
-    do throws(SecureStorageError) {
-      return try body()
-    } catch {
-      var error = error
-      error.operation = operation
-      throw error
-    }
+    try Swift.Result(catching: body).mapError { $0.during(operation) }.get()
   }
 }
 #endif

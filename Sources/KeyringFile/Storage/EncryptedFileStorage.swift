@@ -98,11 +98,7 @@ public struct EncryptedFileStorage: BlockingStorage {
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
-    return try file.change(.remove) { content in
-      let keys = content.keys(matching: query)
-      content.remove(keys)
-      return keys.count
-    }
+    return try file.change(.remove) { $0.removeItems(matching: query) }
   }
 
   /// Encrypts the file with another key, for example after a passphrase was changed.

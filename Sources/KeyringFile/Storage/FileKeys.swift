@@ -88,7 +88,7 @@ final class FileKeys: Sendable {
     _ known: () -> Key?, or ask: () async throws(SecureStorageError) -> Key
   ) async throws(SecureStorageError) -> Key {
     guard await asking.take(until: nil) == .ended else {
-      throw SecureStorageError(.canceled, place)
+      throw SecureStorageError(.canceled)
     }
     defer { asking.giveBack() }
     if let known = known() { return known }

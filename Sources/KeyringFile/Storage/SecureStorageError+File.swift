@@ -16,8 +16,8 @@ extension FileLocation {
 extension SecureStorageError {
   /// Creates an error about the file; the caller sets its operation.
   init(
-    _ code: Code, _ place: FileLocation, _ message: String? = nil,
-    recoverySuggestion: String? = nil, argument: String? = nil, underlying: Underlying? = nil
+    _ code: Code, _ message: String? = nil, recoverySuggestion: String? = nil,
+    argument: String? = nil, underlying: Underlying? = nil
   ) {
     self.init(
       code, operation: .read, backendName: "\(EncryptedFileStorage.self)", message: message,
@@ -34,7 +34,7 @@ extension SecureStorageError {
       default: "See the underlying error."
       }
     self.init(
-      failure.code, place, "The file \(place.path) \(failure.problem).",
+      failure.code, "The file \(place.path) \(failure.problem).",
       recoverySuggestion: recoverySuggestion,
       underlying: failure.underlying)
   }
@@ -51,7 +51,7 @@ extension SecureStorageError {
 
   /// Returns the error for a file that isn't as it was written.
   static func damaged(_ place: FileLocation, _ how: String) -> SecureStorageError {
-    SecureStorageError(.damaged, place, "The file \(place.path) is damaged: \(how).")
+    SecureStorageError(.damaged, "The file \(place.path) is damaged: \(how).")
   }
 }
 #endif

@@ -26,7 +26,8 @@ struct EnvironmentFormat: PlaintextFormat {
       throw PlaintextFormatError(
         "The path of a variable must have one name.", code: .invalidArgument)
     }
-    let lines = content.withUnsafeBytes { EnvironmentParser($0).lines.filter { $0.name == name } }
+    let lines = content.withUnsafeBytes { EnvironmentParser(bytes: $0).lines }
+      .filter { $0.name == name }
     guard lines.count < 2 else {
       // Readers of the file differ in which of them counts.
       throw PlaintextFormatError("The variable \"\(name)\" is set several times.", code: .ambiguous)

@@ -4,11 +4,7 @@ internal import KeyringStorage
 
 /// A parser that finds the variables of an environment file and their ranges.
 struct EnvironmentParser {
-  private let bytes: UnsafeRawBufferPointer
-
-  init(_ bytes: UnsafeRawBufferPointer) {
-    self.bytes = bytes
-  }
+  let bytes: UnsafeRawBufferPointer
 
   var lines: [EnvironmentLine] {
     var lines: [EnvironmentLine] = []
@@ -119,12 +115,8 @@ struct EnvironmentParser {
   }
 
   private static func isNamePart(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."),
-      UInt8(ascii: "-"):
-      true
-    default: false
-    }
+    let character = Character(UnicodeScalar(byte))
+    return character.isASCII && (character.isLetter || character.isNumber)
+      || "_.-".contains(character)
   }
 }

@@ -35,7 +35,7 @@ struct JSONFormat: PlaintextFormat {
       throw PlaintextFormatError("The file isn't JSON.")
     }
     return try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
-      let scanner = JSONScanner(bytes)
+      let scanner = JSONScanner(bytes: bytes)
       var (found, start): (JSONScanner.Member?, Int) = (nil, scanner.root)
       for name in path {
         guard let members = scanner.members(ofObjectAt: start) else {

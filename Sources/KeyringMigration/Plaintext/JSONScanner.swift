@@ -11,11 +11,7 @@ struct JSONScanner {
     let range: Range<Int>
   }
 
-  private let bytes: UnsafeRawBufferPointer
-
-  init(_ bytes: UnsafeRawBufferPointer) {
-    self.bytes = bytes
-  }
+  let bytes: UnsafeRawBufferPointer
 
   /// The start of the top-level value.
   var root: Int { pastBlanks(from: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0) }

@@ -22,7 +22,7 @@ struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
     try check(values(at: paths, in: old))
     var new = old
     for path in paths {
-      new = try attempt { () throws(PlaintextFormatError) in try format.removing(path, from: new) }
+      new = try attempt(format.removing(path, from: new))
     }
     if new != old { try file.replace(old, with: new) }
   }
@@ -40,22 +40,19 @@ struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
     }
     var values: [ExternalValue?] = []
     for path in paths {
-      values.append(
-        try attempt { () throws(PlaintextFormatError) in try format.value(at: path, in: content) })
+      values.append(try attempt(format.value(at: path, in: content)))
     }
     return values
   }
 
   private func attempt<Result>(
-    _ body: () throws(PlaintextFormatError) -> Result
+    _ expression: @autoclosure () throws(PlaintextFormatError) -> Result
   ) throws(SecureStorageError) -> Result {
-    do throws(PlaintextFormatError) {
-      return try body()
-    } catch {
-      throw SecureStorageError(
+    try Swift.Result(catching: expression).mapError { error in
+      SecureStorageError(
         error.code, operation: .read, backendName: name, message: error.message,
         recoverySuggestion: "Correct the file, and run the migration again.")
-    }
+    }.get()
   }
 }
 

@@ -6,20 +6,8 @@ public import KeyringStorage
 public struct PlaintextMapping: Sendable {
   let path: [String]
   let key: ItemKey
-  private let parse: @Sendable (ExternalValue, inout SecureItem) -> Bool
-
-  /// Creates a mapping with a parser.
-  ///
-  /// - Parameters:
-  ///   - path: The names on the way to the value.
-  ///   - key: The key of the item.
-  ///   - parse: Stores the value in the item; returns `false` if it has another type.
-  init(
-    path: [String], as key: ItemKey,
-    parsing parse: @escaping @Sendable (ExternalValue, inout SecureItem) -> Bool
-  ) {
-    (self.path, self.key, self.parse) = (path, key, parse)
-  }
+  /// A closure that stores the value in the item, or returns `false` if it has another type.
+  let parse: @Sendable (ExternalValue, inout SecureItem) -> Bool
 
   /// Creates a mapping of text to a password.
   ///
@@ -28,7 +16,7 @@ public struct PlaintextMapping: Sendable {
   ///   - key: The key of a generic or an internet password.
   /// - Returns: The mapping.
   public static func password(_ path: String..., as key: ItemKey) -> PlaintextMapping {
-    PlaintextMapping(path: path, as: key, parsing: ItemCoding.text.parse)
+    PlaintextMapping(path: path, key: key, parse: ItemCoding.text.parse)
   }
 
   /// Creates a mapping of a login and password to a credential.
@@ -40,7 +28,7 @@ public struct PlaintextMapping: Sendable {
   ///   - key: The key of the credential.
   /// - Returns: The mapping.
   public static func credential(_ path: String..., as key: ItemKey) -> PlaintextMapping {
-    PlaintextMapping(path: path, as: key, parsing: ItemCoding.credential.parse)
+    PlaintextMapping(path: path, key: key, parse: ItemCoding.credential.parse)
   }
 
   /// Creates a mapping of JSON, or of text that contains JSON, to a value of a type.
@@ -56,7 +44,7 @@ public struct PlaintextMapping: Sendable {
   public static func value<Value: Codable & Sendable>(
     _ path: String..., of type: Value.Type, as key: ItemKey
   ) -> PlaintextMapping {
-    PlaintextMapping(path: path, as: key, parsing: ItemCoding<Value>.value.parse)
+    PlaintextMapping(path: path, key: key, parse: ItemCoding<Value>.value.parse)
   }
 
   /// The name of the value, for messages.

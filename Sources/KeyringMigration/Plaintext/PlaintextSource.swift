@@ -87,3 +87,14 @@ protocol PlaintextStore: Sendable {
     _ paths: [[String]], after check: ([ExternalValue?]) throws(SecureStorageError) -> Void
   ) throws(SecureStorageError)
 }
+
+extension PlaintextStore {
+  /// Returns the error for a value that the user has to correct.
+  func failure(
+    _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation, _ message: String
+  ) -> SecureStorageError {
+    SecureStorageError(
+      code, operation: operation, backendName: name, message: message,
+      recoverySuggestion: "Correct it, and run the migration again.")
+  }
+}

@@ -4,6 +4,8 @@ internal import KeyringFoundation
 internal import KeyringStorage
 
 /// Plaintext values that the app reads and removes itself.
+///
+/// The errors of the app's closures aren't passed on, because they could quote a secret.
 struct PlaintextValues: PlaintextStore {
   let read: @Sendable (String) throws -> Any?
   let removeNames: @Sendable ([String]) throws -> Void
@@ -41,15 +43,6 @@ struct PlaintextValues: PlaintextStore {
     guard let value else { return nil }
     if let found = ExternalValue(value) { return found }
     throw failure(.undecodable, .read, "The value \"\(name)\" can't be encoded as JSON.")
-  }
-
-  // The errors of the app's closures aren't passed on, because they could quote a secret.
-  private func failure(
-    _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation, _ message: String
-  ) -> SecureStorageError {
-    SecureStorageError(
-      code, operation: operation, backendName: name, message: message,
-      recoverySuggestion: "Correct it, and run the migration again.")
   }
 }
 

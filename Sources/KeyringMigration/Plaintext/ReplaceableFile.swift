@@ -64,11 +64,7 @@ struct ReplaceableFile: Sendable {
   private func attempt<Result>(
     _ operation: SecureStorageError.Operation, _ body: () throws(FileFailure) -> Result
   ) throws(SecureStorageError) -> Result {
-    do throws(FileFailure) {
-      return try body()
-    } catch {
-      throw failure(operation, error)
-    }
+    try Swift.Result(catching: body).mapError { failure(operation, $0) }.get()
   }
 
   private func failure(

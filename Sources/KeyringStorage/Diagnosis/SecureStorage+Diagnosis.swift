@@ -35,6 +35,27 @@ extension SecureStorage {
     }
   }
 
+  /// Runs the asynchronous diagnosis to its end on this thread.
+  ///
+  /// - Parameters:
+  ///   - writing: A Boolean value that indicates whether to store, read and remove an item as a test.
+  ///   - subject: The subject of the entry if the call is cancelled.
+  ///   - name: The name of the storage.
+  /// - Returns: The findings.
+  package func diagnosisToEnd(
+    writing: Bool, _ subject: String, of name: String
+  ) -> StorageDiagnosis {
+    do throws(SecureStorageError) {
+      return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+        try await diagnoseWithoutBlocking(writing: writing)
+      }
+    } catch {
+      var diagnosis = StorageDiagnosis(of: name)
+      diagnosis.add(subject, error)
+      return diagnosis
+    }
+  }
+
   /// Finds out whether the storage can be read, and written if you ask for it.
   ///
   /// This is the diagnosis of a storage that doesn't implement its own.

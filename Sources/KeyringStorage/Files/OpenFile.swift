@@ -134,4 +134,4 @@ package final class OpenFile: Sendable {
 
 // Inside the type, its methods have these names.
 private let unistdRead = read(_:_:_:)
-private let unistdWrite = write(_:_:_:)
+let unistdWrite = write(_:_:_:)

@@ -5,13 +5,8 @@ internal import KeyringLibc
 
 /// An open directory in which each file is a secret.
 package final class SecretsDirectory {
-  /// The content of a file, and the time it was last written.
-  package struct File {
-    /// The bytes of the file.
-    package let content: Secret
-    /// The time at which the file was last written.
-    package let modified: Date
-  }
+  /// The bytes of a file, and the time at which it was last written.
+  package typealias File = (content: Secret, modified: Date)
 
   /// The path of the directory.
   package let path: String
@@ -65,7 +60,7 @@ package final class SecretsDirectory {
     let content = try file.secret(atMost: ItemLimits.secretBytes)
     let time = try file.status().modification
     let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    return File(content: content, modified: Date(timeIntervalSince1970: seconds))
+    return (content, Date(timeIntervalSince1970: seconds))
   }
 }
 

@@ -15,6 +15,3 @@ package enum StandardError {
     }
   }
 }
-
-// Inside the type, its method has this name.
-private let unistdWrite = write(_:_:_:)

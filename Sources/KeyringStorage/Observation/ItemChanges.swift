@@ -141,11 +141,7 @@ final class ItemChangeBuffer: Sendable {
   }
 
   private func finish() {
-    let readers = state.withLock { state in
-      let readers = state.readers
-      state = State(isFinished: true)
-      return readers
-    }
+    let readers = state.withLock { exchange(&$0, with: State(isFinished: true)) }.readers
     for reader in readers { reader.resume(returning: nil) }
   }
 }

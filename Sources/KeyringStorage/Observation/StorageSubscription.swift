@@ -19,10 +19,7 @@ public final class StorageSubscription: Sendable {
   ///
   /// A call of the observer may still be running on another thread.
   public func cancel() {
-    let onEnd = onEnd.withLock { onEnd in
-      defer { onEnd = nil }
-      return onEnd
-    }
+    let onEnd = onEnd.withLock { exchange(&$0, with: nil) }
     onEnd?()
   }
 }

@@ -120,10 +120,7 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
 
   /// Removes all faults and lets waiting calls pass.
   public func reset() {
-    let faults = state.withLock { state in
-      defer { state.faults = [] }
-      return state.faults
-    }
+    let faults = state.withLock { exchange(&$0.faults, with: []) }
     for fault in faults {
       if case .suspend(let gate) = fault.effect { gate.open() }
     }
@@ -150,46 +147,37 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
-    try await pass(StorageCall(.save, keys: [item.key], mode: mode)) {
-      () async throws(SecureStorageError) in
-      try await storage.save(item, mode: mode)
-    }
+    try await pass(
+      StorageCall(.save, keys: [item.key], mode: mode), await storage.save(item, mode: mode))
   }
 
   /// Returns the items that match a query, unless a fault makes the call fail.
   public func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {
-    try await pass(StorageCall(.read, keys: query.keys, query: query)) {
-      () async throws(SecureStorageError) in
-      try await storage.items(matching: query)
-    }
+    try await pass(
+      StorageCall(.read, keys: query.keys, query: query), await storage.items(matching: query))
   }
 
   /// Returns the items stored under several keys in one call, unless a fault makes the call fail.
   public func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    try await pass(StorageCall(.read, keys: keys)) { () async throws(SecureStorageError) in
-      try await storage.items(for: keys, details: details)
-    }
+    try await pass(StorageCall(.read, keys: keys), await storage.items(for: keys, details: details))
   }
 
   /// Removes the items that match a query, unless a fault makes the call fail.
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
-    try await pass(StorageCall(.remove, keys: query.keys, query: query)) {
-      () async throws(SecureStorageError) in
-      try await storage.removeItems(matching: query)
-    }
+    try await pass(
+      StorageCall(.remove, keys: query.keys, query: query),
+      await storage.removeItems(matching: query))
   }
 
   /// Returns the name of the storage that has an item, unless a fault makes the call fail.
   public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
-    try await pass(StorageCall(.read, keys: [key])) { () async throws(SecureStorageError) in
-      try await storage.origin(of: key)
-    }
+    try await pass(StorageCall(.read, keys: [key]), await storage.origin(of: key))
   }
 
   /// Observes the wrapped storage, unless a fault makes the call fail.
@@ -203,14 +191,13 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    try await pass(StorageCall(.observe, keys: query?.keys ?? [], query: query)) {
-      () async throws(SecureStorageError) in
-      try await storage.observable().observeWithoutBlocking(query, observer)
-    }
+    try await pass(
+      StorageCall(.observe, keys: query?.keys ?? [], query: query),
+      await storage.observable().observeWithoutBlocking(query, observer))
   }
 
   private func pass<Result>(
-    _ call: StorageCall, _ body: () async throws(SecureStorageError) -> Result
+    _ call: StorageCall, _ body: @autoclosure () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     let effects = state.withLock { state in
       state.calls.append(call)
@@ -270,13 +257,8 @@ private struct Fault: Sendable {
   var operation: SecureStorageError.Operation?
   var number: Int?
   let effect: Effect
-  private var count = 0
-
-  init(
-    operation: SecureStorageError.Operation? = nil, number: Int? = nil, effect: Effect
-  ) {
-    (self.operation, self.number, self.effect) = (operation, number, effect)
-  }
+  /// The number of calls so far that the fault could apply to.
+  var count = 0
 
   /// Returns the effect on a call, or `nil` if the fault doesn't apply to it.
   mutating func effect(on call: StorageCall) -> Effect? {

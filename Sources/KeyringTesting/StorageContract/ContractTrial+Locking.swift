@@ -4,11 +4,11 @@ internal import KeyringStorage
 
 // Rule 12: an item is absent only if an unlocked storage was searched for it.
 extension ContractTrial {
-  func absentMeansUnlocked(_ unlock: (any LockableStorage) throws -> Void) throws {
+  func absentMeansUnlocked() throws {
     let absent = password("absent")
     // A storage that caches absence must not answer from that cache.
     try expect(secret(absent) == nil, "an absent item has a secret")
-    try whileLocked(unlock) { storage in
+    try whileLocked { storage in
       for key in [absent, credentials("absent")] {
         try expectLocked("reading") { _ = try secret(key) }
         try expectLocked("reading a secret alone") { _ = try storage.secret(for: key) }
@@ -29,9 +29,7 @@ extension ContractTrial {
     _ = try expect(.locked, of: "\(action) an absent item of a locked storage", body)
   }
 
-  func addingNeverReplaces(
-    _ unlock: @escaping @Sendable (any LockableStorage) throws -> Void
-  ) throws {
+  func addingNeverReplaces() throws {
     for round in 0..<5 {
       let key = password("appears \(round)")
       try save("first", key)
@@ -39,7 +37,7 @@ extension ContractTrial {
       let unlockWhileAdding = { (storage: any LockableStorage) in
         try Self.concurrently([{ try unlock(storage) }, { try expectAdditionRefused(key) }])
       }
-      try whileLocked(unlockWhileAdding) { _ in try expectAdditionRefused(key) }
+      try whileLocked(unlocking: unlockWhileAdding) { _ in try expectAdditionRefused(key) }
       try expectStored("first", key, "after an addition that began while it was locked")
     }
   }

@@ -99,10 +99,7 @@ private final class ChangeLog: Sendable {
   }
 
   func takeAll() -> [ItemChange] {
-    changes.withLock { changes in
-      defer { changes = [] }
-      return changes
-    }
+    changes.withLock { exchange(&$0, with: []) }
   }
 
   /// Expects these changes and no others.

@@ -74,9 +74,9 @@ extension ContractTrial {
     try expect(secret(password()) == notText, "reading an item as another type changed it")
   }
 
-  func lockedIsNotMissing(_ unlock: (any LockableStorage) throws -> Void) throws {
+  func lockedIsNotMissing() throws {
     try save("present", password())
-    try whileLocked(unlock) { storage in
+    try whileLocked { storage in
       try expect(storage.isLocked(), "a locked storage says that it is not")
       try storage.lock()
       _ = try expect(.locked, of: "reading a locked item") { _ = try secret(password()) }
@@ -105,14 +105,15 @@ extension ContractTrial {
 
   /// Runs a closure while the storage is locked, and always unlocks the storage afterwards.
   func whileLocked(
-    _ unlock: (any LockableStorage) throws -> Void, _ body: (any LockableStorage) throws -> Void
+    unlocking unlock: ((any LockableStorage) throws -> Void)? = nil,
+    _ body: (any LockableStorage) throws -> Void
   ) throws {
     guard let lockable = storage as? any LockableStorage else {
       throw violation("the case is for a LockableStorage")
     }
     try lockable.lock()
     let outcome = Result { try body(lockable) }
-    try unlock(lockable)
+    try (unlock ?? self.unlock)(lockable)
     try outcome.get()
     try expect(!lockable.isLocked(), "an unlocked storage says that it is locked")
   }

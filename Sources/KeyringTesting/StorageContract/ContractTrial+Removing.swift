@@ -14,9 +14,9 @@ extension ContractTrial {
     try expect(!storage.remove(password()), "removing an item twice removed it twice")
   }
 
-  func removingLockedFails(_ unlock: (any LockableStorage) throws -> Void) throws {
+  func removingLockedFails() throws {
     try save("present", password())
-    try whileLocked(unlock) { storage in
+    try whileLocked { storage in
       _ = try expect(.locked, of: "removing a locked item") { try storage.remove(password()) }
       for allowsUnlocking in [true, false] {
         _ = try expect(.locked, of: "removing a locked service") {

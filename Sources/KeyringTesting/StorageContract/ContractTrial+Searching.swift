@@ -73,9 +73,9 @@ extension ContractTrial {
     try expect(changed?.secret == Secret("s3cret"), "changing the comment changed the secret")
   }
 
-  func lockedItemsAreListed(_ unlock: (any LockableStorage) throws -> Void) throws {
+  func lockedItemsAreListed() throws {
     try save("present", password())
-    try whileLocked(unlock) { storage in
+    try whileLocked { storage in
       for var query in [ItemQuery.service(service), .key(password())] {
         query.details = .all
         query.allowsUnlocking = false

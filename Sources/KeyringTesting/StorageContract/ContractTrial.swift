@@ -4,15 +4,20 @@ internal import KeyringStorage
 
 /// A storage in one case of the contract, with the keys to use and the way to report violations.
 struct ContractTrial: Sendable {
+  typealias Unlock = @Sendable (any LockableStorage) throws -> Void
+
   let rule: StorageContract
   let storage: any SecureStorage
+  /// The closure that unlocks the storage again.
+  let unlock: Unlock
   let service: String
   /// The name of a second service, of which the first one is a prefix.
   let otherService: String
 
-  init(_ rule: StorageContract, _ storage: any SecureStorage) {
+  init(_ rule: StorageContract, _ storage: any SecureStorage, _ unlock: @escaping Unlock) {
     self.rule = rule
     self.storage = storage
+    self.unlock = unlock
     service = "swift-keyring-contract-\(String.randomToken())"
     otherService = service + "-other"
   }

@@ -176,16 +176,16 @@ public enum StorageContract: String, CaseIterable, Sendable {
     _ storage: any SecureStorage,
     unlock: @Sendable (any LockableStorage) throws -> Void = { try $0.unlock() }
   ) throws {
-    let trial = ContractTrial(self, storage)
-    do {
-      let outcome = Result {
-        try withoutActuallyEscaping(unlock) { try definition.check(trial, $0) }
+    try withoutActuallyEscaping(unlock) { unlock in
+      let trial = ContractTrial(self, storage, unlock)
+      do {
+        let outcome = Result { try definition.check(trial)() }
+        let cleanUp = Result { try trial.removeEverything() }
+        try outcome.get()
+        try cleanUp.get()
+      } catch let error as SecureStorageError {
+        throw trial.violation("the storage threw an error that was not expected: \(error)")
       }
-      let cleanUp = Result { try trial.removeEverything() }
-      try outcome.get()
-      try cleanUp.get()
-    } catch let error as SecureStorageError {
-      throw trial.violation("the storage threw an error that was not expected: \(error)")
     }
   }
 }
@@ -193,79 +193,54 @@ public enum StorageContract: String, CaseIterable, Sendable {
 // MARK: - The table of cases
 
 extension StorageContract {
-  private struct Definition {
-    typealias Unlock = @Sendable (any LockableStorage) throws -> Void
-
-    let rule: Int
-    let requirement: Requirement?
-    let check: (ContractTrial, @escaping Unlock) throws -> Void
-
-    init(
-      _ rule: Int, needs requirement: Requirement? = nil,
-      _ check: @escaping (ContractTrial, @escaping Unlock) throws -> Void
-    ) {
-      self.rule = rule
-      self.requirement = requirement
-      self.check = check
-    }
-  }
+  private typealias Definition = (
+    rule: Int, requirement: Requirement?, check: (ContractTrial) -> () throws -> Void
+  )
 
   private var definition: Definition {
     switch self {
-    case .missingIsEmpty: Definition(1) { trial, _ in try trial.missingIsEmpty() }
-    case .keysAreReadAtOnce: Definition(1) { trial, _ in try trial.keysAreReadAtOnce() }
-    case .secretsAreReadAlone: Definition(1) { trial, _ in try trial.secretsAreReadAlone() }
-    case .undecodableIsNotMissing: Definition(1) { trial, _ in try trial.undecodableIsNotMissing() }
-    case .lockedIsNotMissing: Definition(1, needs: .locking) { try $0.lockedIsNotMissing($1) }
-    case .lockedItemsAreListed: Definition(1, needs: .locking) { try $0.lockedItemsAreListed($1) }
-    case .savingReplacesOne: Definition(2) { trial, _ in try trial.savingReplacesOne() }
-    case .addRefusesPresent: Definition(2) { trial, _ in try trial.addRefusesPresent() }
-    case .updateRefusesAbsent: Definition(2) { trial, _ in try trial.updateRefusesAbsent() }
-    case .keysNeverCollide: Definition(2) { trial, _ in try trial.keysNeverCollide() }
-    case .invalidArgumentsAreRefused:
-      Definition(2) { trial, _ in try trial.invalidArgumentsAreRefused() }
-    case .internetPasswordsNeverCollide:
-      Definition(2) { trial, _ in try trial.internetPasswordsNeverCollide() }
-    case .accessGroupsAreApart: Definition(2) { trial, _ in try trial.accessGroupsAreApart() }
-    case .typedSavingKeepsTheMode: Definition(2) { trial, _ in try trial.typedSavingKeepsTheMode() }
-    case .collectionsAreApart:
-      Definition(2, needs: .collections) { trial, _ in try trial.collectionsAreApart() }
-    case .credentialsAreNeverMixed:
-      Definition(3) { trial, _ in try trial.credentialsAreNeverMixed() }
-    case .newLoginLeavesOneItem: Definition(3) { trial, _ in try trial.newLoginLeavesOneItem() }
-    case .bytesComeBack: Definition(4) { trial, _ in try trial.bytesComeBack() }
-    case .valuesComeBack: Definition(4) { trial, _ in try trial.valuesComeBack() }
-    case .emptyIsNotMissing: Definition(4) { trial, _ in try trial.emptyIsNotMissing() }
-    case .textIsNotNormalized: Definition(4) { trial, _ in try trial.textIsNotNormalized() }
-    case .byteOrderMarksAreKept: Definition(4) { trial, _ in try trial.byteOrderMarksAreKept() }
-    case .removingAbsentSaysZero: Definition(5) { trial, _ in try trial.removingAbsentSaysZero() }
-    case .removingLockedFails: Definition(5, needs: .locking) { try $0.removingLockedFails($1) }
-    case .removingServiceLeavesOthers:
-      Definition(6) { trial, _ in try trial.removingServiceLeavesOthers() }
-    case .removingEverythingIsRefused:
-      Definition(6) { trial, _ in try trial.removingEverythingIsRefused() }
-    case .metadataReadsBack: Definition(7) { trial, _ in try trial.metadataReadsBack() }
-    case .labelChangesAlone: Definition(7) { trial, _ in try trial.labelChangesAlone() }
-    case .attributesAreSearchable: Definition(7) { trial, _ in try trial.attributesAreSearchable() }
-    case .queriesNarrowDown: Definition(7) { trial, _ in try trial.queriesNarrowDown() }
-    case .commentsAndLocksAreMetadata:
-      Definition(7) { trial, _ in try trial.commentsAndLocksAreMetadata() }
-    case .newestComesFirst: Definition(7) { trial, _ in try trial.newestComesFirst() }
-    case .limitedQueriesAreTheBeginning:
-      Definition(7) { trial, _ in try trial.limitedQueriesAreTheBeginning() }
-    case .secretsAreNotShown: Definition(8) { trial, _ in try trial.secretsAreNotShown() }
-    case .threadsLoseNothing: Definition(9) { trial, _ in try trial.threadsLoseNothing() }
-    case .lockingLosesNothing: Definition(9, needs: .locking) { try $0.lockingLosesNothing($1) }
-    case .canceledCallsAreNotMade:
-      Definition(10) { trial, _ in try trial.canceledCallsAreNotMade() }
-    case .progressEndsWithItsQuery:
-      Definition(10) { trial, _ in try trial.progressEndsWithItsQuery() }
-    case .changesAreReportedOnce:
-      Definition(11, needs: .observation) { trial, _ in try trial.changesAreReportedOnce() }
-    case .endedObservationsAreSilent:
-      Definition(11, needs: .observation) { trial, _ in try trial.endedObservationsAreSilent() }
-    case .absentMeansUnlocked: Definition(12, needs: .locking) { try $0.absentMeansUnlocked($1) }
-    case .addingNeverReplaces: Definition(12, needs: .locking) { try $0.addingNeverReplaces($1) }
+    case .missingIsEmpty: (1, nil, ContractTrial.missingIsEmpty)
+    case .keysAreReadAtOnce: (1, nil, ContractTrial.keysAreReadAtOnce)
+    case .secretsAreReadAlone: (1, nil, ContractTrial.secretsAreReadAlone)
+    case .undecodableIsNotMissing: (1, nil, ContractTrial.undecodableIsNotMissing)
+    case .lockedIsNotMissing: (1, .locking, ContractTrial.lockedIsNotMissing)
+    case .lockedItemsAreListed: (1, .locking, ContractTrial.lockedItemsAreListed)
+    case .savingReplacesOne: (2, nil, ContractTrial.savingReplacesOne)
+    case .addRefusesPresent: (2, nil, ContractTrial.addRefusesPresent)
+    case .updateRefusesAbsent: (2, nil, ContractTrial.updateRefusesAbsent)
+    case .keysNeverCollide: (2, nil, ContractTrial.keysNeverCollide)
+    case .invalidArgumentsAreRefused: (2, nil, ContractTrial.invalidArgumentsAreRefused)
+    case .internetPasswordsNeverCollide: (2, nil, ContractTrial.internetPasswordsNeverCollide)
+    case .accessGroupsAreApart: (2, nil, ContractTrial.accessGroupsAreApart)
+    case .typedSavingKeepsTheMode: (2, nil, ContractTrial.typedSavingKeepsTheMode)
+    case .collectionsAreApart: (2, .collections, ContractTrial.collectionsAreApart)
+    case .credentialsAreNeverMixed: (3, nil, ContractTrial.credentialsAreNeverMixed)
+    case .newLoginLeavesOneItem: (3, nil, ContractTrial.newLoginLeavesOneItem)
+    case .bytesComeBack: (4, nil, ContractTrial.bytesComeBack)
+    case .valuesComeBack: (4, nil, ContractTrial.valuesComeBack)
+    case .emptyIsNotMissing: (4, nil, ContractTrial.emptyIsNotMissing)
+    case .textIsNotNormalized: (4, nil, ContractTrial.textIsNotNormalized)
+    case .byteOrderMarksAreKept: (4, nil, ContractTrial.byteOrderMarksAreKept)
+    case .removingAbsentSaysZero: (5, nil, ContractTrial.removingAbsentSaysZero)
+    case .removingLockedFails: (5, .locking, ContractTrial.removingLockedFails)
+    case .removingServiceLeavesOthers: (6, nil, ContractTrial.removingServiceLeavesOthers)
+    case .removingEverythingIsRefused: (6, nil, ContractTrial.removingEverythingIsRefused)
+    case .metadataReadsBack: (7, nil, ContractTrial.metadataReadsBack)
+    case .labelChangesAlone: (7, nil, ContractTrial.labelChangesAlone)
+    case .attributesAreSearchable: (7, nil, ContractTrial.attributesAreSearchable)
+    case .queriesNarrowDown: (7, nil, ContractTrial.queriesNarrowDown)
+    case .commentsAndLocksAreMetadata: (7, nil, ContractTrial.commentsAndLocksAreMetadata)
+    case .newestComesFirst: (7, nil, ContractTrial.newestComesFirst)
+    case .limitedQueriesAreTheBeginning: (7, nil, ContractTrial.limitedQueriesAreTheBeginning)
+    case .secretsAreNotShown: (8, nil, ContractTrial.secretsAreNotShown)
+    case .threadsLoseNothing: (9, nil, ContractTrial.threadsLoseNothing)
+    case .lockingLosesNothing: (9, .locking, ContractTrial.lockingLosesNothing)
+    case .canceledCallsAreNotMade: (10, nil, ContractTrial.canceledCallsAreNotMade)
+    case .progressEndsWithItsQuery: (10, nil, ContractTrial.progressEndsWithItsQuery)
+    case .changesAreReportedOnce: (11, .observation, ContractTrial.changesAreReportedOnce)
+    case .endedObservationsAreSilent: (11, .observation, ContractTrial.endedObservationsAreSilent)
+    case .absentMeansUnlocked: (12, .locking, ContractTrial.absentMeansUnlocked)
+    case .addingNeverReplaces: (12, .locking, ContractTrial.addingNeverReplaces)
     }
   }
 }

@@ -52,9 +52,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
-    try await cache.whileWriting(item.key) { () async throws(SecureStorageError) in
-      try await base.save(item, mode: mode)
-    }
+    try await cache.whileWriting(item.key, await base.save(item, mode: mode))
   }
 
   /// Returns the items that match a query.
@@ -105,9 +103,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     if missing.isEmpty { return items }
     try await cache.observe(base, for: .read)
     let wanted = cache.detailsToFetch(missing, details)
-    let found = try await cache.fetch(missing, wanted) { () async throws(SecureStorageError) in
-      try await fetch(missing, wanted)
-    }
+    let found = try await cache.fetch(missing, wanted, await fetch(missing, wanted))
     return items.merging(found.mapValues { $0.selecting(details) }) { $1 }
   }
 
@@ -130,9 +126,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
-    try await cache.whileWriting(query.key) { () async throws(SecureStorageError) in
-      try await base.removeItems(matching: query)
-    }
+    try await cache.whileWriting(query.key, await base.removeItems(matching: query))
   }
 
   /// Returns the name of the storage that has an item, without using the cache.
@@ -174,7 +168,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
 extension CachedStorage: LockableStorage where Base: LockableStorage {
   /// Locks the wrapped storage and empties the cache.
   public func lock() throws(SecureStorageError) {
-    try cache.whileWriting(nil) { () throws(SecureStorageError) in try base.lock() }
+    try cache.whileWriting(nil, base.lock())
   }
 
   /// Unlocks the wrapped storage.
@@ -198,18 +192,14 @@ extension CachedStorage: CollectionStorage where Base: CollectionStorage {
   /// Creates a collection, for which the keyring asks the user for a password.
   @discardableResult
   public func createCollection(labeled label: String) throws(SecureStorageError) -> CachedStorage {
-    let new = try cache.whileWriting(nil) { () throws(SecureStorageError) in
-      try base.createCollection(labeled: label)
-    }
+    let new = try cache.whileWriting(nil, base.createCollection(labeled: label))
     return CachedStorage(new, for: lifetime)
   }
 
   /// Deletes a collection and all its items for good.
   @discardableResult
   public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
-    try cache.whileWriting(nil) { () throws(SecureStorageError) in
-      try base.deleteCollection(labeled: label)
-    }
+    try cache.whileWriting(nil, base.deleteCollection(labeled: label))
   }
 
   /// Returns a Boolean value that indicates whether every program uses this collection.

@@ -43,7 +43,8 @@ final class ItemCache: Sendable {
         fetches = [:]
         return
       }
-      for other in entries.keys where key.mayShareItem(with: other) { entries[other] = nil }
+      // The keys must not hold the entries while these change, or all of them would be copied.
+      for other in entries.keys.filter(key.mayShareItem) { entries[other] = nil }
       for (fetch, keys) in fetches {
         fetches[fetch] = keys.filter { !key.mayShareItem(with: $0) }
       }
@@ -117,7 +118,7 @@ final class ItemCache: Sendable {
   /// Fetches items from the storage, and caches those that may be cached.
   func fetch(
     _ keys: [ItemKey], _ details: ItemQuery.Details,
-    _ body: () async throws(SecureStorageError) -> [ItemKey: SecureItem]
+    _ body: @autoclosure () async throws(SecureStorageError) -> [ItemKey: SecureItem]
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let fetch = state.withLock { state -> Int? in
       guard state.isObserved else { return nil }
@@ -171,7 +172,7 @@ final class ItemCache: Sendable {
 
   /// Runs a write, and keeps items that are fetched at the same time out of the cache.
   func whileWriting<Result>(
-    _ key: ItemKey?, _ body: () async throws(SecureStorageError) -> Result
+    _ key: ItemKey?, _ body: @autoclosure () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     begin(key)
     defer { end(key) }
@@ -180,7 +181,7 @@ final class ItemCache: Sendable {
 
   /// Runs a write, and keeps items that are fetched at the same time out of the cache.
   func whileWriting<Result>(
-    _ key: ItemKey?, _ body: () throws(SecureStorageError) -> Result
+    _ key: ItemKey?, _ body: @autoclosure () throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
     begin(key)
     defer { end(key) }
@@ -246,9 +247,7 @@ final class ItemCache: Sendable {
     } catch {
       state.withLock { $0.observation = .none(retry: .now + .seconds(1)) }
       guard error.code == .timedOut || operation == .observe else { return }
-      var error = error
-      error.operation = operation
-      throw error
+      throw error.during(operation)
     }
   }
 }

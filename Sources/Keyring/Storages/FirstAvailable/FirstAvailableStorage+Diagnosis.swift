@@ -12,15 +12,7 @@ extension FirstAvailableStorage {
   ///   selected storage.
   /// - Returns: The findings of all storages, and the failure of the selected one.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
-    do throws(SecureStorageError) {
-      return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-        try await diagnoseWithoutBlocking(writing: writing)
-      }
-    } catch {
-      var diagnosis = StorageDiagnosis(of: "FirstAvailableStorage")
-      diagnosis.add("selection", error)
-      return diagnosis
-    }
+    diagnosisToEnd(writing: writing, "selection", of: "FirstAvailableStorage")
   }
 
   /// Finds out whether each of the storages works here, and which of them is selected.

@@ -87,9 +87,7 @@ extension FirstAvailableStorage {
         if index == bound { throw missing(diagnosis, operation) }
         skipped.append(diagnosis)
       } else {
-        var failure = diagnosis.failure ?? noStorage([diagnosis], operation)
-        failure.operation = operation
-        throw failure
+        throw (diagnosis.failure ?? noStorage([diagnosis], operation)).during(operation)
       }
     }
     throw noStorage(skipped, operation)

@@ -70,12 +70,7 @@ public struct SelectionMemory: Sendable {
     _ operation: SecureStorageError.Operation
   ) throws(SecureStorageError) -> RememberedSelection? {
     guard let path else { return nil }
-    let text: String?
-    do throws(FileFailure) {
-      text = try StateFile(path: path).text()
-    } catch {
-      throw failure(path, error, operation)
-    }
+    let text = try attempt(path, operation, StateFile(path: path).text())
     guard let text else { return nil }
     if let selection = RememberedSelection(text) { return selection }
     throw SecureStorageError(
@@ -92,12 +87,9 @@ public struct SelectionMemory: Sendable {
     _ selection: RememberedSelection, _ operation: SecureStorageError.Operation
   ) throws(SecureStorageError) -> RememberedSelection {
     guard let path else { return selection }
-    do throws(FileFailure) {
-      if try StateFile(path: path).write(selection.text, replacing: false) { return selection }
-    } catch {
-      throw failure(path, error, operation)
-    }
-    return try read(operation) ?? selection
+    let isWritten = try attempt(
+      path, operation, StateFile(path: path).write(selection.text, replacing: false))
+    return try isWritten ? selection : read(operation) ?? selection
   }
 
   /// Replaces the remembered selection, or forgets it.
@@ -110,15 +102,11 @@ public struct SelectionMemory: Sendable {
           "A selection can't be remembered, because there is neither XDG_STATE_HOME nor a home directory.",
         recoverySuggestion: "Set XDG_STATE_HOME, or use that storage without a selection.")
     }
-    do throws(FileFailure) {
-      let file = StateFile(path: path)
-      if let selection {
-        _ = try file.write(selection.text, replacing: true)
-      } else {
-        try file.remove()
-      }
-    } catch {
-      throw failure(path, error, .save)
+    let file = StateFile(path: path)
+    if let selection {
+      _ = try attempt(path, .save, file.write(selection.text, replacing: true))
+    } else {
+      try attempt(path, .save, file.remove())
     }
   }
 
@@ -126,6 +114,13 @@ public struct SelectionMemory: Sendable {
   func obstacle() -> SecureStorageError? {
     guard let path, let error = StateFile(path: path).obstacle() else { return nil }
     return failure(path, error, .diagnose)
+  }
+
+  private func attempt<Result>(
+    _ path: String, _ operation: SecureStorageError.Operation,
+    _ expression: @autoclosure () throws(FileFailure) -> Result
+  ) throws(SecureStorageError) -> Result {
+    try Swift.Result(catching: expression).mapError { failure(path, $0, operation) }.get()
   }
 
   private func failure(

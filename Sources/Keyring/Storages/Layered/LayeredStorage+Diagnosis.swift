@@ -9,15 +9,7 @@ extension LayeredStorage {
   ///   again.
   /// - Returns: The findings of all layers, and the failure that saving would have.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
-    do throws(SecureStorageError) {
-      return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-        try await diagnoseWithoutBlocking(writing: writing)
-      }
-    } catch {
-      var diagnosis = StorageDiagnosis(of: backendName)
-      diagnosis.add("layers", error)
-      return diagnosis
-    }
+    diagnosisToEnd(writing: writing, "layers", of: backendName)
   }
 
   /// Finds out whether each of the layers works here, and suspends the task while it waits.

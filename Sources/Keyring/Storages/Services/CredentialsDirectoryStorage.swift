@@ -138,15 +138,13 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   }
 
   private func names(in folder: SecretsDirectory) throws(SecureStorageError) -> [String] {
-    try attempt("The directory \(folder.path)", folder.names)
+    try attempt("The directory \(folder.path)", folder.names())
   }
 
   private func read(
     _ name: String, in folder: SecretsDirectory
   ) throws(SecureStorageError) -> SecretsDirectory.File? {
-    try attempt("The file \(folder.path)/\(name)") { () throws(FileFailure) in
-      try folder.read(name)
-    }
+    try attempt("The file \(folder.path)/\(name)", folder.read(name))
   }
 
   // MARK: - Errors
@@ -162,13 +160,9 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   }
 
   private func attempt<Result>(
-    _ subject: String, _ body: () throws(FileFailure) -> Result
+    _ subject: String, _ expression: @autoclosure () throws(FileFailure) -> Result
   ) throws(SecureStorageError) -> Result {
-    do throws(FileFailure) {
-      return try body()
-    } catch {
-      throw failure(subject, error)
-    }
+    try Swift.Result(catching: expression).mapError { failure(subject, $0) }.get()
   }
 
   private func failure(_ subject: String, _ cause: FileFailure) -> SecureStorageError {

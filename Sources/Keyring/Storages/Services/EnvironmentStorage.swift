@@ -121,11 +121,9 @@ extension String {
     for (index, byte) in bytes.enumerated() {
       let previous = index > 0 ? bytes[index - 1] : nil
       let next = index + 1 < bytes.count ? bytes[index + 1] : nil
-      if byte.isUpper, let previous, previous.isLower || previous.isDigit {
-        name.append(UInt8(ascii: "_"))
-      } else if byte.isUpper, previous?.isUpper == true, next?.isLower == true {
-        name.append(UInt8(ascii: "_"))
-      }
+      let beginsWord =
+        previous.map { $0.isLower || $0.isDigit || $0.isUpper && next?.isLower == true } ?? false
+      if byte.isUpper, beginsWord { name.append(UInt8(ascii: "_")) }
       let isKept = byte.isUpper || byte.isDigit
       name.append(byte.isLower ? byte - 0x20 : isKept ? byte : UInt8(ascii: "_"))
     }
