@@ -21,14 +21,14 @@ struct ClientTests {
     ) async throws(EtcdFailure) -> [UInt8] {
       if path == silentPath {
         _ = await Waiter.wait(until: moment) { _ in }
-        throw .timedOut
+        throw EtcdFailure(cause: .timedOut, hasDoubt: true)
       }
       return Array(#"{"token":"a"}"#.utf8)
     }
 
     func stream(
       _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
-      until moment: Int64, _ onLine: ([UInt8]) async -> Bool
+      until moment: Int64, _ onLine: @escaping @Sendable ([UInt8]) async -> Bool
     ) async throws(EtcdFailure) {}
   }
 
@@ -38,7 +38,7 @@ struct ClientTests {
       SilentTransport(silentPath: silentPath),
       [try #require(EtcdEndpoint("https://127.0.0.1:1"))],
       user: EtcdUser(name: "me", password: Secret("pass")))
-    let failure = await #expect(throws: EtcdClient.Failure.self) {
+    let failure = await #expect(throws: EtcdFailure.self) {
       _ = try await client.transact(Transaction(), until: .now(plus: .milliseconds(100)))
     }
     #expect(failure?.hasDoubt == hasDoubt)
@@ -63,12 +63,12 @@ struct ClientTests {
       }
       lostCount.add(1, ordering: .relaxed)
       _ = await Waiter.wait(until: moment) { _ in }
-      throw .timedOut
+      throw EtcdFailure(cause: .timedOut, hasDoubt: true)
     }
 
     func stream(
       _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
-      until moment: Int64, _ onLine: ([UInt8]) async -> Bool
+      until moment: Int64, _ onLine: @escaping @Sendable ([UInt8]) async -> Bool
     ) async throws(EtcdFailure) {}
   }
 

@@ -16,7 +16,7 @@ import Testing
     try rule.verify(storage)
   }
 
-  /// The loop would wait for a reply that only the loop itself can read.
+  /// The loop would serve nobody else until the reply arrives.
   @Test func `a synchronous call on an event loop is an error`() async throws {
     let storage = try await Cluster.shared.get().newStorage()
     let loop = MultiThreadedEventLoopGroup.singleton.next()

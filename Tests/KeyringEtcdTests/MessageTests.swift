@@ -10,7 +10,7 @@ struct MessageTests {
   @Test func `a transaction has the fields that etcd documents`() {
     let key = EtcdKey("/a")
     let transaction = Transaction(
-      compare: [.init(key, .revision(17)), .init(key, .value([1, 2]))],
+      compare: [.init(key, revision: 17), .init(key, value: [1, 2])],
       success: [.put(key, [1, 2, 3], lease: 5), .put(key, [], lease: nil), .delete(key)],
       failure: [.range(RangeRequest(key))])
     #expect(

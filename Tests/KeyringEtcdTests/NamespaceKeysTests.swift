@@ -119,6 +119,44 @@ import Testing
     #expect(try await storage.password(for: second) == "other")
   }
 
+  @Test func `a node that always reports other keys ends no call's deadline`() async throws {
+    let transport = FaultyTransport(try cluster.transport())
+    let reader = cluster.storage(like: storage, transport, timeout: .seconds(1))
+    #expect(try await reader.password(for: key) == "first")
+    // The conditions fail, and the reply has the same keys as before.
+    transport.alter(requests: { $0.replacing(#""EQUAL""#, with: #""NOT_EQUAL""#) })
+    await expect(.timedOut) { _ = try await reader.password(for: key) }
+    await expect(.timedOut) { _ = try await reader.removeItems(matching: .service("service")) }
+    // The last change may be on its way when the time is over.
+    await #expect(throws: SecureStorageError.self) {
+      try await reader.rewrapKeys(with: .keyFile(at: cluster.path("key")))
+    }
+    await #expect(throws: SecureStorageError.self) { try await reader.rotateDataKey() }
+    // From now on, the rotation begins, and every change of an item is refused.
+    let count = transport.writeCount
+    transport.alter(requests: { [unowned transport] request in
+      guard transport.writeCount > count, request.contains("request_put") else { return request }
+      return request.replacing(#""EQUAL""#, with: #""NOT_EQUAL""#)
+    })
+    await #expect(throws: SecureStorageError.self) { try await reader.rotateDataKey() }
+    #expect(try await storage.rotateDataKey() == 2)
+  }
+
+  @Test func `a page without values isn't followed by others`() async throws {
+    let transport = FaultyTransport(try cluster.transport())
+    let reader = cluster.storage(like: storage, transport, timeout: .seconds(2))
+    #expect(try await reader.items(matching: .service("service")).count == 2)
+    transport.alter(replies: { reply in
+      // A reply to a request for several ranges has the keys of the namespace.
+      guard reply.matches(of: /"response_range"/).count == 1 else { return reply }
+      return reply.replacing(/"kvs":\[[^\]]*\]/, with: #""more":true"#)
+    })
+    await expect(.noProvider) { _ = try await reader.items(matching: .service("service")) }
+    await expect(.noProvider) { try await reader.rotateDataKey() }
+    transport.alter()
+    #expect(try await reader.items(matching: .service("service")).count == 2)
+  }
+
   @Test func `a changed bit is damage`() async throws {
     let items = try await values(namespace.items)
     for index in [0, 1, items[0].value.count / 2, items[0].value.count - 1] {

@@ -9,7 +9,7 @@ struct ConditionalChange: Sendable {
   /// The new value, or `nil` to remove the key.
   let value: [UInt8]?
 
-  var comparison: Transaction.Comparison { .init(key, .revision(revision)) }
+  var comparison: Transaction.Comparison { .init(key, revision: revision) }
 
   var operation: Transaction.Operation {
     value.map { .put(key, $0, lease: nil) } ?? .delete(key)

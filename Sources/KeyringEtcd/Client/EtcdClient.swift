@@ -16,12 +16,6 @@ final class EtcdClient: Sendable {
     let hasDoubt: Bool
   }
 
-  /// The failure of a request, and whether a copy of it may have been processed or still be on its way.
-  struct Failure: Error {
-    let cause: EtcdFailure
-    let hasDoubt: Bool
-  }
-
   private let transport: any EtcdTransport
   private let endpoints: [EtcdEndpoint]
   private let user: EtcdUser?
@@ -45,17 +39,18 @@ final class EtcdClient: Sendable {
 
   func transact(
     _ transaction: Transaction, until moment: Int64
-  ) async throws(Failure) -> Answer<TransactionReply> {
+  ) async throws(EtcdFailure) -> Answer<TransactionReply> {
     try await call("/v3/kv/txn", transaction, until: moment)
   }
 
-  func grantLease(_ request: LeaseRequest, until moment: Int64) async throws(Failure) -> LeaseReply
+  func grantLease(_ request: LeaseRequest, until moment: Int64) async throws(EtcdFailure)
+    -> LeaseReply
   {
     try await (call("/v3/lease/grant", request, until: moment) as Answer<LeaseReply>).reply
   }
 
   /// Returns the ranges that the user may read, or `nil` if there is no limit.
-  func readableRanges(until moment: Int64) async throws(Failure) -> [EtcdRange]? {
+  func readableRanges(until moment: Int64) async throws(EtcdFailure) -> [EtcdRange]? {
     guard let user else { return nil }
     let reply: Answer<UserReply> = try await call(
       "/v3/auth/user/get", ["name": user.name], until: moment)
@@ -72,7 +67,7 @@ final class EtcdClient: Sendable {
 
   private func call<Reply: Decodable & Sendable>(
     _ path: String, _ request: some Encodable, until moment: Int64
-  ) async throws(Failure) -> Answer<Reply> {
+  ) async throws(EtcdFailure) -> Answer<Reply> {
     let body = Self.encode(request)
     var hasDoubt = false
     var attempt = 0
@@ -80,12 +75,12 @@ final class EtcdClient: Sendable {
     /// The number of nodes in a row that aren't set up correctly.
     var misfits = 0
     /// The failure that says most.
-    var reason: EtcdFailure?
+    var reason: EtcdFailure.Cause?
     while true {
       var index = current.withLock { $0 }
-      if Task.isCancelled { throw Failure(cause: .canceled, hasDoubt: hasDoubt) }
-      if attempt > 0, ThreadExecutor.now >= moment {
-        throw Failure(cause: reason ?? .timedOut, hasDoubt: hasDoubt)
+      if Task.isCancelled { throw EtcdFailure(cause: .canceled, hasDoubt: hasDoubt) }
+      if ThreadExecutor.now >= moment {
+        throw EtcdFailure(cause: reason ?? .timedOut, hasDoubt: hasDoubt)
       }
       // In each round over all nodes, they have twice as long.
       let time = Self.patience << min(attempt / endpoints.count, 10)
@@ -101,35 +96,30 @@ final class EtcdClient: Sendable {
           until: min(moment, ThreadExecutor.now + time))
         return Answer(reply: try Self.decode(reply), hasDoubt: hasDoubt)
       } catch {
-        misfits = error.isOfSetup ? misfits + 1 : 0
-        switch error {
+        hasDoubt = hasDoubt || error.hasDoubt
+        misfits = error.cause.isOfSetup ? misfits + 1 : 0
+        let isFinal: Bool
+        switch error.cause {
         case .refused(let refusal) where refusal.isAboutToken && user != nil && !hasNewToken:
           hasNewToken = true
           forget(used)
           continue
-        case .refused(let refusal):
-          guard refusal.isTransient else { throw Failure(cause: error, hasDoubt: hasDoubt) }
-          hasDoubt = hasDoubt || wasAsked
-        case .canceled:
-          throw Failure(cause: error, hasDoubt: hasDoubt || wasAsked)
-        case .lost, .timedOut:
-          hasDoubt = hasDoubt || wasAsked
-        case .untrusted, .malformed:
-          // Another node may be set up correctly.
-          hasDoubt = hasDoubt || wasAsked
-          if misfits == endpoints.count { throw Failure(cause: error, hasDoubt: hasDoubt) }
-        case .unreachable:
-          break
+        case .refused(let refusal): isFinal = !refusal.isTransient
+        case .canceled: isFinal = true
+        // Another node may be set up correctly.
+        case .untrusted, .malformed: isFinal = misfits == endpoints.count
+        case .unreachable, .lost, .timedOut: isFinal = false
         }
+        if isFinal { throw EtcdFailure(cause: error.cause, hasDoubt: hasDoubt) }
         attempt += 1
-        if error.weight >= reason?.weight ?? 0 { reason = error }
+        if error.cause.weight >= reason?.weight ?? 0 { reason = error.cause }
         // Without a token, the node that refused it was left already.
         if wasAsked { rotate(from: index) }
         // After each round, the cluster gets time to elect a leader, and more of it each time.
         if attempt % endpoints.count == 0 {
           let time = Self.shortestPause << min(attempt / endpoints.count - 1, 3)
           let pause = await Waiter.wait(until: min(moment, ThreadExecutor.now + time)) { _ in }
-          if pause == .canceled { throw Failure(cause: .canceled, hasDoubt: hasDoubt) }
+          if pause == .canceled { throw EtcdFailure(cause: .canceled, hasDoubt: hasDoubt) }
         }
       }
     }
@@ -212,16 +202,23 @@ final class EtcdClient: Sendable {
             return .range(request)
           })
         let body = Self.encode(probe)
-        repeat {
+        while true {
           let pause = min(moment, .now(plus: .seconds(5)))
           switch await renewal.wait(until: pause) {
           case .ended: return true
           case .canceled: return false
           case .timedOut: if pause == moment { return true }
           }
-        } while (try? await transport.send(
-          "/v3/kv/txn", body, to: endpoint, token: token, until: .now(plus: .seconds(2)))) != nil
-        return false
+          do throws(EtcdFailure) {
+            _ = try await transport.send(
+              "/v3/kv/txn", body, to: endpoint, token: token, until: .now(plus: .seconds(2)))
+          } catch {
+            // With a new token, the watch goes on if the user may still read the ranges.
+            guard error.refusal?.isAboutToken == true else { return false }
+            self.forget(token)
+            return true
+          }
+        }
       }
       let isOver = await group.next() ?? false
       group.cancelAll()
@@ -253,10 +250,9 @@ final class EtcdClient: Sendable {
   ) async throws(EtcdFailure) -> String? {
     guard let user else { return nil }
     if let known = token.withLock({ $0 }) { return known }
-    switch await authenticating.take(until: moment) {
-    case .ended: break
-    case .timedOut: throw .timedOut
-    case .canceled: throw .canceled
+    let turn = await authenticating.take(until: moment)
+    guard turn == .ended else {
+      throw EtcdFailure(cause: turn == .canceled ? .canceled : .timedOut)
     }
     defer { authenticating.giveBack() }
     if let known = token.withLock({ $0 }) { return known }
@@ -273,7 +269,8 @@ final class EtcdClient: Sendable {
       return new
     } catch {
       if node == nil { rotate(from: index) }
-      throw error
+      // A token changes no items.
+      throw EtcdFailure(cause: error.cause)
     }
   }
 
@@ -290,16 +287,19 @@ final class EtcdClient: Sendable {
     return Array(data)
   }
 
+  private static let decoder = JSONDecoder()
+
   private static func decode<Reply: Decodable>(_ bytes: [UInt8]) throws(EtcdFailure) -> Reply {
     do {
-      return try JSONDecoder().decode(Reply.self, from: Data(bytes))
+      return try decoder.decode(Reply.self, from: Data(bytes))
     } catch {
-      throw .malformed("a reply without the expected fields")
+      throw EtcdFailure(
+        cause: .malformed("a reply without the expected fields"), hasDoubt: true)
     }
   }
 }
 
-extension EtcdFailure {
+extension EtcdFailure.Cause {
   /// Indicates whether the node isn't set up correctly, or this program isn't.
   fileprivate var isOfSetup: Bool {
     switch self {

@@ -29,26 +29,38 @@ protocol EtcdTransport: Sendable {
   /// - Throws: `EtcdFailure` if the reply didn't end regularly.
   func stream(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
-    _ onLine: ([UInt8]) async -> Bool
+    _ onLine: @escaping @Sendable ([UInt8]) async -> Bool
   ) async throws(EtcdFailure)
 }
 
-/// A reason why a request to etcd has no reply.
-enum EtcdFailure: Error, Sendable {
-  /// No connection was made, so the request wasn't sent.
-  case unreachable(String)
-  /// The node or this program has a certificate that the other one refuses.
-  case untrusted(String)
-  /// The connection was lost, or the time is over. The request may have been processed.
-  case lost(String)
-  /// The time is over. The request may have been processed.
-  case timedOut
-  /// The task was cancelled. The request may have been processed.
-  case canceled
-  /// etcd refused the request.
-  case refused(GatewayError)
-  /// The reply isn't from etcd's gateway.
-  case malformed(String)
+/// The failure of a request to etcd.
+struct EtcdFailure: Error, Sendable {
+  let cause: Cause
+  /// Indicates whether the request may have been processed, or may be later.
+  var hasDoubt = false
+
+  /// The answer of etcd, if it refused the request.
+  var refusal: GatewayError? {
+    if case .refused(let refusal) = cause { refusal } else { nil }
+  }
+
+  /// A reason why a request has no reply.
+  enum Cause: Sendable {
+    /// No connection was made.
+    case unreachable(String)
+    /// The node or this program has a certificate that the other one refuses.
+    case untrusted(String)
+    /// The connection was lost.
+    case lost(String)
+    /// The time is over.
+    case timedOut
+    /// The task was cancelled.
+    case canceled
+    /// etcd refused the request.
+    case refused(GatewayError)
+    /// The reply isn't from etcd's gateway.
+    case malformed(String)
+  }
 }
 
 /// The address of a node of the cluster.

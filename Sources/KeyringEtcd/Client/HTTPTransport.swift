@@ -12,6 +12,9 @@ internal import NIOSSL
 internal import Synchronization
 
 /// etcd's JSON gateway over HTTP/1.1.
+///
+/// It gets the parts of a reply as they arrive. The client's asynchronous functions would need a free thread of
+/// the cooperative thread pool to end a request by its deadline or its cancellation.
 final class HTTPTransport: EtcdTransport {
   private let client: HTTPClient
   /// The client for replies that don't end.
@@ -19,8 +22,10 @@ final class HTTPTransport: EtcdTransport {
   /// Its connections may be silent.
   private let streaming: HTTPClient
 
-  /// The most bytes of a reply: a page of items, each as large as possible, in base64.
-  private static let largestReply = 256 << 20
+  /// The thread of all connections.
+  ///
+  /// With several threads, a request and its connection would often have different ones.
+  private static let thread = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   init(_ tls: TLSConfiguration?) {
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
@@ -36,13 +41,24 @@ final class HTTPTransport: EtcdTransport {
     var configurationOfStreams = configuration
     // Each reply that doesn't end keeps its connection.
     configurationOfStreams.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = .max
-    streaming = HTTPClient(
-      eventLoopGroup: .singletonMultiThreadedEventLoopGroup,
-      configuration: configurationOfStreams)
+    configurationOfStreams.http1_1ConnectionDebugInitializer = Self.keepAlive
+    streaming = HTTPClient(eventLoopGroup: Self.thread, configuration: configurationOfStreams)
     // A node that stops in the middle of a reply counts as lost.
     configuration.timeout.read = .seconds(5)
-    client = HTTPClient(
-      eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+    client = HTTPClient(eventLoopGroup: Self.thread, configuration: configuration)
+  }
+
+  /// Makes the system notice if a connection that is silent is lost.
+  ///
+  /// A firewall or a load balancer may forget such a connection, and tells neither side.
+  private static func keepAlive(_ channel: any Channel) -> EventLoopFuture<Void> {
+    var options = [channel.setOption(.socketOption(.so_keepalive), value: 1)]
+    #if os(Linux)
+    for (name, value) in [(TCP_KEEPIDLE, 5), (TCP_KEEPINTVL, 5), (TCP_KEEPCNT, 2)] {
+      options.append(channel.setOption(.tcpOption(.init(rawValue: name)), value: value))
+    }
+    #endif
+    return .andAllSucceed(options, on: channel.eventLoop)
   }
 
   deinit {
@@ -54,126 +70,207 @@ final class HTTPTransport: EtcdTransport {
   func send(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
   ) async throws(EtcdFailure) -> [UInt8] {
-    let body = RequestBody(body)
+    let exchange = Exchange()
     do {
-      let response = try await client.response(path, body, endpoint, token, moment)
-      return try await bytes(of: response, until: moment)
+      let request = try request(path, exchange.sending(body), endpoint, token)
+      return try await client.execute(
+        request: request, delegate: exchange, deadline: deadline(moment)
+      ).reply()
     } catch {
-      throw failure(error, wasSent: body.wasTaken)
+      throw failure(error, wasSent: exchange.wasSent)
     }
   }
 
   func stream(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
-    _ onLine: ([UInt8]) async -> Bool
+    _ onLine: @escaping @Sendable ([UInt8]) async -> Bool
   ) async throws(EtcdFailure) {
-    let body = RequestBody(body)
+    let exchange = Exchange(onLine)
     do {
-      let response = try await streaming.response(path, body, endpoint, token, moment)
-      if response.status != .ok { _ = try await bytes(of: response) }
-      var line: [UInt8] = []
-      for try await part in response.body {
-        var rest = part.readableBytesView
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-          line += rest[..<end]
-          let isOver = await !onLine(line)
-          if isOver { return }
-          line = []
-          rest = rest[(end + 1)...]
-        }
-        line += rest
+      let request = try request(path, exchange.sending(body), endpoint, token)
+      let task = streaming.execute(request: request, delegate: exchange)
+      let limit = task.eventLoop.scheduleTask(deadline: deadline(moment)) {
+        if !exchange.hasReply { task.fail(reason: HTTPClientError.deadlineExceeded) }
       }
+      defer { limit.cancel() }
+      let outcome = await withTaskCancellationHandler {
+        await Result { () async throws in try await task.reply() }
+      } onCancel: {
+        exchange.cancelLines()
+      }
+      await exchange.finishLines()
+      _ = try outcome.get()
+    } catch is EndOfInterest {
+      return
     } catch {
-      throw failure(error, wasSent: body.wasTaken)
+      throw failure(error, wasSent: exchange.wasSent)
     }
   }
 
-  /// Returns the rest of a reply.
-  ///
-  /// The deadline of the request ends only the wait for the head of the reply.
-  private func bytes(of response: HTTPClientResponse, until moment: Int64) async throws -> [UInt8] {
-    try await withThrowingTaskGroup { group in
-      group.addTask { try await self.bytes(of: response) }
-      group.addTask {
-        let wait = await Waiter.wait(until: moment) { _ in }
-        throw wait == .canceled ? EtcdFailure.canceled : .timedOut
-      }
-      defer { group.cancelAll() }
-      return try await group.next() ?? []
-    }
-  }
-
-  private func bytes(of response: HTTPClientResponse) async throws -> [UInt8] {
-    var reply = try await response.body.collect(upTo: Self.largestReply)
-    let bytes = reply.readBytes(length: reply.readableBytes) ?? []
-    if response.status == .ok { return bytes }
-    throw failure(response.status, bytes)
-  }
-
-  private func failure(_ status: HTTPResponseStatus, _ body: [UInt8]) -> EtcdFailure {
-    if let error = try? JSONDecoder().decode(GatewayError.self, from: Data(body)) {
-      return .refused(error)
-    }
-    let text = String(decoding: body.prefix(200), as: UTF8.self)
-    return .malformed("\(status.code) \(text)")
-  }
-
-  private func failure(_ error: any Error, wasSent: Bool) -> EtcdFailure {
-    switch error {
-    case let failure as EtcdFailure: return failure
-    case is CancellationError: return .canceled
-    case let error as HTTPClientError where error == .cancelled: return .canceled
-    // A load balancer whose node is down closes the connection.
-    case NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])): break
-    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: return .untrusted("\(error)")
-    default: break
-    }
-    guard wasSent else { return .unreachable("\(error)") }
-    return error as? HTTPClientError == .deadlineExceeded ? .timedOut : .lost("\(error)")
-  }
-}
-
-/// The bytes of a request, which know whether they were sent.
-///
-/// The client takes them as soon as it has a connection, and not before.
-private struct RequestBody: RandomAccessCollection, Sendable {
-  private final class Use: Sendable { let hasBegun = Atomic(false) }
-
-  private let bytes: [UInt8]
-  private let use = Use()
-
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  /// Indicates whether a node may have got any of the bytes.
-  var wasTaken: Bool { use.hasBegun.load(ordering: .acquiring) }
-
-  var startIndex: Int { 0 }
-  var endIndex: Int { bytes.count }
-  subscript(position: Int) -> UInt8 { bytes[position] }
-
-  func withContiguousStorageIfAvailable<Result>(
-    _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
-  ) rethrows -> Result? {
-    use.hasBegun.store(true, ordering: .releasing)
-    return try bytes.withUnsafeBufferPointer(body)
-  }
-}
-
-extension HTTPClient {
-  /// Sends a request, and returns the reply as soon as it begins.
-  fileprivate func response(
-    _ path: String, _ body: RequestBody, _ endpoint: EtcdEndpoint, _ token: String?,
-    _ moment: Int64
-  ) async throws -> HTTPClientResponse {
-    var request = HTTPClientRequest(url: endpoint.description + path)
-    request.method = .POST
+  private func request(
+    _ path: String, _ body: HTTPClient.Body, _ endpoint: EtcdEndpoint, _ token: String?
+  ) throws -> HTTPClient.Request {
+    var request = try HTTPClient.Request(
+      url: endpoint.description + path, method: .POST, body: body)
     request.headers.add(name: "Content-Type", value: "application/json")
     // Without a leader, etcd answers at once instead of after seven seconds, and ends a watch.
     request.headers.add(name: "Grpc-Metadata-hasleader", value: "true")
     if let token { request.headers.add(name: "Authorization", value: token) }
-    request.body = .bytes(body)
-    let deadline = NIODeadline.now() + .microseconds(max(0, moment - ThreadExecutor.now))
-    return try await execute(request, deadline: deadline)
+    return request
+  }
+
+  private func deadline(_ moment: Int64) -> NIODeadline {
+    .now() + .microseconds(max(0, moment - ThreadExecutor.now))
+  }
+
+  private func failure(_ error: any Error, wasSent: Bool) -> EtcdFailure {
+    let cause: EtcdFailure.Cause =
+      switch error {
+      case let failure as EtcdFailure: failure.cause
+      case let error as HTTPClientError where error == .cancelled: .canceled
+      case let error as HTTPClientError where error == .deadlineExceeded: .timedOut
+      // A load balancer whose node is down closes the connection.
+      case NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])): .unreachable("\(error)")
+      case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: .untrusted("\(error)")
+      default: wasSent ? .lost("\(error)") : .unreachable("\(error)")
+      }
+    if case .refused(let refusal) = cause {
+      return EtcdFailure(cause: cause, hasDoubt: refusal.isTransient)
+    }
+    return EtcdFailure(cause: cause, hasDoubt: wasSent)
+  }
+}
+
+/// A request and its reply, which arrives in parts on an event loop.
+private final class Exchange: HTTPClientResponseDelegate {
+  private struct State: Sendable {
+    var wasSent = false
+    var status: HTTPResponseStatus?
+    /// The bytes of the reply that weren't passed on as lines.
+    var bytes: [UInt8] = []
+    /// The task that passes on the last lines, and returns `false` if no others are needed.
+    var reading: Task<Bool, Never>?
+    /// The number of parts so far.
+    var partCount = 0
+  }
+
+  /// The number of parts that may wait for the task.
+  private static let backlog = 16
+
+  /// The most bytes of a reply: a page of items, each as large as possible, in base64.
+  private static let largestReply = 256 << 20
+
+  private let state = Mutex(State())
+  private let onLine: (@Sendable ([UInt8]) async -> Bool)?
+  /// The executor of the task that waits for the reply.
+  private let executor = ThreadExecutor.current
+
+  /// Creates an exchange.
+  ///
+  /// - Parameter onLine: A closure that gets each line of the reply, and returns `false` to end the request.
+  ///   If it's `nil`, the reply is returned as a whole.
+  init(_ onLine: (@Sendable ([UInt8]) async -> Bool)? = nil) { self.onLine = onLine }
+
+  /// Indicates whether a node may have got any of the bytes of the request.
+  var wasSent: Bool { state.withLock(\.wasSent) }
+
+  var hasReply: Bool { state.withLock { $0.status != nil } }
+
+  /// Returns the body of the request.
+  ///
+  /// The client asks for its bytes as soon as it has a connection, and not before.
+  func sending(_ bytes: [UInt8]) -> HTTPClient.Body {
+    .stream(contentLength: Int64(bytes.count)) { writer in
+      self.state.withLock { $0.wasSent = true }
+      return writer.write(.byteBuffer(ByteBuffer(bytes: bytes)))
+    }
+  }
+
+  func didReceiveHead(
+    task: HTTPClient.Task<[UInt8]>, _ head: HTTPResponseHead
+  ) -> EventLoopFuture<Void> {
+    state.withLock { $0.status = head.status }
+    return task.eventLoop.makeSucceededVoidFuture()
+  }
+
+  func didReceiveBodyPart(
+    task: HTTPClient.Task<[UInt8]>, _ part: ByteBuffer
+  ) -> EventLoopFuture<Void> {
+    let newline = UInt8(ascii: "\n")
+    let lines: [ArraySlice<UInt8>]? = state.withLock { state in
+      state.bytes += part.readableBytesView
+      if state.bytes.count > Self.largestReply { return nil }
+      guard onLine != nil, state.status == .ok, part.readableBytesView.contains(newline) else {
+        return []
+      }
+      var lines = state.bytes.split(separator: newline, omittingEmptySubsequences: false)
+      state.bytes = lines.popLast().map(Array.init) ?? []
+      return lines
+    }
+    guard let lines else {
+      return task.eventLoop.makeFailedFuture(NIOTooManyBytesError(maxBytes: Self.largestReply))
+    }
+    guard let onLine, !lines.isEmpty else { return task.eventLoop.makeSucceededVoidFuture() }
+    return state.withLock { state in
+      state.partCount += 1
+      // The next part waits for these lines now and then, because each wait wakes the event loop.
+      let mustWait = state.partCount.isMultiple(of: Self.backlog)
+      let done = mustWait ? task.eventLoop.makePromise(of: Void.self) : nil
+      let previous = state.reading
+      state.reading = Task(executorPreference: executor) {
+        defer { done?.succeed() }
+        guard await previous?.valueOrCancellation != false else { return false }
+        for line in lines where await !onLine(Array(line)) {
+          task.fail(reason: EndOfInterest())
+          return false
+        }
+        return true
+      }
+      return done?.futureResult ?? task.eventLoop.makeSucceededVoidFuture()
+    }
+  }
+
+  func didFinishRequest(task: HTTPClient.Task<[UInt8]>) throws -> [UInt8] {
+    let (status, bytes) = state.withLock { ($0.status, $0.bytes) }
+    if status == .ok { return bytes }
+    if let error = try? JSONDecoder().decode(GatewayError.self, from: Data(bytes)) {
+      throw EtcdFailure(cause: .refused(error))
+    }
+    let text = "\(status?.code ?? 0) \(String(decoding: bytes.prefix(200), as: UTF8.self))"
+    let isFromProxy = [.badGateway, .serviceUnavailable, .gatewayTimeout].contains(status)
+    throw EtcdFailure(cause: isFromProxy ? .lost(text) : .malformed(text))
+  }
+
+  /// Waits until the lines that came before the end of the request are done.
+  func finishLines() async { _ = await state.withLock(\.reading)?.valueOrCancellation }
+
+  func cancelLines() { state.withLock(\.reading)?.cancel() }
+}
+
+extension Task<Bool, Never> {
+  /// The value of the task, which is cancelled with the task that waits for it.
+  fileprivate var valueOrCancellation: Bool {
+    get async {
+      await withTaskCancellationHandler {
+        await value
+      } onCancel: {
+        cancel()
+      }
+    }
+  }
+}
+
+/// The end of a request whose other lines aren't needed.
+private struct EndOfInterest: Error {}
+
+extension HTTPClient.Task<[UInt8]> {
+  /// Waits for the reply, and cancels the request if the task is cancelled.
+  fileprivate func reply() async throws -> [UInt8] {
+    try await withTaskCancellationHandler {
+      try await get()
+    } onCancel: {
+      cancel()
+    }
   }
 }
 #endif

@@ -48,67 +48,51 @@ struct Transaction: Encodable, Sendable {
 
   /// A condition on a key.
   struct Comparison: Encodable, Equatable, Sendable {
-    enum State: Equatable, Sendable {
-      /// The revision in which the key was last changed, or 0 if there must be no such key.
-      case revision(Int64)
-      case value([UInt8])
-    }
-
     let key: EtcdKey
-    let state: State
+    private let result = "EQUAL"
+    private let target: String
+    private var revision: String?
+    private var value: Data?
 
     private enum CodingKeys: String, CodingKey {
       case key, value, result, target
       case revision = "mod_revision"
     }
 
-    init(_ key: EtcdKey, _ state: State) { (self.key, self.state) = (key, state) }
+    /// Creates a condition on the revision in which the key was last changed, or 0 if there must be no such key.
+    init(_ key: EtcdKey, revision: Int64) {
+      (self.key, target, self.revision) = (key, "MOD", "\(revision)")
+    }
 
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode("EQUAL", forKey: .result)
-      try container.encode(key, forKey: .key)
-      switch state {
-      case .revision(let revision):
-        try container.encode("MOD", forKey: .target)
-        try container.encode("\(revision)", forKey: .revision)
-      case .value(let value):
-        try container.encode("VALUE", forKey: .target)
-        try container.encode(Data(value), forKey: .value)
-      }
+    init(_ key: EtcdKey, value: [UInt8]) {
+      (self.key, target, self.value) = (key, "VALUE", Data(value))
     }
   }
 
-  enum Operation: Encodable, Sendable {
-    case range(RangeRequest)
-    case put(EtcdKey, [UInt8], lease: Int64?)
-    case delete(EtcdKey)
+  struct Operation: Encodable, Sendable {
+    private var range: RangeRequest?
+    private var put: Put?
+    private var deletion: RangeRequest?
 
-    private enum Kind: String, CodingKey {
+    private enum CodingKeys: String, CodingKey {
       case range = "request_range"
       case put = "request_put"
-      case delete = "request_delete_range"
+      case deletion = "request_delete_range"
     }
 
-    private enum Field: String, CodingKey {
-      case key, value, lease
+    private struct Put: Encodable {
+      let key: EtcdKey
+      let value: Data
+      let lease: String?
     }
 
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: Kind.self)
-      switch self {
-      case .range(let request):
-        try container.encode(request, forKey: .range)
-      case .put(let key, let value, let lease):
-        var put = container.nestedContainer(keyedBy: Field.self, forKey: .put)
-        try put.encode(key, forKey: .key)
-        try put.encode(Data(value), forKey: .value)
-        try put.encodeIfPresent(lease.map { "\($0)" }, forKey: .lease)
-      case .delete(let key):
-        var delete = container.nestedContainer(keyedBy: Field.self, forKey: .delete)
-        try delete.encode(key, forKey: .key)
-      }
+    static func range(_ request: RangeRequest) -> Operation { Operation(range: request) }
+
+    static func put(_ key: EtcdKey, _ value: [UInt8], lease: Int64?) -> Operation {
+      Operation(put: Put(key: key, value: Data(value), lease: lease.map { "\($0)" }))
     }
+
+    static func delete(_ key: EtcdKey) -> Operation { Operation(deletion: RangeRequest(key)) }
   }
 }
 
@@ -150,14 +134,7 @@ struct GatewayInteger: Decodable, Sendable {
 
 struct ReplyHeader: Decodable, Sendable {
   /// The revision of the database when the request was processed.
-  let revision: Int64
-
-  private enum CodingKeys: CodingKey { case revision }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    revision = try container.decodeIfPresent(GatewayInteger.self, forKey: .revision)?.value ?? 0
-  }
+  let revision: GatewayInteger?
 }
 
 /// A key with its value.
@@ -183,171 +160,112 @@ extension KeyValue {
 }
 
 struct RangeReply: Decodable, Sendable {
-  let values: [KeyValue]
+  private let kvs: [KeyValue]?
+  private let more: Bool?
+  private let count: GatewayInteger?
+
+  var values: [KeyValue] { kvs ?? [] }
   /// Indicates whether there are more values than the limit of the request.
-  let hasMore: Bool
+  var hasMore: Bool { more ?? false }
   /// The number of values in the range, regardless of limits.
-  let count: Int64
-
-  private enum CodingKeys: String, CodingKey {
-    case values = "kvs"
-    case hasMore = "more"
-    case count
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    values = try container.decodeIfPresent([KeyValue].self, forKey: .values) ?? []
-    hasMore = try container.decodeIfPresent(Bool.self, forKey: .hasMore) ?? false
-    count = try container.decodeIfPresent(GatewayInteger.self, forKey: .count)?.value ?? 0
-  }
+  var total: Int64 { count?.value ?? 0 }
 }
 
 struct TransactionReply: Decodable, Sendable {
-  let revision: Int64
-  /// Indicates whether all conditions were met.
-  let hasSucceeded: Bool
-  /// The replies to the ranges that were requested, in their order.
-  let ranges: [RangeReply]
+  private let header: ReplyHeader
+  private let succeeded: Bool?
+  private let responses: [Response]?
 
-  private enum CodingKeys: String, CodingKey {
-    case header, responses
-    case hasSucceeded = "succeeded"
-  }
+  var revision: Int64 { header.revision?.value ?? 0 }
+  /// Indicates whether all conditions were met.
+  var hasSucceeded: Bool { succeeded ?? false }
+  /// The replies to the ranges that were requested, in their order.
+  var ranges: [RangeReply] { (responses ?? []).compactMap(\.range) }
 
   private struct Response: Decodable {
     let range: RangeReply?
 
-    private enum CodingKeys: String, CodingKey {
-      case range = "response_range"
-    }
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    revision = try container.decode(ReplyHeader.self, forKey: .header).revision
-    hasSucceeded = try container.decodeIfPresent(Bool.self, forKey: .hasSucceeded) ?? false
-    ranges = (try container.decodeIfPresent([Response].self, forKey: .responses) ?? [])
-      .compactMap(\.range)
+    private enum CodingKeys: String, CodingKey { case range = "response_range" }
   }
 }
 
 struct LeaseReply: Decodable, Sendable {
-  let id: Int64
-  let seconds: Int64
+  let id: GatewayInteger
+  let seconds: GatewayInteger
 
   private enum CodingKeys: String, CodingKey {
     case id = "ID"
     case seconds = "TTL"
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    id = try container.decode(GatewayInteger.self, forKey: .id).value
-    seconds = try container.decode(GatewayInteger.self, forKey: .seconds).value
   }
 }
 
 /// The state of a node.
 struct StatusReply: Decodable, Sendable {
   let version: String
-  let databaseSize: Int64
-  /// The identifier of the leader, or 0 if there is none.
-  let leader: UInt64
+  private let dbSize: GatewayInteger?
+  private let leader: String?
+  private let errors: [String]?
+
+  var databaseSize: Int64 { dbSize?.value ?? 0 }
+  var hasLeader: Bool { leader.flatMap { UInt64($0) } ?? 0 != 0 }
   /// The alarms of the cluster, for example "memberID:1 alarm:NOSPACE".
-  let alarms: [String]
-
-  private enum CodingKeys: String, CodingKey {
-    case version, leader
-    case alarms = "errors"
-    case databaseSize = "dbSize"
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    version = try container.decode(String.self, forKey: .version)
-    databaseSize =
-      try container.decodeIfPresent(GatewayInteger.self, forKey: .databaseSize)?.value ?? 0
-    leader = try container.decodeIfPresent(String.self, forKey: .leader).flatMap { UInt64($0) } ?? 0
-    alarms = try container.decodeIfPresent([String].self, forKey: .alarms) ?? []
-  }
+  var alarms: [String] { errors ?? [] }
 }
 
 /// A request for the changes of all keys in a range from a revision on.
 struct WatchRequest: Encodable, Sendable {
-  let key: EtcdKey
-  let end: EtcdKey
-  let startRevision: Int64
+  private let create: Creation
 
   private enum CodingKeys: String, CodingKey { case create = "create_request" }
 
-  private enum Field: String, CodingKey {
-    case key, fragment
-    case end = "range_end"
-    case startRevision = "start_revision"
+  private struct Creation: Encodable {
+    let key: EtcdKey
+    let end: EtcdKey
+    let start: String
+    /// Otherwise, all changes since the revision would be one message.
+    let fragment = true
+
+    private enum CodingKeys: String, CodingKey {
+      case key, fragment
+      case end = "range_end"
+      case start = "start_revision"
+    }
   }
 
   init(_ range: EtcdRange, from startRevision: Int64) {
-    (key, end) = (range.start, range.end)
-    self.startRevision = startRevision
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    var create = container.nestedContainer(keyedBy: Field.self, forKey: .create)
-    try create.encode(key, forKey: .key)
-    try create.encode(end, forKey: .end)
-    try create.encode("\(startRevision)", forKey: .startRevision)
-    // Otherwise, all changes since the revision would be one message.
-    try create.encode(true, forKey: .fragment)
+    create = Creation(key: range.start, end: range.end, start: "\(startRevision)")
   }
 }
 
 /// A message of a watch.
 struct WatchReply: Decodable, Sendable {
+  /// The content, which an error in the middle of a stream doesn't have.
+  private let result: Content?
+
   /// The revision of the database when the message was sent.
-  let revision: Int64
-  let isCreated: Bool
+  var revision: Int64 { result?.header?.revision?.value ?? 0 }
+  var isCreated: Bool { result?.created ?? false }
   /// Indicates whether the watch has ended, although its connection stays open.
-  let isCanceled: Bool
-  let events: [Event]
+  var isCanceled: Bool { result.map { $0.canceled ?? false } ?? true }
+  var events: [Event] { result?.events ?? [] }
+
+  private struct Content: Decodable {
+    let header: ReplyHeader?
+    let created: Bool?
+    let canceled: Bool?
+    let events: [Event]?
+  }
 
   struct Event: Decodable, Sendable {
-    let isRemoval: Bool
+    private let type: String?
     let value: KeyValue
+
+    var isRemoval: Bool { type == "DELETE" }
 
     private enum CodingKeys: String, CodingKey {
       case type
       case value = "kv"
     }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      isRemoval = try container.decodeIfPresent(String.self, forKey: .type) == "DELETE"
-      value = try container.decode(KeyValue.self, forKey: .value)
-    }
-  }
-
-  private enum CodingKeys: String, CodingKey { case result, error }
-
-  private enum Field: String, CodingKey {
-    case header, events
-    case isCreated = "created"
-    case isCanceled = "canceled"
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    guard container.contains(.result) else {
-      // An error in the middle of a stream.
-      (revision, isCreated, isCanceled, events) = (0, false, true, [])
-      return
-    }
-    let result = try container.nestedContainer(keyedBy: Field.self, forKey: .result)
-    revision = try result.decodeIfPresent(ReplyHeader.self, forKey: .header)?.revision ?? 0
-    isCreated = try result.decodeIfPresent(Bool.self, forKey: .isCreated) ?? false
-    isCanceled = try result.decodeIfPresent(Bool.self, forKey: .isCanceled) ?? false
-    events = try result.decodeIfPresent([Event].self, forKey: .events) ?? []
   }
 }
 

@@ -25,6 +25,8 @@ extension EtcdNamespace {
       try await perform(.diagnose) { (session) throws(SecureStorageError) in
         for node in await session.client.nodes() { add(node, to: &diagnosis) }
         subject = "keys"
+        // Nodes that don't answer have taken their time.
+        session.renew()
         let keys = try await session.readKeys()
         diagnosis.add(
           subject, "namespace \(settings.namespace), opened with a \(source.withLock { $0 })",
@@ -56,7 +58,7 @@ extension EtcdNamespace {
         "node \(node.endpoint)", "etcd \(status.version), \(status.databaseSize >> 20) MiB",
         recoverySuggestion: suggestion)
     case .failure(let failure):
-      let error = error(for: failure)
+      let error = error(for: failure.cause)
       let cause = error.underlying.map { " [\($0)]" } ?? ""
       diagnosis.add(
         "node \(node.endpoint)", error.message + cause,
@@ -66,8 +68,6 @@ extension EtcdNamespace {
 }
 
 extension StatusReply {
-  var hasLeader: Bool { leader != 0 }
-
   /// Indicates whether the version is older than 3.4.25.
   fileprivate var lacksFixes: Bool {
     let parts = version.split(separator: ".").map { Int($0.prefix { $0.isNumber }) ?? 0 }

@@ -20,11 +20,11 @@ struct FleetItem: Sendable {
   /// The revision in which the value in etcd was last changed.
   let revision: Int64
 
-  /// A reason why a value can't be decrypted.
-  enum Damage: Error {
-    case format
-    case unknownKey
-    case content
+  /// A reason why a value can't be decrypted, as it ends a sentence about the value.
+  enum Damage: String, Error {
+    case format = "has an unknown format"
+    case unknownKey = "is encrypted with a key that the namespace doesn't have"
+    case content = "isn't what was stored there"
   }
 
   init(

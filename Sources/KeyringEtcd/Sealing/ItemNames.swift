@@ -3,14 +3,13 @@
 #if Etcd
 internal import KeyringSealing
 internal import KeyringStorage
-internal import Synchronization
 
 /// The names of items and services in etcd's database, which nobody can read without the key.
 final class ItemNames: Sendable {
   private let key: SealingKey
   private let namespace: Namespace
   /// The names of the items that were used last, because each takes two authentication codes.
-  private let known = Mutex<[ItemKey: EtcdKey]>([:])
+  private let known = RecentValues<ItemKey, EtcdKey>()
 
   init(_ key: SealingKey, in namespace: Namespace) {
     (self.key, self.namespace) = (key, namespace)
@@ -32,16 +31,13 @@ final class ItemNames: Sendable {
 
   /// Returns the key under which an item is stored.
   func item(_ key: ItemKey) -> EtcdKey {
-    if let name = known.withLock({ $0[key] }) { return name }
+    if let name = known[key] { return name }
     var text = key.kind.rawValue
     for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
       text += "\0\(name)\0\(value)"
     }
     let name = service(of: key).items + code("item", text)
-    known.withLock { known in
-      if known.count >= 4096 { known = [:] }
-      known[key] = name
-    }
+    known[key] = name
     return name
   }
 

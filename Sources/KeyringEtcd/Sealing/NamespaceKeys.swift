@@ -115,7 +115,7 @@ struct NamespaceKeys: Sendable {
     self.namespace = namespace
     self.description = description
     self.primary = main
-    conditions = [meta, primary].map { .init($0.key, .value($0.value)) }
+    conditions = [meta, primary].map { .init($0.key, value: $0.value) }
     (self.root, self.dataKeys, self.wrapping) = (root, dataKeys, wrapping)
     names = known?.names ?? ItemNames(root.derived(for: "names"), in: namespace)
     self.wrappedRoot = wrappedRoot
@@ -141,10 +141,10 @@ struct NamespaceKeys: Sendable {
 
   // MARK: - Creating
 
-  /// Returns the operations that create a namespace.
+  /// Returns the changes that create a namespace.
   static func creation(
     of namespace: Namespace, _ source: KeySource, _ request: KeyRequest
-  ) async throws(SecureStorageError) -> [Transaction.Operation] {
+  ) async throws(SecureStorageError) -> [ConditionalChange] {
     let wrapping = try await WrappingKey(of: source, for: use, request)
     let (root, dataKey) = (SealingKey(), SealingKey())
     let description = NamespaceDescription(id: .random(16), generation: 1)
@@ -154,16 +154,13 @@ struct NamespaceKeys: Sendable {
       try wrapping.wrap(
         key, authenticating: binding(name, description.id, namespace), request)
     }
-    return [
-      .put(namespace.meta, description.bytes(authenticator, namespace), lease: nil),
-      .put(namespace.primary, primary.bytes(authenticator, namespace, description.id), lease: nil),
-      .put(
-        namespace.rootKey, [version] + wrapping.parameters.bytes + (try box(root, "root")),
-        lease: nil),
-      .put(
-        namespace.dataKey(primary.id),
-        [version] + (try box(dataKey, primary.id.hexadecimal)), lease: nil),
+    let values: [(key: EtcdKey, value: [UInt8])] = [
+      (namespace.meta, description.bytes(authenticator, namespace)),
+      (namespace.primary, primary.bytes(authenticator, namespace, description.id)),
+      (namespace.rootKey, [version] + wrapping.parameters.bytes + (try box(root, "root"))),
+      (namespace.dataKey(primary.id), [version] + (try box(dataKey, primary.id.hexadecimal))),
     ]
+    return values.map { ConditionalChange(key: $0.key, revision: 0, value: $0.value) }
   }
 
   // MARK: - Changing
@@ -264,13 +261,8 @@ struct NamespaceKeys: Sendable {
     let header = Array(value.value.prefix(5))
     let id = UInt32(bigEndianBytes: header[1...])
     guard let dataKey = dataKeys[id] else { throw .unknownKey }
-    let content: Secret
-    do throws(SealingKey.Failure) {
-      content = try dataKey.open(value.value[5...], authenticating: binding(header, value.key))
-    } catch {
-      throw .content
-    }
-    do throws(MalformedRecord) {
+    do {
+      let content = try dataKey.open(value.value[5...], authenticating: binding(header, value.key))
       return try FleetItem(content, revision: value.revision)
     } catch {
       throw .content

@@ -15,12 +15,12 @@ extension EtcdNamespace {
   }
 
   /// Returns the error for a request that has no reply.
-  func error(for failure: EtcdFailure) -> SecureStorageError {
+  func error(for cause: EtcdFailure.Cause) -> SecureStorageError {
     let nodes = settings.endpoints.joined(separator: ", ")
     func underlying(_ text: String, _ code: Int = 0) -> SecureStorageError.Underlying {
       SecureStorageError.Underlying(domain: "etcd", code: code, text: text)
     }
-    switch failure {
+    switch cause {
     case .canceled: return error(.canceled)
     case .timedOut:
       return error(

@@ -31,7 +31,10 @@ final class EtcdNamespace: Sendable {
   private let keys = Mutex<NamespaceKeys?>(nil)
   /// The permission to ask for the key, for one task at a time.
   private let asking = TaskSemaphore(1)
-  private let known = Mutex<[ItemKey: KnownItem]>([:])
+  /// The items that were used last.
+  ///
+  /// A program that uses more items reads each before writing it.
+  let known = RecentValues<ItemKey, KnownItem>()
   let reported = Mutex(ReportedItems())
   private let lease = Mutex<Lease?>(nil)
   private let watches = Mutex<[EtcdRange: ItemWatch]>([:])
@@ -60,7 +63,7 @@ final class EtcdNamespace: Sendable {
         MultiThreadedEventLoopGroup.currentEventLoop != nil
       {
         throw error(
-          .other, "A synchronous call on an event loop's thread would wait for itself.",
+          .other, "A synchronous call would block the event loop's thread.",
           recoverySuggestion: "Use await.")
       }
       if Task.isCancelled { throw error(.canceled) }
@@ -132,42 +135,29 @@ final class EtcdNamespace: Sendable {
   func takeKeys(
     _ replies: some Sequence<RangeReply>, _ session: Session, after sent: NamespaceKeys?
   ) async throws(SecureStorageError) -> NamespaceKeys {
-    let purpose: KeyRequest.Purpose =
-      [.observe, .diagnose].contains(session.operation) ? .inspection : .opening
-    if purpose == .opening {
-      guard await asking.take(until: nil) == .ended else { throw error(.canceled) }
-      // A person may have answered another operation in the meantime.
-      session.renew()
-    }
-    defer { if purpose == .opening { asking.giveBack() } }
-    let known = currentKeys
-    if let known, known.conditions != sent?.conditions { return known }
-    let new = try await NamespaceKeys(
-      replies.flatMap(\.values), of: session.namespace, known: known, source.withLock { $0 },
-      keyRequest(purpose))
-    session.renew()
-    return keys.withLock { keys in
-      if let newer = keys, newer.conditions != known?.conditions { return newer }
-      keys = new
-      return new
+    try await session.pausing { () async throws(SecureStorageError) in
+      let purpose: KeyRequest.Purpose =
+        [.observe, .diagnose].contains(session.operation) ? .inspection : .opening
+      if purpose == .opening {
+        guard await asking.take(until: nil) == .ended else { throw error(.canceled) }
+      }
+      defer { if purpose == .opening { asking.giveBack() } }
+      let known = currentKeys
+      if let known, known.conditions != sent?.conditions { return known }
+      let new = try await NamespaceKeys(
+        replies.flatMap(\.values), of: session.namespace, known: known, source.withLock { $0 },
+        keyRequest(purpose))
+      return keys.withLock { keys in
+        if let newer = keys, newer.conditions != known?.conditions { return newer }
+        keys = new
+        return new
+      }
     }
   }
 
   func keyRequest(_ purpose: KeyRequest.Purpose) -> KeyRequest {
     KeyRequest(
       purpose, for: "namespace \(settings.namespace)", backendName: "\(EtcdStorage.self)")
-  }
-
-  // MARK: - Items
-
-  func known(_ key: ItemKey) -> KnownItem? { known.withLock { $0[key] } }
-
-  func remember(_ item: KnownItem?, for key: ItemKey) {
-    known.withLock { known in
-      // A program that uses more items reads each before writing it.
-      if known.count >= 4096 { known = [:] }
-      known[key] = item
-    }
   }
 
   // MARK: - Watches
@@ -194,9 +184,10 @@ final class EtcdNamespace: Sendable {
 
   /// Returns the encrypted item in a place as an event has brought it, if no later event can be missing.
   func reportedValue(at place: EtcdKey) -> KeyValue? {
-    let watches = watches.withLock { Array($0.values) }
-    guard watches.contains(where: { $0.follows(EtcdRange(place)) }) else { return nil }
-    return reported.withLock { $0.value(at: place) }
+    let isFollowed = watches.withLock { watches in
+      watches.values.contains { $0.follows(EtcdRange(place)) }
+    }
+    return isFollowed ? reported.withLock { $0.value(at: place) } : nil
   }
 
   /// Takes notice of a revision in which this process has read or written items.
@@ -215,21 +206,21 @@ final class EtcdNamespace: Sendable {
   }
 
   /// Returns the lease for a write that ends at a moment.
-  func lease(_ session: Session) async throws(EtcdClient.Failure) -> Int64 {
+  func lease(_ session: Session) async throws(EtcdFailure) -> Int64 {
     if let lease = lease.withLock({ $0 }), ThreadExecutor.now < lease.end { return lease.id }
     let time = min(max(60, Int(settings.timeout.microseconds / 1_000_000) + 1), Self.longestWrite)
     let start = ThreadExecutor.now
     let reply: LeaseReply
-    do throws(EtcdClient.Failure) {
+    do throws(EtcdFailure) {
       reply = try await session.client.grantLease(
         LeaseRequest(seconds: 3 * time), until: session.end)
     } catch {
       // Without a lease, nothing was written.
-      throw EtcdClient.Failure(cause: error.cause, hasDoubt: false)
+      throw EtcdFailure(cause: error.cause, hasDoubt: false)
     }
     // A write that begins before the end has at least a third of the lease left.
-    let usable = Duration.seconds(reply.seconds) - .seconds(2 * time)
-    let lease = Lease(id: reply.id, end: start + usable.microseconds)
+    let usable = Duration.seconds(reply.seconds.value) - .seconds(2 * time)
+    let lease = Lease(id: reply.id.value, end: start + usable.microseconds)
     self.lease.withLock { $0 = lease }
     return lease.id
   }

@@ -32,15 +32,16 @@ extension EtcdStorage {
     try await fleet.perform(.initialize) { (session) throws(SecureStorageError) in
       // A source that creates its key must not do so for a namespace that exists.
       if try await session.hasNamespace() { return false }
-      let operations = try await NamespaceKeys.creation(
-        of: session.namespace, fleet.source.withLock { $0 }, fleet.keyRequest(.creation))
-      session.renew()
+      let changes = try await session.pausing { () async throws(SecureStorageError) in
+        try await NamespaceKeys.creation(
+          of: session.namespace, fleet.source.withLock { $0 }, fleet.keyRequest(.creation))
+      }
       let answer: EtcdClient.Answer<TransactionReply>
-      do throws(EtcdClient.Failure) {
+      do throws(EtcdFailure) {
         answer = try await session.client.transact(
           Transaction(
-            compare: operations.compactMap(\.key).map { .init($0, .revision(0)) },
-            success: operations, failure: NamespaceKeys.requests(session.namespace)),
+            compare: changes.map(\.comparison), success: changes.map(\.operation),
+            failure: NamespaceKeys.requests(session.namespace)),
           until: session.end)
       } catch {
         throw session.failure(error)
@@ -48,9 +49,8 @@ extension EtcdStorage {
       if answer.reply.hasSucceeded { return true }
       let values = answer.reply.ranges.flatMap(\.values)
       // An earlier copy of this request may have been processed.
-      let isOwn = operations.allSatisfy { operation in
-        guard case .put(let key, let value, _) = operation else { return false }
-        return values.contains { $0.key == key && $0.value == value }
+      let isOwn = changes.allSatisfy { change in
+        values.contains { $0.key == change.key && $0.value == change.value }
       }
       if isOwn { return true }
       _ = try await fleet.takeKeys(answer.reply.ranges, session, after: fleet.currentKeys)
@@ -72,8 +72,9 @@ extension EtcdStorage {
     try await fleet.perform(.rewrapKeys) { (session) throws(SecureStorageError) in
       while true {
         let keys = try await session.readKeys()
-        let changes = try await keys.rewrapping(with: key, fleet.keyRequest(.creation))
-        session.renew()
+        let changes = try await session.pausing { () async throws(SecureStorageError) in
+          try await keys.rewrapping(with: key, fleet.keyRequest(.creation))
+        }
         if try await session.commitKeys(changes, keys) { break }
       }
       fleet.source.withLock { $0 = key }
@@ -92,17 +93,19 @@ extension EtcdStorage {
     try await fleet.perform(.rotateDataKey) { (session) throws(SecureStorageError) in
       var keys = try await session.readKeys()
       while keys.primary.older.isEmpty {
-        let source = fleet.source.withLock { $0 }
-        let changes = try await keys.addingDataKey(source, fleet.keyRequest(.opening))
-        session.renew()
+        let changes = try await session.pausing { [keys] () async throws(SecureStorageError) in
+          try await keys.addingDataKey(fleet.source.withLock { $0 }, fleet.keyRequest(.opening))
+        }
         _ = try await session.commitKeys(changes, keys)
         keys = try await session.readKeys()
       }
-      var count = 0
+      var (count, idleRounds) = (0, 0)
       // Another process may do the same at the same time, and finish first.
       while !keys.primary.older.isEmpty {
         let (moved, isComplete) = try await session.moveItems(to: keys)
         count += moved
+        idleRounds = moved > 0 ? 0 : idleRounds + 1
+        if idleRounds == Session.mostIdleRounds { throw session.outpaced }
         if isComplete { _ = try await session.commitKeys(keys.removingOlderDataKeys, keys) }
         keys = try await session.readKeys()
       }
@@ -182,11 +185,5 @@ extension Session {
   private static var batchLimit: Int { 64 }
   /// The most bytes of the items of a transaction; etcd refuses requests of more than 1.5 MiB.
   private static var batchByteLimit: Int { 1 << 20 }
-}
-
-extension Transaction.Operation {
-  fileprivate var key: EtcdKey? {
-    if case .put(let key, _, _) = self { key } else { nil }
-  }
 }
 #endif

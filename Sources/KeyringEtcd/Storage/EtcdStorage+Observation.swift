@@ -24,13 +24,7 @@ extension EtcdStorage: ObservableStorage {
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
     try await fleet.perform(.observe) { (session) throws(SecureStorageError) in
-      let watch = fleet.watch(try await session.range(of: query))
-      let subscription = try await watch.observe(session, observer)
-      // The subscription keeps the state of the storage, and with it the watch.
-      return StorageSubscription { [fleet] in
-        subscription.cancel()
-        withExtendedLifetime(fleet) {}
-      }
+      try await fleet.watch(session.range(of: query)).observe(session, observer)
     }
   }
 }

@@ -48,57 +48,6 @@ public struct EtcdStorage: AsynchronousStorage {
   }
 
   init(_ fleet: EtcdNamespace) { self.fleet = fleet }
-
-  /// Stores an item under its key.
-  ///
-  /// The item is replaced as a whole and in a single step, for the whole fleet. If the connection is lost in
-  /// the meantime, the storage finds out whether the item was stored.
-  ///
-  /// - Parameters:
-  ///   - item: The item to store.
-  ///   - mode: The save mode. `.add` and `.update` are exact even if several machines save at once.
-  /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, or `.invalidArgument`; `.connectionLost` or `.canceled`
-  ///   if the item may have been stored; or another error if it wasn't stored.
-  public func saveWithoutBlocking(
-    _ item: SecureItem, mode: SaveMode
-  ) async throws(SecureStorageError) {
-    try validate(item)
-    try await fleet.save(item, mode)
-  }
-
-  /// Returns the items that match a query, newest first, as they were at one moment.
-  ///
-  /// - Parameter query: The query that selects the items and their details.
-  /// - Returns: The items.
-  /// - Throws: `SecureStorageError` if the cluster can't be read.
-  public func itemsWithoutBlocking(
-    matching query: ItemQuery
-  ) async throws(SecureStorageError) -> [SecureItem] {
-    try validate(query, for: .read)
-    return try await fleet.items(matching: query)
-  }
-
-  /// Returns the items stored under keys, as they were at one moment.
-  public func itemsWithoutBlocking(
-    for keys: [ItemKey], details: ItemQuery.Details
-  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    for key in keys { try validate(.key(key), for: .read) }
-    return try await fleet.items(for: keys, details)
-  }
-
-  /// Removes the items that match a query.
-  ///
-  /// Up to 64 items are removed in a single step.
-  ///
-  /// - Parameter query: The query that selects the items.
-  /// - Returns: The number of removed items.
-  /// - Throws: The same errors as saving, except for those about the item.
-  public func removeItemsWithoutBlocking(
-    matching query: ItemQuery
-  ) async throws(SecureStorageError) -> Int {
-    try validate(query, for: .remove)
-    return try await fleet.removeItems(matching: query)
-  }
 }
 
 extension EtcdStorage: CustomStringConvertible, CustomReflectable {

@@ -81,9 +81,11 @@ final class ItemWatch: Sendable {
       }
       // Another observer, the last one, may just have left.
     } while !isRunning
-    return StorageSubscription { [weak self, subscription] in
+    // The subscription keeps the state of the storage, and with it the watch.
+    return StorageSubscription { [fleet = session.fleet, subscription] in
       subscription?.cancel()
-      self?.endWithoutObservers()
+      self.endWithoutObservers()
+      withExtendedLifetime(fleet) {}
     }
   }
 
@@ -91,9 +93,11 @@ final class ItemWatch: Sendable {
     // What an earlier watch still reports must not follow the list.
     await state.withLock(\.task)?.value
     try await list(session.readableParts(of: range), session)
-    state.withLock { $0.isConnected = true }
+    // An observer of the watch before it may still be there.
+    report(isConnected: true)
     let client = session.client
-    let task = Task(executorPreference: Self.executor) {
+    // The first observer's task-local values don't belong to the others.
+    let task = Task.detached(executorPreference: Self.executor) {
       [weak self, weak fleet = session.fleet] in
       var pause = Self.shortestPause
       while !Task.isCancelled, let (parts, end, renewal) = self?.begin() {
@@ -169,11 +173,8 @@ final class ItemWatch: Sendable {
 
   private func report(isConnected: Bool) {
     reporting.withLock { _ in
-      let isNew = state.withLock { state in
-        defer { state.isConnected = isConnected }
-        return state.isConnected != isConnected
-      }
-      if isNew { observers.report(isConnected ? .resumed : .interrupted) }
+      let wasConnected = state.withLock { exchange(&$0.isConnected, with: isConnected) }
+      if wasConnected != isConnected { observers.report(isConnected ? .resumed : .interrupted) }
     }
   }
 
@@ -203,8 +204,10 @@ final class ItemWatch: Sendable {
         fleet.see(event.value.revision)
         reportUnreadable()
       }
-      // Other changes of this revision may follow in another message.
-      state.withLock { $0.parts[part] = max(known, event.value.revision - 1) }
+    }
+    // Other changes of the last revision may follow in another message.
+    if let last = reply.events.last?.value.revision {
+      state.withLock { $0.parts[part] = max(known, last - 1) }
     }
     return true
   }
@@ -271,7 +274,7 @@ final class ItemWatch: Sendable {
     guard page.revision >= revision, let reply = page.replies.first, !reply.hasMore
     else { return false }
     let places = Set(reply.values.map(\.key))
-    guard places.isSuperset(of: newest.map(\.key)), places.union(known.keys).count == reply.count
+    guard places.isSuperset(of: newest.map(\.key)), places.union(known.keys).count == reply.total
     else { return false }
     let items = reply.values.map { ($0.key, (try? page.keys.open($0)).map(Seen.init)) }
     let isSameHistory = items.contains { place, item in

@@ -33,10 +33,20 @@ final class Session: Sendable {
   /// The moment at which the operation gives up, in microseconds of the monotonic clock.
   var end: Int64 { deadline.load(ordering: .relaxed) }
 
+  /// Runs code whose time isn't the cluster's.
+  ///
+  /// A person may have to answer a question, perhaps that of another operation.
+  func pausing<Result>(
+    _ body: () async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    let start = ThreadExecutor.now
+    defer { deadline.add(ThreadExecutor.now - start, ordering: .relaxed) }
+    return try await body()
+  }
+
   /// Gives the cluster the whole time again.
   ///
-  /// The time in which a person answers doesn't count, and work in many steps ends only if the cluster stops
-  /// answering.
+  /// Work in many steps ends only if the cluster stops answering.
   func renew() { deadline.store(.now(plus: fleet.settings.timeout), ordering: .relaxed) }
 
   // MARK: - Keys
@@ -97,13 +107,16 @@ final class Session: Sendable {
       guard reply.values.allSatisfy({ range.contains($0.key) }) else {
         throw fleet.error(.damaged, "The cluster answered with another item than was asked for.")
       }
+      guard !reply.hasMore || !reply.values.isEmpty else {
+        throw fleet.error(for: .malformed("a page without values"))
+      }
     }
   }
 
   func transact(
     _ transaction: Transaction
   ) async throws(SecureStorageError) -> EtcdClient.Answer<TransactionReply> {
-    do throws(EtcdClient.Failure) {
+    do throws(EtcdFailure) {
       return try await send(transaction)
     } catch {
       throw fleet.error(for: error.cause)
@@ -112,7 +125,7 @@ final class Session: Sendable {
 
   private func send(
     _ transaction: Transaction
-  ) async throws(EtcdClient.Failure) -> EtcdClient.Answer<TransactionReply> {
+  ) async throws(EtcdFailure) -> EtcdClient.Answer<TransactionReply> {
     let answer = try await client.transact(transaction, until: end)
     fleet.see(answer.reply.revision)
     return answer
@@ -123,13 +136,7 @@ final class Session: Sendable {
     do throws(FleetItem.Damage) {
       return try keys.open(value)
     } catch {
-      let how =
-        switch error {
-        case .format: "has an unknown format"
-        case .unknownKey: "is encrypted with a key that the namespace doesn't have"
-        case .content: "isn't what was stored there"
-        }
-      throw fleet.error(.damaged, "The value of \(value.key.path) \(how).")
+      throw fleet.error(.damaged, "The value of \(value.key.path) \(error.rawValue).")
     }
   }
 
@@ -165,11 +172,11 @@ final class Session: Sendable {
     let answer: EtcdClient.Answer<TransactionReply>
     // The record that fences a copy must last as long as the lease that the copy names.
     var lease: Int64 = 0
-    do throws(EtcdClient.Failure) {
+    do throws(EtcdFailure) {
       answer = try await underLease { id in
         lease = id
         return Transaction(
-          compare: keys.conditions + [.init(write, .revision(0))] + changes.map(\.comparison),
+          compare: keys.conditions + [.init(write, revision: 0)] + changes.map(\.comparison),
           success: changes.map(\.operation) + [.put(write, Record.done, lease: lease)],
           failure: [.range(RangeRequest(write))] + changes.map { .range(RangeRequest($0.key)) }
             + NamespaceKeys.requests(namespace))
@@ -178,7 +185,8 @@ final class Session: Sendable {
       switch error.cause {
       case .refused(let refusal) where refusal.isDatabaseFull:
         // A node whose database has just become full refuses a request that it has processed.
-        if let record = try await record(of: write) { return .done(record.revision) }
+        let question = Transaction(success: [.range(RangeRequest(write))])
+        if let record = try await record(question) { return .done(record.revision) }
       case .canceled where error.hasDoubt:
         if let record = try await fenceAfterCancellation(write, lease) {
           return .done(record.revision)
@@ -192,7 +200,7 @@ final class Session: Sendable {
     let replies = answer.reply.ranges
     guard replies.count == changes.count + 4 else {
       throw failure(
-        EtcdClient.Failure(
+        EtcdFailure(
           cause: .malformed("a reply without the expected ranges"), hasDoubt: true))
     }
     if let record = replies[0].values.first { return .done(record.revision) }
@@ -213,16 +221,14 @@ final class Session: Sendable {
   /// A copy of a request that names a lease is never processed after the end of that lease.
   private func underLease(
     _ transaction: (Int64) -> Transaction
-  ) async throws(EtcdClient.Failure) -> EtcdClient.Answer<TransactionReply> {
+  ) async throws(EtcdFailure) -> EtcdClient.Answer<TransactionReply> {
     var wasDenied = false
     while true {
       let lease = try await fleet.lease(self)
-      do throws(EtcdClient.Failure) {
+      do throws(EtcdFailure) {
         return try await send(transaction(lease))
       } catch {
-        guard case .refused(let refusal) = error.cause, [5, 7].contains(refusal.code) else {
-          throw error
-        }
+        guard let refusal = error.refusal, [5, 7].contains(refusal.code) else { throw error }
         fleet.forgetLease(lease)
         // etcd also refuses a lease that has records of a service whose role was revoked.
         if error.hasDoubt || refusal.code == 7 && wasDenied { throw error }
@@ -244,17 +250,12 @@ final class Session: Sendable {
   private func fence(
     _ write: EtcdKey, _ lease: Int64
   ) async throws(SecureStorageError) -> KeyValue? {
-    do throws(EtcdClient.Failure) {
-      let answer = try await send(
-        Transaction(
-          compare: [.init(write, .revision(0))],
-          success: [.put(write, Record.fenced, lease: lease)],
-          failure: [.range(RangeRequest(write))]))
-      let record = answer.reply.ranges.first?.values.first
-      return record?.value == Record.fenced ? nil : record
-    } catch {
-      throw failure(EtcdClient.Failure(cause: error.cause, hasDoubt: true))
-    }
+    let record = try await record(
+      Transaction(
+        compare: [.init(write, revision: 0)],
+        success: [.put(write, Record.fenced, lease: lease)],
+        failure: [.range(RangeRequest(write))]))
+    return record?.value == Record.fenced ? nil : record
   }
 
   /// Makes sure that no copy of a write is done later, although the task is cancelled.
@@ -278,16 +279,18 @@ final class Session: Sendable {
   /// The time that a cancelled write has to find out whether it was done.
   private static let timeAfterCancellation = Duration.milliseconds(40)
 
-  private func record(of write: EtcdKey) async throws(SecureStorageError) -> KeyValue? {
-    do throws(EtcdClient.Failure) {
-      let answer = try await send(Transaction(success: [.range(RangeRequest(write))]))
-      return answer.reply.ranges.first?.values.first
+  /// Returns the record of a write whose fate is unknown, for which a transaction asks.
+  private func record(
+    _ transaction: Transaction
+  ) async throws(SecureStorageError) -> KeyValue? {
+    do throws(EtcdFailure) {
+      return try await send(transaction).reply.ranges.first?.values.first
     } catch {
-      throw failure(EtcdClient.Failure(cause: error.cause, hasDoubt: true))
+      throw failure(EtcdFailure(cause: error.cause, hasDoubt: true))
     }
   }
 
-  func failure(_ failure: EtcdClient.Failure) -> SecureStorageError {
+  func failure(_ failure: EtcdFailure) -> SecureStorageError {
     var isCanceled: Bool { if case .canceled = failure.cause { true } else { false } }
     guard failure.hasDoubt else { return fleet.error(for: failure.cause) }
     return fleet.error(

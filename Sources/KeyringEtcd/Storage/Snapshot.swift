@@ -50,14 +50,24 @@ struct Snapshot {
 }
 
 extension Session {
-  /// Calls a closure with a new snapshot until it returns a result.
+  /// Calls a closure with a new snapshot until it returns a result, a few times.
   func withSnapshot<Result>(
     _ body: (inout Snapshot) async throws(SecureStorageError) -> Result?
   ) async throws(SecureStorageError) -> Result {
-    while true {
+    for _ in 0..<Self.mostIdleRounds {
       var snapshot = Snapshot(self)
       if let result = try await body(&snapshot) { return result }
     }
+    throw outpaced
+  }
+
+  /// The number of times that work in many steps begins again without any progress.
+  static var mostIdleRounds: Int { 10 }
+
+  /// The error for work that others have made vain each time.
+  var outpaced: SecureStorageError {
+    fleet.error(
+      .timedOut, "The items and keys of the cluster change faster than they can be read.")
   }
 
   /// Reads all values in ranges, page by page, as they were at one moment.

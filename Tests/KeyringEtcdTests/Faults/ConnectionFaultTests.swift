@@ -42,42 +42,122 @@ import Testing
       }
     }
     node.suspend()
-    guard case .unreachable = await failure(within: .milliseconds(300)) else {
-      Issue.record("the request was sent to a node that doesn't answer the handshake")
-      return
-    }
+    #expect(await failure(within: .milliseconds(300))?.hasDoubt == false)
     node.suspend(false)
     #expect(await failure(within: .seconds(20)) == nil)
     node.suspend()
-    guard case .timedOut = await failure(within: .seconds(2)) else {
-      Issue.record("the request wasn't sent over the connection")
-      return
-    }
+    #expect(await failure(within: .seconds(2))?.hasDoubt == true)
     node.suspend(false)
   }
 
   @Test func `a deadline ends the wait for the rest of a reply`() async throws {
+    // The rest never comes.
+    let failure = try await failure(of: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+    guard case .timedOut = failure?.cause else {
+      Issue.record("the wait ended with \(String(describing: failure))")
+      return
+    }
+  }
+
+  @Test func `the system looks after the connection of a watch`() async throws {
+    let port = try portOfServer(
+      answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\n\r\n")
+    let endpoint = try #require(EtcdEndpoint("http://127.0.0.1:\(port)"))
+    let transport = HTTPTransport(nil)
+    try await transport.stream(
+      "/v3/watch", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: .seconds(9))
+    ) { _ in
+      // The sixth field of the client's connection begins with 02 while its timer is the one that we want.
+      let remote = String(format: "0100007F:%04X", port)
+      #expect(
+        waitUntil {
+          let table = try? FileHandle(forReadingAtPath: "/proc/self/net/tcp")?.readToEnd()
+          let lines = String(decoding: table ?? Data(), as: UTF8.self).split(separator: "\n")
+          return lines.contains { line in
+            let fields = line.split(separator: " ")
+            return fields.count > 5 && fields[2] == remote && fields[5].hasPrefix("02:")
+          }
+        })
+      return false
+    }
+  }
+
+  @Test func `a proxy whose node is down isn't a gateway that is off`() async throws {
+    let failure = try await failure(
+      of: "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 5\r\n\r\n<p></")
+    guard case .lost = failure?.cause else {
+      Issue.record("the request ended with \(String(describing: failure))")
+      return
+    }
+    #expect(failure?.hasDoubt == true)
+  }
+
+  /// Returns the failure of a request that a server answers with some bytes, and then with no more.
+  private func failure(of reply: String) async throws -> EtcdFailure? {
+    let endpoint = try #require(
+      EtcdEndpoint("http://127.0.0.1:\(try portOfServer(answering: reply))"))
+    do throws(EtcdFailure) {
+      _ = try await HTTPTransport(nil).send(
+        "/v3/kv/range", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: .seconds(1)))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Starts a server that answers a request with some bytes, and keeps the connection open.
+  private func portOfServer(answering reply: String) throws -> UInt16 {
     let (listener, port) = try listeningSocket()
-    defer { close(listener) }
     let server = Thread {
       let client = accept(listener, nil, nil)
-      let beginning = Array("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".utf8)
-      _ = write(client, beginning, beginning.count)
-      // The rest never comes. The client closes the connection.
+      close(listener)
       var byte: UInt8 = 0
+      // An answer to no request would be an error.
+      if recv(client, &byte, 1, 0) == 1 {
+        _ = write(client, Array(reply.utf8), reply.utf8.count)
+      }
+      // The client closes the connection.
       while recv(client, &byte, 1, 0) == 1 {}
       close(client)
     }
     server.start()
-    let endpoint = try #require(EtcdEndpoint("http://127.0.0.1:\(port)"))
-    let transport = HTTPTransport(nil)
-    do throws(EtcdFailure) {
-      _ = try await transport.send(
-        "/v3/kv/range", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: .seconds(1)))
-      Issue.record("the reply isn't complete")
-    } catch {
-      guard case .timedOut = error else { throw error }
+    return port
+  }
+
+  @Test func `synchronous reads end in time on all threads of the cooperative pool`() async throws {
+    let (listener, port) = try listeningSocket()
+    defer { close(listener) }
+    // The system accepts connections to it. Nobody answers the requests.
+    let storage = EtcdStorage(
+      endpoints: ["http://127.0.0.1:\(port)"], namespace: "test",
+      key: .keyFile(at: try Cluster.shared.get().path("key")), timeout: .milliseconds(500))
+    let start = ContinuousClock.now
+    await withTaskGroup { group in
+      for _ in 0..<2 * ProcessInfo.processInfo.activeProcessorCount {
+        group.addTask {
+          let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
+          #expect(error?.code == .timedOut)
+        }
+      }
     }
+    // After five seconds, the connections end by another limit.
+    #expect(ContinuousClock.now - start < .seconds(4.5))
+  }
+
+  @Test func `a certificate that isn't trusted leaves no doubt`() async throws {
+    let cluster = try Cluster.shared.get()
+    let tls = EtcdTLS(authorities: cluster.path("stranger.pem"))
+    let endpoint = try #require(EtcdEndpoint(cluster.nodes[0].endpoint))
+    let transport = HTTPTransport(try tls.configuration())
+    let failure = await #expect(throws: EtcdFailure.self) {
+      try await transport.send(
+        "/v3/kv/range", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: .seconds(9)))
+    }
+    guard case .untrusted = failure?.cause else {
+      Issue.record("the request ended with \(String(describing: failure))")
+      return
+    }
+    #expect(failure?.hasDoubt == false)
   }
 
   @Test func `one address of a node that is gone costs no more than a moment`() async throws {

@@ -199,7 +199,7 @@ import Testing
   private func compact() async throws {
     let reply = try await cluster.call("/v3/kv/range", RangeRequest(EtcdKey("/")))
     let revision = try JSONDecoder().decode(Reply.self, from: Data(reply)).header.revision
-    try await cluster.call("/v3/kv/compaction", ["revision": "\(revision)"])
+    try await cluster.call("/v3/kv/compaction", ["revision": "\(revision?.value ?? 0)"])
   }
 
   private struct Reply: Decodable { let header: ReplyHeader }

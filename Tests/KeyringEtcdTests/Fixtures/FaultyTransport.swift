@@ -21,6 +21,9 @@ final class FaultyTransport: EtcdTransport {
     case late(@Sendable () async -> Void)
   }
 
+  /// A closure that returns what a hostile node makes of a request or of a reply.
+  typealias Change = @Sendable (String) throws(EtcdFailure) -> String
+
   private typealias Held = @Sendable () async -> Result<[UInt8], EtcdFailure>
 
   private let base: any EtcdTransport
@@ -28,7 +31,7 @@ final class FaultyTransport: EtcdTransport {
   private let faults = Mutex<[Fault]>([])
   private let cancels = Atomic(false)
   private let held = Mutex<[Held]>([])
-  private let redirection = Mutex<(from: String, to: String)?>(nil)
+  private let changes = Mutex<(request: Change?, reply: Change?)>((nil, nil))
   /// The permission to hand out a reply that was held back.
   private let replies = TaskSemaphore(1)
   private let holdsReply = Atomic(false)
@@ -72,9 +75,11 @@ final class FaultyTransport: EtcdTransport {
 
   /// Returns the failure of a request that is lost.
   private func loss() -> EtcdFailure {
-    guard cancels.exchange(false, ordering: .relaxed) else { return .lost("a test") }
+    guard cancels.exchange(false, ordering: .relaxed) else {
+      return EtcdFailure(cause: .lost("a test"), hasDoubt: true)
+    }
     withUnsafeCurrentTask { $0?.cancel() }
-    return .canceled
+    return EtcdFailure(cause: .canceled, hasDoubt: true)
   }
 
   /// Asks for another key instead of one, as a hostile node could.
@@ -82,15 +87,17 @@ final class FaultyTransport: EtcdTransport {
     let names = (
       Data(key.path.utf8).base64EncodedString(), Data(other.path.utf8).base64EncodedString()
     )
-    redirection.withLock { $0 = names }
+    alter(requests: { $0.replacing(names.0, with: names.1) })
   }
 
-  private func redirected(_ body: [UInt8]) -> [UInt8] {
-    redirection.withLock { names in
-      guard let names else { return body }
-      return Array(
-        String(decoding: body, as: UTF8.self).replacing(names.from, with: names.to).utf8)
-    }
+  /// Changes all requests and replies from now on, except for the replies to writes.
+  func alter(requests: Change? = nil, replies: Change? = nil) {
+    changes.withLock { $0 = (requests, replies) }
+  }
+
+  private func altered(_ body: [UInt8], _ change: Change?) throws(EtcdFailure) -> [UInt8] {
+    guard let change else { return body }
+    return Array(try change(String(decoding: body, as: UTF8.self)).utf8)
   }
 
   /// Sends the requests that were held back, and returns their replies.
@@ -120,9 +127,11 @@ final class FaultyTransport: EtcdTransport {
   ) async throws(EtcdFailure) -> [UInt8] {
     counts.withLock { $0[path, default: 0] += 1 }
     try checkWay()
-    let body = redirected(body)
+    let changes = changes.withLock { $0 }
+    let body = try altered(body, changes.request)
     guard String(decoding: body, as: UTF8.self).contains("request_put") else {
-      let reply = try await base.send(path, body, to: endpoint, token: token, until: moment)
+      let reply = try altered(
+        try await base.send(path, body, to: endpoint, token: token, until: moment), changes.reply)
       bytes.add(reply.count, ordering: .relaxed)
       if holdsReply.exchange(false, ordering: .relaxed) {
         isHoldingReply.store(true, ordering: .relaxed)
@@ -161,12 +170,14 @@ final class FaultyTransport: EtcdTransport {
   }
 
   private func checkWay() throws(EtcdFailure) {
-    if isCut.load(ordering: .relaxed) { throw .unreachable("a test") }
+    if isCut.load(ordering: .relaxed) {
+      throw EtcdFailure(cause: .unreachable("a test"))
+    }
   }
 
   func stream(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
-    _ onLine: ([UInt8]) async -> Bool
+    _ onLine: @escaping @Sendable ([UInt8]) async -> Bool
   ) async throws(EtcdFailure) {
     let words = String(decoding: body, as: UTF8.self).split(separator: "\"")
     if let index = words.firstIndex(of: "key"), index + 2 < words.count {

@@ -2,15 +2,17 @@
 
 #if Etcd
 internal import KeyringSealing
-internal import KeyringStorage
+public import KeyringStorage
 
-extension EtcdNamespace {
+extension EtcdStorage {
   // MARK: - Reading
 
-  func items(
-    for keys: [ItemKey], _ details: ItemQuery.Details
+  /// Returns the items stored under keys, as they were at one moment.
+  public func itemsWithoutBlocking(
+    for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    try await perform(.read) { (session) throws(SecureStorageError) in
+    for key in keys { try validate(.key(key), for: .read) }
+    return try await fleet.perform(.read) { (session) throws(SecureStorageError) in
       try await session.withSnapshot { (snapshot) throws(SecureStorageError) in
         var items: [ItemKey: SecureItem] = [:]
         var rest = Array(Set(keys))[...]
@@ -22,7 +24,7 @@ extension EtcdNamespace {
           for (key, reply) in zip(part, replies) {
             guard let value = reply.values.first else { continue }
             let item = try session.open(value, namespaceKeys)
-            remember(KnownItem(record: item.record, revision: item.revision), for: key)
+            fleet.known[key] = .init(record: item.record, revision: item.revision)
             items[key] = item.record.item(details, secret: item.secret)
           }
         }
@@ -31,11 +33,19 @@ extension EtcdNamespace {
     }
   }
 
-  func items(matching query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
+  /// Returns the items that match a query, newest first, as they were at one moment.
+  ///
+  /// - Parameter query: The query that selects the items and their details.
+  /// - Returns: The items.
+  /// - Throws: `SecureStorageError` if the cluster can't be read.
+  public func itemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> [SecureItem] {
+    try validate(query, for: .read)
     if query.asksForKeyOnly, let key = query.key {
-      return try await items(for: [key], query.details)[key].map { [$0] } ?? []
+      return try await itemsWithoutBlocking(for: [key], details: query.details).map(\.value)
     }
-    return try await perform(.read) { (session) throws(SecureStorageError) in
+    return try await fleet.perform(.read) { (session) throws(SecureStorageError) in
       try await session.items(matching: query).map { (item) in
         item.record.item(query.details, secret: item.secret)
       }
@@ -44,16 +54,29 @@ extension EtcdNamespace {
 
   // MARK: - Saving
 
-  func save(_ item: SecureItem, _ mode: SaveMode) async throws(SecureStorageError) {
-    try await perform(.save) { (session) throws(SecureStorageError) in
+  /// Stores an item under its key.
+  ///
+  /// The item is replaced as a whole and in a single step, for the whole fleet. If the connection is lost in
+  /// the meantime, the storage finds out whether the item was stored.
+  ///
+  /// - Parameters:
+  ///   - item: The item to store.
+  ///   - mode: The save mode. `.add` and `.update` are exact even if several machines save at once.
+  /// - Throws: `.itemAlreadyExists`, `.itemNotFound`, or `.invalidArgument`; `.connectionLost` or `.canceled`
+  ///   if the item may have been stored; or another error if it wasn't stored.
+  public func saveWithoutBlocking(
+    _ item: SecureItem, mode: SaveMode
+  ) async throws(SecureStorageError) {
+    try validate(item)
+    try await fleet.perform(.save) { (session) throws(SecureStorageError) in
       // A query for a service reads only what is stored for the service of a key.
       if item.key.service == nil, item.attributes?[AttributeName.service] != nil {
-        throw error(
+        throw fleet.error(
           .invalidArgument,
           "The argument \"attributes\" must not name \"service\" if the key has no service.",
           argument: "attributes")
       }
-      var known = known(item.key)
+      var known = fleet.known[item.key]
       var secret = item.secret
       // A write that fails costs the cluster as much as one that succeeds. A read costs less.
       var mustRead = secret == nil || mode != .add && known == nil
@@ -66,53 +89,56 @@ extension EtcdNamespace {
           let old = try replies.first?.values.first.map { (value) throws(SecureStorageError) in
             try session.open(value, newKeys)
           }
-          known = old.map { KnownItem(record: $0.record, revision: $0.revision) }
+          known = old.map { EtcdNamespace.KnownItem(record: $0.record, revision: $0.revision) }
           secret = item.secret ?? old?.secret
           mustRead = false
-          if mode == .update, known == nil { throw error(.itemNotFound) }
+          if mode == .update, known == nil { throw fleet.error(.itemNotFound) }
         }
         if mode == .add { known = nil }
-        guard let secret else { throw missingSecret() }
+        let secret = if let secret { secret } else { try requireSecret(item) }
         let id = [UInt8].random(FleetItem.writeIDByteCount)
         let place = keys.item(item.key)
         let record = ItemRecord(saving: item, over: known?.record)
-        let value: [UInt8]
-        do throws(SealingKey.Failure) {
-          value = try keys.seal(FleetItem(record, secret, writeID: id), place)
-        } catch {
-          throw self.error(.other, "The item can't be encrypted.")
+        guard let value = try? keys.seal(FleetItem(record, secret, writeID: id), place) else {
+          throw fleet.error(.other, "The item can't be encrypted.")
         }
         let change = ConditionalChange(key: place, revision: known?.revision ?? 0, value: value)
         switch try await session.commit([change], service: keys.service(of: item.key), keys, id: id)
         {
         case .done(let revision):
-          return remember(KnownItem(record: record, revision: revision), for: item.key)
+          fleet.known[item.key] = .init(record: record, revision: revision)
+          return
         case .otherKeys(let newKeys):
           keys = newKeys
         case .conflict(let values, let newKeys):
           keys = newKeys
-          if mode == .add { throw error(.itemAlreadyExists) }
+          if mode == .add { throw fleet.error(.itemAlreadyExists) }
           let old = try values[0].map { (value) throws(SecureStorageError) in
             try session.open(value, keys)
           }
-          known = old.map { KnownItem(record: $0.record, revision: $0.revision) }
-          remember(known, for: item.key)
-          if mode == .update, known == nil { throw error(.itemNotFound) }
+          known = old.map { EtcdNamespace.KnownItem(record: $0.record, revision: $0.revision) }
+          fleet.known[item.key] = known
+          if mode == .update, known == nil { throw fleet.error(.itemNotFound) }
           mustRead = item.secret == nil
         }
       }
     }
   }
 
-  private func missingSecret() -> SecureStorageError {
-    error(
-      .invalidArgument, "The argument \"secret\" is needed for a new item.", argument: "secret")
-  }
-
   // MARK: - Removing
 
-  func removeItems(matching query: ItemQuery) async throws(SecureStorageError) -> Int {
-    try await perform(.remove) { (session) throws(SecureStorageError) in
+  /// Removes the items that match a query.
+  ///
+  /// Up to 64 items are removed in a single step.
+  ///
+  /// - Parameter query: The query that selects the items.
+  /// - Returns: The number of removed items.
+  /// - Throws: The same errors as saving, except for those about the item.
+  public func removeItemsWithoutBlocking(
+    matching query: ItemQuery
+  ) async throws(SecureStorageError) -> Int {
+    try validate(query, for: .remove)
+    return try await fleet.perform(.remove) { (session) throws(SecureStorageError) in
       var count = 0
       var query = query
       while true {
@@ -195,7 +221,7 @@ extension Session {
   func readableParts(of range: EtcdRange) async throws(SecureStorageError) -> [EtcdRange] {
     guard range.contains(EtcdRange(prefix: namespace.items)) else { return [range] }
     let readable: [EtcdRange]?
-    do throws(EtcdClient.Failure) {
+    do throws(EtcdFailure) {
       readable = try await client.readableRanges(until: end)
     } catch {
       throw fleet.error(for: error.cause)
