@@ -152,7 +152,7 @@ import Testing
       session.send([search], until: deadline)[0].get().child(0).paths.first)
     let item = try #require(
       StoredItem(
-        path: path, properties: session.send([.properties(of: path)], until: deadline)[0].get(),
+        path: path, answer: session.send([.properties(of: path)], until: deadline)[0].get(),
         reserved: []))
     let attributes = item.attributes.merging(["note": "theirs"]) { $1 }
     for result in try session.send(

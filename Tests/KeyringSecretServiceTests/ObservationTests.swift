@@ -200,10 +200,13 @@ struct CollectionObservationTests {
       try storage.setPassword("another", for: key)
       log.wait(for: .changed(.replaced(key)))
       another.wait(for: .changed(.replaced(key)))
-      #expect(another.changes == [.replaced(key)])
+      // gnome-keyring 42.1 reports each item as changed after the unlock. If the observation reads the item
+      // after the write and before the report of the write, it reports the same change twice.
+      #expect(Set(another.changes) == [.replaced(key)] && another.changes.count <= 2)
       late.cancel()
     }
-    #expect(log.changes == Array(repeating: .replaced(key), count: 3))
+    #expect(Set(log.changes) == [.replaced(key)])
+    #expect((3...6).contains(log.changes.count))
   }
 
   @Test func `an observation follows a collection that is deleted and recreated`() throws {
