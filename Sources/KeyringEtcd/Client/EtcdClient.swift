@@ -156,10 +156,6 @@ final class EtcdClient: Sendable {
 
   /// Watches ranges until a moment or until a connection is lost, and passes on each message.
   ///
-  /// A node that is stopped, or that the network no longer reaches, is silent, and a watch goes on after the
-  /// user lost the right to it. Therefore, the node is asked every five seconds for the first key of each
-  /// range, or of each of the first 100 ranges.
-  ///
   /// - Parameters:
   ///   - ranges: The ranges, with the first revision whose changes are reported.
   ///   - moment: The moment at which the watch ends, in microseconds of the monotonic clock.
@@ -180,11 +176,10 @@ final class EtcdClient: Sendable {
       return false
     }
     let token = known.isEmpty ? nil : known
-    let transport = transport
     let isOver = await withTaskGroup { group in
       for (range, revision) in ranges {
         group.addTask {
-          try? await transport.stream(
+          try? await self.transport.stream(
             "/v3/watch", Self.encode(WatchRequest(range, from: revision)), to: endpoint,
             token: token, until: .now(plus: .seconds(5))
           ) { line in
@@ -195,30 +190,7 @@ final class EtcdClient: Sendable {
         }
       }
       group.addTask {
-        let probe = Transaction(
-          success: ranges.keys.prefix(Transaction.rangeLimit).map {
-            var request = RangeRequest($0.start)
-            request.countsOnly = true
-            return .range(request)
-          })
-        let body = Self.encode(probe)
-        while true {
-          let pause = min(moment, .now(plus: .seconds(5)))
-          switch await renewal.wait(until: pause) {
-          case .ended: return true
-          case .canceled: return false
-          case .timedOut: if pause == moment { return true }
-          }
-          do throws(EtcdFailure) {
-            _ = try await transport.send(
-              "/v3/kv/txn", body, to: endpoint, token: token, until: .now(plus: .seconds(2)))
-          } catch {
-            // With a new token, the watch goes on if the user may still read the ranges.
-            guard error.refusal?.isAboutToken == true else { return false }
-            self.forget(token)
-            return true
-          }
-        }
+        await self.probe(Array(ranges.keys), at: endpoint, token, until: moment, or: renewal)
       }
       let isOver = await group.next() ?? false
       group.cancelAll()
@@ -226,6 +198,42 @@ final class EtcdClient: Sendable {
     }
     if !isOver { rotate(from: index) }
     return isOver
+  }
+
+  /// Asks a node every five seconds for the first key of each range, or of each of the first 100 ranges.
+  ///
+  /// A node that is stopped, or that the network no longer reaches, is silent, and a watch goes on after the
+  /// user lost the right to it.
+  ///
+  /// - Returns: `true` at the moment, after the event, or if the watch needs a new token, or `false` if the
+  ///   node doesn't answer or if the user may no longer read the ranges.
+  private func probe(
+    _ ranges: [EtcdRange], at endpoint: EtcdEndpoint, _ token: String?, until moment: Int64,
+    or renewal: SharedOutcome<Void>
+  ) async -> Bool {
+    let requests = ranges.prefix(Transaction.rangeLimit).map {
+      var request = RangeRequest($0.start)
+      request.countsOnly = true
+      return Transaction.Operation.range(request)
+    }
+    let body = Self.encode(Transaction(success: requests))
+    while true {
+      let pause = min(moment, .now(plus: .seconds(5)))
+      switch await renewal.wait(until: pause) {
+      case .ended: return true
+      case .canceled: return false
+      case .timedOut: if pause == moment { return true }
+      }
+      do throws(EtcdFailure) {
+        _ = try await transport.send(
+          "/v3/kv/txn", body, to: endpoint, token: token, until: .now(plus: .seconds(2)))
+      } catch {
+        // With a new token, the watch goes on if the user may still read the ranges.
+        guard error.refusal?.isAboutToken == true else { return false }
+        forget(token)
+        return true
+      }
+    }
   }
 
   /// Forgets a token that etcd doesn't accept any more, unless there is a newer one.

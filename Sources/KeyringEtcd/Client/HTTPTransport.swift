@@ -22,10 +22,15 @@ final class HTTPTransport: EtcdTransport {
   /// Its connections may be silent.
   private let streaming: HTTPClient
 
-  /// The thread of all connections.
+  /// The thread of all other connections.
   ///
   /// With several threads, a request and its connection would often have different ones.
   private static let thread = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+  /// The thread of the replies that don't end, which also runs what takes their lines.
+  ///
+  /// Requests don't wait for an observer or for the source of a key.
+  static let streamingThread = EventLoopExecutor()
 
   init(_ tls: TLSConfiguration?) {
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
@@ -42,7 +47,8 @@ final class HTTPTransport: EtcdTransport {
     // Each reply that doesn't end keeps its connection.
     configurationOfStreams.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = .max
     configurationOfStreams.http1_1ConnectionDebugInitializer = Self.keepAlive
-    streaming = HTTPClient(eventLoopGroup: Self.thread, configuration: configurationOfStreams)
+    streaming = HTTPClient(
+      eventLoopGroup: Self.streamingThread.eventLoop, configuration: configurationOfStreams)
     // A node that stops in the middle of a reply counts as lost.
     configuration.timeout.read = .seconds(5)
     client = HTTPClient(eventLoopGroup: Self.thread, configuration: configuration)
@@ -141,6 +147,16 @@ final class HTTPTransport: EtcdTransport {
   }
 }
 
+/// An executor that runs tasks on the thread of an event loop.
+final class EventLoopExecutor: TaskExecutor {
+  let eventLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    eventLoop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
 /// A request and its reply, which arrives in parts on an event loop.
 private final class Exchange: HTTPClientResponseDelegate {
   private struct State: Sendable {
@@ -162,8 +178,6 @@ private final class Exchange: HTTPClientResponseDelegate {
 
   private let state = Mutex(State())
   private let onLine: (@Sendable ([UInt8]) async -> Bool)?
-  /// The executor of the task that waits for the reply.
-  private let executor = ThreadExecutor.current
 
   /// Creates an exchange.
   ///
@@ -217,7 +231,7 @@ private final class Exchange: HTTPClientResponseDelegate {
       let mustWait = state.partCount.isMultiple(of: Self.backlog)
       let done = mustWait ? task.eventLoop.makePromise(of: Void.self) : nil
       let previous = state.reading
-      state.reading = Task(executorPreference: executor) {
+      state.reading = Task(executorPreference: HTTPTransport.streamingThread) {
         defer { done?.succeed() }
         guard await previous?.valueOrCancellation != false else { return false }
         for line in lines where await !onLine(Array(line)) {

@@ -183,7 +183,7 @@ final class EtcdNamespace: Sendable {
   }
 
   /// Returns the encrypted item in a place as an event has brought it, if no later event can be missing.
-  func reportedValue(at place: EtcdKey) -> KeyValue? {
+  func reportedValue(at place: EtcdKey) -> (value: KeyValue, item: FleetItem?)? {
     let isFollowed = watches.withLock { watches in
       watches.values.contains { $0.follows(EtcdRange(place)) }
     }

@@ -32,8 +32,9 @@ extension EtcdStorage: ObservableStorage {
 extension EtcdStorage: ItemReportingStorage {
   /// Returns an item that an event has brought, unless this process has seen a later state of the cluster.
   package func reportedItem(for key: ItemKey, details: ItemQuery.Details) -> SecureItem? {
-    guard let keys = fleet.currentKeys, let value = fleet.reportedValue(at: keys.item(key)),
-      let item = try? keys.open(value)
+    guard let keys = fleet.currentKeys,
+      let (value, decrypted) = fleet.reportedValue(at: keys.item(key)),
+      let item = decrypted ?? (try? keys.open(value))
     else { return nil }
     return item.record.item(details, secret: item.secret)
   }

@@ -54,9 +54,6 @@ final class ItemWatch: Sendable {
 
   deinit { state.withLock { $0.task?.cancel() } }
 
-  /// The executor that follows all watches, so that no thread of the app's has to be free.
-  private static let executor = ThreadExecutor(threadNamed: "swift-keyring w")
-
   /// Adds an observer, and starts the watch if it's the first one.
   ///
   /// - Parameters:
@@ -96,8 +93,8 @@ final class ItemWatch: Sendable {
     // An observer of the watch before it may still be there.
     report(isConnected: true)
     let client = session.client
-    // The first observer's task-local values don't belong to the others.
-    let task = Task.detached(executorPreference: Self.executor) {
+    // The first observer's task-local values don't belong to the others. No thread of the app's has to be free.
+    let task = Task.detached(executorPreference: HTTPTransport.streamingThread) {
       [weak self, weak fleet = session.fleet] in
       var pause = Self.shortestPause
       while !Task.isCancelled, let (parts, end, renewal) = self?.begin() {
@@ -198,7 +195,8 @@ final class ItemWatch: Sendable {
         fleet.see(event.value.revision)
         remove(event.value.key)
       } else if let item = await item(event.value, fleet) {
-        fleet.reported.withLock { $0.put(event.value) }
+        let isUsed = fleet.known[item.record.key] != nil
+        fleet.reported.withLock { $0.put(event.value, isUsed ? item : nil) }
         put(Seen(item), event.value.key)
       } else {
         fleet.see(event.value.revision)

@@ -3,10 +3,13 @@
 #if Etcd
 /// The items that events of watches have brought, still encrypted.
 ///
+/// The last one is also kept decrypted if this process uses it, because it usually reads the new value next.
+///
 /// Several watches may report the same item, one of them later than the other. This process may also have read
 /// or written the item since. An item that may be older than what this process has seen isn't returned.
 struct ReportedItems: Sendable {
   private var values: [EtcdKey: KeyValue] = [:]
+  private var last: (place: EtcdKey, item: FleetItem)?
   /// The latest revision that this process has seen otherwise.
   private var seen: Int64 = 0
 
@@ -17,24 +20,30 @@ struct ReportedItems: Sendable {
   mutating func see(_ revision: Int64) { seen = max(seen, revision) }
 
   /// Takes over the value of an event, unless it's too large to be kept.
-  mutating func put(_ value: KeyValue) {
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - item: The item in it, or `nil` if this process doesn't use the item.
+  mutating func put(_ value: KeyValue, _ item: FleetItem?) {
     if let known = values[value.key], known.revision >= value.revision { return }
     if value.value.count > Self.largestValue || values.count >= Self.mostValues {
       forget()
       return see(value.revision)
     }
     values[value.key] = value
+    last = item.map { (value.key, $0) }
   }
 
   /// Forgets all values, because events may be missing.
   mutating func forget() {
     see(values.values.lazy.map(\.revision).max() ?? 0)
-    values = [:]
+    (values, last) = ([:], nil)
   }
 
-  /// Returns the value in a place, or `nil` if it has to be read.
-  func value(at place: EtcdKey) -> KeyValue? {
-    values[place].flatMap { $0.revision >= seen ? $0 : nil }
+  /// Returns the value in a place, with the item in it if that is decrypted, or `nil` if it has to be read.
+  func value(at place: EtcdKey) -> (value: KeyValue, item: FleetItem?)? {
+    guard let value = values[place], value.revision >= seen else { return nil }
+    return (value, last?.place == place ? last?.item : nil)
   }
 }
 #endif
