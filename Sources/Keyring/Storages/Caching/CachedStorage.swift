@@ -59,7 +59,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   ///
   /// A query by key alone is answered from the cache if the item was read before. All other queries go to
   /// the wrapped storage.
-  public func itemsWithoutBlocking(
+  public nonisolated(nonsending) func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {
     guard let key = query.key, query.asksForKeyOnly, query.allowsUnlocking, query.limit == nil
@@ -91,7 +91,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   ///
   /// Items that were read before come from the cache. A single call to the wrapped storage fetches the
   /// others.
-  public func itemsWithoutBlocking(
+  public nonisolated(nonsending) func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     try checkCancellation(.read)
@@ -101,10 +101,16 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
       if let known = cache.find(key, details) { items[key] = known } else { missing.append(key) }
     }
     if missing.isEmpty { return items }
+    return items.merging(try await uncachedItems(for: missing, details)) { $1 }
+  }
+
+  private func uncachedItems(
+    for keys: [ItemKey], _ details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     try await cache.observe(base, for: .read)
-    let wanted = cache.detailsToFetch(missing, details)
-    let found = try await cache.fetch(missing, wanted, await fetch(missing, wanted))
-    return items.merging(found.mapValues { $0.selecting(details) }) { $1 }
+    let wanted = cache.detailsToFetch(keys, details)
+    let found = try await cache.fetch(keys, wanted, await fetch(keys, wanted))
+    return found.mapValues { $0.selecting(details) }
   }
 
   /// Returns items that the wrapped storage has reported, and reads the others.
@@ -174,7 +180,7 @@ extension CachedStorage: LockableStorage where Base: LockableStorage {
   /// Unlocks the wrapped storage.
   public func unlock() throws(SecureStorageError) { try base.unlock() }
 
-  /// Returns a Boolean value that indicates whether the wrapped storage is locked.
+  /// Returns `true` if the wrapped storage is locked.
   public func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
 }
 
@@ -202,7 +208,7 @@ extension CachedStorage: CollectionStorage where Base: CollectionStorage {
     try cache.whileWriting(nil, base.deleteCollection(labeled: label))
   }
 
-  /// Returns a Boolean value that indicates whether every program uses this collection.
+  /// Returns `true` if every program uses this collection.
   ///
   /// The default collection and the session collection are such collections.
   public func isSharedCollection() throws(SecureStorageError) -> Bool {

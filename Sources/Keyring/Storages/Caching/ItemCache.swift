@@ -43,7 +43,7 @@ final class ItemCache: Sendable {
         fetches = [:]
         return
       }
-      // The keys must not hold the entries while these change, or all of them would be copied.
+      // Don't hold the dictionary's keys while its entries change: the dictionary would be copied.
       for other in entries.keys.filter(key.mayShareItem) { entries[other] = nil }
       for (fetch, keys) in fetches {
         fetches[fetch] = keys.filter { !key.mayShareItem(with: $0) }
@@ -65,14 +65,17 @@ final class ItemCache: Sendable {
 
   /// The maximum number of entries.
   ///
-  /// It's more than any app reads again. When it's reached, all entries are removed.
+  /// No app is expected to read more items repeatedly. At the limit, all entries are removed.
   private static let mostEntries = 1000
+
+  /// The time between two attempts to observe the storage.
+  private static let retryInterval = Duration.seconds(1)
 
   private let state = Mutex(State())
   private let lifetime: Duration?
 
   init(_ lifetime: Duration?) {
-    // A task can't sleep for as many seconds as a duration can have.
+    // `Task.sleep` doesn't accept the longest durations.
     self.lifetime = lifetime.map { min($0, .seconds(1 << 30)) }
   }
 
@@ -225,8 +228,8 @@ final class ItemCache: Sendable {
   /// - Parameters:
   ///   - storage: The storage to observe.
   ///   - operation: The operation that needs the observation.
-  /// - Throws: The error of the storage if the operation is an observation. If it's a read, `.timedOut` if the
-  ///   attempt used up the storage's time, so that none is left.
+  /// - Throws: The error of the storage if the operation is an observation, or if the attempt used up so much of
+  ///   the storage's time that a read would take twice as long.
   func observe(
     _ storage: some ObservableStorage, for operation: SecureStorageError.Operation
   ) async throws(SecureStorageError) {
@@ -239,21 +242,23 @@ final class ItemCache: Sendable {
       return true
     }
     guard mustStart else { return }
+    let retry = ContinuousClock.now + Self.retryInterval
     do throws(SecureStorageError) {
       let observation = try await storage.observeWithoutBlocking(nil) { [weak self] event in
         self?.receive(event)
       }
       state.withLock { $0.observation = .active(observation) }
     } catch {
-      state.withLock { $0.observation = .none(retry: .now + .seconds(1)) }
-      guard error.code == .timedOut || operation == .observe else { return }
+      let hasTakenLong = retry < .now
+      state.withLock { $0.observation = .none(retry: .now + Self.retryInterval) }
+      guard hasTakenLong || error.code == .timedOut || operation == .observe else { return }
       throw error.during(operation)
     }
   }
 }
 
 extension ItemKey {
-  /// Returns whether one item may be found under both keys.
+  /// Returns `true` if one item may be found under both keys.
   ///
   /// An item of another program is found under a key if it has all parts of that key.
   fileprivate func mayShareItem(with other: ItemKey) -> Bool {
