@@ -4,6 +4,7 @@
 import Keyring
 import KeyringStorage
 import KeyringTesting
+import Synchronization
 import TestPrograms
 import Testing
 
@@ -133,6 +134,54 @@ import Testing
     #expect(reported.value(at: place)?.value.revision == 10)
     #expect(reported.value(at: place)?.item == nil)
     #expect(reported.value(at: EtcdKey("other"))?.item?.secret == Secret("11"))
+  }
+
+  @Test func `a watch that is renewed says so if the cluster can't be reached`() async throws {
+    let cluster = try Cluster.shared.get()
+    let other = try await cluster.newStorage()
+    let transport = FaultyTransport(try cluster.transport())
+    let storage = cluster.storage(like: other, transport, timeout: .seconds(60))
+    let events = EventLog()
+    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    // The next question whether the node still answers makes the watch ask for another token.
+    transport.alter(replies: { [unowned transport] (_) throws(EtcdFailure) in
+      transport.isCut.store(true, ordering: .relaxed)
+      throw EtcdFailure(cause: .refused(GatewayError(code: 16, message: "a test")))
+    })
+    events.wait(for: .interrupted)
+    transport.alter()
+    transport.isCut.store(false, ordering: .relaxed)
+    events.wait(for: .resumed)
+    subscription.cancel()
+  }
+
+  @Test func `a watch that the node ends reads the items again`() async throws {
+    let cluster = try Cluster.shared.get()
+    let other = try await cluster.newStorage()
+    let transport = FaultyTransport(try cluster.transport())
+    let storage = cluster.storage(like: other, transport)
+    let events = EventLog()
+    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    transport.lastMessage.withLock {
+      $0 = #"{"result":{"header":{"revision":"9"},"canceled":true,"compact_revision":"9"}}"#
+    }
+    try await other.setPassword("first", for: key)
+    events.wait(for: .interrupted)
+    transport.lastMessage.withLock { $0 = nil }
+    events.wait(for: .resumed)
+    #expect(events.changes == [.created(key)])
+    subscription.cancel()
+  }
+
+  @Test func `a watch without observers keeps no items`() async throws {
+    let storage = try await Cluster.shared.get().newStorage()
+    try await storage.setPassword("first", for: key)
+    let subscription = try await storage.observeWithoutBlocking(nil) { _ in }
+    let items = try #require(Namespace(storage.fleet.settings.namespace)).items
+    weak let watch = storage.fleet.watch(EtcdRange(prefix: items))
+    #expect(watch?.isObserved == true)
+    subscription.cancel()
+    #expect(waitUntil { watch == nil })
   }
 
   @Test func `an event's secret is kept only if the process has used the item`() async throws {

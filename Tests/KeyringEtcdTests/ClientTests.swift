@@ -44,6 +44,49 @@ struct ClientTests {
     #expect(failure?.hasDoubt == hasDoubt)
   }
 
+  /// A cluster whose roles change with each of the first requests.
+  private final class ChangingRoles: EtcdTransport {
+    private let refusals: Mutex<Int>
+
+    init(refusals: Int) { self.refusals = Mutex(refusals) }
+
+    func send(
+      _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
+      until moment: Int64
+    ) async throws(EtcdFailure) -> [UInt8] {
+      if path == "/v3/auth/authenticate" { return Array(#"{"token":"a"}"#.utf8) }
+      let isRefused = refusals.withLock { count in
+        count -= 1
+        return count >= 0
+      }
+      if isRefused {
+        throw EtcdFailure(
+          cause: .refused(GatewayError(code: 3, message: "revision of auth store is old")))
+      }
+      return Array(#"{"header":{}}"#.utf8)
+    }
+
+    func stream(
+      _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
+      until moment: Int64, _ onLine: @escaping @Sendable ([UInt8]) async -> Bool
+    ) async throws(EtcdFailure) {}
+  }
+
+  @Test(arguments: [(3, true), (100, false)])
+  func `roles may change several times during an operation`(
+    refusals: Int, succeeds: Bool
+  ) async throws {
+    let client = EtcdClient(
+      ChangingRoles(refusals: refusals), [try #require(EtcdEndpoint("https://127.0.0.1:1"))],
+      user: EtcdUser(name: "me", password: Secret("pass")))
+    do throws(EtcdFailure) {
+      _ = try await client.transact(Transaction(), until: .now(plus: .seconds(20)))
+      #expect(succeeds)
+    } catch {
+      #expect(!succeeds && error.refusal?.isAboutToken == true)
+    }
+  }
+
   /// A cluster in which the node that is asked first answers nothing.
   private final class FrozenNode: EtcdTransport {
     private let frozen = Mutex<String?>(nil)

@@ -2,18 +2,35 @@
 
 #if Etcd && os(Linux)
 import Keyring
-import KeyringEtcd
 import KeyringStorage
 import KeyringTesting
 import NIOCore
 import NIOPosix
+import Synchronization
 import Testing
+
+@testable import KeyringEtcd
 
 @Suite(.serialized) struct EtcdContractTests {
   @Test(arguments: StorageContract.cases(for: EtcdStorage.self))
   func `the cluster keeps the contract`(rule: StorageContract) async throws {
     let storage = try await Cluster.shared.get().newStorage()
     try rule.verify(storage)
+  }
+
+  @Test func `items that are large are read in small pages`() async throws {
+    let cluster = try Cluster.shared.get()
+    let other = try await cluster.newStorage()
+    let secret = String(repeating: "s", count: 200_000)
+    let keys = (0..<30).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await other.setPassword(secret, for: key) }
+    let transport = FaultyTransport(try cluster.transport())
+    let storage = cluster.storage(like: other, transport)
+    #expect(try await storage.items(matching: .service("service")).count == keys.count)
+    #expect(try await storage.rotateDataKey() == keys.count)
+    // The first page has ten items, and base64 adds a third.
+    let largest = transport.largestReply.load(ordering: .relaxed)
+    #expect(largest < 3_000_000)
   }
 
   /// The loop would serve nobody else until the reply arrives.

@@ -42,6 +42,16 @@ struct MessageTests {
         """)
   }
 
+  @Test func `a watch and a count have the fields that etcd documents`() {
+    #expect(
+      text(WatchRequest(EtcdRange(prefix: EtcdKey("/a/")), from: 7)) == """
+        {"create_request":{"fragment":true,"key":"L2Ev","range_end":"L2Ew","start_revision":"7"}}
+        """)
+    var count = RangeRequest(EtcdKey("/a"))
+    count.countsOnly = true
+    #expect(text(count) == #"{"count_only":true,"key":"L2E="}"#)
+  }
+
   @Test func `leases and authentication have the fields that etcd documents`() {
     #expect(text(LeaseRequest(seconds: 60)) == #"{"TTL":60}"#)
     #expect(

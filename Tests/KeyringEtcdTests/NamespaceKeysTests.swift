@@ -69,6 +69,7 @@ import Testing
       .initialize()
     await expect(.wrongKey) { _ = try await other.password(for: key) }
     await expect(.wrongKey) { try await other.initialize() }
+    #expect(try await other.diagnose(writing: false).failure?.code == .wrongKey)
     let absent = laterProcess(key: .keyFile(at: cluster.path("absent-key")))
     await expect(.keyNotFound) { try await absent.initialize() }
     #expect(!FileManager.default.fileExists(atPath: cluster.path("absent-key")))
@@ -96,10 +97,25 @@ import Testing
     try await put(items[1].key, items[0].value)
     await expect(.damaged) { _ = try await storage.password(for: key) }
     await expect(.damaged) { _ = try await laterProcess().password(for: second) }
+    try await expectFinding("2 of 2 can't be read", in: laterProcess())
     // It can be removed, and stored again.
     try await storage.remove(key)
     try await storage.setPassword("new", for: key)
     #expect(try await laterProcess().password(for: key) == "new")
+  }
+
+  /// Each service of the fleet has the keys, and may write in its own place.
+  @Test func `an item with the key of another service is damaged`() async throws {
+    let foreign = SecureItem(key: .password(service: "other", account: "account"))
+    let keys = try #require(storage.fleet.currentKeys)
+    let place = keys.item(key)
+    let item = FleetItem(
+      ItemRecord(saving: foreign, over: nil), Secret("forged"),
+      writeID: Array(repeating: 0, count: FleetItem.writeIDByteCount))
+    try await put(place, try keys.seal(item, place))
+    await expect(.damaged) { _ = try await storage.password(for: key) }
+    await expect(.damaged) { _ = try await storage.items(matching: ItemQuery()) }
+    #expect(try await storage.password(for: foreign.key) == nil)
   }
 
   @Test func `a value of another place is never taken for the one that was asked for`() async throws
@@ -132,6 +148,12 @@ import Testing
       try await reader.rewrapKeys(with: .keyFile(at: cluster.path("key")))
     }
     await #expect(throws: SecureStorageError.self) { try await reader.rotateDataKey() }
+    // A list works, and no removal does.
+    transport.alter(requests: { request in
+      guard request.contains("request_delete_range") else { return request }
+      return request.replacing(#""EQUAL""#, with: #""NOT_EQUAL""#)
+    })
+    await expect(.timedOut) { _ = try await reader.removeItems(matching: .service("service")) }
     // From now on, the rotation begins, and every change of an item is refused.
     let count = transport.writeCount
     transport.alter(requests: { [unowned transport] request in

@@ -168,5 +168,30 @@ import Testing
     _ = await transport.release()
     #expect(try await other.password(for: key) == "new")
   }
+
+  @Test func `what an author reads after a doubt stays true`() async throws {
+    let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
+    try await storage.setPassword("first", for: key)
+    transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
+    await expect(.connectionLost) { try await storage.setPassword("new", for: key) }
+    // Without the end of the doubt, there is no answer.
+    await expect(.connectionLost) { _ = try await storage.password(for: key) }
+    transport.fail()
+    #expect(try await storage.password(for: key) == "first")
+    #expect(await transport.release().count == 1)
+    #expect(try await other.password(for: key) == "first")
+  }
+
+  @Test func `a doubt ends with the lease of the write`() async throws {
+    let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
+    try await storage.setPassword("first", for: key)
+    transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
+    await expect(.connectionLost) { try await storage.setPassword("new", for: key) }
+    transport.fail()
+    try await cluster.revokeLeases()
+    #expect(try await storage.password(for: key) == "first")
+    _ = await transport.release()
+    #expect(try await storage.password(for: key) == "first")
+  }
 }
 #endif

@@ -71,10 +71,10 @@ final class EtcdClient: Sendable {
     let body = Self.encode(request)
     var hasDoubt = false
     var attempt = 0
-    var hasNewToken = false
+    var refusedTokens = 0
     /// The number of nodes in a row that aren't set up correctly.
     var misfits = 0
-    /// The failure that says most.
+    /// The most informative failure so far.
     var reason: EtcdFailure.Cause?
     while true {
       var index = current.withLock { $0 }
@@ -100,10 +100,12 @@ final class EtcdClient: Sendable {
         misfits = error.cause.isOfSetup ? misfits + 1 : 0
         let isFinal: Bool
         switch error.cause {
-        case .refused(let refusal) where refusal.isAboutToken && user != nil && !hasNewToken:
-          hasNewToken = true
+        case .refused(let refusal) where refusal.isAboutToken && user != nil:
           forget(used)
-          continue
+          refusedTokens += 1
+          if refusedTokens == 1 { continue }
+          // Roles may change several times in a row.
+          isFinal = refusedTokens > 5
         case .refused(let refusal): isFinal = !refusal.isTransient
         case .canceled: isFinal = true
         // Another node may be set up correctly.
@@ -277,7 +279,7 @@ final class EtcdClient: Sendable {
       return new
     } catch {
       if node == nil { rotate(from: index) }
-      // A token changes no items.
+      // Requesting a token changes no items.
       throw EtcdFailure(cause: error.cause)
     }
   }
@@ -288,7 +290,7 @@ final class EtcdClient: Sendable {
   static func encode(_ request: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // JSON lacks only a few numbers, such as infinity, which no request has.
+    // JSON has no infinity, and no request contains it.
     guard let data = try? encoder.encode(request) else {
       preconditionFailure("requests consist of text and numbers")
     }

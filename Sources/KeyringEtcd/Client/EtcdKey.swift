@@ -9,7 +9,7 @@ struct EtcdKey: Hashable, Comparable, Sendable {
 
   init(_ path: String) { self.path = path }
 
-  /// The first key behind all keys that begin with this one.
+  /// The first key after all keys that begin with this one.
   var endOfPrefix: EtcdKey {
     var scalars = Array(path.unicodeScalars)
     if let last = scalars.popLast(), let next = UnicodeScalar(last.value + 1) {
@@ -18,7 +18,7 @@ struct EtcdKey: Hashable, Comparable, Sendable {
     return EtcdKey(String(String.UnicodeScalarView(scalars)))
   }
 
-  /// The first key behind this one.
+  /// The first key after this one.
   var next: EtcdKey { EtcdKey(path + "\0") }
 
   static func < (one: EtcdKey, other: EtcdKey) -> Bool {

@@ -24,7 +24,7 @@ protocol EtcdTransport: Sendable {
   ///   - body: The request as JSON.
   ///   - endpoint: The node.
   ///   - token: The token of the user, or `nil` if there is none.
-  ///   - moment: The moment at which to give up if the reply hasn't begun.
+  ///   - moment: The moment at which to give up if no line has arrived. A proxy may hold back lines.
   ///   - onLine: A closure that gets a line, and returns `false` to end the request.
   /// - Throws: `EtcdFailure` if the reply didn't end regularly.
   func stream(

@@ -40,8 +40,8 @@ final class HTTPTransport: EtcdTransport {
     // Another node is tried instead.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
-    // A request ends by its own deadline. A handshake that takes longer is there for the next one. No other
-    // connection is tried in the meantime.
+    // A request ends by its own deadline. A connection whose handshake takes longer serves the next request.
+    // No other connection is tried in the meantime.
     configuration.timeout.connect = .seconds(5)
     var configurationOfStreams = configuration
     // Each reply that doesn't end keeps its connection.
@@ -96,7 +96,7 @@ final class HTTPTransport: EtcdTransport {
       let request = try request(path, exchange.sending(body), endpoint, token)
       let task = streaming.execute(request: request, delegate: exchange)
       let limit = task.eventLoop.scheduleTask(deadline: deadline(moment)) {
-        if !exchange.hasReply { task.fail(reason: HTTPClientError.deadlineExceeded) }
+        if !exchange.hasLine { task.fail(reason: HTTPClientError.deadlineExceeded) }
       }
       defer { limit.cancel() }
       let outcome = await withTaskCancellationHandler {
@@ -166,7 +166,7 @@ private final class Exchange: HTTPClientResponseDelegate {
     var bytes: [UInt8] = []
     /// The task that passes on the last lines, and returns `false` if no others are needed.
     var reading: Task<Bool, Never>?
-    /// The number of parts so far.
+    /// The number of parts with lines so far.
     var partCount = 0
   }
 
@@ -188,7 +188,7 @@ private final class Exchange: HTTPClientResponseDelegate {
   /// Indicates whether a node may have got any of the bytes of the request.
   var wasSent: Bool { state.withLock(\.wasSent) }
 
-  var hasReply: Bool { state.withLock { $0.status != nil } }
+  var hasLine: Bool { state.withLock { $0.partCount > 0 } }
 
   /// Returns the body of the request.
   ///

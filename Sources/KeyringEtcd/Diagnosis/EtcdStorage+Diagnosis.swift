@@ -6,10 +6,10 @@ public import KeyringStorage
 internal import Synchronization
 
 extension EtcdStorage {
-  /// Checks each node and the keys of the namespace.
+  /// Checks each node, the keys of the namespace, and the first thousand items that the user may read.
   ///
   /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed.
-  /// - Returns: The diagnosis. A node that doesn't answer is a notice: the others do its work.
+  /// - Returns: The diagnosis. A node that doesn't answer gives only a notice, because the others do its work.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = ThreadExecutor.runToEnd { await fleet.diagnosis() }
     if writing, diagnosis.failure == nil { diagnosis.probeWriting(in: self) }
@@ -25,13 +25,15 @@ extension EtcdNamespace {
       try await perform(.diagnose) { (session) throws(SecureStorageError) in
         for node in await session.client.nodes() { add(node, to: &diagnosis) }
         subject = "keys"
-        // Nodes that don't answer have taken their time.
+        // Nodes that don't answer have used up their time.
         session.renew()
         let keys = try await session.readKeys()
         diagnosis.add(
           subject, "namespace \(settings.namespace), opened with a \(source.withLock { $0 })",
           recoverySuggestion: keys.primary.older.isEmpty
             ? nil : "A change of the data key wasn't finished. Call rotateDataKey() again.")
+        subject = "items"
+        try await addItems(session, to: &diagnosis)
       }
     } catch {
       diagnosis.add(subject, error)
@@ -39,30 +41,65 @@ extension EtcdNamespace {
     return diagnosis
   }
 
+  /// Decrypts the items, and adds a finding about them.
+  private func addItems(
+    _ session: Session, to diagnosis: inout StorageDiagnosis
+  ) async throws(SecureStorageError) {
+    let parts = try await session.readableParts(of: EtcdRange(prefix: session.namespace.items))
+    let results = try await session.list(parts, first: Self.mostDiagnosedItems) { value, keys in
+      Result { () throws(SecureStorageError) in try session.open(value, keys) }
+    }.elements
+    let errors = results.compactMap { result in
+      if case .failure(let error) = result { error } else { nil }
+    }
+    guard let first = errors.first else {
+      return diagnosis.add("items", "\(results.count) can be read")
+    }
+    diagnosis.add(
+      "items", "\(errors.count) of \(results.count) can't be read. \(first.message)",
+      recoverySuggestion:
+        "Remove these items and store them again, or restore the cluster from a backup.")
+  }
+
+  /// The number of items that show whether the others can be read, too.
+  private static let mostDiagnosedItems = 1_000
+
   private func add(_ node: EtcdClient.Node, to diagnosis: inout StorageDiagnosis) {
+    let subject = "node \(node.endpoint)"
     switch node.status {
+    case .success(let status) where status.alarms.contains { $0.contains("NOSPACE") }:
+      diagnosis.add(subject, databaseIsFull())
     case .success(let status):
       let suggestion =
         if !status.hasLeader {
           "It has no leader. Check that most of the nodes run, and that they reach each other."
         } else if let alarm = status.alarms.first {
-          alarm.contains("NOSPACE")
-            ? "It has the alarm NOSPACE. Compact and defragment the database, and disarm the alarm."
-            : "Its alarm: \(alarm)."
+          "It has the alarm \(alarm)."
         } else if status.lacksFixes {
           "Update it: versions before 3.4.25 can lose changes that a client watches."
         } else {
           nil as String?
         }
       diagnosis.add(
-        "node \(node.endpoint)", "etcd \(status.version), \(status.databaseSize >> 20) MiB",
+        subject, "etcd \(status.version), \(status.databaseSize >> 20) MiB",
         recoverySuggestion: suggestion)
     case .failure(let failure):
       let error = error(for: failure.cause)
       let cause = error.underlying.map { " [\($0)]" } ?? ""
-      diagnosis.add(
-        "node \(node.endpoint)", error.message + cause,
-        recoverySuggestion: error.recoverySuggestion ?? "Check the node.")
+      switch failure.cause {
+      case .timedOut:
+        diagnosis.add(
+          subject, "It doesn't answer.",
+          recoverySuggestion: "Check the node. The others do its work.")
+      case .unreachable:
+        diagnosis.add(
+          subject, "It can't be reached." + cause,
+          recoverySuggestion: "Check the node and its address. The others do its work.")
+      default:
+        diagnosis.add(
+          subject, error.message + cause,
+          recoverySuggestion: error.recoverySuggestion ?? "Check the node.")
+      }
     }
   }
 }

@@ -71,7 +71,7 @@ struct NamespaceKeys: Sendable {
         main.generation >= known.primary.generation
       else { throw request.damaged("its keys are older than those that it had before") }
       guard main.generation > known.primary.generation || main.id == known.primary.id else {
-        throw request.damaged("its keys aren't those that followed the earlier ones")
+        throw request.damaged("its keys don't follow the earlier ones")
       }
     }
 
@@ -93,7 +93,7 @@ struct NamespaceKeys: Sendable {
     let authenticator = Self.authenticator(root)
     guard description.isAuthentic(authenticator, namespace),
       main.isAuthentic(authenticator, namespace, description.id)
-    else { throw request.damaged("its keys aren't those that this package has written") }
+    else { throw request.damaged("its keys weren't written by this package") }
 
     var dataKeys: [UInt32: SealingKey] = [:]
     for (key, value) in values
@@ -101,7 +101,7 @@ struct NamespaceKeys: Sendable {
       let name = key.path.dropFirst(namespace.keys.path.count)
       guard let id = UInt32(name, radix: 16), namespace.dataKey(id) == key,
         value.value.first == Self.version
-      else { throw request.damaged("it has a key of an unknown form") }
+      else { throw request.damaged("it has a key in an unknown format") }
       // The operator of the cluster can put a key back that was removed.
       guard id == main.id || main.older.contains(id) else { continue }
       dataKeys[id] =
@@ -263,7 +263,10 @@ struct NamespaceKeys: Sendable {
     guard let dataKey = dataKeys[id] else { throw .unknownKey }
     do {
       let content = try dataKey.open(value.value[5...], authenticating: binding(header, value.key))
-      return try FleetItem(content, revision: value.revision)
+      let item = try FleetItem(content, revision: value.revision)
+      // Each service of the fleet has the data keys, and could give its item the key of another one's.
+      guard names.item(item.record.key) == value.key else { throw FleetItem.Damage.content }
+      return item
     } catch {
       throw .content
     }

@@ -56,6 +56,13 @@ extension EtcdNamespace {
     }
   }
 
+  func databaseIsFull(_ underlying: SecureStorageError.Underlying? = nil) -> SecureStorageError {
+    error(
+      .other, "The cluster's database is full.",
+      recoverySuggestion: "Compact and defragment the database, and disarm the alarm NOSPACE.",
+      underlying: underlying)
+  }
+
   private func error(
     _ refusal: GatewayError, _ underlying: SecureStorageError.Underlying
   ) -> SecureStorageError {
@@ -74,15 +81,16 @@ extension EtcdNamespace {
         .accessDenied, "\(user) may not do this in the cluster.",
         recoverySuggestion: "Grant the user a role for the namespace \(settings.namespace).",
         underlying: underlying)
+    case _ where refusal.isAboutToken:
+      return error(
+        .accessDenied, "The users and roles of the cluster changed during the operation.",
+        recoverySuggestion: "Repeat it.", underlying: underlying)
     case 9:
       return error(
         .invalidArgument, "The cluster has no users, but the storage names one.", argument: "user",
         underlying: underlying)
     case _ where refusal.isDatabaseFull:
-      return error(
-        .other, "The cluster's database is full.",
-        recoverySuggestion: "Compact and defragment the database, and disarm the alarm NOSPACE.",
-        underlying: underlying)
+      return databaseIsFull(underlying)
     case let code where refusal.isTransient:
       return error(
         code == 4 ? .timedOut : .connectionLost, "The cluster has no leader, or is shutting down.",

@@ -36,6 +36,8 @@ final class EtcdNamespace: Sendable {
   /// A program that uses more items reads each before writing it.
   let known = RecentValues<ItemKey, KnownItem>()
   let reported = Mutex(ReportedItems())
+  /// The records of writes whose fate no node has told, with their leases.
+  let doubts = Mutex<[EtcdKey: Int64]>([:])
   private let lease = Mutex<Lease?>(nil)
   private let watches = Mutex<[EtcdRange: ItemWatch]>([:])
 
@@ -69,8 +71,9 @@ final class EtcdNamespace: Sendable {
       if Task.isCancelled { throw error(.canceled) }
       let (client, namespace) = try connected()
       let session = Session(self, client, namespace, operation)
-      if currentKeys == nil, ![.initialize, .diagnose].contains(operation) {
-        _ = try await session.readKeys()
+      if ![.initialize, .diagnose].contains(operation) {
+        if currentKeys == nil { _ = try await session.readKeys() }
+        try await session.settleDoubts()
       }
       return try await body(session)
     } catch {
@@ -173,7 +176,20 @@ final class EtcdNamespace: Sendable {
     }
   }
 
-  /// Takes notice of what the user may read.
+  /// Keeps a watch while it has observers, unless there is another one of the same range.
+  ///
+  /// Call this method when it has got its first observer, and when it may have lost its last one.
+  func update(_ watch: ItemWatch) {
+    watches.withLock { watches in
+      if watch.isObserved {
+        watches[watch.range] = watches[watch.range] ?? watch
+      } else if watches[watch.range] === watch {
+        watches[watch.range] = nil
+      }
+    }
+  }
+
+  /// Tells the watches what the user may read.
   func noticeRead(of requests: [RangeRequest]) {
     // Without a user, there are no roles.
     if settings.user == nil { return }
@@ -190,7 +206,7 @@ final class EtcdNamespace: Sendable {
     return isFollowed ? reported.withLock { $0.value(at: place) } : nil
   }
 
-  /// Takes notice of a revision in which this process has read or written items.
+  /// Records a revision in which this process has read or written items.
   func see(_ revision: Int64) { reported.withLock { $0.see(revision) } }
 
   // MARK: - Lease

@@ -144,12 +144,13 @@ extension Session {
   ) async throws(SecureStorageError) -> (count: Int, isComplete: Bool) {
     var (count, isComplete) = (0, true)
     var next: EtcdKey?
+    var limit = Self.firstPageLimit
     repeat {
       renew()
       let (keys, replies, _) = try await read { _ in
         var page = RangeRequest(prefix: namespace.items)
         if let next { page.key = next }
-        page.limit = Self.batchLimit
+        page.limit = limit
         return [page]
       }
       guard let page = replies.first, keys.conditions == target.conditions else {
@@ -176,6 +177,7 @@ extension Session {
         size += sealed.count
       }
       try await commitBatch()
+      limit = min(Self.batchLimit, Self.pageLimit(after: page.values))
       next = page.hasMore ? page.values.last?.key.next : nil
     } while next != nil
     return (count, isComplete)

@@ -139,11 +139,14 @@ extension EtcdStorage {
   ) async throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
     return try await fleet.perform(.remove) { (session) throws(SecureStorageError) in
-      var count = 0
+      var (count, idleRounds) = (0, 0)
       var query = query
       while true {
         let (keys, changes) = try await removals(matching: query, session)
         if changes.isEmpty { return count }
+        // Every list has the full deadline.
+        if idleRounds == Session.mostIdleRounds, !query.asksForKeyOnly { throw session.outpaced }
+        idleRounds += 1
         for start in stride(from: 0, to: changes.count, by: Self.removalLimit) {
           let part = Array(changes[start..<min(start + Self.removalLimit, changes.count)])
           let outcome = try await session.commit(
@@ -152,6 +155,7 @@ extension EtcdStorage {
           // Otherwise, the items are read again.
           guard case .done = outcome else { break }
           count += part.count
+          idleRounds = 0
           query.limit = query.limit.map { $0 - part.count }
           if start + part.count == changes.count { return count }
         }

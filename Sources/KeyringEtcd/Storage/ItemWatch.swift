@@ -76,13 +76,14 @@ final class ItemWatch: Sendable {
         if !isConnected { observer(.interrupted) }
         return observers.add(observer)
       }
+      session.fleet.update(self)
       // Another observer, the last one, may just have left.
     } while !isRunning
     // The subscription keeps the state of the storage, and with it the watch.
     return StorageSubscription { [fleet = session.fleet, subscription] in
       subscription?.cancel()
       self.endWithoutObservers()
-      withExtendedLifetime(fleet) {}
+      fleet.update(self)
     }
   }
 
@@ -104,9 +105,9 @@ final class ItemWatch: Sendable {
           guard let self, let fleet else { return false }
           return await self.take(reply, of: part, fleet)
         }
-        if Task.isCancelled { return }
         // Changes may be missing until the next watch begins.
         fleet?.reported.withLock { $0.forget() }
+        if Task.isCancelled { return }
         if self?.isConnected == true { pause = Self.shortestPause }
         var isLost = !isRenewal
         repeat {
@@ -137,6 +138,8 @@ final class ItemWatch: Sendable {
   private func endWithoutObservers() {
     state.withLock { if observers.isEmpty { $0.task?.cancel() } }
   }
+
+  var isObserved: Bool { !observers.isEmpty }
 
   private var isRunning: Bool { state.withLock(\.isRunning) }
 
@@ -238,6 +241,12 @@ final class ItemWatch: Sendable {
   // MARK: - Synchronizing
 
   private func synchronize(_ fleet: EtcdNamespace) async -> Bool {
+    // Until the items are read, no observer is told about changes.
+    let alarm = Task(executorPreference: HTTPTransport.streamingThread) { [weak self] in
+      let end = await Waiter.wait(until: .now(plus: .seconds(5))) { _ in }
+      if end == .timedOut { self?.report(isConnected: false) }
+    }
+    defer { alarm.cancel() }
     let outcome: Void? = try? await fleet.perform(.observe) {
       (session) throws(SecureStorageError) in
       let parts = try await session.readableParts(of: range)

@@ -16,8 +16,11 @@ struct ReportedItems: Sendable {
   private static let mostValues = 1_000
   private static let largestValue = 1 << 16
 
-  /// Takes notice of a revision in which this process has read or written items.
-  mutating func see(_ revision: Int64) { seen = max(seen, revision) }
+  /// Records a revision in which this process has read or written items.
+  mutating func see(_ revision: Int64) {
+    if revision > seen { last = nil }
+    seen = max(seen, revision)
+  }
 
   /// Takes over the value of an event, unless it's too large to be kept.
   ///

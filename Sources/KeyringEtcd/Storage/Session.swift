@@ -33,9 +33,9 @@ final class Session: Sendable {
   /// The moment at which the operation gives up, in microseconds of the monotonic clock.
   var end: Int64 { deadline.load(ordering: .relaxed) }
 
-  /// Runs code whose time isn't the cluster's.
+  /// Runs code whose time doesn't count against the deadline.
   ///
-  /// A person may have to answer a question, perhaps that of another operation.
+  /// The user may have to answer a question, perhaps that of another operation.
   func pausing<Result>(
     _ body: () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
@@ -44,7 +44,7 @@ final class Session: Sendable {
     return try await body()
   }
 
-  /// Gives the cluster the whole time again.
+  /// Starts the deadline again with its full length.
   ///
   /// Work in many steps ends only if the cluster stops answering.
   func renew() { deadline.store(.now(plus: fleet.settings.timeout), ordering: .relaxed) }
@@ -105,7 +105,8 @@ final class Session: Sendable {
     for (request, reply) in zip(requests, replies) {
       let range = request.range
       guard reply.values.allSatisfy({ range.contains($0.key) }) else {
-        throw fleet.error(.damaged, "The cluster answered with another item than was asked for.")
+        throw fleet.error(
+          .damaged, "The cluster returned a different item from the one that was requested.")
       }
       guard !reply.hasMore || !reply.values.isEmpty else {
         throw fleet.error(for: .malformed("a page without values"))
@@ -182,6 +183,7 @@ final class Session: Sendable {
             + NamespaceKeys.requests(namespace))
       }
     } catch {
+      if error.hasDoubt { fleet.doubts.withLock { $0[write] = lease } }
       switch error.cause {
       case .refused(let refusal) where refusal.isDatabaseFull:
         // A node whose database has just become full refuses a request that it has processed.
@@ -243,22 +245,46 @@ final class Session: Sendable {
     static let fenced: [UInt8] = Array("fenced".utf8)
   }
 
-  /// Makes sure that no copy of a write is done later.
+  /// Makes sure that no copy of a write takes effect later.
   ///
   /// - Returns: The record of the write if it was done, or `nil` if it never will be.
   /// - Throws: `SecureStorageError` if no node has told.
   private func fence(
     _ write: EtcdKey, _ lease: Int64
   ) async throws(SecureStorageError) -> KeyValue? {
-    let record = try await record(
-      Transaction(
-        compare: [.init(write, revision: 0)],
-        success: [.put(write, Record.fenced, lease: lease)],
-        failure: [.range(RangeRequest(write))]))
+    fleet.doubts.withLock { $0[write] = lease }
+    let record = try await record(fencing(write, lease))
+    fleet.doubts.withLock { $0[write] = nil }
     return record?.value == Record.fenced ? nil : record
   }
 
-  /// Makes sure that no copy of a write is done later, although the task is cancelled.
+  private func fencing(_ write: EtcdKey, _ lease: Int64) -> Transaction {
+    Transaction(
+      compare: [.init(write, revision: 0)],
+      success: [.put(write, Record.fenced, lease: lease)],
+      failure: [.range(RangeRequest(write))])
+  }
+
+  /// Makes sure that no copy of an earlier write takes effect later if its author was told of the doubt.
+  ///
+  /// From then on, the author can read whether the write was done.
+  ///
+  /// - Throws: `SecureStorageError` if no node answers.
+  func settleDoubts() async throws(SecureStorageError) {
+    for (write, lease) in fleet.doubts.withLock({ $0 }) {
+      do throws(EtcdFailure) {
+        _ = try await send(fencing(write, lease))
+      } catch {
+        // Without its lease or the user's role, no copy is done any more.
+        guard let refusal = error.refusal, !refusal.isTransient else {
+          throw fleet.error(for: error.cause)
+        }
+      }
+      fleet.doubts.withLock { $0[write] = nil }
+    }
+  }
+
+  /// Makes sure that no copy of a write takes effect later, although the task is cancelled.
   private func fenceAfterCancellation(
     _ write: EtcdKey, _ lease: Int64
   ) async throws(SecureStorageError) -> KeyValue? {
@@ -279,7 +305,7 @@ final class Session: Sendable {
   /// The time that a cancelled write has to find out whether it was done.
   private static let timeAfterCancellation = Duration.milliseconds(40)
 
-  /// Returns the record of a write whose fate is unknown, for which a transaction asks.
+  /// Returns the record, read by a transaction, of a write whose result is unknown.
   private func record(
     _ transaction: Transaction
   ) async throws(SecureStorageError) -> KeyValue? {
@@ -295,7 +321,7 @@ final class Session: Sendable {
     guard failure.hasDoubt else { return fleet.error(for: failure.cause) }
     return fleet.error(
       isCanceled ? .canceled : .connectionLost,
-      "No node of the cluster has told whether the change was made.",
+      "No node of the cluster reported whether the change was made.",
       recoverySuggestion:
         "Read the item when the cluster answers again, and repeat the change if needed.",
       underlying: fleet.error(for: failure.cause).underlying)

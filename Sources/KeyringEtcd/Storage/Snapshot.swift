@@ -38,7 +38,7 @@ struct Snapshot {
       throw error
     }
     first = first ?? (part.keys, part.revision)
-    // Many parts take as long as they take.
+    // A read of many parts has no total time limit.
     session.renew()
     // Newer keys don't decrypt what was there at the moment of the first part.
     guard first?.keys.conditions == part.keys.conditions else { return nil }
@@ -64,7 +64,7 @@ extension Session {
   /// The number of times that work in many steps begins again without any progress.
   static var mostIdleRounds: Int { 10 }
 
-  /// The error for work that others have made vain each time.
+  /// The error for work that other changes have undone every time.
   var outpaced: SecureStorageError {
     fleet.error(
       .timedOut, "The items and keys of the cluster change faster than they can be read.")
@@ -74,20 +74,22 @@ extension Session {
   ///
   /// - Parameters:
   ///   - ranges: The ranges.
+  ///   - most: The number of results after which no other page is read.
   ///   - transform: A closure that returns what to keep of a value.
   /// - Returns: The results of the closure, and the revision.
   /// - Throws: `SecureStorageError` if the cluster can't be read, or the error of the closure.
   func list<Element>(
-    _ ranges: [EtcdRange],
+    _ ranges: [EtcdRange], first most: Int = .max,
     _ transform: (KeyValue, NamespaceKeys) throws(SecureStorageError) -> Element?
   ) async throws(SecureStorageError) -> (elements: [Element], revision: Int64) {
     try await withSnapshot { (snapshot) throws(SecureStorageError) in
       var elements: [Element] = []
+      var limit = Self.firstPageLimit
       for var range in ranges {
         var hasMore = true
-        while hasMore {
+        while hasMore, elements.count < most {
           var request = RangeRequest(range)
-          request.limit = Self.pageLimit
+          request.limit = limit
           guard let page = try await snapshot.read({ [request] _ in [request] }) else { return nil }
           guard let reply = page.replies.first else {
             throw fleet.error(for: .malformed("a reply without a range"))
@@ -96,6 +98,7 @@ extension Session {
             if let element = try transform(value, page.keys) { elements.append(element) }
           }
           hasMore = reply.hasMore
+          limit = Self.pageLimit(after: reply.values)
           if let last = reply.values.last { range.start = last.key.next }
         }
       }
@@ -103,7 +106,18 @@ extension Session {
     }
   }
 
-  /// The number of values of a page.
+  /// The most values of a page.
   static var pageLimit: Int { 100 }
+
+  /// The most values of a first page, which shows how large the values are.
+  static var firstPageLimit: Int { 10 }
+
+  /// Returns the most values of the next page, which should have no more than 1 MiB.
+  ///
+  /// A node has little time for its answer before another one is asked.
+  static func pageLimit(after values: [KeyValue]) -> Int {
+    let size = values.reduce(0) { $0 + $1.value.count }
+    return size == 0 ? firstPageLimit : min(pageLimit, max(1, (values.count << 20) / size))
+  }
 }
 #endif

@@ -24,6 +24,14 @@ import Testing
       tls: cluster.tls, timeout: .seconds(1))
     let error = await expect(.noProvider) { try await read(storage) }
     #expect(error?.message == "No node of the cluster can be reached.")
+    try await expectFinding("It can't be reached.", in: storage)
+    // The observation that the cache begins has used up the time.
+    let patient = EtcdStorage(
+      endpoints: ["https://127.0.0.1:1"], namespace: "test", key: .keyFile(at: cluster.path("key")),
+      tls: cluster.tls, timeout: .seconds(2))
+    let start = ContinuousClock.now
+    await expect(.noProvider) { _ = try await patient.cached().password(for: key) }
+    #expect(ContinuousClock.now - start < .seconds(3.5))
   }
 
   @Test func `a request counts as sent only if there was a connection`() async throws {
@@ -55,6 +63,21 @@ import Testing
     let failure = try await failure(of: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
     guard case .timedOut = failure?.cause else {
       Issue.record("the wait ended with \(String(describing: failure))")
+      return
+    }
+  }
+
+  @Test func `a proxy that holds back the lines of a watch isn't waited for`() async throws {
+    let port = try portOfServer(
+      answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    let endpoint = try #require(EtcdEndpoint("http://127.0.0.1:\(port)"))
+    let failure = await #expect(throws: EtcdFailure.self) {
+      try await HTTPTransport(nil).stream(
+        "/v3/watch", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: .seconds(1))
+      ) { _ in true }
+    }
+    guard case .timedOut = failure?.cause else {
+      Issue.record("the watch ended with \(String(describing: failure))")
       return
     }
   }
@@ -177,6 +200,7 @@ import Testing
       privateKey: cluster.path("client.key"))
     let error = await expect(.accessDenied) { try await read(cluster.storage(tls: tls)) }
     #expect(error?.message.contains("certificate") == true)
+    try await expectFinding("certificate", in: cluster.storage(tls: tls))
   }
 
   @Test func `the cluster's certificate has expired`() async throws {
@@ -184,6 +208,7 @@ import Testing
       count: 1, options: ["--cert-file", "@expired.pem", "--key-file", "@expired.key"])
     let error = await expect(.accessDenied) { try await read(cluster.storage()) }
     #expect(error?.message.contains("certificate") == true)
+    try await expectFinding("certificate", in: cluster.storage())
   }
 
   @Test func `the cluster asks for a certificate`() async throws {
@@ -191,6 +216,16 @@ import Testing
     let tls = EtcdTLS(authorities: cluster.path("authority.pem"))
     let error = await expect(.accessDenied) { try await read(cluster.storage(tls: tls)) }
     #expect(error?.message.contains("certificate") == true)
+  }
+
+  @Test func `the certificate of this program has expired`() async throws {
+    let cluster = try Cluster.shared.get()
+    let tls = EtcdTLS(
+      authorities: cluster.path("authority.pem"), certificate: cluster.path("expired.pem"),
+      privateKey: cluster.path("expired.key"))
+    let error = await expect(.accessDenied) { try await read(cluster.storage(tls: tls)) }
+    #expect(error?.message.contains("certificate") == true)
+    try await expectFinding("certificate", in: cluster.storage(tls: tls))
   }
 
   @Test func `a file of certificates is missing`() async throws {
@@ -204,6 +239,7 @@ import Testing
     let cluster = try Cluster(count: 1, options: ["--enable-grpc-gateway=false"])
     let error = await expect(.noProvider) { try await read(cluster.storage()) }
     #expect(error?.recoverySuggestion?.contains("enable-grpc-gateway") == true)
+    try await expectFinding("etcd's JSON gateway", in: cluster.storage())
   }
 
   @Test func `a request is larger than the cluster allows`() async throws {
@@ -228,8 +264,8 @@ import Testing
     }
     #expect(error?.message == "The cluster's database is full.")
     #expect(try await storage.password(for: key) == "kept")
-    let report = try await storage.diagnose(writing: false)
-    #expect("\(report)".contains("NOSPACE"))
+    try await expectFinding("The cluster's database is full.", in: storage)
+    #expect(try await storage.diagnose(writing: false).failure?.code == .other)
   }
 }
 #endif

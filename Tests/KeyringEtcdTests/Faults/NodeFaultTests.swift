@@ -44,6 +44,15 @@ import Testing
     try await storage.save(SecureItem(key: key, secret: Secret("second")), mode: .update)
     #expect(try await storage.password(for: key) == "second")
     events.wait(for: .changed(.replaced(key)))
+    switch fault {
+    case .leaderKilled, .followerKilled:
+      try await expectFinding("It can't be reached.", in: storage)
+    case .leaderFrozen, .followerFrozen:
+      try await expectFinding("It doesn't answer.", "It can't be reached.", in: storage)
+    case .leaderCutOff, .followerCutOff:
+      // The node needs a moment to find out.
+      while try await !"\(storage.diagnose(writing: false))".contains("no leader") {}
+    }
     if fault == .leaderCutOff {
       // Without the others, the node finds out that it doesn't lead them any more.
       while try await cluster.isLeader(leader) {}
@@ -71,6 +80,7 @@ import Testing
     cluster.nodes[1].kill()
     await expect(.connectionLost) { _ = try await hasty.password(for: key) }
     await expect(.connectionLost) { try await hasty.setPassword("second", for: key) }
+    try await expectFinding("no leader", in: hasty)
     events.wait(for: .interrupted)
     try Cluster.start(Array(cluster.nodes[0...1]))
     // The write may still be done: its error named the doubt.

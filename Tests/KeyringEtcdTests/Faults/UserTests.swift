@@ -63,6 +63,7 @@ import Testing
     events.wait(for: .interrupted)
     await expect(.accessDenied) { _ = try await storage.password(for: key) }
     await expect(.accessDenied) { _ = try await storage.items(matching: ItemQuery()) }
+    try await expectFinding("The user mail may not do this", in: storage)
     try await cluster.call("/v3/auth/user/grant", ["user": user.name, "role": "mail"])
     events.wait(for: .resumed)
     try await operators.setPassword("second", for: key)
@@ -136,6 +137,7 @@ import Testing
     let storage = cluster.storage(operators.fleet.settings.namespace, user: wrong)
     let error = await expect(.accessDenied) { _ = try await storage.password(for: key) }
     #expect(error?.message == "The cluster refuses the password of the user.")
+    try await expectFinding("refuses the password", in: storage)
   }
 
   @Test func `a program without a user is refused`() async throws {
@@ -154,6 +156,10 @@ import Testing
     let storage = cluster.storage(operators.fleet.settings.namespace, tls: tls, user: user)
     let error = await expect(.noProvider) { _ = try await storage.password(for: key) }
     #expect(error?.recoverySuggestion == "Use a client certificate without a common name.")
+    #expect(
+      try await storage.diagnose(writing: false).findings.contains {
+        $0.recoverySuggestion == "Use a client certificate without a common name."
+      })
   }
 }
 #endif

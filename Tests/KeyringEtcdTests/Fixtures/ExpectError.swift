@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd && os(Linux)
+import KeyringEtcd
 import KeyringStorage
 import Testing
 
@@ -15,5 +16,16 @@ func expect(
   }
   #expect(error?.code == code, sourceLocation: sourceLocation)
   return error
+}
+
+/// Expects that the diagnosis of a storage has a finding with some of these words, and says what to do about it.
+func expectFinding(
+  _ words: String..., in storage: EtcdStorage, sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+  let findings = try await storage.diagnose(writing: false).findings
+  #expect(
+    findings.contains { finding in
+      words.contains(where: finding.text.contains) && finding.recoverySuggestion != nil
+    }, "\(findings)", sourceLocation: sourceLocation)
 }
 #endif

@@ -38,6 +38,9 @@ final class FaultyTransport: EtcdTransport {
   private let isHoldingReply = Atomic(false)
   private let counts = Mutex<[String: Int]>([:])
 
+  /// A message that each watch gets instead of all others, after which its connection stays open.
+  let lastMessage = Mutex<String?>(nil)
+
   /// Indicates whether no node can be reached.
   let isCut = Atomic(false)
   /// The different transactions that store something.
@@ -49,6 +52,8 @@ final class FaultyTransport: EtcdTransport {
   var openWatchCount: Int { openWatches.load(ordering: .relaxed) }
   /// The number of bytes of all replies so far, without those of watches.
   let bytes = Atomic(0)
+  /// The number of bytes of the largest of these replies.
+  let largestReply = Atomic(0)
 
   /// The number of requests so far.
   var count: Int { counts.withLock { $0.values.reduce(0, +) } }
@@ -133,6 +138,7 @@ final class FaultyTransport: EtcdTransport {
       let reply = try altered(
         try await base.send(path, body, to: endpoint, token: token, until: moment), changes.reply)
       bytes.add(reply.count, ordering: .relaxed)
+      largestReply.max(reply.count, ordering: .relaxed)
       if holdsReply.exchange(false, ordering: .relaxed) {
         isHoldingReply.store(true, ordering: .relaxed)
         _ = await replies.take(until: nil)
@@ -186,6 +192,9 @@ final class FaultyTransport: EtcdTransport {
     try checkWay()
     openWatches.add(1, ordering: .relaxed)
     defer { openWatches.subtract(1, ordering: .relaxed) }
+    let onLine: @Sendable ([UInt8]) async -> Bool = { line in
+      await onLine(self.lastMessage.withLock { $0.map { Array($0.utf8) } } ?? line)
+    }
     try await base.stream(path, body, to: endpoint, token: token, until: moment, onLine)
   }
 }
