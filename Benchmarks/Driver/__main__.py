@@ -1,14 +1,14 @@
 """The driver of Scripts/benchmark. That script describes the benchmarks.
 
-  Driver works                             prints the names of all works
-  Driver collection WORK [--quick]         writes the collection that a work begins with to a file, if
-                                           it has one, and prints the file's path
-  Driver measure WORK FILE [--quick]       measures one work in a private session, and writes its times
-                                           to a file
-  Driver report FOLDER WORK ... [--quick]  prints the tables of works that were measured
-  Driver write FOLDER LOAD                 writes the tables of all works to the report, and the chart
-  Driver fleet LOAD [--quick]              measures the storage of a fleet on a private cluster, prints its
-                                           tables, and writes them and the plot unless it's quick
+  Driver works                                prints the names of all works
+  Driver collection WORK [--quick]            writes the collection that a work begins with to a file, if
+                                              it has one, and prints the file's path
+  Driver measure WORK FILE [--quick]          measures one work in a private session, and writes its times
+                                              to a file
+  Driver report DIRECTORY WORK ... [--quick]  prints the tables of works that were measured
+  Driver write DIRECTORY LOAD                 writes the tables of all works to the report, and the chart
+  Driver fleet LOAD [--quick]                 measures the storage of a fleet on a private cluster, prints its
+                                              tables, and writes them and the plot unless it's quick
 """
 
 import json

@@ -123,8 +123,11 @@ def watched(count, quick):
     """Returns what a change costs with a number of watches, in at most 50 processes."""
     processes = min(count, PROCESSES)
     changes = 3 if quick else 40
+    questions = 1 if quick else 4
+    nodes = [int(pair.split("=")[1]) for pair in os.environ["CLUSTER_PROCESSES"].split()]
+    idle = standing_load(nodes, questions)
     with Followers(processes, count // processes) as followers:
-        nodes = [int(pair.split("=")[1]) for pair in os.environ["CLUSTER_PROCESSES"].split()]
+        standing = standing_load(nodes, questions)
         before = processor_time(nodes), processor_time(followers.ids())
         latencies = [latency for _ in range(changes) for latency in followers.rotate()]
         after = processor_time(nodes), processor_time(followers.ids())
@@ -132,6 +135,7 @@ def watched(count, quick):
             "watchers": count, "latencies": latencies,
             "nodes": (after[0] - before[0]) / changes / count,
             "followers": (after[1] - before[1]) / changes / count,
+            "question": max(0, standing - idle) / questions / count,
             "memory": sum(map(memory, nodes)) / len(nodes)}
 
 
@@ -187,6 +191,13 @@ def kill_leader():
             os.kill(int(nodes[node["Endpoint"]]), signal.SIGKILL)
             return
     raise Failure("the cluster has no leader")
+
+
+def standing_load(nodes, questions):
+    """Returns the nanoseconds of processor time that nodes use while each watch asks that many questions."""
+    before = processor_time(nodes)
+    time.sleep(5 * questions)
+    return processor_time(nodes) - before
 
 
 def processor_time(processes):

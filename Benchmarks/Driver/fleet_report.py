@@ -78,13 +78,14 @@ def of_watchers(runs):
     lines = ["## Watchers", "", (
         "Each watcher is a storage with connections of its own, in at most 50 processes. The table has the time "
         "from a write until a watcher has the new value, and the processor time that a change costs the three "
-        "nodes and the watching processes, for each watcher."), ""]
-    rows = [["watchers", "median", "worst", "nodes", "watcher", "memory of a node"]]
+        "nodes and the watching processes, for each watcher. Every five seconds, each watcher asks its node whether "
+        "it still answers, which costs the nodes the time in the column \"question\"."), ""]
+    rows = [["watchers", "median", "worst", "nodes", "watcher", "question", "memory of a node"]]
     for run in runs:
         rows.append([
             f"{run['watchers']:,}", amount(statistics.median(run["latencies"])),
             amount(max(run["latencies"])), amount(run["nodes"]), amount(run["followers"]),
-            f"{run['memory'] / (1 << 20):.0f} MiB"])
+            amount(run["question"]), f"{run['memory'] / (1 << 20):.0f} MiB"])
     return lines + table(rows)
 
 

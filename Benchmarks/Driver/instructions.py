@@ -12,7 +12,7 @@ import subprocess
 from contenders import Failure
 from works import C, LOOKUP, PROPERTY, REPOSITORY, SERVICE_LOOKUP, STORAGE, SWIFT, fill
 
-# The profiles stay in this folder, for callgrind_annotate and kcachegrind.
+# The profiles stay in this directory, for callgrind_annotate and kcachegrind.
 PROFILES = REPOSITORY / ".build/benchmarks/profiles"
 
 # The owners of the files in a process. A file that matches no pattern belongs to the C library. The program

@@ -52,7 +52,7 @@ CACHED = "storage.cached()"
 ENCRYPTED_FILE = "EncryptedFileStorage"
 BARE_FILE = "bare file"
 
-# The files are on the disk of the repository, because a folder for temporary files may be in memory.
+# The files are on the disk of the repository, because a directory for temporary files may be in memory.
 FILES = REPOSITORY / ".build/benchmarks/files"
 
 
@@ -307,7 +307,7 @@ WORKS = {
     "file": Work("Encrypted file of 1,000 passwords of 1 KiB", file, rounds=20, note=(
         "Opening is the first read of a new storage. Its key is in a file, or is derived from a passphrase. A "
         "write replaces one password. The bare file has as many bytes. It's read, or replaced in the same safe "
-        "way: new file, fsync, rename, fsync of the folder.")),
+        "way: new file, fsync, rename, fsync of the directory.")),
     "cold-start": Work("Cold start: a process that reads one password and exits", cold_start),
     "threads": Work("Threads reading at the same time", threads, rounds=20, shows="rate", note=(
         "More is better here. A ratio is a ratio of rates.")),

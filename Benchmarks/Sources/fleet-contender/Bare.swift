@@ -87,7 +87,9 @@ struct BareNamespace {
 
   /// The conditions that each transaction has.
   var conditions: [String] {
-    [condition(meta.key, meta.revision), condition(primary.key, primary.revision)]
+    [meta, primary].map {
+      #"{"key":"\#($0.key)","result":"EQUAL","target":"VALUE","value":"\#($0.value)"}"#
+    }
   }
 
   func condition(_ key: String, _ revision: String) -> String {
