@@ -30,7 +30,7 @@ struct HeadlessService {
       CredentialsDirectoryStorage(service: service, directory: "/run/secrets"),
     ]
     #if SecretService && os(Linux)
-    // The keyring of a desktop. No one is there to answer its prompts.
+    // The keyring of a desktop. No user is there to answer its prompts.
     storages.append(SecretServiceStorage(interaction: .never))
     #endif
     let state = Self.variable("STATE_DIRECTORY")

@@ -26,7 +26,7 @@ let package = Package(
         .product(name: "KeyringMigration", package: "swift-keyring"),
         .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
-    // The folder is a link to the example GitCredentialHelper, so that both programs have the same code.
+    // The directory is a link to the example GitCredentialHelper, so that both programs have the same code.
     .target(
       name: "GitCredentials",
       dependencies: [

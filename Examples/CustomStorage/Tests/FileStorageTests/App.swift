@@ -2,7 +2,7 @@
 
 import Keyring
 
-// The code of an app, which doesn't mention storages. The tests in this folder test it.
+// The code of an app, which doesn't mention storages. The tests in this directory test it.
 
 struct AccountSettings: Sendable {
   @Credentials("account") var account: Credential?

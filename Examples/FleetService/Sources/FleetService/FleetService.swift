@@ -19,11 +19,16 @@ import Glibc
 ///
 ///   FleetService serve
 ///   FleetService initialize
-///   FleetService set TOKEN
+///   FleetService permissions ROLE | sh
+///   FleetService set <FILE
+///
+/// The command `permissions` prints the commands that allow a role to use the items of the service. The command
+/// `set` reads the token from standard input, because other programs can see the arguments of a process.
 ///
 /// The cluster and the keys are in the environment: `FLEET_ENDPOINTS`, separated by commas,
 /// `FLEET_NAMESPACE`, `FLEET_KEY_FILE`, `FLEET_AUTHORITIES`, and, if the cluster asks for a certificate,
-/// `FLEET_CERTIFICATE` and `FLEET_PRIVATE_KEY`.
+/// `FLEET_CERTIFICATE` and `FLEET_PRIVATE_KEY`. If the cluster has users, `FLEET_USER` is the name of one, and
+/// the systemd credential `etcd-password` is its password.
 @main
 struct FleetService {
   static func main() async {
@@ -54,10 +59,17 @@ struct FleetService {
     case ("initialize", 1):
       let isNew = try await storage.initialize()
       logger.info(isNew ? "the namespace was created" : "the namespace exists")
-    case ("set", 2):
-      try await settings.$apiToken.write(arguments[1])
+    case ("permissions", 2):
+      for permission in try await storage.permissions(for: settings.$apiToken.key) {
+        print("etcdctl role grant-permission --prefix '\(arguments[1])' \(permission)")
+      }
+    case ("set", 1):
+      guard let token = readLine(), !token.isEmpty else {
+        throw Failure("There is no token on standard input.")
+      }
+      try await settings.$apiToken.write(token)
     default:
-      throw Usage()
+      throw Failure("usage: FleetService serve | initialize | permissions ROLE | set <FILE")
     }
   }
 
@@ -74,20 +86,27 @@ struct FleetService {
     return EtcdStorage(
       endpoints: try variable("FLEET_ENDPOINTS").split(separator: ",").map(String.init),
       namespace: try variable("FLEET_NAMESPACE"),
-      key: .keyFile(at: try variable("FLEET_KEY_FILE")), tls: tls)
+      key: .keyFile(at: try variable("FLEET_KEY_FILE")), tls: tls, user: try user())
+  }
+
+  private static func user() throws -> EtcdUser? {
+    guard let name = try? variable("FLEET_USER") else { return nil }
+    let (service, credential) = (SecureStorageDefaults.service, "etcd-password")
+    let password = try CredentialsDirectoryStorage(service: service)
+      .secret(for: .password(service: service, account: credential))
+    guard let password else {
+      throw Failure("The systemd credential \(credential) of the user \(name) is missing.")
+    }
+    return EtcdUser(name: name, password: password)
   }
 
   private static func variable(_ name: String) throws -> String {
-    guard let value = getenv(name) else { throw MissingVariable(name: name) }
+    guard let value = getenv(name) else { throw Failure("The variable \(name) isn't set.") }
     return String(cString: value)
   }
 }
 
-struct MissingVariable: Error, CustomStringConvertible {
-  let name: String
-  var description: String { "The variable \(name) isn't set." }
-}
-
-struct Usage: Error, CustomStringConvertible {
-  var description: String { "usage: FleetService serve | initialize | set TOKEN" }
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Keyring
 import Logging
 import ServiceLifecycle
@@ -12,20 +13,25 @@ struct TokenClient: Service {
   func run() async throws {
     // Subscribe before the first read, so that no change is missed.
     let changes = try await settings.$apiToken.changes.cancelOnGracefulShutdown()
-    // This reads all secrets into the cache. From now on, a property's getter doesn't wait for the cluster.
+    // This reads all secrets into the cache. From now on, reads don't wait for the cluster.
     _ = try await SecureProperties(of: settings).readAll()
-    logToken()
-    for await _ in changes { logToken() }
+    await logToken()
+    for await _ in changes { await logToken() }
     logger.info("the service ends")
   }
 
-  private func logToken() {
-    if let failure = settings.$apiToken.failure {
-      logger.error("the token can't be read: \(failure)")
-    } else {
-      // A log shows which token is in use, but never the token itself.
-      let end = settings.apiToken.map { "…\($0.suffix(2))" } ?? "none"
-      logger.info("the token in use", metadata: ["token": "\(end)"])
+  private func logToken() async {
+    do {
+      // A log shows which token is in use by the time of its change, and never has a part of the token. The time
+      // is read first, so the token in use is at least as new.
+      let changed = try await settings.$apiToken.dates()?.modified
+      guard try await settings.$apiToken.read() != nil, let changed else {
+        return logger.warning("there is no token")
+      }
+      let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+      logger.info("the token in use", metadata: ["changed": "\(changed.formatted(style))"])
+    } catch {
+      logger.error("the token can't be read: \(error)")
     }
   }
 }

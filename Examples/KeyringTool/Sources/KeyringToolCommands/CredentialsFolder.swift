@@ -9,25 +9,25 @@ import Musl
 import Glibc
 #endif
 
-/// A private folder in memory with a file for each secret, as systemd gives it to a service.
+/// A private directory in memory with a file for each secret, as systemd gives it to a service.
 ///
 /// See [systemd.exec(5)](https://www.freedesktop.org/software/systemd/man/systemd.exec.html), section
 /// "Credentials".
 public struct CredentialsFolder {
-  /// The path of the folder.
+  /// The path of the directory.
   public let path: String
   private let names: [String]
 
-  /// Creates a folder that only this user can read.
+  /// Creates a directory that only this user can read.
   ///
   /// - Parameter secrets: The secrets, by the names of their files.
-  /// - Throws: ``ToolFailure`` if there is no folder in memory, or a file can't be written.
+  /// - Throws: ``ToolFailure`` if there is no directory in memory, or a file can't be written.
   public init(_ secrets: [String: Secret]) throws {
     let candidates = [getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }, "/dev/shm"]
     guard let base = candidates.compactMap(\.self).first(where: Self.isInMemory)
     else {
       throw ToolFailure(
-        "There is no folder in memory for the secrets.",
+        "There is no directory in memory for the secrets.",
         recoverySuggestion: "Set XDG_RUNTIME_DIR, or pass the secrets with --env.")
     }
     var template = Array("\(base)/keyring-tool.XXXXXX".utf8CString)
@@ -44,7 +44,7 @@ public struct CredentialsFolder {
     }
   }
 
-  /// Returns whether a text can be the name of a file in the folder.
+  /// Returns `true` if a text can be the name of a file in the directory.
   ///
   /// - Parameter name: The text.
   /// - Returns: `true` if it names a file and no other place.
@@ -53,18 +53,18 @@ public struct CredentialsFolder {
       && !name.utf8.contains(0) && name.utf8.count <= 255
   }
 
-  /// Removes the folder with its files, and the files that were added to it.
+  /// Removes the directory with its files, and the files that were added to it.
   public func remove() {
     let added = try? FileManager.default.contentsOfDirectory(atPath: path)
     for name in Set(names + (added ?? [])) { unlink("\(path)/\(name)") }
     rmdir(path)
   }
 
-  /// Returns whether a folder can be written, and never reaches a disk except as swap space.
+  /// Returns `true` if a directory can be written, and never reaches a disk except as swap space.
   private static func isInMemory(_ folder: String) -> Bool {
     guard folder.hasPrefix("/"), access(folder, W_OK | X_OK) == 0 else { return false }
     let mounts = (try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? ""
-    // The innermost place that has the folder determines its file system. Of two with the same place, it's
+    // The innermost place that has the directory determines its file system. Of two with the same place, it's
     // the one that was mounted later.
     var innermost = (place: "", type: "")
     for line in mounts.split(separator: "\n") {

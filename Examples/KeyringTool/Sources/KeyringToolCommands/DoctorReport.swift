@@ -3,7 +3,7 @@
 import FoundationEssentials
 public import KeyringStorage
 
-/// A report on the diagnosis of a storage, for a person or a script.
+/// A report on the diagnosis of a storage, for the user or a script.
 public struct DoctorReport: Sendable {
   private let diagnosis: StorageDiagnosis
 

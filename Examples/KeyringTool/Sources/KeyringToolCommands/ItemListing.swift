@@ -3,7 +3,7 @@
 import FoundationEssentials
 public import KeyringStorage
 
-/// A listing of items as text, which identifies them to a person and never contains a secret.
+/// A listing of items as text, which identifies them to the user and never contains a secret.
 public struct ItemListing: Sendable {
   private let items: [SecureItem]
 

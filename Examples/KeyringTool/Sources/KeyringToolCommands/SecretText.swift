@@ -28,7 +28,7 @@ public enum SecretText {
   ///
   /// - Parameters:
   ///   - secret: The secret.
-  ///   - isTerminal: Pass `true` if a person reads the secret, to end it with a newline.
+  ///   - isTerminal: Pass `true` if the user reads the secret, to end it with a newline.
   /// - Returns: The bytes.
   public static func output(_ secret: Secret, toTerminal isTerminal: Bool) -> [UInt8] {
     secret.withUnsafeBytes { Array($0) } + (isTerminal ? [UInt8(ascii: "\n")] : [])

@@ -4,7 +4,7 @@ public import KeyringStorage
 
 /// An exit status of the program other than 0.
 public enum ToolStatus: Int32, Sendable, CaseIterable {
-  /// A person has to unlock the storage, and isn't there or has refused.
+  /// The user has to unlock the storage, and isn't there or has refused.
   case locked = 2
   /// There is no such item, collection or file.
   case notFound = 3
@@ -34,7 +34,7 @@ public enum ToolStatus: Int32, Sendable, CaseIterable {
 
   private var condition: String {
     switch self {
-    case .locked: "if the storage is locked and nobody unlocks it"
+    case .locked: "if the storage is locked and the user doesn't unlock it"
     case .notFound: "if there is no such item, collection or file"
     case .alreadyExists: "if there is such an item or collection already"
     case .unreachable: "if the storage can't be reached"

@@ -61,18 +61,31 @@ struct RewrapCommand: AsyncParsableCommand {
 struct PermissionsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "permissions",
-    abstract: "Print the commands that allow a role of the cluster to use the items of a service.")
+    abstract: "Print the commands that allow a role of the cluster to use the items of a service.",
+    discussion: "Name a service, or the server that internet passwords are for.")
 
   @OptionGroup var storage: StorageOptions
 
-  @Option(help: "The service, or the name of a server.")
-  var service: String
+  @Option(help: "The service.")
+  var service: String?
+
+  @Option(help: "The server, such as mail.example.org.")
+  var server: String?
 
   @Option(help: "The role of the cluster.")
   var role: String
 
+  func validate() throws {
+    guard (service == nil) != (server == nil) else {
+      throw ValidationError("Name either --service or --server.")
+    }
+  }
+
   func run() async throws {
-    let key = ItemKey.password(service: service, account: "any")
+    let key =
+      if let server { ItemKey.internetPassword(server: InternetServer(server)) } else {
+        ItemKey.password(service: service ?? "", account: "any")
+      }
     let permissions = try await storage.selection.fleet().permissions(for: key)
     try Terminal.print(
       permissions.map { "etcdctl role grant-permission --prefix '\(role)' \($0)" })

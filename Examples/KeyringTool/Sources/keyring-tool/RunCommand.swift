@@ -14,11 +14,11 @@ struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a program with secrets of a service.",
     discussion: """
-      The program finds the files in the folder $CREDENTIALS_DIRECTORY, as a service of systemd does. The \
-      folder is in memory, which the system can swap out. This command removes it when the program ends, \
+      The program finds the files in the directory $CREDENTIALS_DIRECTORY, as a service of systemd does. The \
+      directory is in memory, which the system can swap out. This command removes it when the program ends, \
       unless it's killed itself.
 
-      With --netrc, the variable $NETRC is the path of a .netrc file in that folder. For example, SwiftPM \
+      With --netrc, the variable $NETRC is the path of a .netrc file in that directory. For example, SwiftPM \
       finds the password of a package registry there: \
       keyring-tool run --netrc packages.example.org -- sh -c 'swift build --netrc-file "$NETRC"'
 
@@ -79,7 +79,7 @@ struct RunCommand: ParsableCommand {
     let hasFolder = !files.isEmpty || !netrc.isEmpty
     if hasFolder, variables.contains(where: { $0.name == "CREDENTIALS_DIRECTORY" }) {
       throw ValidationError(
-        "With --file or --netrc, the variable CREDENTIALS_DIRECTORY is the folder.")
+        "With --file or --netrc, the variable CREDENTIALS_DIRECTORY is the directory.")
     }
     if !netrc.isEmpty, files.contains(where: { $0.name == "netrc" }) {
       throw ValidationError("With --netrc, the file netrc has the passwords of servers.")
@@ -147,7 +147,7 @@ struct NamedAccount: ExpressibleByArgument {
     (self.name, self.account) = (String(name), String(account))
   }
 
-  /// Returns whether a text can be the name of an environment variable of a shell.
+  /// Returns `true` if a text can be the name of an environment variable of a shell.
   static func isVariable(_ name: String) -> Bool {
     guard let first = name.first, !first.isNumber else { return false }
     return name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }

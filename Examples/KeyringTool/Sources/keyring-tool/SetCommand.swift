@@ -34,7 +34,7 @@ struct SetCommand: ParsableCommand {
 
   func run() throws {
     let selection = item.selection()
-    // Check the selection before asking a person for a secret.
+    // Check the selection before asking the user for a secret.
     _ = try selection.key()
     let secret = try Terminal.readSecret(isBinary: binary)
     if secret.count == 0, !empty {

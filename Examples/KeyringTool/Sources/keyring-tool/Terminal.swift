@@ -11,7 +11,7 @@ import Glibc
 
 /// The input and output of secrets.
 enum Terminal {
-  /// Reads a secret that a program pipes in, or that a person types twice without echo.
+  /// Reads a secret that a program pipes in, or that the user types twice without echo.
   static func readSecret(isBinary: Bool) throws -> Secret {
     if isatty(STDIN_FILENO) == 0 {
       return SecretText.secret(from: try readStandardInput(), isBinary: isBinary)

@@ -41,7 +41,7 @@ struct CredentialHelperTests {
     let missing = ["--collection", host]
     let error = try Program.tool(["docker-credential", "store"] + missing, input: credential)
     #expect(error.status == 1 && error.output.contains("collection") && error.errors.isEmpty)
-    // A folder can't be read as a file.
+    // A directory can't be read as a file.
     let get = ["-c", "exec \"$0\" docker-credential get </", Program.toolPath]
     let failure = try Program.run("sh", get)
     #expect(failure.status == 1 && failure.output.contains("input") && failure.errors.isEmpty)

@@ -81,6 +81,9 @@ final class FleetTests {
     #expect(try tool("initialize").status == 0)
     let lines = try tool("permissions", "--service", "mail", "--role", "mail").output
     #expect(lines.hasPrefix("etcdctl role grant-permission --prefix 'mail' read"))
+    let ofServer = try tool("permissions", "--server", "mail", "--role", "mail")
+    #expect(ofServer.status == 0 && ofServer.output != lines)
+    #expect(try tool("permissions", "--role", "mail").status != 0)
     // The cluster accepts the commands.
     #expect(try Program.run("etcdctl", ["role", "add", "mail"]).status == 0)
     let grant = try Program.run("sh", ["-e", "-c", lines])

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A folder that is removed together with this object.
+/// A directory that is removed together with this object.
 final class TemporaryFolder: Sendable {
   let path: String
 
@@ -13,12 +13,12 @@ final class TemporaryFolder: Sendable {
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     } catch {
-      fatalError("There is no temporary folder: \(error)")
+      fatalError("There is no temporary directory: \(error)")
     }
   }
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// The path of a file in the folder.
+  /// The path of a file in the directory.
   func path(_ name: String) -> String { "\(path)/\(name)" }
 }

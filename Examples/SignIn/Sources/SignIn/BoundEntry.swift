@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An entry that shows a stored value, and never overwrites what a person has typed.
+/// An entry that shows a stored value, and never overwrites what the user has typed.
 ///
 /// It's a class, because GTK calls the handlers of a change while the text is being set. Swift stops a program
 /// that reads a struct while one of its methods changes it.
@@ -12,10 +12,10 @@ final class BoundEntry {
 
   var text: String { widget.text }
 
-  /// Indicates whether a person has changed the stored value.
+  /// Indicates whether the user has changed the stored value.
   var isEdited: Bool { widget.text != stored }
 
-  /// Shows a new stored value, unless a person has changed the old one.
+  /// Shows a new stored value, unless the user has changed the old one.
   func show(_ value: String) {
     guard value != stored else { return }
     let keepsText = isEdited

@@ -4,7 +4,7 @@ import CGtk
 import Keyring
 import SignInModel
 
-/// The window, which shows the model and passes on what a person does.
+/// The window, which shows the model and passes on what the user does.
 ///
 /// The window is an actor on GTK's thread. Its tasks wait for the keyring there, without blocking the main loop.
 actor SignInWindow {
@@ -48,7 +48,7 @@ actor SignInWindow {
     }
   }
 
-  // MARK: - From the person to the model
+  // MARK: - From the user to the model
 
   private func connectSignals() {
     widget("signIn").on("clicked", tell: self) { $0.signIn() }
@@ -62,7 +62,7 @@ actor SignInWindow {
     for name in ["login", "password", "token"] {
       widget(name).on("changed", tell: self) { $0.showButtons() }
     }
-    // The keyring doesn't tell when it's locked or unlocked. A person who has done that in another window
+    // The keyring doesn't tell when it's locked or unlocked. A user who has done that in another window
     // comes back to this one.
     widget("window").on("notify::is-active", tell: self) { $0.follow() }
   }
@@ -103,7 +103,7 @@ actor SignInWindow {
     }
   }
 
-  // MARK: - From the model to the person
+  // MARK: - From the model to the user
 
   private func show() {
     login.show(model.account?.login ?? "")

@@ -3,7 +3,7 @@
 public import Keyring
 import KeyringStorage
 
-/// The content of the window, and what a person can do there.
+/// The content of the window, and what the user can do there.
 ///
 /// The model isn't bound to a thread or an actor. Its asynchronous methods run where their caller runs: on
 /// GTK's thread in the app, and anywhere in a test. While they wait for the keyring, the caller isn't blocked.
@@ -16,7 +16,7 @@ public final class SignInModel {
   public private(set) var token: String?
   /// The error of the last action, or `nil` if it succeeded.
   public private(set) var failure: SecureStorageError?
-  /// Indicates whether an action is waiting for the keyring, or for the person to answer the keyring's prompt.
+  /// Indicates whether an action is waiting for the keyring, or for the user to answer the keyring's prompt.
   public private(set) var isBusy = false
   /// The closure to call after each change of the properties above.
   public var onChange: () -> Void = {}
@@ -51,7 +51,7 @@ public final class SignInModel {
     }
   }
 
-  /// Unlocks the keyring, which asks the person for its password.
+  /// Unlocks the keyring, which asks the user for its password.
   public func unlock() async {
     await perform { () async throws(SecureStorageError) in
       try await lockable?.unlock()
@@ -73,7 +73,7 @@ public final class SignInModel {
     do throws(SecureStorageError) {
       try await action()
     } catch {
-      // A person who has cancelled the action knows that.
+      // A user who has cancelled the action knows that.
       failure = error.code == .canceled ? nil : error
     }
     isBusy = false
@@ -99,7 +99,7 @@ public final class SignInModel {
 
   /// Reads the state of the keyring, the account and the token.
   ///
-  /// It never causes a prompt, because nobody has asked for anything.
+  /// It never causes a prompt, because the user hasn't asked for anything.
   public func refresh() async {
     needsRefresh = true
     // Two readers at the same time could finish in the wrong order, and leave an old value.
