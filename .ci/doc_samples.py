@@ -1,6 +1,6 @@
 """Compiles the samples of the README and the articles.
 
-  doc_samples.py FOLDER COMPILER [OPTION ...]
+  doc_samples.py DIRECTORY COMPILER [OPTION ...]
 """
 
 import concurrent.futures, glob, os, re, subprocess, sys

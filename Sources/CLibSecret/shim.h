@@ -15,7 +15,7 @@
 #include <glib-unix.h>
 #include <libsecret/secret.h>
 
-// GIO exports this function, but its header is in the folder of gio-unix-2.0.
+// GIO exports this function, but its header is in the directory of gio-unix-2.0.
 GInputStream *g_unix_input_stream_new(gint fd, gboolean close_fd);
 
 #endif

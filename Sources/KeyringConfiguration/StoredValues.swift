@@ -31,7 +31,7 @@ struct StoredValues: Sendable {
     guard let content = ConfigContent(secret, as: type) else {
       throw SecureStorageError(
         .undecodable, operation: .read, backendName: storage.backendName,
-        message: "The value of \"\(name)\" can't be taken for the type \(type.rawValue).",
+        message: "The value of \"\(name)\" can't be read as the type \(type.rawValue).",
         recoverySuggestion: "Store it in the format of that type, or read it as another type.")
     }
     return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: true))

@@ -104,7 +104,7 @@ public struct Migration: Sendable {
       let others = parts.indices.filter { $0 != index }.flatMap { parts[$0].items.map(\.path) }
       return MigrationTransfer(
         source: PlaintextMigrationSource(
-          store: source.store, plans: parts[index].items, otherPaths: Set(others)),
+          store: source.store, mappings: parts[index].items, otherPaths: Set(others)),
         destination: parts[index].destination, isReplacing: isReplacing)
     }
     self.init(transfers, progress)

@@ -116,7 +116,7 @@ struct MigrationTransfer: Sendable {
 }
 
 extension SecureItem {
-  /// Returns whether the item has the secret and all attributes of another item.
+  /// Returns `true` if the item has the secret and all attributes of another item.
   ///
   /// The label is ignored, because the user can change it.
   fileprivate func hasValue(of other: SecureItem) -> Bool {

@@ -5,23 +5,24 @@ internal import KeyringStorage
 /// A source of items that are still plaintext values.
 struct PlaintextMigrationSource: MigrationSource {
   let store: any PlaintextStore
-  let plans: [PlaintextMapping]
+  let mappings: [PlaintextMapping]
   /// The paths of values that are moved to other storages.
   let otherPaths: Set<[String]>
 
   var storage: (any SecureStorage)? { nil }
 
   func items() throws(SecureStorageError) -> [SecureItem] {
-    let values = try store.values(at: plans.map(\.path))
+    let values = try store.values(at: mappings.map(\.path))
     var result: [SecureItem] = []
     var seen = otherPaths
-    for (plan, value) in zip(plans, values) {
+    for (mapping, value) in zip(mappings, values) {
       guard let value else { continue }
-      guard seen.insert(plan.path).inserted else {
-        throw store.failure(.ambiguous, .read, "The value \(plan.name) is mapped to several items.")
+      guard seen.insert(mapping.path).inserted else {
+        throw store.failure(
+          .ambiguous, .read, "The value \(mapping.name) is mapped to several items.")
       }
-      guard let item = plan.item(value) else {
-        throw store.failure(.undecodable, .read, "The value \(plan.name) has another type.")
+      guard let item = mapping.item(value) else {
+        throw store.failure(.undecodable, .read, "The value \(mapping.name) has another type.")
       }
       result.append(item)
     }
@@ -30,12 +31,12 @@ struct PlaintextMigrationSource: MigrationSource {
 
   func remove(_ migrated: [SecureItem], _ done: () -> Void) throws(SecureStorageError) {
     let migrated = Dictionary(uniqueKeysWithValues: migrated.map { ($0.key, $0) })
-    let plans = plans.filter { migrated[$0.key] != nil }
-    try store.remove(plans.map(\.path)) { (values) throws(SecureStorageError) in
-      for (plan, value) in zip(plans, values) {
+    let mappings = mappings.filter { migrated[$0.key] != nil }
+    try store.remove(mappings.map(\.path)) { (values) throws(SecureStorageError) in
+      for (mapping, value) in zip(mappings, values) {
         guard let value else { continue }
-        guard plan.item(value) == migrated[plan.key] else {
-          throw .sourceChanged(plan.name, store.name)
+        guard mapping.item(value) == migrated[mapping.key] else {
+          throw .sourceChanged(mapping.name, store.name)
         }
       }
     }

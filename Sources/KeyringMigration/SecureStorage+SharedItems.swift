@@ -3,7 +3,7 @@
 internal import KeyringStorage
 
 extension SecureStorage {
-  /// Returns whether another storage is the same: an item that is briefly saved in one is found in the other.
+  /// Returns `true` if another storage is the same: an item that is briefly saved in one is found in the other.
   func sharesItems(with other: any SecureStorage) throws(SecureStorageError) -> Bool {
     let key = ItemKey.value(service: "swift-keyring migration", account: .randomToken())
     try save(SecureItem(key: key, secret: Secret("")), mode: .add)

@@ -7,11 +7,13 @@ public import KeyringStorage
 public struct KeyRequest: Sendable {
   /// The purpose of a key.
   public enum Purpose: Sendable {
-    /// To decrypt what was encrypted with the key.
+    /// A request to decrypt what was encrypted with the key.
     case opening
-    /// To encrypt something for the first time. If there is no key yet, the source may create one.
+    /// A request to encrypt something for the first time.
+    ///
+    /// If there is no key yet, the source may create one.
     case creation
-    /// To find out whether the key is available.
+    /// A request to find out whether the key is available.
     ///
     /// The source must neither ask anyone nor unlock or create anything. It throws `.locked` if the key
     /// isn't available without that, and `.keyNotFound` if there is no key and it can't create one.

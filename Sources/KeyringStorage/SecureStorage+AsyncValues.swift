@@ -3,7 +3,7 @@
 // Asynchronous overloads of the methods that read and store single items.
 
 extension SecureStorage {
-  /// Returns whether an item is stored under a key, without fetching its secret.
+  /// Returns `true` if an item is stored under a key, without fetching its secret.
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: `true` if there is such an item.

@@ -208,7 +208,7 @@ extension SecureStorage {
     return items
   }
 
-  /// Returns whether an item is stored under a key, without fetching its secret.
+  /// Returns `true` if an item is stored under a key, without fetching its secret.
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: `true` if there is such an item.

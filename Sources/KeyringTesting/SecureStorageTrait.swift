@@ -7,7 +7,7 @@ public import Testing
 /// A trait that gives a test, or each test of a suite, its own storage.
 ///
 /// ```swift
-/// @Test(.secureStorage(InMemoryStorage())) func logoutForgetsEverything() {
+/// @Test(.secureStorage(InMemoryStorage())) func `logging out forgets everything`() {
 ///   settings.authToken = "s3cret"
 ///   logOut()
 ///   #expect(settings.authToken == nil)

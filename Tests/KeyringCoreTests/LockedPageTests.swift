@@ -223,7 +223,7 @@ private let hasHiddenMemory: Bool = {
 }()
 
 extension Secret {
-  /// Returns whether the memory can be read through the kernel, as debuggers and other processes do.
+  /// Returns `true` if the memory can be read through the kernel, as debuggers and other processes do.
   fileprivate func isReadableFromOutside() throws -> Bool {
     let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
     try #require(memory >= 0)

@@ -42,7 +42,7 @@ import Testing
   @Test func `an absent file is no failure, because the first save creates it`() throws {
     let diagnosis = storage.diagnose()
     #expect(diagnosis.failure == nil)
-    #expect(diagnosis.findings.map(\.subject) == ["file", "key", "folder"])
+    #expect(diagnosis.findings.map(\.subject) == ["file", "key", "directory"])
     #expect(diagnosis.findings.allSatisfy { $0.text.hasSuffix("which the first save creates") })
     #expect(try folder.names().isEmpty, "the diagnosis made something")
     #expect(failures(storage).index == 0)
@@ -131,7 +131,7 @@ import Testing
     let other = FaultyStorage()
     let storage = EncryptedFileStorage(
       at: folder.path("secrets"), key: .storage(other, key: .second))
-    #expect(storage.diagnose().findings.map(\.subject) == ["file", "reading", "key", "folder"])
+    #expect(storage.diagnose().findings.map(\.subject) == ["file", "reading", "key", "directory"])
     other.fail(.read, with: .noSessionBus)
     #expect(failures(storage) == (.noSessionBus, nil, 1))
     other.reset()
@@ -175,7 +175,7 @@ import Testing
     let storage = folder.storage()
     try storage.setPassword("s3cret", for: .first)
     try folder.withoutPrivileges {
-      // The first is a file that can't be read, the second a folder that can't be searched.
+      // The first is a file that can't be read, the second a directory that can't be searched.
       for (name, mode) in [("secrets", 0), ("", 0)] {
         try chmod(name, mode)
         #expect(failures(storage) == (.accessDenied, .accessDenied, nil), "\(name) \(mode)")
@@ -205,7 +205,7 @@ import Testing
     try folder.withoutPrivileges {
       try chmod("", 0o500)
       for storage in [folder.storage(), folder.storage("deep/secrets")] {
-        #expect(storage.diagnose().findings.map(\.subject) == ["file", "key", "folder"])
+        #expect(storage.diagnose().findings.map(\.subject) == ["file", "key", "directory"])
         #expect(failures(storage) == (.noStorage, nil, 1))
       }
       try chmod("", 0o700)

@@ -46,7 +46,7 @@ import Testing
     #expect(try storage(.cheap("right")).password(for: .first) == "s3cret")
   }
 
-  /// A person may give the right answer the second time.
+  /// The user may give the right answer the second time.
   @Test func `a passphrase is asked for again after a wrong answer`() throws {
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
     let answers = Mutex(["right", "wrong"])

@@ -77,7 +77,7 @@ import Testing
       #expect(await iterator.next() == .interrupted)
       try await folder.storage("state/deep/secrets").setPassword("new", for: .first)
       var event = await iterator.next()
-      // The folder may be seen before the file is in it.
+      // The directory may be seen before the file is in it.
       if event == .resumed {
         event = await iterator.next()
       } else {

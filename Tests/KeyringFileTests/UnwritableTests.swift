@@ -34,9 +34,9 @@ import Testing
     #expect(try folder.mode("one/two/secrets.lock") == 0o600)
   }
 
-  /// A new folder is an entry in another one, which has to be on the disk as well.
+  /// A new directory is an entry in another one, which has to be on the disk as well.
   ///
-  /// A write can't wait for a folder that can't be opened.
+  /// A write can't wait for a directory that can't be opened.
   @Test func `a new folder that may not be on the disk is an error`() throws {
     let deep = storage(at: folder.path("outer/inner/secrets"))
     try FileManager.default.createDirectory(
@@ -50,7 +50,7 @@ import Testing
     #expect(try deep.password(for: .first) == nil)
   }
 
-  /// The folder of the new file can be written, but not waited for.
+  /// The directory of the new file can be written, but not waited for.
   @Test func `an error after the replacement says that the new file is in place`() throws {
     let storage = storage(at: folder.path("deep/secrets"))
     try storage.setPassword("old", for: .first)
@@ -161,7 +161,7 @@ import Testing
     #expect(try storage().password(for: .first) == "new")
   }
 
-  /// The owner of the folder may have linked another user's file in the place of the lock.
+  /// The owner of the directory may have linked another user's file in the place of the lock.
   @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
   func `a lock that is a link to another file is not given away`() throws {
     try storage().setPassword("kept", for: .first)

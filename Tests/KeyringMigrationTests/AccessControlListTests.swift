@@ -30,7 +30,7 @@ struct AccessControlListTests {
     #expect(file.mode == 0o660)
   }
 
-  /// The folder gives a list to new files.
+  /// The directory gives a list to new files.
   @Test func `a file without a list gets none`() throws {
     let file = try TemporaryFile("TOKEN=s3cret\nA=1\n", mode: 0o640)
     try #require(AccessList(group: 0, user: 12345).set(of: file.folder, isDefault: true))

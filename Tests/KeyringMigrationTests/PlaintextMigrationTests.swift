@@ -431,7 +431,7 @@ import Darwin
   }
 }
 
-/// A file in its own folder, which is deleted with the file.
+/// A file in its own directory, which is deleted with the file.
 final class TemporaryFile: Sendable {
   let folder: String
   var path: String { folder + "/file" }

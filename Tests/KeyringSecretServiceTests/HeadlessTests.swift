@@ -115,7 +115,7 @@ import Testing
   }
 
   #if EncryptedFile
-  /// Makes a file with the token in this test's folder, as an earlier run of the program leaves it.
+  /// Makes a file with the token in this test's directory, as an earlier run of the program leaves it.
   private func makeFile() throws -> (folder: String, keys: String) {
     let (state, keys) = (folder + "/state", folder + "/keys")
     try EncryptedFileStorage(at: state + "/secrets", key: .keyFile(at: keys + "/secrets-key"))

@@ -60,7 +60,7 @@ import Testing
     FileManager.default.temporaryDirectory.appending(path: "swift-keyring-output-\(process)")
   }
 
-  /// Makes GLib log everything, and directs files that have no other place to a folder.
+  /// Makes GLib log everything, and directs files that have no other place to a directory.
   private static func beTalkative(at home: URL) throws {
     for name in ["HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
       setenv(name, home.path, 1)

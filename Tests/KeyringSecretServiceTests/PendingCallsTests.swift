@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  /// Another item failed the batch before a person was asked, so each read may unlock its own.
+  /// Another item failed the batch before the user was asked, so each read may unlock its own.
   @Test func `reads still unlock their own items after their batch fails`() async throws {
     let storage = bus.storage()
     let ambiguous = ItemKey.password(service: "service", account: "ambiguous")

@@ -6,10 +6,10 @@ import KeyringStorage
 import KeyringTesting
 import Testing
 
-/// A locked collection, and a person who unlocks it or doesn't.
+/// A locked collection, and a user who unlocks it or doesn't.
 @Suite(
   .inPrivateSession, .serialized,
-  .only(on: .gnomeKeyring, "the prompts of other keyrings need a screen and a person"))
+  .only(on: .gnomeKeyring, "the prompts of other keyrings need a screen and a user"))
 struct PromptTests {
   private func withLockedCollection(
     _ body: (_ storage: SecretServiceStorage, _ label: String) throws -> Void
@@ -149,7 +149,7 @@ struct PromptTests {
       #expect(try vault.password(for: key) == "s3cret")
       let error = #expect(throws: SecureStorageError.self) { try vault.password(for: key) }
       #expect(error?.code == .userCanceled)
-      // The user is asked even if somebody else has unlocked the collection.
+      // The user is asked even if another program has unlocked the collection.
       try vault.setPassword("other", for: key)
       #expect(try storage.isLocked())
       #expect(try prompter.finish() == 4)

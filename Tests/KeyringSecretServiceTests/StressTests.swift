@@ -12,7 +12,7 @@ import Testing
 @Suite(.inPrivateSession) struct StressTests {
   private let service = PrivateSession.newService()
 
-  /// Unlocks the keyring, because the workers don't ask a person.
+  /// Unlocks the keyring, because the workers don't ask the user.
   init() throws { try SecretServiceStorage().unlock() }
 
   @Test func `eight threads lose no writes`() throws {

@@ -24,7 +24,7 @@ extension FirstAvailableStorage {
   ///
   /// On a desktop, it's the user's keyring. Where there is none, it's an encrypted file in
   /// `$XDG_DATA_HOME/swift-keyring`, by default `~/.local/share/swift-keyring`. In a Flatpak or a snap without
-  /// access to the keyring, it's a file in the app's data folder, with a key from the desktop.
+  /// access to the keyring, it's a file in the app's data directory, with a key from the desktop.
   ///
   /// ```swift
   /// SecureStorageDefaults.storage = FirstAvailableStorage.automatic()
@@ -36,7 +36,7 @@ extension FirstAvailableStorage {
   /// - Parameters:
   ///   - preference: The storage to use if both are available.
   ///   - key: The source of the file's key. By default, it's a passphrase that the user types. Pass another
-  ///     source if nobody uses the program in person. It has no effect in a sandbox.
+  ///     source if no user is present. It has no effect in a sandbox.
   ///   - name: The name of the program. The names of its files begin with it. The default is the name of the
   ///     executable. It has no effect in a sandbox, where all programs of an app share a file.
   /// - Returns: The storage. Create one and share it. In a process that runs tests, it refuses every
@@ -89,7 +89,7 @@ extension FirstAvailableStorage {
   private static var withoutFolder: any SecureStorage {
     UnavailableStorage(
       message:
-        "The user has no folder for a file, because there is neither XDG_DATA_HOME nor a home.",
+        "The user has no directory for a file, because there is neither XDG_DATA_HOME nor a home.",
       recoverySuggestion: "Set XDG_DATA_HOME, or use an EncryptedFileStorage with a path.")
   }
 }

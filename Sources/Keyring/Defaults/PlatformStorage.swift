@@ -37,7 +37,7 @@ enum PlatformStorage {
 extension PlatformStorage {
   /// The storage of a program that isn't a test: the user's keyring, unless a sandbox hides it.
   ///
-  /// Most sandboxes do that. The app's secrets are then in a file in its own data folder. The selection is
+  /// Most sandboxes do that. The app's secrets are then in a file in its own data directory. The selection is
   /// remembered beside the file, so the secrets are never split between the two.
   private static let own = StorageBox(
     storage(in: .current(), prefer: .keyring) ?? SecretServiceStorage())
@@ -56,7 +56,7 @@ extension PlatformStorage {
       return FirstAvailableStorage(
         [
           UnavailableStorage(
-            message: "The sandbox has no folder for the app's data.",
+            message: "The sandbox has no directory for the app's data.",
             recoverySuggestion: "Set XDG_DATA_HOME in the sandbox.")
         ], remembering: .nowhere)
     }

@@ -33,7 +33,9 @@ public enum SecureStorageDefaults {
   static var serviceChanges: Int { changesOfService.load(ordering: .acquiring) }
 
   @TaskLocal private static var taskOverride: TaskOverride?
-  /// Indicates whether any task has ever had an override; it takes almost no time to read.
+  /// Indicates whether any task has ever had an override.
+  ///
+  /// Reading it takes almost no time.
   private static let mayBeOverridden = Atomic(false)
 
   /// The override of the current task, if it has one.

@@ -20,24 +20,24 @@ public import KeyringStorage
 public struct Credentials<Value: Sendable>: Sendable {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
   public let projectedValue: SecureProperty<Credential>
-  private let absence: MissingValue<Credential, Value>
+  private let missingValue: MissingValue<Credential, Value>
 
   private init(
     _ label: String, _ service: String?, _ lifetime: Duration?, _ storage: (any SecureStorage)?,
-    _ absence: MissingValue<Credential, Value>
+    _ missingValue: MissingValue<Credential, Value>
   ) {
     projectedValue = SecureProperty(
       name: label, storage: storage, as: .credential.expiring(after: lifetime),
       key: PropertyKey(of: service) { .credentials(service: $0, label: label) })
-    self.absence = absence
+    self.missingValue = missingValue
   }
 
   /// The login and the password.
   ///
   /// It's `nil` or the default if none are stored or if they can't be read.
   public var wrappedValue: Value {
-    get { absence.read(projectedValue) }
-    nonmutating set { absence.assign(projectedValue, newValue) }
+    get { missingValue.read(projectedValue) }
+    nonmutating set { missingValue.assign(projectedValue, newValue) }
   }
 }
 

@@ -15,25 +15,26 @@ public import KeyringStorage
 public struct InternetPassword<Value: PasswordValue>: Sendable {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
   public let projectedValue: SecureProperty<Value.StoredPassword>
-  private let absence: MissingValue<Value.StoredPassword, Value>
+  private let missingValue: MissingValue<Value.StoredPassword, Value>
 
   private init(
     _ server: InternetServer, _ account: String?, _ storage: (any SecureStorage)?,
-    _ coding: ItemCoding<Value.StoredPassword>, _ absence: MissingValue<Value.StoredPassword, Value>
+    _ coding: ItemCoding<Value.StoredPassword>,
+    _ missingValue: MissingValue<Value.StoredPassword, Value>
   ) {
     let name = account.map { "\($0)@\(server.host)" } ?? server.host
     projectedValue = SecureProperty(
       name: name, storage: storage, as: coding,
       key: .fixed(.internetPassword(server: server, account: account)))
-    self.absence = absence
+    self.missingValue = missingValue
   }
 
   /// The password.
   ///
   /// It's `nil` or the default if there is no password or if it can't be read.
   public var wrappedValue: Value {
-    get { absence.read(projectedValue) }
-    nonmutating set { absence.assign(projectedValue, newValue) }
+    get { missingValue.read(projectedValue) }
+    nonmutating set { missingValue.assign(projectedValue, newValue) }
   }
 }
 

@@ -36,27 +36,27 @@ public import KeyringStorage
 public struct Password<Value: PasswordValue>: Sendable {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
   public let projectedValue: SecureProperty<Value.StoredPassword>
-  private let absence: MissingValue<Value.StoredPassword, Value>
+  private let missingValue: MissingValue<Value.StoredPassword, Value>
 
   private init(
     _ account: String, _ service: String?, _ accessGroup: String?,
     _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value.StoredPassword>,
-    _ absence: MissingValue<Value.StoredPassword, Value>
+    _ missingValue: MissingValue<Value.StoredPassword, Value>
   ) {
     projectedValue = SecureProperty(
       name: account, storage: storage, as: coding,
       key: PropertyKey(of: service) {
         .password(service: $0, account: account, accessGroup: accessGroup)
       })
-    self.absence = absence
+    self.missingValue = missingValue
   }
 
   /// The password.
   ///
   /// It's `nil` or the default if there is no password or if it can't be read.
   public var wrappedValue: Value {
-    get { absence.read(projectedValue) }
-    nonmutating set { absence.assign(projectedValue, newValue) }
+    get { missingValue.read(projectedValue) }
+    nonmutating set { missingValue.assign(projectedValue, newValue) }
   }
 }
 

@@ -40,7 +40,7 @@ extension SecureProperty {
     return wasThere
   }
 
-  /// Returns whether there is a value, without fetching it and without blocking the task's thread.
+  /// Returns `true` if there is a value, without fetching it and without blocking the task's thread.
   ///
   /// - Returns: `true` if there is a value.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.

@@ -87,7 +87,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
     return wasThere
   }
 
-  /// Returns whether there is a value, without fetching it.
+  /// Returns `true` if there is a value, without fetching it.
   ///
   /// - Returns: `true` if there is a value.
   /// - Throws: `SecureStorageError` if the storage can't be read.

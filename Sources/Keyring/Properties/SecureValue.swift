@@ -21,26 +21,26 @@ public import KeyringStorage
 public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: Sendable {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
   public let projectedValue: SecureProperty<Stored>
-  private let absence: MissingValue<Stored, Value>
+  private let missingValue: MissingValue<Stored, Value>
 
   private init(
     _ account: String, _ service: String?, _ accessGroup: String?, _ lifetime: Duration?,
-    _ storage: (any SecureStorage)?, _ absence: MissingValue<Stored, Value>
+    _ storage: (any SecureStorage)?, _ missingValue: MissingValue<Stored, Value>
   ) {
     projectedValue = SecureProperty(
       name: account, storage: storage, as: .value.expiring(after: lifetime),
       key: PropertyKey(of: service) {
         .value(service: $0, account: account, accessGroup: accessGroup)
       })
-    self.absence = absence
+    self.missingValue = missingValue
   }
 
   /// The value.
   ///
   /// It's `nil` or the default if there is no value or if it can't be read.
   public var wrappedValue: Value {
-    get { absence.read(projectedValue) }
-    nonmutating set { absence.assign(projectedValue, newValue) }
+    get { missingValue.read(projectedValue) }
+    nonmutating set { missingValue.assign(projectedValue, newValue) }
   }
 }
 

@@ -213,7 +213,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     try withExistingItems(.unlock) { $0.isLocked = false }
   }
 
-  /// Returns a Boolean value that indicates whether the collection is locked.
+  /// Returns `true` if the collection is locked.
   ///
   /// - Returns: `true` if the collection is locked.
   /// - Throws: `.collectionNotFound` if there is no such collection.
@@ -267,7 +267,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     }
   }
 
-  /// Returns a Boolean value that indicates whether this is the default collection.
+  /// Returns `true` if this is the default collection.
   public func isSharedCollection() -> Bool { collection.label == Self.defaultLabel }
 
   // MARK: - Observation

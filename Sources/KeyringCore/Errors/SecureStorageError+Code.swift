@@ -75,7 +75,7 @@ extension SecureStorageError {
     /// The underlying error, if there is one, describes it.
     public static let other = Code(rawValue: "other")
 
-    /// Returns whether an error has a code.
+    /// Returns `true` if an error has a code.
     ///
     /// With this operator, a `catch` clause can name a code. End with a `catch` for all other errors. Without
     /// it, Swift 6.3 crashes when it compiles some of these statements.

@@ -6,7 +6,7 @@ internal import KeyringLibc
 // treat them as different, so every storage must do the same. Text isn't normalized.
 
 extension String {
-  /// Returns whether two strings have the same bytes.
+  /// Returns `true` if two strings have the same bytes.
   ///
   /// - Parameter other: The other string.
   /// - Returns: `true` if the bytes are the same.
@@ -22,7 +22,7 @@ extension String {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Returns whether two buffers have the same bytes.
+  /// Returns `true` if two buffers have the same bytes.
   ///
   /// This takes a tenth of the time of comparing each byte.
   ///

@@ -28,7 +28,7 @@ struct FileLock {
     }
   }
 
-  /// Returns whether the lock still keeps others out.
+  /// Returns `true` if the lock still keeps others out.
   ///
   /// Someone may have removed the lock file, and another writer may have created and locked a new one.
   func isHeld() throws(FileFailure) -> Bool {
@@ -43,7 +43,7 @@ struct FileLock {
     guard geteuid() == 0, lstat(path, &owner) == 0 else { return }
     let status = try file.status()
     if status.st_uid == owner.st_uid { return }
-    // The folder may belong to the user, who must not be given a file that has another name elsewhere.
+    // The directory may belong to the user, who must not be given a file that has another name elsewhere.
     guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
       throw FileFailure("can't be locked for writing", number: EMLINK)
     }

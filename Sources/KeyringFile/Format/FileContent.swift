@@ -69,8 +69,7 @@ struct FileContent: Sendable {
 
   /// Encrypts the items.
   ///
-  /// Afterwards, the items refer to the memory in which they were put together, and no longer to their old
-  /// memory.
+  /// Afterwards, the items refer to the memory in which they were assembled, and no longer to their old memory.
   mutating func sealed(
     _ envelope: Envelope, _ place: FileLocation
   ) throws(SecureStorageError) -> [UInt8] {
@@ -119,11 +118,11 @@ struct FileContent: Sendable {
         return name
       }
     } catch {
-      throw .damaged(place, "its content isn't laid out as it should be")
+      throw .damaged(place, "its content has an invalid layout")
     }
     guard name.hasSameBytes(place.name) else {
       throw SecureStorageError(
-        .damaged, "The file \(place.path) was written with the name “\(name)”.",
+        .damaged, "The file \(place.path) was written under the name \"\(name)\".",
         recoverySuggestion: "Rename the file to that name, or restore the right file."
       )
     }

@@ -44,7 +44,7 @@ struct FileEntry: Sendable {
   /// A copy of the secret.
   var secret: Secret { memory[record.suffix(secretCount)] }
 
-  /// Returns whether both entries come from the same write.
+  /// Returns `true` if both entries come from the same write.
   func isSame(as other: FileEntry) -> Bool {
     revision == other.revision && fields.created == other.fields.created
       && fields.modified == other.fields.modified

@@ -31,7 +31,7 @@ struct FileHeader: Sendable, Equatable {
   /// Reads the header of a file.
   init(_ file: [UInt8], _ place: FileLocation) throws(SecureStorageError) {
     guard file.starts(with: Self.magic) else {
-      throw .damaged(place, "it doesn't begin as an encrypted file does")
+      throw .damaged(place, "it doesn't begin like an encrypted file")
     }
     guard file.count >= Self.byteCount else { throw .damaged(place, "it is cut short") }
     let version = UInt16(file[8]) << 8 | UInt16(file[9])
@@ -46,7 +46,7 @@ struct FileHeader: Sendable, Equatable {
       throw .damaged(place, "the checksum of its header is wrong")
     }
     guard let wrappedKey = WrappedKey(checked.dropFirst(Self.prefix.count)) else {
-      throw .damaged(place, "its header has values that no such file has")
+      throw .damaged(place, "its header has invalid values")
     }
     self.init(wrappedKey)
   }

@@ -7,17 +7,17 @@ internal import KeyringLibc
 
 /// A watch for events of a file, which doesn't have to exist.
 ///
-/// It uses [inotify](https://man7.org/linux/man-pages/man7/inotify.7.html) on the folder of the file. If
-/// that folder doesn't exist, it watches the nearest existing folder above it.
+/// It uses [inotify](https://man7.org/linux/man-pages/man7/inotify.7.html) on the directory of the file. If
+/// that directory doesn't exist, it watches the nearest existing directory above it.
 ///
 /// The class is Sendable because only one thread at a time uses it.
 final class DirectoryWatch: @unchecked Sendable {
   let descriptor: Int32
   private let place: FileLocation
-  /// The system's number of the watched folder; negative if there is none.
+  /// The system's number of the watched directory; negative if there is none.
   private var number: Int32 = -1
 
-  /// Indicates whether the watched folder is the folder of the file.
+  /// Indicates whether the watched directory is the directory of the file.
   private(set) var isInPlace = false
 
   init(_ place: FileLocation) throws(FileFailure) {
@@ -39,15 +39,15 @@ final class DirectoryWatch: @unchecked Sendable {
       descriptor, folder.path, UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF))
   }
 
-  /// Watches the nearest existing folder; if it's the same as before, nothing changes.
+  /// Watches the nearest existing directory; if it's the same as before, nothing changes.
   private func watchAgain() {
     var last: Int32
     repeat {
       last = number
       number = addNearest()
-      // This fails if the folder is gone, which has ended its watch.
+      // This fails if the directory is gone, which has ended its watch.
       if last >= 0, last != number { inotify_rm_watch(descriptor, last) }
-      // A nearer folder may have been created before the watch was added.
+      // A nearer directory may have been created before the watch was added.
     } while number != last
   }
 
@@ -66,7 +66,7 @@ final class DirectoryWatch: @unchecked Sendable {
   ///
   /// The events only say that something may have happened. The file itself shows the changes.
   ///
-  /// - Returns: `true` if any of the events is about the file and not about others in its folder.
+  /// - Returns: `true` if any of the events is about the file and not about others in its directory.
   func takeEvents() -> Bool {
     var isTold = false
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
@@ -86,7 +86,7 @@ final class DirectoryWatch: @unchecked Sendable {
     while !rest.isEmpty {
       let event = rest.loadUnaligned(as: inotify_event.self)
       let end = MemoryLayout<inotify_event>.size + Int(event.len)
-      // An event without a name is about the folder itself, or says that other events were lost.
+      // An event without a name is about the directory itself, or says that other events were lost.
       let name = UnsafeRawBufferPointer(rebasing: rest[MemoryLayout<inotify_event>.size..<end])
       if name.isEmpty || name.prefix(while: { $0 != 0 }).elementsEqual(place.name.utf8) {
         return true

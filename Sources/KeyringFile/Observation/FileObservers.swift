@@ -16,7 +16,7 @@ final class FileObservers: Sendable {
     var isWatched = true
   }
 
-  /// Reports when changes begin or cease to go unnoticed, once each.
+  /// Reports once when changes begin to go unnoticed, and once when they no longer do.
   ///
   /// Changes go unnoticed if the file can't be read or can't be watched.
   func report(isReadable: Bool, isWatched: Bool? = nil) {

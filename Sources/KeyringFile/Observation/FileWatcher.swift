@@ -12,7 +12,7 @@ final class FileWatcher: @unchecked Sendable {
 
   /// Creates a watcher with a closure that gets whether the file is watched.
   ///
-  /// Without its folder, the file isn't watched.
+  /// Without its directory, the file isn't watched.
   init(
     _ place: FileLocation, _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) throws(FileFailure) {

@@ -7,14 +7,14 @@ internal import KeyringStorage
 internal import KeyringLibc
 
 extension EncryptedFile {
-  /// Checks the file, its key, and its folder, and stops at the first problem.
+  /// Checks the file, its key, and its directory, and stops at the first problem.
   func diagnose(_ diagnosis: inout StorageDiagnosis) {
     var subject = "file"
     do throws(SecureStorageError) {
       let header = try diagnoseFile(&diagnosis, subject)
       subject = "key"
       try diagnoseKey(&diagnosis, subject, header)
-      subject = "folder"
+      subject = "directory"
       try diagnoseFolder(&diagnosis, subject, isNew: header == nil)
     } catch {
       diagnosis.add(subject, error.during(.diagnose))
@@ -104,7 +104,7 @@ extension EncryptedFile {
     }
     let hasLock = access(place.lockPath, F_OK) == 0
     guard isWritable(folder.path, W_OK | X_OK), !hasLock || isWritable(place.lockPath, W_OK) else {
-      var error = SecureStorageError(place, FileFailure("is in a folder that can't be written"))
+      var error = SecureStorageError(place, FileFailure("is in a directory that can't be written"))
       guard error.code == .accessDenied else { throw error }
       if isNew { throw noStorage(error) }
       // The content of the file can still be read.
@@ -117,7 +117,7 @@ extension EncryptedFile {
       "\(place.folder.path), which \(isThere ? "can be written" : "the first save creates")")
   }
 
-  /// Returns whether the effective user has access; access(2) would check the real user.
+  /// Returns `true` if the effective user has access; access(2) would check the real user.
   private func isWritable(_ path: String, _ mode: Int32) -> Bool {
     faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
   }

@@ -145,7 +145,7 @@ final class EncryptedFile: Sendable {
         let envelope = if let new { new } else { try keys.new(with: newSource) }
         new = envelope
         var isReplaced = false
-        // Also switch if only the last step failed, which is to sync the folder to the disk.
+        // Also switch if only the last step failed, which is to sync the directory to the disk.
         defer { if isReplaced || keys.isKnown(envelope) { keys.replaceSource(with: newSource) } }
         isReplaced = try write(content, envelope, under: lock)
         return isReplaced ? () : nil
@@ -196,7 +196,7 @@ final class EncryptedFile: Sendable {
     let observation = try attempt(.observe) { () throws(SecureStorageError) in
       try attempt(place.folder.make())
       try attempt(observers.watch(place) { [weak self] in self?.lookForChanges($0) })
-      // Read the file without a deadline first, so that a person who is asked for the key has time.
+      // Read the file without a deadline first, so that the user who is asked for the key has time.
       _ = try version()
       return try FileDeadline(timeout).wait { () throws(SecureStorageError) in
         let seen = try version()
@@ -212,7 +212,7 @@ final class EncryptedFile: Sendable {
 
   /// Reads and reports the changes of another process.
   ///
-  /// No one is asked for a key. If the file has another key, the changes are reported after an operation
+  /// This never asks for a key. If the file has another key, the changes are reported after an operation
   /// has read the file.
   private func lookForChanges(_ isWatched: Bool) {
     if observers.list.isEmpty {

@@ -13,7 +13,7 @@ extension EncryptedFileStorage {
   /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed. This
   ///   asks for a passphrase if one is needed.
   /// - Returns: The diagnosis. Its failure is `.noStorage` if there is no file and none can be created,
-  ///   because the credential is missing or there is no writable folder. If there is a file that can't be
+  ///   because the credential is missing or there is no writable directory. If there is a file that can't be
   ///   used, the failure is another one: `.accessDenied`, `.keyNotFound`, `.wrongKey`, or `.damaged`.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)

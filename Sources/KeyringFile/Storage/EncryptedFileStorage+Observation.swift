@@ -10,17 +10,17 @@ extension EncryptedFileStorage: ObservableStorage {
   /// ``/KeyringStorage/StorageEvent/interrupted`` in these cases:
   ///
   /// - The file can't be read, because it's damaged or encrypted with another key.
-  /// - Someone would have to be asked for that key. The next operation of this storage asks, and the
+  /// - The user would have to be asked for that key. The next operation of this storage asks, and the
   ///   changes are reported then.
-  /// - The folder of the file doesn't exist.
+  /// - The directory of the file doesn't exist.
   ///
-  /// The file is read first. This needs the key, and creates the folder if it's missing.
+  /// The file is read first. This needs the key, and creates the directory if it's missing.
   ///
   /// - Parameters:
   ///   - query: Ignored, because every change names its item.
   ///   - observer: The closure to call.
   /// - Returns: The subscription.
-  /// - Throws: The errors of reading, or `.other` if the system can't watch more folders.
+  /// - Throws: The errors of reading, or `.other` if the system can't watch more directories.
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {

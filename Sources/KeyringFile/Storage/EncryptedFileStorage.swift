@@ -14,7 +14,7 @@ public import KeyringStorage
 ///   at: "/var/lib/example/secrets", key: .systemdCredential("secrets-key"))
 /// ```
 ///
-/// The first save creates the file and its folder. Every save writes a new file, which replaces the old one
+/// The first save creates the file and its directory. Every save writes a new file, which replaces the old one
 /// after it's on the disk. A crash, a kill, or a full disk therefore leaves the old items intact. Several
 /// processes can use a file at the same time. Each of them sees the changes of the others the next time it
 /// reads. If the file was damaged, cut short, or renamed, operations throw an error and leave it unchanged.
@@ -34,7 +34,7 @@ public struct EncryptedFileStorage: BlockingStorage {
   ///     part of the encrypted content: a renamed file is refused until it has its name again.
   ///   - key: The source of the key that the file is encrypted with.
   ///   - timeout: The longest time that an operation waits for others that write the file, in this process
-  ///     or another. The time that the key takes, such as to ask a person for it, comes on top of that.
+  ///     or another. The time to get the key, such as by asking the user, isn't included.
   public init(at path: String, key: KeySource, timeout: Duration = .seconds(25)) {
     file = EncryptedFile(FileLocation(path), key, timeout)
   }

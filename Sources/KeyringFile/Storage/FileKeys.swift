@@ -18,7 +18,7 @@ final class FileKeys: Sendable {
     var source: KeySource
     /// The number of times the source was replaced.
     var changes = 0
-    /// The data key for a new file, which all threads share that want to create the file.
+    /// The data key for a new file, shared by all threads that want to create the file.
     var prepared: NewKey?
 
     mutating func replaceSource(with new: KeySource) {
@@ -30,8 +30,8 @@ final class FileKeys: Sendable {
   private let state: Mutex<State>
   /// The data key that was last opened or made.
   ///
-  /// No one is asked for it again, even if another process has written the file in the meantime or its
-  /// content is damaged.
+  /// It isn't requested again, even if another process has written the file in the meantime or its content
+  /// is damaged.
   private let opened = Mutex<Envelope?>(nil)
   /// The permission to ask for the key, for one thread at a time.
   private let asking = TaskSemaphore(1)
@@ -52,7 +52,7 @@ final class FileKeys: Sendable {
   ) throws(SecureStorageError) -> Envelope {
     if let known = known(for: header) { return known }
     return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      // If no one is to be asked, don't wait for the answer to another thread's question either.
+      // An inspection doesn't ask for the key, and doesn't wait for another thread's question.
       if purpose == .inspection { return try await open(header, purpose) }
       return try await askingOnce {
         known(for: header)
@@ -63,7 +63,7 @@ final class FileKeys: Sendable {
     }
   }
 
-  /// Returns whether a data key is the one that was last opened or made.
+  /// Returns `true` if a data key is the one that was last opened or made.
   func isKnown(_ envelope: Envelope) -> Bool { known(for: FileHeader(envelope.wrappedKey)) != nil }
 
   func remember(_ envelope: Envelope) { opened.withLock { $0 = envelope } }
@@ -83,7 +83,7 @@ final class FileKeys: Sendable {
 
   /// Asks for a key, unless another thread that was asking has found it.
   ///
-  /// A person can take any amount of time.
+  /// The user can take any amount of time.
   private func askingOnce<Key>(
     _ known: () -> Key?, or ask: () async throws(SecureStorageError) -> Key
   ) async throws(SecureStorageError) -> Key {
@@ -126,12 +126,12 @@ final class FileKeys: Sendable {
     }
   }
 
-  /// Returns whether a data key was made with the current source.
+  /// Returns `true` if a data key was made with the current source.
   func isCurrent(_ new: NewKey) -> Bool { state.withLock { $0.changes == new.changes } }
 
   /// Creates a file with a data key, unless the source was replaced since the key was made.
   ///
-  /// The source isn't replaced before the file is there, which then gets the key of the new source.
+  /// The source can't be replaced until the file exists. A replacement then gives the file the new key.
   ///
   /// - Parameters:
   ///   - new: The data key.

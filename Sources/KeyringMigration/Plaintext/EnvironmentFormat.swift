@@ -10,7 +10,7 @@ struct EnvironmentFormat: PlaintextFormat {
     case .literal(let range): return .text(content[range])
     case .escaped(let range): return .text(content[range].unescaped)
     case .malformed:
-      throw PlaintextFormatError("The value of \"\(line.name)\" has quotes that do not enclose it.")
+      throw PlaintextFormatError("The value of \"\(line.name)\" has misplaced quotes.")
     }
   }
 

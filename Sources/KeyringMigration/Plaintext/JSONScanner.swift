@@ -31,7 +31,7 @@ struct JSONScanner {
       // Include the comma after the member, or the one before it if the member is the last.
       let range = hasNext ? nameStart..<position : (previousEnd ?? nameStart)..<value.upperBound
       let name = Secret(copying: UnsafeRawBufferPointer(rebasing: bytes[nameStart..<nameEnd]))
-      // Skip a name that isn't valid text, such as half a surrogate pair. No one asks for it.
+      // Skip a name that isn't valid text, such as half a surrogate pair. No path can name it.
       if let name = name.decoded(as: String.self) {
         members.append(Member(name: name, value: value, range: range))
       }

@@ -12,7 +12,7 @@ public struct PlaintextSource: Sendable {
   /// Creates a source from a JSON file whose root is an object.
   ///
   /// Migrated values are cut out of the file, and everything else stays byte for byte the same. The new
-  /// content is written to a file in the same folder, with the same owner and permissions, which then
+  /// content is written to a file in the same directory, with the same owner and permissions, which then
   /// replaces the old file. A value of `null` counts as missing. Values in arrays can't be named.
   ///
   /// - Parameter path: The path of the file. A file that doesn't exist has no values.
@@ -31,7 +31,7 @@ public struct PlaintextSource: Sendable {
   /// - Without quotes, a value ends at a `#` after a blank, or at the end of the line.
   ///
   /// Migrated lines are cut out of the file, and everything else stays byte for byte the same, including
-  /// comments after values. The new content is written to a file in the same folder, with the same owner
+  /// comments after values. The new content is written to a file in the same directory, with the same owner
   /// and permissions, which then replaces the old file.
   ///
   /// - Parameter path: The path of the file. A file that doesn't exist has no values.
@@ -89,12 +89,12 @@ protocol PlaintextStore: Sendable {
 }
 
 extension PlaintextStore {
-  /// Returns the error for a value that the user has to correct.
+  /// Returns the error for a value or a program that has to be corrected.
   func failure(
     _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation, _ message: String
   ) -> SecureStorageError {
     SecureStorageError(
       code, operation: operation, backendName: name, message: message,
-      recoverySuggestion: "Correct it, and run the migration again.")
+      recoverySuggestion: "Correct the value or the program, and run the migration again.")
   }
 }

@@ -85,6 +85,8 @@ struct ReplaceableFile: Sendable {
   ) -> SecureStorageError {
     SecureStorageError(
       code, operation: operation, backendName: "file \(path)", message: "The file \(problem).",
-      recoverySuggestion: "Correct that, and run the migration again.", underlying: underlying)
+      recoverySuggestion: code == .sourceChanged
+        ? "Run the migration again." : "Correct the file, and run the migration again.",
+      underlying: underlying)
   }
 }

@@ -24,7 +24,7 @@ package struct KeyParameters: Sendable, Equatable {
     return [kind.rawValue] + cost + [0, 0] + salt
   }
 
-  /// The name of the derived key, which nobody can guess and which tells nothing about the key.
+  /// The name of the derived key, which can't be guessed and reveals nothing about the key.
   var keyName: String { salt.hexadecimal }
 
   /// Reads parameters, or returns `nil` if they have values that they can't have.

@@ -105,7 +105,7 @@ package struct SealingKey: Sendable {
     Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
   }
 
-  /// Returns whether bytes have a code, in a time that doesn't depend on the code.
+  /// Returns `true` if bytes have a code, in a time that doesn't depend on the code.
   package func isValid(_ code: some Collection<UInt8>, for bytes: [UInt8]) -> Bool {
     HMAC<SHA256>.isValidAuthenticationCode(Array(code), authenticating: bytes, using: key)
   }

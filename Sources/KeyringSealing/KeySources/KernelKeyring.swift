@@ -109,7 +109,7 @@ public enum KernelKeyring: Sendable {
       guard id >= 0 else { throw FileFailure("can't be written") }
       defer { _ = Self.control(KEYCTL_UNLINK, id, Self.thread) }
       let time = min(max(duration, .seconds(1)), .seconds(Int32.max))
-      // Only for programs that have the keyring, and not for others of the user.
+      // Only programs that have the keyring may use the key, not all programs of the user.
       let permissions = 0x3f00_0000
       guard Self.control(KEYCTL_SETPERM, id, permissions) == 0,
         Self.control(KEYCTL_SET_TIMEOUT, id, Int(time.components.seconds)) == 0,
@@ -177,7 +177,7 @@ public enum KernelKeyring: Sendable {
     }
   }
 
-  /// Returns whether this package has stored a key.
+  /// Returns `true` if this package has stored a key.
   private static func isOwn(_ key: Int) -> Bool {
     let parts = description(of: key)?.split(separator: ";", maxSplits: 4) ?? []
     return parts.count == 5 && parts[0] == type && parts[4].hasPrefix(prefix)

@@ -78,7 +78,7 @@ struct KeyFile {
   /// such files (NFS, for example) or if /proc is empty.
   private func makeWithoutSecondName(in folder: Directory) throws(FileFailure) -> Bool {
     #if os(Linux)
-    // If the folder itself is the problem, makeWithSecondName(in:) reports that.
+    // If the directory itself is the problem, makeWithSecondName(in:) reports that.
     guard let file = try? OpenFile(folder.path, O_WRONLY | unnamed) else { return false }
     try writeKey(to: file)
     let source = "/proc/self/fd/\(file.descriptor)"
@@ -115,7 +115,7 @@ struct KeyFile {
   /// Removes the temporary name of the key that a killed process left behind.
   ///
   /// Otherwise, the key would still be there under that name after someone has deleted it. The name stays
-  /// if this user can't read or write the folder. The key can be used nevertheless.
+  /// if this user can't read or write the directory. The key can be used nevertheless.
   private func removeSecondName(of key: stat) {
     let folder = Directory(of: path).path
     guard key.st_nlink > 1, let names = try? OpenFile(folder, O_RDONLY | O_DIRECTORY).names() else {

@@ -2,7 +2,6 @@
 
 #if Sealing && os(Linux)
 internal import CLinux
-internal import Dispatch
 @preconcurrency internal import KeyringLibc
 internal import KeyringStorage
 internal import Synchronization
@@ -18,7 +17,7 @@ struct KeyProgram: Sendable {
   var input: Secret?
   /// Indicates whether the program's messages become a part of an error.
   ///
-  /// Otherwise they're written to standard error, where a person can see questions.
+  /// Otherwise they're written to standard error, where the user can see questions.
   var keepsMessages = false
 
   /// The end of a program.
@@ -29,7 +28,9 @@ struct KeyProgram: Sendable {
     let status: Int32
   }
 
-  /// Runs the program to its end, which it also reaches by a signal if the task is cancelled.
+  /// Runs the program until it exits.
+  ///
+  /// If the task is cancelled, a signal ends the program.
   func run(for request: KeyRequest) async throws(SecureStorageError) -> End {
     try await BlockingPool.run(orThrow: request.error(.canceled)) {
       () throws(SecureStorageError) in
@@ -46,8 +47,9 @@ struct KeyProgram: Sendable {
   }
 
   private func failure(_ cause: FileFailure, _ request: KeyRequest) -> SecureStorageError {
-    request.error(
-      .other, "The program \(words.first ?? "") \(cause.problem).",
+    let command = words.first.map { "command \($0)" } ?? "command"
+    return request.error(
+      .other, "The \(command) \(cause.problem).",
       recoverySuggestion: "Install it, or correct its name.", underlying: cause.underlying)
   }
 }
@@ -82,10 +84,12 @@ private final class Child: Sendable {
     wake = try descriptors.pipe()
     if let input = program.input {
       let pipe = try descriptors.pipe()
-      // Each pipe has room for a page, so nobody has to read it while it's written.
-      guard input.count <= 4096 else { throw FileFailure("can't get so much input", number: EFBIG) }
+      // A pipe has room for a page, so the input fits without a reader.
+      guard input.count <= 4096 else {
+        throw FileFailure("can't be given more than 4096 bytes of input", number: EFBIG)
+      }
       let count = input.withUnsafeBytes { write(pipe.writing, $0.baseAddress, $0.count) }
-      guard count == input.count else { throw FileFailure("can't get its input") }
+      guard count == input.count else { throw FileFailure("can't be given its input") }
       posix_spawn_file_actions_adddup2(&actions, pipe.reading, STDIN_FILENO)
     }
     number = Mutex(try Self.start(program.words, &actions))
@@ -118,7 +122,7 @@ private final class Child: Sendable {
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
     var arguments = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
-    guard let name = words.first else { throw FileFailure("has no name", number: EINVAL) }
+    guard let name = words.first else { throw FileFailure("has no program", number: EINVAL) }
     var number: pid_t = 0
     let error = posix_spawnp(&number, name, &actions, &attributes, &arguments, environ)
     guard error == 0 else { throw FileFailure("can't be started", number: error) }
@@ -129,7 +133,10 @@ private final class Child: Sendable {
   func end() {
     send(SIGTERM)
     // The program may ignore that signal.
-    DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [weak self] in self?.send(SIGKILL) }
+    _ = ThreadExecutor.startThread(named: "swift-keyring k") { [weak self] in
+      usleep(1_000_000)
+      self?.send(SIGKILL)
+    }
     var byte: UInt8 = 0
     // The pipe has room, because it gets only a few bytes.
     _ = write(wake.writing, &byte, 1)

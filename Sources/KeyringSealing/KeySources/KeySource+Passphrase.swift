@@ -67,7 +67,7 @@ extension KeySource {
 }
 
 extension KeyRequest {
-  /// The error for a passphrase that nobody is to be asked for.
+  /// The error for a passphrase that an inspection doesn't ask for.
   fileprivate var unknownPassphrase: SecureStorageError {
     error(.locked, "The passphrase of the \(subject) isn't known yet.")
   }

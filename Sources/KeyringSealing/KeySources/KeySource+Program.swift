@@ -16,7 +16,7 @@ extension KeySource {
 
   /// Creates a source from a command that prints the key.
   ///
-  /// The command runs each time when the key is needed. It has the input, the error output and the
+  /// The command runs each time that the key is needed. It has the input, the error output and the
   /// environment of this program, so it can ask a question at the terminal. Everything that it prints to its
   /// standard output is the key. If its exit status isn't 0, there is no key.
   ///
@@ -33,7 +33,7 @@ extension KeySource {
 
   /// Creates a source from a command that prints a passphrase.
   ///
-  /// The command runs each time when the passphrase is needed, for example `["pass", "show", "example"]`. It
+  /// The command runs each time that the passphrase is needed, for example `["pass", "show", "example"]`. It
   /// has the input, the error output and the environment of this program. A line break at the end of its
   /// output isn't part of the passphrase. If its exit status isn't 0, there is no passphrase.
   ///
@@ -52,7 +52,7 @@ extension KeySource {
 
 extension KeyRequest {
   fileprivate func output(of words: [String]) async throws(SecureStorageError) -> Secret {
-    // The command could ask a person.
+    // The command could ask the user.
     if purpose == .inspection {
       throw error(.locked, "The key of the \(subject) isn't known yet.")
     }

@@ -5,7 +5,7 @@ internal import KeyringLibc
 internal import KeyringStorage
 
 extension KeySource {
-  /// A place of the key that a credential is encrypted with.
+  /// The location of the key that a credential is encrypted with.
   public enum CredentialKey: Sendable {
     /// The TPM and a file of the system, or only the file if there is no TPM.
     ///
@@ -46,7 +46,7 @@ extension KeySource {
   /// - Parameters:
   ///   - path: The path of the encrypted file.
   ///   - name: The name of the credential, which is a part of the file.
-  ///   - key: The place of the key that a new file is encrypted with.
+  ///   - key: The location of the key that a new file is encrypted with.
   ///   - scope: The credentials that the file belongs to.
   /// - Returns: The source.
   public static func systemdCredential(
@@ -81,7 +81,7 @@ private struct SealedCredential {
   let request: KeyRequest
 
   func key() async throws(SecureStorageError) -> Secret {
-    // For other users than root, systemd-creds may ask a person.
+    // systemd-creds may ask the user, unless root runs it.
     if request.purpose == .inspection, geteuid() != 0, access(path, F_OK) == 0 {
       throw request.error(.locked, "The key of the \(request.subject) isn't known yet.")
     }

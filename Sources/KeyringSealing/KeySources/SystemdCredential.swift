@@ -8,7 +8,7 @@ extension KeySource {
   ///
   /// The unit of the service declares it with `LoadCredentialEncrypted=NAME`. See
   /// [systemd.exec(5)](https://www.freedesktop.org/software/systemd/man/systemd.exec.html), section
-  /// "Credentials". The credential is in the folder `$CREDENTIALS_DIRECTORY`.
+  /// "Credentials". The credential is in the directory `$CREDENTIALS_DIRECTORY`.
   ///
   /// - Parameter name: The name of the credential. It must have at least 32 bytes, all of which are the
   ///   key.
@@ -29,7 +29,7 @@ private struct SystemdCredential {
     guard let folder = EnvironmentVariable.text("CREDENTIALS_DIRECTORY") else {
       throw request.error(
         .keyNotFound,
-        "The credential “\(name)” can't be found, because $CREDENTIALS_DIRECTORY isn't set.",
+        "The credential \"\(name)\" can't be found, because $CREDENTIALS_DIRECTORY isn't set.",
         recoverySuggestion:
           "Start the program with systemd, and set LoadCredentialEncrypted=\(name) in its unit.")
     }
@@ -41,7 +41,7 @@ private struct SystemdCredential {
     // Its permissions aren't checked, because systemd sets them.
     guard let secret = try read(folder) else {
       throw request.error(
-        .keyNotFound, "There is no credential “\(name)” in \(folder).",
+        .keyNotFound, "There is no credential \"\(name)\" in \(folder).",
         recoverySuggestion: "Set LoadCredentialEncrypted=\(name) in the unit of the service.")
     }
     return secret
@@ -60,7 +60,7 @@ private struct SystemdCredential {
       return try directory.read(name)?.content
     } catch {
       throw request.error(
-        error.code, "The credential “\(name)” in \(folder) \(error.problem).",
+        error.code, "The credential \"\(name)\" in \(folder) \(error.problem).",
         underlying: error.underlying)
     }
   }

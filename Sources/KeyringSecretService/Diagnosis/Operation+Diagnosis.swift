@@ -14,7 +14,7 @@ extension Operation {
     defer {
       diagnosis.add("provider", Self.description(of: name, process: process, version: version))
     }
-    let answer = try await facts([.version(ofQtProgram: name)])[0]?.child(0).child(0)
+    let answer = try await facts([.version(ofProvider: name)])[0]?.child(0).child(0)
     version = answer.flatMap { $0.isOfType("s") ? $0.text : nil }
   }
 
@@ -80,7 +80,7 @@ extension Operation {
         failure(
           .locked,
           "The collection \(name) is locked, and no program shows the keyring's prompt.",
-          recoverySuggestion: Self.withoutPrompter))
+          recoverySuggestion: Provider.withoutPrompter))
     }
     return isLocked ? "Unlock the collection, and try again." : nil
   }
@@ -119,7 +119,7 @@ extension Operation {
     guard options.collection == .default, mayAsk else {
       return diagnosis.add("collection", error)
     }
-    error.recoverySuggestion = Self.withoutPrompterOrDefault
+    error.recoverySuggestion = Provider.withoutPrompterOrDefault
     if try await isAnybodyAsked() {
       diagnosis.add(
         "collection", error.message,

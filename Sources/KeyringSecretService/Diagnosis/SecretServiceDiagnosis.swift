@@ -20,32 +20,32 @@ extension SecretServiceStorage {
   ///   collection, if that doesn't require a question to the user.
   /// - Returns: The findings.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
-    var examination = CallLoop.runToEnd { await examined() }
-    if writing { examination.addWriting() }
-    return examination.diagnosis
+    var checks = CallLoop.runToEnd { await runChecks() }
+    if writing { checks.addWriting() }
+    return checks.diagnosis
   }
 
   /// Finds out whether the keyring works in this environment, waiting on the library's own threads.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {
-    let examination = await CallLoop.run { await examined() }
+    let checks = await CallLoop.run { await runChecks() }
     // A cancelled call says nothing about the storage.
     try checkCancellation(.diagnose)
-    guard writing else { return examination.diagnosis }
+    guard writing else { return checks.diagnosis }
     let diagnosis = try await blocking(.diagnose) { () throws(SecureStorageError) in
-      var examination = examination
-      examination.addWriting()
-      return examination.diagnosis
+      var checks = checks
+      checks.addWriting()
+      return checks.diagnosis
     }
     try checkCancellation(.diagnose)
     return diagnosis
   }
 
-  private func examined() async -> SecretServiceDiagnosis {
-    var examination = SecretServiceDiagnosis(self)
-    await examination.run()
-    return examination
+  private func runChecks() async -> SecretServiceDiagnosis {
+    var checks = SecretServiceDiagnosis(self)
+    await checks.run()
+    return checks
   }
 }
 

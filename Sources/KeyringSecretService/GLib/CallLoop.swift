@@ -32,7 +32,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
     g_main_context_push_thread_default(context)
   }
 
-  /// Waits until there is an event, a moment has come, or the thread is woken.
+  /// Waits until there is an event, a given time has come, or the thread is woken.
   ///
   /// Setting the timer wakes the thread once more. A timer that is due earlier therefore stays as it is,
   /// and only ends a wait too early. After that, GLib sets it to a time in 49 days.

@@ -51,7 +51,7 @@ extension Variant {
   }
 
   /// Creates a dictionary with text as keys and values, `a{ss}`.
-  static func strings(_ values: [String: String]) -> Variant {
+  static func strings(_ values: some Collection<(key: String, value: String)>) -> Variant {
     build(
       "a{ss}",
       values.map {

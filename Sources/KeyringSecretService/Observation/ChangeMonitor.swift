@@ -36,12 +36,12 @@ final class ChangeMonitor: Sendable {
 
   // MARK: - Shared monitors
 
-  private static let reporters = Mutex<[String?: ChangeMonitor]>([:])
+  private static let monitors = Mutex<[String?: ChangeMonitor]>([:])
 
   static func shared(at address: String?) -> ChangeMonitor {
-    reporters.withLock { reporters in
-      let found = reporters[address] ?? ChangeMonitor(at: address)
-      reporters[address] = found
+    monitors.withLock { monitors in
+      let found = monitors[address] ?? ChangeMonitor(at: address)
+      monitors[address] = found
       return found
     }
   }
@@ -50,8 +50,8 @@ final class ChangeMonitor: Sendable {
   ///
   /// It tells them before the call that writes returns.
   static func noteWrite(of key: ItemKey?, at address: String?) {
-    guard let reporter = reporters.withLock({ $0[address] }) else { return }
-    for observer in reporter.state.withLock({ Array($0.observers.values) }) {
+    guard let monitor = monitors.withLock({ $0[address] }) else { return }
+    for observer in monitor.state.withLock({ Array($0.observers.values) }) {
       observer.report(.mayHaveChanged(key))
     }
   }

@@ -30,9 +30,9 @@ struct ItemSignals {
   mutating func add(_ path: ObjectPath, isDeleted: Bool, isConfirmed: Bool) {
     count += 1
     if entries[path] == nil { paths.append(path) }
-    let wasCertain = entries[path]?.isConfirmed == true
+    let wasConfirmed = entries[path]?.isConfirmed == true
     entries[path] = Entry(
-      number: count, isDeleted: isDeleted, isConfirmed: isConfirmed || wasCertain)
+      number: count, isDeleted: isDeleted, isConfirmed: isConfirmed || wasConfirmed)
   }
 
   /// Returns `true` if the last signal of the item reports its deletion.

@@ -55,9 +55,9 @@ struct ItemSnapshot {
   ///
   /// There is at most one change for each key, regardless of the signals that the provider has sent for it.
   ///
-  /// - Parameter news: The current states of the items.
+  /// - Parameter updates: The current states of the items.
   /// - Returns: The changes.
-  mutating func update(_ news: [Update]) -> [ItemChange] {
+  mutating func update(_ updates: [Update]) -> [ItemChange] {
     var touched: [ItemKey] = []
     var wasThere: [ItemKey: Bool] = [:]
     var rewritten: Set<ItemKey> = []
@@ -66,7 +66,7 @@ struct ItemSnapshot {
       wasThere[key] = isKnown || paths[key] != nil
       touched.append(key)
     }
-    for (path, new, isConfirmed) in news {
+    for (path, new, isConfirmed) in updates {
       let old = items[path]
       touch(old?.key)
       // An item that was locked reveals its key only now.
@@ -100,11 +100,11 @@ struct ItemSnapshot {
   ///
   /// - Parameters:
   ///   - found: All items.
-  ///   - certain: The paths of the items that have changed even if they look the same.
+  ///   - confirmed: The paths of the items that have changed even if they look the same.
   ///   - mayHideSome: A Boolean value that indicates whether unknown items may have existed before.
   /// - Returns: The changes.
   mutating func replaceAll(
-    by found: [ObjectPath: KnownItem], certain: Set<ObjectPath> = [], mayHideSome: Bool = false
+    by found: [ObjectPath: KnownItem], confirmed: Set<ObjectPath> = [], mayHideSome: Bool = false
   ) -> [ItemChange] {
     let old = self
     self = ItemSnapshot(found)
@@ -112,14 +112,14 @@ struct ItemSnapshot {
     return keys.compactMap { key in
       guard let oldPaths = old.paths[key] else {
         let isOld = paths[key]?.allSatisfy { path in
-          old[path]?.isUnnamed == true || mayHideSome && !certain.contains(path)
+          old[path]?.isUnnamed == true || mayHideSome && !confirmed.contains(path)
         }
         return isOld == true ? nil : .created(key)
       }
       guard let newPaths = paths[key] else { return .removed(key) }
       let isSame =
         Set(oldPaths.map { old[$0]?.fingerprint }) == Set(newPaths.map { items[$0]?.fingerprint })
-      return isSame && newPaths.isDisjoint(with: certain) ? nil : .replaced(key)
+      return isSame && newPaths.isDisjoint(with: confirmed) ? nil : .replaced(key)
     }
   }
 }

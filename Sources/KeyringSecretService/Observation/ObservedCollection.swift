@@ -74,7 +74,7 @@ final class ObservedCollection {
 
   /// Returns `true` if one of the items that were deleted, according to their signals, is there.
   ///
-  /// It may have been asked for too early.
+  /// The request for the item may have been sent too early.
   func contradicts(_ signals: ItemSignals, _ found: [ObjectPath: StoredItem]) -> Bool {
     signals.paths.contains { mayHave($0) && signals.isDeleted($0) && found[$0] != nil }
   }
@@ -92,7 +92,7 @@ final class ObservedCollection {
   /// Updates the items that signals have named.
   func update(_ signals: ItemSignals, _ found: [ObjectPath: StoredItem]) {
     guard let path else { return }
-    var news: [ItemSnapshot.Update] = []
+    var updates: [ItemSnapshot.Update] = []
     for item in signals.paths where item.isInside(path) {
       let isDeleted = signals.isDeleted(item)
       let stored = found[item]
@@ -101,10 +101,10 @@ final class ObservedCollection {
       let new = stored.flatMap(knownItem)
       // An unknown item that the observer hasn't asked for is no change and needn't be kept.
       if new?.key == nil, known[item] == nil { continue }
-      news.append((item, new, isConfirmed: signals.isConfirmed(item)))
+      updates.append((item, new, isConfirmed: signals.isConfirmed(item)))
     }
     listed = [:]
-    report(known.update(news))
+    report(known.update(updates))
   }
 
   /// Updates the collection after it was read again.
@@ -134,12 +134,13 @@ final class ObservedCollection {
       // Items that can't be read aren't compared.
       if !wasLocked || isInterrupted { report(.locked) }
     } else if let items = state.items {
-      let certain = items.keys.filter {
+      let confirmed = items.keys.filter {
         signals.isSettled($0, after: listed[$0]) && signals.isConfirmed($0)
       }
       report(
         known.replaceAll(
-          by: items.compactMapValues(knownItem), certain: Set(certain), mayHideSome: isIncomplete))
+          by: items.compactMapValues(knownItem), confirmed: Set(confirmed),
+          mayHideSome: isIncomplete))
       isIncomplete = false
     }
     if isInterrupted {

@@ -7,7 +7,7 @@ internal import KeyringStorage
 ///
 /// It holds the connection, the items that signals have named, and the state that the provider reports.
 final class SignalLoop {
-  private let reporter: ChangeMonitor
+  private let monitor: ChangeMonitor
   private let address: String?
 
   private var connection: BusConnection?
@@ -22,8 +22,8 @@ final class SignalLoop {
   /// The next attempt is due then, so a failure doesn't lengthen the wait.
   private var isDue = false
 
-  init(of reporter: ChangeMonitor, at address: String?) {
-    (self.reporter, self.address) = (reporter, address)
+  init(of monitor: ChangeMonitor, at address: String?) {
+    (self.monitor, self.address) = (monitor, address)
   }
 
   /// Does the pending work, or waits until there is some.
@@ -39,7 +39,7 @@ final class SignalLoop {
       await refreshChangedItems()
       isIdle = false
     }
-    if isIdle { await reporter.waitForWork(until: isBroken ? backoff.deadline : .never) }
+    if isIdle { await monitor.waitForWork(until: isBroken ? backoff.deadline : .never) }
   }
 
   /// Indicates whether there is something to try again after a while.
@@ -65,12 +65,12 @@ final class SignalLoop {
           // Look for another provider at once.
           backoff = Backoff()
           isDue = true
-          reporter.wake()
+          monitor.wake()
         },
         new.subscribe(to: .ofCollections) { [unowned self] in itemSignal($0) },
         new.subscribe(to: .ofService) { [unowned self] in collectionSignal($0) },
         new.subscribe(to: .unheard) { [unowned self] in unheardChange($0) },
-        new.whenClosed { [reporter] in reporter.wake() },
+        new.whenClosed { [monitor] in monitor.wake() },
       ]
     } catch {
       throw .init(connecting: error)
@@ -147,7 +147,7 @@ final class SignalLoop {
       signals.removeAll()
       for collection in observed.values { collection.interrupt() }
     }
-    reporter.wake()
+    monitor.wake()
   }
 
   /// The maximum number of items that are read one by one.
@@ -162,7 +162,7 @@ final class SignalLoop {
     for collection in observed.values {
       collection.collectionMayHaveChanged(signal.member == "CollectionChanged" ? path : nil)
     }
-    reporter.wake()
+    monitor.wake()
   }
 
   // MARK: - Reading
@@ -172,8 +172,8 @@ final class SignalLoop {
       try await connect(until: request.deadline)
       try await findProvider(startingIt: true, until: request.deadline)
       let id = request.id
-      let new = ObservedCollection(request.collection, request.query) { [reporter] event in
-        reporter.report(event, to: id)
+      let new = ObservedCollection(request.collection, request.query) { [monitor] event in
+        monitor.report(event, to: id)
       }
       // Register the collection now, so that no signal is lost while its items are listed.
       observed[id] = new

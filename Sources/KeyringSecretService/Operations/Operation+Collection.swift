@@ -97,7 +97,7 @@ extension Operation {
   /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
   func unlock(_ objects: [ObjectPath]) async throws(SecureStorageError) {
     if objects.isEmpty { return }
-    // Don't request a prompt that won't be shown: it would stay behind in the daemon.
+    // Don't request a prompt that won't be shown: it would stay behind in the provider.
     guard options.interaction == .allowed else { throw failure(.locked) }
     let deadline = Deadline(after: options.longestOperation)
     let question = Deadline(after: options.promptTimeout)

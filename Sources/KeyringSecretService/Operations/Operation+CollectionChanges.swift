@@ -65,7 +65,7 @@ extension Operation {
         throw failure(
           .noDefaultCollection,
           "The keyring has no default collection, and no program shows its prompt for one.",
-          recoverySuggestion: Self.withoutPrompterOrDefault)
+          recoverySuggestion: Provider.withoutPrompterOrDefault)
       }
     }
   }

@@ -94,8 +94,7 @@ extension Operation {
     let reserved = provider.reservedAttributes
     let names = Set(item.key.attributes.keys).union((item.attributes ?? [:]).keys)
     guard let name = names.intersection(reserved).min() else { return }
-    var error = failure(
-      .invalidArgument, "The keyring has an attribute \"\(name)\" of its own in every item.")
+    var error = failure(.invalidArgument, "The keyring reserves the attribute \"\(name)\".")
     error.argument = item.key.attributes[name] == nil ? "attributes" : "key"
     throw error
   }

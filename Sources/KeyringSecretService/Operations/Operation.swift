@@ -21,7 +21,7 @@ final class Operation: ProviderClient {
   ///
   /// Neither side can decrypt the other's secrets then, and nothing was changed.
   private(set) var sessionIsUnusable = false
-  /// A closure that is called with `true` when a person is asked, and with `false` when that is over.
+  /// A closure that is called with `true` when the user is asked, and with `false` when that is over.
   var whenAsking: (Bool) -> Void = { _ in }
   /// A closure that is called each time that answers renew the deadline.
   var whenRenewed: () -> Void = {}
@@ -35,7 +35,7 @@ final class Operation: ProviderClient {
   private static let mostRepetitions = 3
   /// The time by which the keyring must have answered.
   ///
-  /// It's later than at first if a person was asked, or if more messages were answered than are sent
+  /// It's later than at first if the user was asked, or if more messages were answered than are sent
   /// concurrently.
   private(set) var deadline: Deadline
 
@@ -104,7 +104,7 @@ final class Operation: ProviderClient {
     try checkDeadline()
   }
 
-  /// Excludes the time that a person has taken from the time for the keyring's answers.
+  /// Excludes the time that the user has taken from the time for the keyring's answers.
   func addToDeadline(_ pause: Deadline.Pause) { deadline.add(pause) }
 
   /// Shows a prompt and waits for the user's answer, if asking is allowed.
@@ -143,7 +143,7 @@ final class Operation: ProviderClient {
     if nobodyWasAsked {
       throw failure(
         .locked, "The keyring needs to ask the user, but no program shows its prompt.",
-        recoverySuggestion: Self.withoutPrompter)
+        recoverySuggestion: Provider.withoutPrompter)
     }
     throw failure(.userCanceled)
   }
@@ -154,7 +154,7 @@ final class Operation: ProviderClient {
     return failure(cause, isLate ? "The keyring's prompt wasn't answered in time." : nil)
   }
 
-  /// Runs a closure that takes a person's time, which doesn't count.
+  /// Runs a closure that takes the user's time, which doesn't count.
   func asking<Result>(
     _ body: () async throws(DBusError) -> Result
   ) async throws(DBusError) -> Result {
@@ -182,17 +182,6 @@ final class Operation: ProviderClient {
     .locked: "Unlock it in your keyring manager or by logging in.",
     .noDefaultCollection: "Create one in your keyring manager and make it the default.",
   ]
-
-  /// The recovery suggestion if the keyring is allowed to ask, but no program shows its prompts.
-  static let withoutPrompter = """
-    Unlock it in your keyring manager or by logging in, or install gcr, which shows its prompts.
-    """
-
-  /// The recovery suggestion if no program shows the keyring's prompts, and there is nothing to unlock.
-  static let withoutPrompterOrDefault = """
-    Create one in your keyring manager and make it the default, or install gcr, which shows the \
-    keyring's prompts.
-    """
 
   func unexpectedAnswer(_ text: String) -> SecureStorageError {
     failure(.other, "The keyring answered with \(text).")

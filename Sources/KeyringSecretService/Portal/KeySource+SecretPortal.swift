@@ -18,7 +18,7 @@ extension KeySource {
   /// [Secret portal](https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.Secret.html).
   ///
   /// - Parameter tokenFile: The path of a file for the token that some portals need to find the key again. It
-  ///   isn't a secret. By default it's in the data folder of the app. Without a sandbox there is no default.
+  ///   isn't a secret. By default it's in the data directory of the app. Without a sandbox there is no default.
   /// - Returns: The source.
   public static func secretPortal(tokenFile: String? = nil) -> KeySource {
     secretPortal(

@@ -69,7 +69,7 @@ final class SecretPipe {
       let address = UnsafeMutableRawPointer(mutating: g_bytes_get_data(part, &count))
       if count == 0 { return secret }
       let bytes = UnsafeMutableRawBufferPointer(start: address, count: Int(count))
-      // Nobody else has these bytes.
+      // Only this process has these bytes.
       defer { bytes.zeroize() }
       secret = secret.followed(by: UnsafeRawBufferPointer(bytes))
       guard secret.count <= Self.largest else {

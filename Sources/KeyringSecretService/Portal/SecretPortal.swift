@@ -30,7 +30,8 @@ struct SecretPortal {
     if let secret = try await secret() { return secret }
     // Another process has kept the token of another secret in the meantime.
     if let secret = try await secret() { return secret }
-    throw request.error(.other, "The Secret portal's token can't be kept in \(tokenFile ?? "").")
+    throw request.error(
+      .other, "The Secret portal's token couldn't be saved in \(tokenFile ?? "").")
   }
 
   /// Returns the secret, or `nil` if there is a newer token than the one that was sent.
@@ -40,7 +41,8 @@ struct SecretPortal {
     case .secret(let secret, let new):
       guard let new, new != token else { return secret }
       return try keep(new, replacing: token != nil) ? secret : nil
-    case .declined: throw request.error(.userCanceled, "The Secret portal's question was declined.")
+    case .declined:
+      throw request.error(.userCanceled, "The user declined the Secret portal's prompt.")
     case .failed(let response):
       throw request.error(
         .locked, "The Secret portal gave no key for the \(request.subject).",
@@ -165,7 +167,7 @@ struct SecretPortal {
   ) throws(SecureStorageError) -> Bool {
     guard let tokenFile else {
       throw request.error(
-        .noStorage, "The Secret portal's token can't be kept.",
+        .noStorage, "The Secret portal's token can't be saved.",
         recoverySuggestion: "Pass the path of a file for it.", argument: "tokenFile")
     }
     do throws(FileFailure) {

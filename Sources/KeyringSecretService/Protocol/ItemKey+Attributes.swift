@@ -7,8 +7,8 @@ internal import KeyringStorage
 extension ItemKey {
   /// The value of this package's private attribute: the kind, and the names of the key's parts.
   ///
-  /// The daemons replace by subset: creating an item with {service} overwrites one with {service,
-  /// username}. With this attribute in every item, no key's attributes are a subset of another's.
+  /// Providers replace by subset: creating an item with {service} overwrites one with {service, username}.
+  /// With this attribute in every item, no key's attributes are a subset of another's.
   private var signature: String {
     "\(kind.rawValue):\(attributes.keys.sorted().joined(separator: ","))"
   }

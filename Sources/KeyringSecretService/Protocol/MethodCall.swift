@@ -102,8 +102,13 @@ extension MethodCall {
   static func searchItems(
     in collection: ObjectPath, _ attributes: [String: String]
   ) -> MethodCall {
-    MethodCall(
-      collection, collectionInterface, searchItems, [.strings(attributes)], answer: "(ao)")
+    // Some providers compare the attributes of each item in this order, until one differs. The private attribute
+    // distinguishes fewer items than the account, so it comes last.
+    let ordered = attributes.sorted {
+      !AttributeName.isReserved($0.key) && AttributeName.isReserved($1.key)
+    }
+    return MethodCall(
+      collection, collectionInterface, searchItems, [.strings(ordered)], answer: "(ao)")
   }
 
   /// Returns a call that creates an item.
@@ -214,6 +219,9 @@ extension MethodCall {
   static func start(_ name: String) -> MethodCall {
     toBus("StartServiceByName", [.string(name), .unsigned32(0)], answer: "(u)")
   }
+
+  /// Returns a call that requests the names for which the bus can start a program.
+  static func activatableNames() -> MethodCall { toBus("ListActivatableNames", [], answer: "(as)") }
 
   static func toBus(_ method: String, _ arguments: [Variant], answer: String) -> MethodCall {
     MethodCall(

@@ -21,6 +21,8 @@
 ///   password.
 /// - Attributes: before the first unlock since login, gnome-keyring 42.1 shows neither labels nor
 ///   attributes, and finds nothing by schema.
+/// - Searches: gnome-keyring 42.1 compares the attributes of each item until one differs. With GLib 2.74, it
+///   compares the account before this package's private attribute only if the account comes first in the message.
 /// - Labels: KWallet 5.103 keeps the label of the item that it replaces. gnome-keyring 42.1 crashes when a
 ///   label is set while other programs replace and remove the item.
 /// - Secrets: KWallet 5.103 refuses a whole group if one of its items is gone. gnome-keyring 42 ends with
@@ -33,7 +35,6 @@
 ///   versions of gnome-keyring.
 /// - Collections: gnome-keyring 42.1 still names the default collection after it was deleted. Of these
 ///   providers, it alone has a session collection.
-/// - Diagnosis: of these Qt programs, only KWallet answers a request for its version.
 /// - Signals: KWallet 5.103 sends up to four signals for one change, one right after the other.
 /// - Buses: dbus-broker accepts a connection above its limit, and closes it at once. It reports the same
 ///   error for a name that no program provides and for a name whose program it couldn't start.
@@ -192,6 +193,33 @@ extension Provider {
   var prompter: String? {
     program == .gnomeKeyring ? "org.gnome.keyring.SystemPrompter" : nil
   }
+
+  /// The recovery suggestion if the keyring is allowed to ask, but no program shows its prompts.
+  ///
+  /// gcr shows those of gnome-keyring 42.1. KWallet 5.103 and KeePassXC 2.7.4 show their own.
+  static let withoutPrompter = """
+    Unlock it in your keyring manager or by logging in, or install gcr, which shows its prompts.
+    """
+
+  /// The recovery suggestion if no program shows the keyring's prompts, and there is nothing to unlock.
+  ///
+  /// gcr shows those of gnome-keyring 42.1. KWallet 5.103 and KeePassXC 2.7.4 show their own.
+  static let withoutPrompterOrDefault = """
+    Create one in your keyring manager and make it the default, or install gcr, which shows the \
+    keyring's prompts.
+    """
+}
+
+// MARK: - Diagnosis
+
+extension Provider {
+  /// The property that has the version of a provider that is a Qt program.
+  ///
+  /// KWallet 5.103 has it. KeePassXC 2.7.4 is a Qt program too, and doesn't answer.
+  static let version = (
+    name: "applicationVersion", object: "/MainApplication",
+    interface: "org.qtproject.Qt.QCoreApplication"
+  )
 }
 
 // MARK: - Signals

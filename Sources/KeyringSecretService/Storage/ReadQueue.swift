@@ -27,7 +27,7 @@ final class ReadQueue: Sendable {
     var waiting: [Batch] = []
   }
 
-  /// The maximum number of concurrent batches of a route, without those that wait for a person.
+  /// The maximum number of concurrent batches of a route, without those that wait for the user.
   private static let mostTravelling = 2
   /// The maximum number of keys in a batch of several reads.
   private static let mostKeys = 1000
@@ -72,7 +72,7 @@ final class ReadQueue: Sendable {
 
   /// Waits for a batch.
   ///
-  /// Answers to a large batch renew the deadline, as in a synchronous call. If a person was asked, the wait
+  /// Answers to a large batch renew the deadline, as in a synchronous call. If the user was asked, the wait
   /// lasts as long as a prompt may be open.
   private nonisolated(nonsending) func wait(
     for batch: Batch, until deadline: Deadline
@@ -157,7 +157,7 @@ final class ReadQueue: Sendable {
 
   /// Finds items separately after their batch failed, perhaps because of another read's item.
   ///
-  /// The refusal is the batch's error if a person has declined to unlock something. The person isn't asked
+  /// The refusal is the batch's error if the user has declined to unlock something. The user isn't asked
   /// again then, and a read whose item is still locked throws the same error.
   ///
   /// The method isn't inlined. Otherwise each waiting read would take memory for it.
@@ -178,7 +178,7 @@ final class ReadQueue: Sendable {
     do throws(SecureStorageError) {
       return try await SecretServiceStorage(options: options).find(keys, route.details) {
         isAsking in
-        // A retry that waits for a person makes room for another one.
+        // A retry that waits for the user makes room for another one.
         self.retries.giveBack(isAsking ? 1 : -1)
       }
     } catch {
@@ -212,7 +212,7 @@ private final class Batch: Sendable {
   /// Indicates whether several reads have joined.
   var isShared: Bool { state.withLock { $0.isShared } }
 
-  /// Indicates whether a person was asked, which takes extra time.
+  /// Indicates whether the user was asked, which takes extra time.
   var hasAsked: Bool { state.withLock { $0.hasAsked } }
 
   func noteQuestion() { state.withLock { $0.hasAsked = true } }

@@ -96,7 +96,7 @@ extension SecretServiceStorage {
   /// - Parameters:
   ///   - keys: The keys, without duplicates.
   ///   - details: The details of the items to fetch.
-  ///   - whenAsking: A closure that is called with `true` when a person is asked, and with `false` when
+  ///   - whenAsking: A closure that is called with `true` when the user is asked, and with `false` when
   ///     that is over.
   ///   - whenRenewed: A closure that is called each time that answers renew the deadline.
   /// - Returns: The found items, by key.

@@ -78,7 +78,7 @@ extension BusConnection {
     }
     if case .some(let arguments?) = answer.value { return arguments }
     throw DBusError(
-      domain: "swift-keyring", code: 0, text: "the program left while it asked the user",
+      domain: "swift-keyring", code: 0, text: "the program quit while it was asking the user",
       remoteName: "org.freedesktop.DBus.Error.NoReply")
   }
 

@@ -39,7 +39,8 @@ extension SecretSession {
         owners: Dictionary(uniqueKeysWithValues: zip(Provider.names, names))
           .compactMapValues(\.self))
       guard let session else {
-        throw DBusError(domain: "secret", code: 0, text: "the provider left during the opening")
+        throw DBusError(
+          domain: "secret", code: 0, text: "the provider quit while the session was being opened")
       }
       let answers = zip(questions, results.dropFirst(owners.count)).compactMap {
         connection.answer($1, to: $0, from: session.provider.uniqueName)

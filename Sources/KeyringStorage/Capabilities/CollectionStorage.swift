@@ -39,7 +39,7 @@ public protocol CollectionStorage: LockableStorage {
   @discardableResult
   func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool
 
-  /// Returns whether every program uses this collection.
+  /// Returns `true` if every program uses this collection.
   ///
   /// Every program uses the default collection and the session collection.
   ///
@@ -74,7 +74,7 @@ public protocol CollectionStorage: LockableStorage {
   nonisolated(nonsending) func deleteCollectionWithoutBlocking(labeled label: String)
     async throws(SecureStorageError) -> Bool
 
-  /// Returns whether every program uses this collection, and suspends the task while it waits.
+  /// Returns `true` if every program uses this collection, and suspends the task while it waits.
   ///
   /// - Returns: `true` if every program uses it.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
@@ -144,7 +144,7 @@ extension CollectionStorage {
     try await deleteCollectionWithoutBlocking(labeled: label)
   }
 
-  /// Returns whether every program uses this collection.
+  /// Returns `true` if every program uses this collection.
   ///
   /// Every program uses the default collection and the session collection.
   ///

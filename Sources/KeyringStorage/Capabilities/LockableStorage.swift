@@ -17,7 +17,7 @@ public protocol LockableStorage: SecureStorage {
   /// - Throws: `.locked` if the user may not be prompted, or `.userCanceled` if the user declines.
   func unlock() throws(SecureStorageError)
 
-  /// Returns whether the storage is locked.
+  /// Returns `true` if the storage is locked.
   ///
   /// - Returns: `true` if it's locked.
   /// - Throws: `SecureStorageError` if the storage can't be read.
@@ -35,7 +35,7 @@ public protocol LockableStorage: SecureStorage {
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func unlockWithoutBlocking() async throws(SecureStorageError)
 
-  /// Returns whether the storage is locked, and suspends the task while it waits.
+  /// Returns `true` if the storage is locked, and suspends the task while it waits.
   ///
   /// - Returns: `true` if it's locked.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
@@ -60,7 +60,7 @@ extension LockableStorage {
     try await unlockWithoutBlocking()
   }
 
-  /// Returns whether the storage is locked.
+  /// Returns `true` if the storage is locked.
   ///
   /// - Returns: `true` if it's locked.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.

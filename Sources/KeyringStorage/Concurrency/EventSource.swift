@@ -9,7 +9,7 @@ package protocol EventSource: AnyObject, Sendable {
   /// Prepares this thread to wait.
   func enter()
 
-  /// Waits until there is an event, a moment has come, or the thread is woken.
+  /// Waits until there is an event, a given time has come, or the thread is woken.
   ///
   /// - Parameter moment: The moment, in microseconds of the monotonic clock, or `nil` to wait without a
   ///   limit.

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Values that tasks of a process have found, to which a program that uses the same keys repeatedly returns.
+/// A cache of recently found values, for programs that use the same keys repeatedly.
 package final class RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private let values = Mutex<[Key: Value]>([:])
 

@@ -247,7 +247,7 @@ package func withoutCancellation<Result: Sendable>(
 }
 
 extension Duration {
-  /// The duration in microseconds, from zero to some decades.
+  /// The duration in microseconds, clamped to 0 through 34 years.
   package var microseconds: Int64 {
     let (seconds, attoseconds) = Swift.max(.zero, Swift.min(self, .seconds(1 << 30))).components
     return seconds * 1_000_000 + attoseconds / 1_000_000_000_000

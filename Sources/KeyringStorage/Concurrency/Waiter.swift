@@ -118,7 +118,7 @@ struct Timers {
     entries.insert((moment, waiter), at: index)
   }
 
-  /// Removes and returns the waits whose moment has come.
+  /// Removes and returns the waits whose time is up.
   mutating func takeLate(_ now: Int64) -> [Waiter] {
     var late: [Waiter] = []
     while first < entries.count {

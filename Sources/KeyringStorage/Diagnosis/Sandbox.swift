@@ -30,9 +30,9 @@ package enum Sandbox: Equatable, Sendable {
     return .none
   }
 
-  /// The folder of the app's own data, or `nil` if there is none.
+  /// The directory of the app's own data, or `nil` if there is none.
   ///
-  /// Of the folders of a snap, it's the one that all revisions share.
+  /// Of the directories of a snap, it's the one that all revisions share.
   package var dataFolder: String? {
     switch self {
     case .none: nil

@@ -31,7 +31,7 @@ struct AccessControlList {
     throw FileFailure("has permissions that can't be read", number: number)
   }
 
-  /// Sets the list of a file, or removes the list that the file inherited from its folder.
+  /// Sets the list of a file, or removes the list that the file inherited from its directory.
   ///
   /// - Parameters:
   ///   - list: The list, or `nil` to remove it.
@@ -44,7 +44,7 @@ struct AccessControlList {
     return fsetxattr(file.descriptor, name, bytes, bytes.count, 0) == 0
   }
 
-  /// Returns whether an error means that there is no list, or that the file system doesn't support lists.
+  /// Returns `true` if an error means that there is no list, or that the file system doesn't support lists.
   private static func meansNone(_ number: Int32) -> Bool {
     [ENODATA, ENOTSUP, ENOSYS].contains(number)
   }

@@ -2,12 +2,12 @@
 
 internal import KeyringLibc
 
-/// A folder whose files are replaced.
+/// A directory whose files are replaced.
 package struct Directory: Sendable {
-  /// The path of the folder.
+  /// The path of the directory.
   package let path: String
 
-  /// Creates a value for the folder of a file.
+  /// Creates a value for the directory of a file.
   ///
   /// - Parameter path: The path of the file.
   package init(of path: String) {
@@ -20,24 +20,24 @@ package struct Directory: Sendable {
       }
   }
 
-  /// Creates the folder, and those that it's in, if they don't exist.
+  /// Creates the directory, and those that it's in, if they don't exist.
   ///
-  /// Only the owner has access to the new folders. They are on the disk when the method returns.
+  /// Only the owner has access to the new directories. They are on the disk when the method returns.
   ///
-  /// - Throws: `FileFailure` if a folder can't be created.
+  /// - Throws: `FileFailure` if a directory can't be created.
   package func make() throws(FileFailure) {
     if access(path, F_OK) == 0 { return }
     let outer = Directory(of: path)
     try outer.make()
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-      throw FileFailure("has no folder, and it can't be created")
+      throw FileFailure("has no directory, and it can't be created")
     }
     try outer.sync()
   }
 
-  /// Waits until the folder is on the disk, so that a file renamed in it keeps its new name.
+  /// Waits until the directory is on the disk, so that a file renamed in it keeps its new name.
   ///
-  /// - Throws: `FileFailure` if the folder can't be written to the disk.
+  /// - Throws: `FileFailure` if the directory can't be written to the disk.
   package func sync() throws(FileFailure) {
     do throws(FileFailure) {
       try OpenFile(path, O_RDONLY | O_DIRECTORY).sync()

@@ -22,7 +22,7 @@ package final class FileReplacement {
   ///
   /// - Parameters:
   ///   - target: The path of the file to replace, which doesn't need to exist and must not be a link.
-  ///   - temporary: The path of the new file, in the same folder. Nothing may exist there.
+  ///   - temporary: The path of the new file, in the same directory. Nothing may exist there.
   ///   - content: The new content.
   /// - Throws: `FileFailure` if the new file can't be written.
   package init(
@@ -41,7 +41,7 @@ package final class FileReplacement {
   }
 
   deinit {
-    // Nobody can be told of a failure here, and the name may belong to another writer's file by now.
+    // A failure can't be reported here, and the name may belong to another writer's file by now.
     if !isCommitted, (try? isInPlace()) == true { unlink(temporary) }
   }
 

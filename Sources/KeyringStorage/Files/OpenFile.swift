@@ -2,7 +2,7 @@
 
 package import KeyringLibc
 
-/// An open file or folder, which is closed when the object is released.
+/// An open file or directory, which is closed when the object is released.
 package final class OpenFile: Sendable {
   /// The file descriptor.
   package let descriptor: Int32

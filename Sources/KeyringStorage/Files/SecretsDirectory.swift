@@ -21,7 +21,7 @@ package final class SecretsDirectory {
     directory = try OpenFile(path, O_RDONLY | O_DIRECTORY)
   }
 
-  /// Returns whether a file with a name can be a secret.
+  /// Returns `true` if a file with a name can be a secret.
   ///
   /// Like systemd (`credential_name_valid`), it accepts 1 to 255 printable ASCII characters without "/" and
   /// ":". Of the names that begin with a dot, systemd refuses only "." and "..". This method refuses all of

@@ -35,7 +35,7 @@ package struct StateFile {
     }
   }
 
-  /// Writes the file, and creates the folders that it's in.
+  /// Writes the file, and creates the directories that it's in.
   ///
   /// - Parameters:
   ///   - text: The text.
@@ -74,7 +74,7 @@ package struct StateFile {
   /// - Returns: The reason.
   package func obstacle() -> FileFailure? {
     var folder = Directory(of: path)
-    // The innermost folder that exists is the one in which the first missing folder would be created.
+    // The innermost directory that exists is the one in which the first missing directory would be created.
     while access(folder.path, F_OK) != 0, errno == ENOENT, folder.path != "/", folder.path != "." {
       folder = Directory(of: folder.path)
     }

@@ -52,7 +52,7 @@ package enum AttributeName {
   /// The names that only a storage may use.
   package static let reserved: Set<String> = [key, revision, emptySecret, schema]
 
-  /// Returns whether an attribute name is reserved for storages.
+  /// Returns `true` if an attribute name is reserved for storages.
   ///
   /// gnome-keyring 42 marks attributes in its files with a prefix of the name. If a name already has that
   /// prefix, gnome-keyring drops or renames the attribute when it reads the file again.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension [String: String] {
-  /// Returns whether two sets of attributes have the same names and values, byte for byte.
+  /// Returns `true` if two sets of attributes have the same names and values, byte for byte.
   ///
   /// - Parameter other: The other attributes.
   /// - Returns: `true` if the names and values are the same.
@@ -9,7 +9,7 @@ extension [String: String] {
     count == other.count && isContained(in: other)
   }
 
-  /// Returns whether other attributes include all of these names and values, byte for byte.
+  /// Returns `true` if other attributes include all of these names and values, byte for byte.
   ///
   /// - Parameter other: The other attributes.
   /// - Returns: `true` if they include all of these.

@@ -115,7 +115,7 @@ extension ItemKey {
 extension ItemKey {
   // Inlined, because a storage in memory or a cache compares keys in each read.
 
-  /// Returns whether two keys have the same kind and the same parts, byte for byte.
+  /// Returns `true` if two keys have the same kind and the same parts, byte for byte.
   @inlinable
   public static func == (lhs: ItemKey, rhs: ItemKey) -> Bool {
     lhs.name === rhs.name || lhs.name.hash == rhs.name.hash && lhs.name.hasSameBytes(rhs.name)
@@ -166,7 +166,7 @@ final class ItemName: Sendable {
     hash = bytes.hashValue
   }
 
-  /// Returns whether two names have the same kind and the same parts.
+  /// Returns `true` if two names have the same kind and the same parts.
   @usableFromInline
   func hasSameBytes(_ other: ItemName) -> Bool {
     bytes.withUnsafeBytes { left in other.bytes.withUnsafeBytes { left.hasSameBytes($0) } }
@@ -203,7 +203,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConver
   /// Bytes or an encoded value, identified by a service and an account.
   public static let value = ItemKind(rawValue: "value")
 
-  /// Returns whether the names of two kinds have the same bytes.
+  /// Returns `true` if the names of two kinds have the same bytes.
   public static func == (lhs: ItemKind, rhs: ItemKind) -> Bool {
     lhs.rawValue.hasSameBytes(rhs.rawValue)
   }

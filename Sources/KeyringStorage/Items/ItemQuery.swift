@@ -180,7 +180,7 @@ private struct ProgressHandler: Sendable, Equatable {
 }
 
 extension ItemQuery {
-  /// Returns whether an item matches all conditions of the query, compared byte by byte.
+  /// Returns `true` if an item matches all conditions of the query, compared byte by byte.
   ///
   /// All storages compare items this way. A storage that can't search on its own calls this method for each
   /// of its items.

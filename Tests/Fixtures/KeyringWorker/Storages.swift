@@ -40,7 +40,7 @@ func storage(named name: String) throws -> any SecureStorage {
 #if Etcd
 /// Returns the storage of a cluster that a test has started.
 ///
-/// - Parameter folder: The folder of the cluster: the name of the namespace and the addresses of the nodes
+/// - Parameter folder: The directory of the cluster: the name of the namespace and the addresses of the nodes
 ///   in the lines of the file `storage`, the certificates, and the key.
 /// - Returns: The storage.
 /// - Throws: An error if the file can't be read.

@@ -19,7 +19,7 @@ import KeyringStorage
 //   KeyringWorker ask
 //
 // STORAGE is a collection of the Secret Service, the path of an encrypted file, "tpm:" and the path of a file whose
-// key is in a TPM, or "etcd:" and the folder of a cluster. The program ends with the status 0 if all goes well.
+// key is in a TPM, or "etcd:" and the directory of a cluster. The program ends with the status 0 if all goes well.
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch (arguments.first, arguments.count) {
 case ("rewrite", 3):

@@ -13,7 +13,7 @@ final class Git {
     var errors = ""
   }
 
-  /// The folder of the helper, which is built beside the tests.
+  /// The directory of the helper, which is built beside the tests.
   static let binaries = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
   static let helper = binaries.appending(path: "git-credential-keyring").path
 

@@ -7,7 +7,7 @@ import Testing
 
 /// A TPM 2.0 in software, which is what a machine has after it has started.
 ///
-/// Its state is in a folder, and outlasts the object like that of a real TPM outlasts a restart.
+/// Its state is in a directory, and outlasts the object like that of a real TPM outlasts a restart.
 struct SoftwareTPM {
   private let program: Program
   /// The variable that tells systemd-creds where the TPM is.

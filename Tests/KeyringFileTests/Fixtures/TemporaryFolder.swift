@@ -7,7 +7,7 @@ import KeyringStorage
 
 @testable import KeyringFile
 
-/// A folder for one test, which is removed with its content.
+/// A directory for one test, which is removed with its content.
 final class TemporaryDirectory: Sendable {
   let url: URL
 

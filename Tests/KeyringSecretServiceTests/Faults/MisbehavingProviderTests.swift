@@ -469,7 +469,7 @@ import Testing
     try service.takeName("org.gnome.keyring")
     try service.alias(.none)
     try service.fault("CreateCollection", .prompt(.accept))
-    // A person takes this long, which is longer than the keyring may take.
+    // The user takes this long, which is longer than the keyring may take.
     try service.fault("Prompt", .late(3))
     let storage = bus.storage(serviceTimeout: .seconds(2))
     let group = DispatchGroup()

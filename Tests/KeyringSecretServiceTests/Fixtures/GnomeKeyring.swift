@@ -8,7 +8,7 @@ import Testing
 /// A gnome-keyring for one test, which can be killed and started again with the same files.
 final class GnomeKeyring {
   private static let password = "the password of a test's keyring"
-  /// The password as a person has to type it, because the keyring takes the line break for a part of it.
+  /// The password as the user has to type it, because the keyring takes the line break for a part of it.
   static let typedPassword = password + "\n"
   private let bus: PrivateBus
   private let home = "/tmp/swift-keyring-\(UUID().uuidString)"

@@ -19,8 +19,8 @@ struct KnownLimitation {
     var description: String {
       switch self {
       case .rule(let rule): "rule \(rule.rule), `\(rule.rawValue)`"
-      case .sessionCollection: "a collection that is forgotten at log-out"
-      case .rewrittenItemsAreFound: "rule 9 for readers of one item that many rewrite at once"
+      case .sessionCollection: "a collection that is deleted at logout"
+      case .rewrittenItemsAreFound: "rule 9 while many programs rewrite one item"
       case .crashSafety: "rule 3 after a crash of the keyring"
       }
     }
@@ -34,34 +34,34 @@ struct KnownLimitation {
   static let all = [
     KnownLimitation(
       provider: .kwallet, promise: .rule(.collectionsAreApart),
-      reason: "It makes a collection only in a window of its own, which wants a person."),
+      reason: "It creates a collection only in its own window, which needs the user."),
     KnownLimitation(
       provider: .kwallet, promise: .rule(.byteOrderMarksAreKept),
-      reason: "It takes a byte order mark off the start of every attribute."),
+      reason: "It removes a byte order mark from the start of every attribute."),
     KnownLimitation(
       provider: .kwallet, promise: .sessionCollection,
-      reason: "It has none, and says so: `.collectionNotFound`."),
+      reason: "It has none. The error is `.collectionNotFound`."),
     KnownLimitation(
       provider: .kwallet, promise: .rewrittenItemsAreFound,
-      reason: "Now and then a search finds nothing for a moment; what was written is there."),
+      reason: "A search sometimes finds nothing for a moment. The item is still there."),
     KnownLimitation(
       provider: .kwallet, promise: .crashSafety,
       reason: "It writes secrets up to five seconds late, and their attributes at once."),
     KnownLimitation(
       provider: .keepassxc, promise: .rule(.collectionsAreApart),
-      reason: "It makes a collection only in a window of its own, which wants a person."),
+      reason: "It creates a collection only in its own window, which needs the user."),
     KnownLimitation(
       provider: .keepassxc, promise: .rule(.byteOrderMarksAreKept),
-      reason: "It takes a byte order mark off the start of every attribute."),
+      reason: "It removes a byte order mark from the start of every attribute."),
     KnownLimitation(
       provider: .keepassxc, promise: .rule(.changesAreReportedOnce),
-      reason: "It reports no change when a secret is saved again as it was."),
+      reason: "It reports no change when a secret is saved again unchanged."),
     KnownLimitation(
       provider: .keepassxc, promise: .crashSafety,
       reason: "It writes its file a moment after a change, and crashes if an item changes then."),
     KnownLimitation(
       provider: .keepassxc, promise: .sessionCollection,
-      reason: "It has none, and says so: `.collectionNotFound`."),
+      reason: "It has none. The error is `.collectionNotFound`."),
   ]
 
   /// The line about the limitation in the article.

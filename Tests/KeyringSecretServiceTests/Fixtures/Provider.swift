@@ -57,7 +57,7 @@ enum Provider: String {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Skips the test, and gives the reason, if no collection of the keyring is forgotten at log-out.
+  /// Skips the test, and gives the reason, if no collection of the keyring is deleted at logout.
   static var withSessionCollection: Self {
     let limit = KnownLimitation.of(.sessionCollection)
     return .enabled(if: limit == nil, limit.map { Comment(rawValue: $0.reason) })

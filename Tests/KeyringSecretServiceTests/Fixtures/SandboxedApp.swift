@@ -12,7 +12,7 @@ final class SandboxedApp {
   private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
   private var proxy: Program?
 
-  /// The folder of the app's own data.
+  /// The directory of the app's own data.
   var data: String { folder + "/data" }
   var files: [String] {
     get throws {
@@ -56,7 +56,7 @@ final class SandboxedApp {
   ///
   /// - Parameters:
   ///   - command: The command of the example.
-  ///   - data: The folder of the app's data, by default its own.
+  ///   - data: The directory of the app's data, by default its own.
   /// - Returns: The status and the output, with what the app wrote to standard error.
   /// - Throws: An error if the app doesn't start.
   func run(_ command: String, data: String? = nil) throws -> (status: Int32, text: String) {
@@ -72,7 +72,7 @@ final class SandboxedApp {
 
   /// Returns a command that runs another one in the sandbox.
   ///
-  /// Each folder of the root is bound by itself, because a bound root would get the file of the sandbox.
+  /// Each directory of the root is bound by itself, because a bound root would get the file of the sandbox.
   private func wrapped(_ command: [String]) -> [String] {
     let manager = FileManager.default
     let root = (try? manager.contentsOfDirectory(atPath: "/"))?.map { "/" + $0 } ?? []

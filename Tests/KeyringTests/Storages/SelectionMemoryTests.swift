@@ -268,7 +268,7 @@ import Testing
 
   /// The next run might not find the item again.
   @Test func `nothing is stored if the choice cannot be remembered`() throws {
-    // A file is in the place of the folder, because root may write anywhere else.
+    // A file is in the place of the directory, because root may write anywhere else.
     try folder.write("", "state")
     let storage = run()
     #expect(try storage.password(for: key) == nil)

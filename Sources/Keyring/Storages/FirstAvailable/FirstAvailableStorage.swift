@@ -137,7 +137,7 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
-  /// Returns the name of the storage that has an item, as the selected storage tells it.
+  /// Returns the name of the storage that has an item, as reported by the selected storage.
   public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
     try await perform(.read) { (storage) async throws(SecureStorageError) in
       try await storage.origin(of: key)

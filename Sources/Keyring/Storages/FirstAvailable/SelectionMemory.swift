@@ -23,15 +23,15 @@ public struct SelectionMemory: Sendable {
 
   /// Remembers the selection in a file, for example next to the secrets of a service.
   ///
-  /// - Parameter path: The absolute path of the file. The file and the folders that it's in are created.
+  /// - Parameter path: The absolute path of the file. The file and the directories that it's in are created.
   /// - Returns: The memory.
   public static func file(at path: String) -> SelectionMemory {
     SelectionMemory(place: .file(path))
   }
 
-  /// Remembers the selection of a program in the user's state folder.
+  /// Remembers the selection of a program in the user's state directory.
   ///
-  /// The folder is `$XDG_STATE_HOME/swift-keyring`, by default `~/.local/state/swift-keyring`.
+  /// The directory is `$XDG_STATE_HOME/swift-keyring`, by default `~/.local/state/swift-keyring`.
   ///
   /// If a user has neither that variable nor a home (a service, a container, `sudo`), nothing is
   /// remembered, and ``FirstAvailableStorage/diagnose(writing:)`` says so. A process that runs tests
@@ -46,7 +46,7 @@ public struct SelectionMemory: Sendable {
     TestProcess.isCurrent ? .nowhere : .inStateFolder(name ?? Executable.name)
   }
 
-  /// Returns the memory in the user's state folder, even in a process that runs tests.
+  /// Returns the memory in the user's state directory, even in a process that runs tests.
   static func inStateFolder(_ name: String) -> SelectionMemory {
     SelectionMemory(place: .state(name))
   }
@@ -60,7 +60,7 @@ public struct SelectionMemory: Sendable {
     }
   }
 
-  /// Indicates whether the selection belongs in the user's state folder, and the user has none.
+  /// Indicates whether the selection belongs in the user's state directory, and the user has none.
   var lacksPlace: Bool { if case .state = place { path == nil } else { false } }
 
   // MARK: - Remembering
@@ -100,7 +100,8 @@ public struct SelectionMemory: Sendable {
         .noStorage, operation: .save, backendName: "FirstAvailableStorage",
         message:
           "A selection can't be remembered, because there is neither XDG_STATE_HOME nor a home directory.",
-        recoverySuggestion: "Set XDG_STATE_HOME, or use that storage without a selection.")
+        recoverySuggestion:
+          "Set XDG_STATE_HOME, or use the storage directly instead of FirstAvailableStorage.")
     }
     let file = StateFile(path: path)
     if let selection {
@@ -133,7 +134,7 @@ public struct SelectionMemory: Sendable {
         The file \(path.inOneLine), which names the storage of this program's secrets, \(cause.problem).
         """,
       recoverySuggestion: "Let this user read and write it"
-        + (isState ? ", or name another folder in XDG_STATE_HOME." : "."),
+        + (isState ? ", or name another directory in XDG_STATE_HOME." : "."),
       underlying: cause.underlying)
   }
 }

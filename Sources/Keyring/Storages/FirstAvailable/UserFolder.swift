@@ -3,16 +3,16 @@
 internal import KeyringLibc
 internal import KeyringStorage
 
-/// A folder in which a user's programs keep files.
+/// A directory in which a user's programs keep files.
 ///
 /// See the [XDG Base Directory Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
 enum UserFolder {
-  /// The folder for what a program remembers from one run to the next.
+  /// The directory for what a program remembers from one run to the next.
   case state
-  /// The folder for a program's own data.
+  /// The directory for a program's own data.
   case data
 
-  /// Returns the path of a program's file, or `nil` if the user has no folder for it.
+  /// Returns the path of a program's file, or `nil` if the user has no directory for it.
   ///
   /// - Parameters:
   ///   - name: The name of the program.

@@ -74,6 +74,6 @@ extension LayeredStorage.Layer {
     code == .noStorage || policy == .skip && LayeredStorage.unreachable.contains(code)
   }
 
-  /// The same layer for an operation that must know what it has.
+  /// A copy of the layer that isn't skipped if it's unreachable.
   var required: Self { Self(storage: storage, isWriting: isWriting, policy: .fail) }
 }

@@ -16,7 +16,8 @@ extension LayeredStorage {
     try validate(item)
     let (writing, index) = try writingLayer(for: .save)
     for (position, layer) in layers.enumerated() {
-      // The save itself asks the writing layer. Only before a later layer is asked, it must be known here.
+      // The save itself asks the writing layer. It has to be asked here only if a later layer is
+      // asked next.
       if position == index, position == layers.endIndex - 1 { break }
       let isBefore = position < index
       // The stored parts of an item that the writing layer doesn't have yet are copied.
@@ -81,7 +82,7 @@ extension LayeredStorage {
   ) throws(SecureStorageError) -> (storage: any SecureStorage, index: Int) {
     if let writingIndex { return (layers[writingIndex].storage, writingIndex) }
     throw error(
-      .readOnly, during: operation, message: "No layer of the storage is written.",
+      .readOnly, during: operation, message: "The storage has no layer that can be written.",
       recoverySuggestion: "Change the secret at its source, or declare a layer with writing(_:).")
   }
 
@@ -90,7 +91,7 @@ extension LayeredStorage {
   ) -> SecureStorageError {
     error(
       .readOnly, during: operation,
-      message: "The item is in \(layer.storage.backendName), which isn't written.",
+      message: "The item is in \(layer.storage.backendName), which this storage only reads.",
       recoverySuggestion: "Change the secret at its source.")
   }
 }

@@ -55,8 +55,8 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
 
   /// Creates a storage from layers.
   ///
-  /// - Parameter layers: The layers, in the order in which they're read. Not more than one of them is
-  ///   writing. If there is none, the storage can't be written.
+  /// - Parameter layers: The layers, in the order in which they're read. At most one of them is a writing
+  ///   layer. Without one, the storage is read-only.
   public init(_ layers: [Layer]) {
     precondition(
       layers.count(where: \.isWriting) <= 1, "A LayeredStorage writes to only one layer.")
@@ -94,7 +94,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
         [complete] (storage) async throws(SecureStorageError) in
         try await storage.items(matching: complete)
       }
-      // An item before may not match the query, and still hides these.
+      // An item of an earlier layer hides these even if it doesn't match the query.
       let keys = items.map(\.key)
       let hidden =
         query.allowsUnlocking
@@ -120,7 +120,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
     return try await items(for: keys, details: details, in: layers[...])
   }
 
-  /// Finds the items stored under keys, and asks nobody to unlock a layer.
+  /// Finds the items stored under keys, without unlocking any layer.
   private func itemsWithoutUnlocking(
     for keys: [ItemKey], in layers: ArraySlice<Layer>
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {

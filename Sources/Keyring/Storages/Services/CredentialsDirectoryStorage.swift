@@ -35,7 +35,7 @@ public import KeyringStorage
 /// [systemd.exec](https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#Credentials)
 /// and [systemd-creds](https://www.freedesktop.org/software/systemd/man/latest/systemd-creds.html).
 public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
-  private let given: ServiceKeyMapping
+  private let mapping: ServiceKeyMapping
   private let directory: String?
 
   /// Creates a storage without reading anything yet.
@@ -46,7 +46,7 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   ///   - directory: The absolute path of the directory, such as `/run/secrets`. The default is the value of
   ///     the variable `CREDENTIALS_DIRECTORY`, which systemd sets, at the time when the storage is used.
   public init(service: String, accessGroup: String? = nil, directory: String? = nil) {
-    given = ServiceKeyMapping(service: service, accessGroup: accessGroup)
+    mapping = ServiceKeyMapping(service: service, accessGroup: accessGroup)
     self.directory = directory
   }
 
@@ -58,7 +58,7 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   ///   it, `.invalidArgument`, or `.undecodable` if the file of a credential doesn't contain one.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
-    if CancellationSignal.current?.isCancelled == true { throw error(.canceled, during: .read) }
+    if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .read) }
     let folder = try open()
     let items =
       if let key = query.key { try item(key, in: folder) } else { try all(query, in: folder) }
@@ -92,7 +92,7 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   private func item(
     _ key: ItemKey, in folder: SecretsDirectory
   ) throws(SecureStorageError) -> [SecureItem] {
-    guard let name = given.name(of: key) else { return [] }
+    guard let name = mapping.name(of: key) else { return [] }
     guard SecretsDirectory.isName(name) else { throw nameFailure(name, of: key) }
     guard let file = try read(name, in: folder) else { return [] }
     if let item = SecureItem(key, given: file.content, modified: file.modified) { return [item] }
@@ -107,7 +107,7 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   ) throws(SecureStorageError) -> [SecureItem] {
     var items: [SecureItem] = []
     for name in try names(in: folder) {
-      guard let key = given.key(name, query.kind ?? .password) else { continue }
+      guard let key = mapping.key(name, query.kind ?? .password) else { continue }
       guard let file = try read(name, in: folder) else { continue }
       SecureItem(key, given: file.content, modified: file.modified).map { items.append($0) }
     }

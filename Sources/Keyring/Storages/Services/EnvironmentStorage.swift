@@ -31,7 +31,7 @@ public import KeyringStorage
 /// Other processes of the same user can read a program's environment, and every program that it starts
 /// inherits it. If you have the choice, use ``CredentialsDirectoryStorage``.
 public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
-  private let given: ServiceKeyMapping
+  private let mapping: ServiceKeyMapping
   private let prefix: String
 
   /// Creates a storage without reading anything yet.
@@ -41,7 +41,7 @@ public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
   ///   - accessGroup: The access group of these keys.
   ///   - prefix: The beginning of the variables' names, used unchanged: `EXAMPLE_`.
   public init(service: String, accessGroup: String? = nil, prefix: String) {
-    given = ServiceKeyMapping(service: service, accessGroup: accessGroup)
+    mapping = ServiceKeyMapping(service: service, accessGroup: accessGroup)
     self.prefix = prefix
   }
 
@@ -52,14 +52,14 @@ public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
   /// - Throws: `.invalidArgument`, or `.undecodable` if the variable of a credential doesn't contain one.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
-    if CancellationSignal.current?.isCancelled == true { throw error(.canceled, during: .read) }
+    if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .read) }
     guard let key = query.key else {
       throw error(
         .invalidArgument, during: .read, message: "Environment variables can't be searched.",
         recoverySuggestion: "Name a key.",
         argument: "query")
     }
-    guard let name = given.name(of: key) else { return [] }
+    guard let name = mapping.name(of: key) else { return [] }
     let variable = try variable(for: name, of: key)
     guard let value = EnvironmentVariable.value(variable) else { return [] }
     guard value.count <= ItemLimits.secretBytes else {
@@ -107,7 +107,7 @@ public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
     if isValid { return variable }
     throw error(
       .invalidArgument, during: .read,
-      message: "No environment variable can stand for \"\(name)\".",
+      message: "No environment variable can be named after \"\(name)\".",
       recoverySuggestion: "Choose a name of ASCII letters and digits.",
       argument: key.kind == .credentials ? AttributeName.label : "account")
   }

@@ -76,7 +76,7 @@ import Testing
     #expect(places.count + scopes.count == 3)
     // The keys of another run, which nobody needs any more
     try? KernelKeyring.session.forgetKeys()
-    // This asks nobody for a key.
+    // This doesn't ask for a key.
     #expect(KeySource.secretPortal().name == "key of the Secret portal")
     #endif
     let storage = EncryptedFileStorage(at: path, key: vault)

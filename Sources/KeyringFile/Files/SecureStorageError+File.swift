@@ -9,7 +9,7 @@ internal import KeyringLibc
 extension FileLocation {
   /// Returns a request for the key of the file.
   func keyRequest(_ purpose: KeyRequest.Purpose) -> KeyRequest {
-    KeyRequest(purpose, for: "file \(path)", backendName: "\(EncryptedFileStorage.self)")
+    KeyRequest(purpose, for: "file \(path)", backendName: "EncryptedFileStorage")
   }
 }
 
@@ -20,7 +20,7 @@ extension SecureStorageError {
     argument: String? = nil, underlying: Underlying? = nil
   ) {
     self.init(
-      code, operation: .read, backendName: "\(EncryptedFileStorage.self)", message: message,
+      code, operation: .read, backendName: "EncryptedFileStorage", message: message,
       recoverySuggestion: recoverySuggestion, argument: argument, underlying: underlying)
   }
 
@@ -44,7 +44,7 @@ extension SecureStorageError {
     var error = SecureStorageError(place, failure)
     error.recoverySuggestion = """
       The new content is in place. If the machine crashes now, the old content may come back. \
-      Check the disk and the folder, and save again.
+      Check the disk and the directory, and save again.
       """
     return error
   }
