@@ -8,8 +8,10 @@ internal import KeyringStorage
 final class ItemNames: Sendable {
   private let key: SealingKey
   private let namespace: Namespace
-  /// The names of the items that were used last, because each takes two authentication codes.
+  /// The names of the items that were used last, because each takes an authentication code.
   private let known = RecentValues<ItemKey, EtcdKey>()
+  /// The prefixes of the services that were used last, by the purpose and the text of their code.
+  private let services = RecentValues<String, Namespace.Service>()
 
   init(_ key: SealingKey, in namespace: Namespace) {
     (self.key, self.namespace) = (key, namespace)
@@ -21,29 +23,46 @@ final class ItemNames: Sendable {
   func service(of key: ItemKey) -> Namespace.Service {
     if let service = key.service { return self.service(service) }
     let server = key.attributes[AttributeName.server]
-    return namespace.service(code(server == nil ? "kind" : "server", server ?? key.kind.rawValue))
+    return service(server ?? key.kind.rawValue, as: server == nil ? "kind" : "server")
   }
 
   /// Returns the prefixes of everything that is written for a service.
-  func service(_ service: String) -> Namespace.Service {
-    namespace.service(code("service", service))
+  func service(_ service: String) -> Namespace.Service { self.service(service, as: "service") }
+
+  private func service(_ text: String, as purpose: String) -> Namespace.Service {
+    let name = "\(purpose)\0\(text)"
+    if let known = services[name] { return known }
+    let service = namespace.service(code(name))
+    services[name] = service
+    return service
   }
 
   /// Returns the key under which an item is stored.
   func item(_ key: ItemKey) -> EtcdKey {
     if let name = known[key] { return name }
-    var text = key.kind.rawValue
-    for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
-      text += "\0\(name)\0\(value)"
-    }
-    let name = service(of: key).items + code("item", text)
+    let name = name(of: key)
     known[key] = name
     return name
   }
 
+  /// Returns `true` if an item is stored under a key.
+  ///
+  /// A list of many items doesn't make room for their names.
+  func isName(_ name: EtcdKey, of key: ItemKey) -> Bool {
+    (known[key] ?? self.name(of: key)) == name
+  }
+
+  private func name(of key: ItemKey) -> EtcdKey {
+    var text = "item\0" + key.kind.rawValue
+    for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
+      text += "\0\(name)\0\(value)"
+    }
+    return service(of: key).items + code(text)
+  }
+
   /// Returns 128 bits of the HMAC of a text.
-  private func code(_ purpose: String, _ text: String) -> String {
-    key.authenticationCode(for: Array("\(purpose)\0\(text)".utf8)).prefix(16).hexadecimal
+  private func code(_ text: String) -> String {
+    key.authenticationCode(for: Array(text.utf8)).prefix(16).hexadecimal
   }
 }
 #endif

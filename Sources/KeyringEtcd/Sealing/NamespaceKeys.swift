@@ -265,7 +265,7 @@ struct NamespaceKeys: Sendable {
       let content = try dataKey.open(value.value[5...], authenticating: binding(header, value.key))
       let item = try FleetItem(content, revision: value.revision)
       // Each service of the fleet has the data keys, and could give its item the key of another one's.
-      guard names.item(item.record.key) == value.key else { throw FleetItem.Damage.content }
+      guard names.isName(value.key, of: item.record.key) else { throw FleetItem.Damage.content }
       return item
     } catch {
       throw .content
