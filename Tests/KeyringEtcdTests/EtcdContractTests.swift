@@ -18,6 +18,23 @@ import Testing
     try rule.verify(storage)
   }
 
+  /// Swift takes them for equal.
+  @Test func `services whose names have other bytes are different`() async throws {
+    let cluster = try Cluster.shared.get()
+    let storage = try await cluster.newStorage()
+    let keys = ["caf\u{E9}", "cafe\u{301}"].map {
+      ItemKey.password(service: $0, account: "account")
+    }
+    for (key, text) in zip(keys, ["first", "second"]) {
+      try await storage.setPassword(text, for: key)
+    }
+    let other = cluster.storage(storage.fleet.settings.namespace)
+    // The second one comes first, so no earlier name can be taken for it.
+    #expect(try await other.password(for: keys[1]) == "second")
+    #expect(try await other.password(for: keys[0]) == "first")
+    #expect(try await other.items(matching: ItemQuery()).count == 2)
+  }
+
   @Test func `items that are large are read in small pages`() async throws {
     let cluster = try Cluster.shared.get()
     let other = try await cluster.newStorage()

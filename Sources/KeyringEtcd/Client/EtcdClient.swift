@@ -205,7 +205,8 @@ final class EtcdClient: Sendable {
   /// Asks a node every five seconds for the first key of each range, or of each of the first 100 ranges.
   ///
   /// A node that is stopped, or that the network no longer reaches, is silent, and a watch goes on after the
-  /// user lost the right to it. A node without a leader refuses the question.
+  /// user lost the right to it. To answer, the node must reach the others: one whose disk hangs would still answer
+  /// what it knows (etcd issue 13527).
   ///
   /// - Returns: `true` at the moment, after the event, or if the watch needs a new token, or `false` if the
   ///   node doesn't answer or if the user may no longer read the ranges.
@@ -215,7 +216,7 @@ final class EtcdClient: Sendable {
   ) async -> Bool {
     let requests = ranges.prefix(Transaction.rangeLimit).map {
       var request = RangeRequest($0.start)
-      (request.countsOnly, request.isLocal) = (true, true)
+      request.countsOnly = true
       return Transaction.Operation.range(request)
     }
     let body = Self.encode(Transaction(success: requests))

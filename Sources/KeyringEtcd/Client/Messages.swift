@@ -16,8 +16,6 @@ struct RangeRequest: Encodable, Sendable {
   var leastRevision: Int64?
   /// Indicates whether only the number of values is returned.
   var countsOnly: Bool?
-  /// Indicates whether the node answers with what it has, without asking the others whether that is the newest.
-  var isLocal: Bool?
 
   private enum CodingKeys: String, CodingKey {
     case key
@@ -26,7 +24,6 @@ struct RangeRequest: Encodable, Sendable {
     case limit
     case revision
     case countsOnly = "count_only"
-    case isLocal = "serializable"
   }
 
   init(_ key: EtcdKey) { self.key = key }

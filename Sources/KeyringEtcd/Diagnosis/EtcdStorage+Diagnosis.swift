@@ -47,7 +47,7 @@ extension EtcdNamespace {
   ) async throws(SecureStorageError) {
     let parts = try await session.readableParts(of: EtcdRange(prefix: session.namespace.items))
     let results = try await session.list(parts, first: Self.mostDiagnosedItems) { value, keys in
-      Result { () throws(SecureStorageError) in try session.open(value, keys) }
+      Result { () throws(SecureStorageError) in _ = try session.open(value, keys) }
     }.elements
     let errors = results.compactMap { result in
       if case .failure(let error) = result { error } else { nil }
@@ -68,7 +68,7 @@ extension EtcdNamespace {
     let subject = "node \(node.endpoint)"
     switch node.status {
     case .success(let status) where status.alarms.contains { $0.contains("NOSPACE") }:
-      diagnosis.add(subject, databaseIsFull())
+      diagnosis.add(subject, databaseIsFull().during(.diagnose))
     case .success(let status):
       let suggestion =
         if !status.hasLeader {
@@ -90,11 +90,11 @@ extension EtcdNamespace {
       case .timedOut:
         diagnosis.add(
           subject, "It doesn't answer.",
-          recoverySuggestion: "Check the node. The others do its work.")
+          recoverySuggestion: "Check the node. Most of the nodes must run.")
       case .unreachable:
         diagnosis.add(
           subject, "It can't be reached." + cause,
-          recoverySuggestion: "Check the node and its address. The others do its work.")
+          recoverySuggestion: "Check the node and its address. Most of the nodes must run.")
       default:
         diagnosis.add(
           subject, error.message + cause,

@@ -10,8 +10,10 @@ final class ItemNames: Sendable {
   private let namespace: Namespace
   /// The names of the items that were used last, because each takes an authentication code.
   private let known = RecentValues<ItemKey, EtcdKey>()
-  /// The prefixes of the services that were used last, by the purpose and the text of their code.
-  private let services = RecentValues<String, Namespace.Service>()
+  /// The prefixes of the services that were used last, by what their code stands for.
+  ///
+  /// Texts with different bytes can be equal.
+  private let services = RecentValues<[UInt8], Namespace.Service>()
 
   init(_ key: SealingKey, in namespace: Namespace) {
     (self.key, self.namespace) = (key, namespace)
@@ -30,7 +32,7 @@ final class ItemNames: Sendable {
   func service(_ service: String) -> Namespace.Service { self.service(service, as: "service") }
 
   private func service(_ text: String, as purpose: String) -> Namespace.Service {
-    let name = "\(purpose)\0\(text)"
+    let name = Array("\(purpose)\0\(text)".utf8)
     if let known = services[name] { return known }
     let service = namespace.service(code(name))
     services[name] = service
@@ -57,12 +59,12 @@ final class ItemNames: Sendable {
     for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
       text += "\0\(name)\0\(value)"
     }
-    return service(of: key).items + code(text)
+    return service(of: key).items + code(Array(text.utf8))
   }
 
   /// Returns 128 bits of the HMAC of a text.
-  private func code(_ text: String) -> String {
-    key.authenticationCode(for: Array(text.utf8)).prefix(16).hexadecimal
+  private func code(_ text: [UInt8]) -> String {
+    key.authenticationCode(for: text).prefix(16).hexadecimal
   }
 }
 #endif

@@ -38,6 +38,8 @@ final class EtcdNamespace: Sendable {
   let reported = Mutex(ReportedItems())
   /// The records of writes whose fate no node has told, with their leases.
   let doubts = Mutex<[EtcdKey: Int64]>([:])
+  /// The permission to settle the doubts.
+  let settling = TaskSemaphore(1)
   private let lease = Mutex<Lease?>(nil)
   private let watches = Mutex<[EtcdRange: ItemWatch]>([:])
 
@@ -73,7 +75,8 @@ final class EtcdNamespace: Sendable {
       let session = Session(self, client, namespace, operation)
       if ![.initialize, .diagnose].contains(operation) {
         if currentKeys == nil { _ = try await session.readKeys() }
-        try await session.settleDoubts()
+        // An observation answers no author.
+        if operation != .observe { try await session.settleDoubts() }
       }
       return try await body(session)
     } catch {
@@ -176,19 +179,6 @@ final class EtcdNamespace: Sendable {
     }
   }
 
-  /// Keeps a watch while it has observers, unless there is another one of the same range.
-  ///
-  /// Call this method when it has got its first observer, and when it may have lost its last one.
-  func update(_ watch: ItemWatch) {
-    watches.withLock { watches in
-      if watch.isObserved {
-        watches[watch.range] = watches[watch.range] ?? watch
-      } else if watches[watch.range] === watch {
-        watches[watch.range] = nil
-      }
-    }
-  }
-
   /// Tells the watches what the user may read.
   func noticeRead(of requests: [RangeRequest]) {
     // Without a user, there are no roles.
@@ -200,6 +190,8 @@ final class EtcdNamespace: Sendable {
 
   /// Returns the encrypted item in a place as an event has brought it, if no later event can be missing.
   func reportedValue(at place: EtcdKey) -> (value: KeyValue, item: FleetItem?)? {
+    // The author of a write in doubt reads the cluster, which ends the doubt.
+    guard doubts.withLock(\.isEmpty) else { return nil }
     let isFollowed = watches.withLock { watches in
       watches.values.contains { $0.follows(EtcdRange(place)) }
     }

@@ -70,20 +70,23 @@ final class ItemWatch: Sendable {
     }
     defer { starting.giveBack() }
     var subscription: StorageSubscription?
+    var wasConnected = true
     repeat {
+      // Otherwise, the observer would hear of all items when they're listed again.
+      subscription = nil
       if !isRunning { try await start(session) }
       subscription = reporting.withLock { _ in
-        if !isConnected { observer(.interrupted) }
+        if isConnected != wasConnected { observer(isConnected ? .resumed : .interrupted) }
+        wasConnected = isConnected
         return observers.add(observer)
       }
-      session.fleet.update(self)
       // Another observer, the last one, may just have left.
     } while !isRunning
     // The subscription keeps the state of the storage, and with it the watch.
     return StorageSubscription { [fleet = session.fleet, subscription] in
       subscription?.cancel()
       self.endWithoutObservers()
-      fleet.update(self)
+      withExtendedLifetime(fleet) {}
     }
   }
 
@@ -97,6 +100,7 @@ final class ItemWatch: Sendable {
     // The first observer's task-local values don't belong to the others. No thread of the app's has to be free.
     let task = Task.detached(executorPreference: HTTPTransport.streamingThread) {
       [weak self, weak fleet = session.fleet] in
+      defer { self?.forgetItems() }
       var pause = Self.shortestPause
       while !Task.isCancelled, let (parts, end, renewal) = self?.begin() {
         let isRenewal = await client.watch(
@@ -139,7 +143,12 @@ final class ItemWatch: Sendable {
     state.withLock { if observers.isEmpty { $0.task?.cancel() } }
   }
 
-  var isObserved: Bool { !observers.isEmpty }
+  /// Indicates whether the watch knows no items.
+  var isEmpty: Bool { state.withLock(\.items.isEmpty) }
+
+  private func forgetItems() {
+    state.withLock { ($0.items, $0.hasUnreadable, $0.unfollowed) = ([:], false, []) }
+  }
 
   private var isRunning: Bool { state.withLock(\.isRunning) }
 
@@ -163,7 +172,7 @@ final class ItemWatch: Sendable {
   func noticeRead(of ranges: [EtcdRange]) {
     let renewal = state.withLock { state -> SharedOutcome<Void>? in
       let news = ranges.filter { range.contains($0) && !state.follows($0) }
-      if news.isEmpty { return nil }
+      if news.isEmpty || !state.isRunning { return nil }
       state.unfollowed.formUnion(news)
       state.nextList = 0
       return state.renewal
@@ -244,7 +253,7 @@ final class ItemWatch: Sendable {
     // Until the items are read, no observer is told about changes.
     let alarm = Task(executorPreference: HTTPTransport.streamingThread) { [weak self] in
       let end = await Waiter.wait(until: .now(plus: .seconds(5))) { _ in }
-      if end == .timedOut { self?.report(isConnected: false) }
+      if end == .timedOut, !Task.isCancelled { self?.report(isConnected: false) }
     }
     defer { alarm.cancel() }
     let outcome: Void? = try? await fleet.perform(.observe) {

@@ -3,13 +3,15 @@
 #if Etcd
 /// The items that events of watches have brought, still encrypted.
 ///
-/// The last one is also kept decrypted if this process uses it, because it usually reads the new value next.
+/// The last one is also kept decrypted until it's read, if this process uses it and reads reported items.
 ///
 /// Several watches may report the same item, one of them later than the other. This process may also have read
 /// or written the item since. An item that may be older than what this process has seen isn't returned.
 struct ReportedItems: Sendable {
   private var values: [EtcdKey: KeyValue] = [:]
   private var last: (place: EtcdKey, item: FleetItem)?
+  /// Indicates whether a cache reads reported items.
+  private var isRead = false
   /// The latest revision that this process has seen otherwise.
   private var seen: Int64 = 0
 
@@ -34,7 +36,7 @@ struct ReportedItems: Sendable {
       return see(value.revision)
     }
     values[value.key] = value
-    last = item.map { (value.key, $0) }
+    last = isRead ? item.map { (value.key, $0) } : nil
   }
 
   /// Forgets all values, because events may be missing.
@@ -44,9 +46,12 @@ struct ReportedItems: Sendable {
   }
 
   /// Returns the value in a place, with the item in it if that is decrypted, or `nil` if it has to be read.
-  func value(at place: EtcdKey) -> (value: KeyValue, item: FleetItem?)? {
+  mutating func value(at place: EtcdKey) -> (value: KeyValue, item: FleetItem?)? {
+    isRead = true
     guard let value = values[place], value.revision >= seen else { return nil }
-    return (value, last?.place == place ? last?.item : nil)
+    guard let last, last.place == place else { return (value, nil) }
+    self.last = nil
+    return (value, last.item)
   }
 }
 #endif

@@ -201,6 +201,7 @@ final class Session: Sendable {
     if answer.reply.hasSucceeded { return .done(answer.reply.revision) }
     let replies = answer.reply.ranges
     guard replies.count == changes.count + 4 else {
+      if answer.hasDoubt { fleet.doubts.withLock { $0[write] = lease } }
       throw failure(
         EtcdFailure(
           cause: .malformed("a reply without the expected ranges"), hasDoubt: true))
@@ -271,15 +272,20 @@ final class Session: Sendable {
   ///
   /// - Throws: `SecureStorageError` if no node answers.
   func settleDoubts() async throws(SecureStorageError) {
+    if fleet.doubts.withLock(\.isEmpty) { return }
+    let turn = await fleet.settling.take(until: end)
+    guard turn == .ended else { throw fleet.error(turn == .canceled ? .canceled : .timedOut) }
+    defer { fleet.settling.giveBack() }
     for (write, lease) in fleet.doubts.withLock({ $0 }) {
       do throws(EtcdFailure) {
         _ = try await send(fencing(write, lease))
       } catch {
-        // Without its lease or the user's role, no copy is done any more.
-        guard let refusal = error.refusal, !refusal.isTransient else {
+        // Without its lease or the user's role, no copy takes effect any more.
+        guard let refusal = error.refusal, [5, 7].contains(refusal.code) else {
           throw fleet.error(for: error.cause)
         }
       }
+      renew()
       fleet.doubts.withLock { $0[write] = nil }
     }
   }

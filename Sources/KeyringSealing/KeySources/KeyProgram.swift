@@ -133,10 +133,13 @@ private final class Child: Sendable {
   func end() {
     send(SIGTERM)
     // The program may ignore that signal.
-    _ = ThreadExecutor.startThread(named: "swift-keyring k") { [weak self] in
-      usleep(1_000_000)
+    let end = Int64.now(plus: .seconds(1))
+    let isStarted = ThreadExecutor.startThread(named: "swift-keyring k") { [weak self] in
+      // A signal ends a sleep.
+      while ThreadExecutor.now < end { usleep(UInt32(max(1, end - ThreadExecutor.now))) }
       self?.send(SIGKILL)
     }
+    if !isStarted { send(SIGKILL) }
     var byte: UInt8 = 0
     // The pipe has room, because it gets only a few bytes.
     _ = write(wake.writing, &byte, 1)

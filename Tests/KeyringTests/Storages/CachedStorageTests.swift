@@ -136,6 +136,17 @@ import Testing
     #expect(base.reads.withLock { $0 } == 0)
   }
 
+  /// An observation that fails late may have used up the time, or the storage only can't be observed.
+  @Test(arguments: [(SecureStorageError.Code.connectionLost, 0), (.notObservable, 1)])
+  func `a read follows a late failure only if the storage may be there`(
+    code: SecureStorageError.Code, reads: Int
+  ) throws {
+    let base = InterruptedStorage(code: code, failingAfter: .seconds(1.1))
+    let isAnswered = (try? base.cached().exists(key)) != nil
+    #expect(isAnswered == (reads == 1))
+    #expect(base.reads.withLock { $0 } == reads)
+  }
+
   @Test func `an item is read again after its lifetime`() throws {
     let faulty = FaultyStorage(base)
     let storage = faulty.cached(for: .milliseconds(20))
@@ -256,7 +267,11 @@ private final class InterruptedStorage: BlockingStorage, ObservableStorage {
   private let code: SecureStorageError.Code
   private let observers = ObserverList()
 
-  init(code: SecureStorageError.Code) { self.code = code }
+  private let time: Duration
+
+  init(code: SecureStorageError.Code, failingAfter time: Duration = .zero) {
+    (self.code, self.time) = (code, time)
+  }
 
   func save(_ item: SecureItem, mode: SaveMode) {}
   func removeItems(matching query: ItemQuery) -> Int { 0 }
@@ -270,6 +285,9 @@ private final class InterruptedStorage: BlockingStorage, ObservableStorage {
   ) throws(SecureStorageError) -> StorageSubscription {
     if isThere.withLock({ $0 }) { return observers.add(observer) }
     observer(.interrupted)
+    // The storage is busy all that time.
+    let end = ContinuousClock.now + time
+    while ContinuousClock.now < end {}
     throw SecureStorageError(code, operation: .observe, backendName: backendName)
   }
 }

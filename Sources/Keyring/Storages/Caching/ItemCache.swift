@@ -251,7 +251,9 @@ final class ItemCache: Sendable {
     } catch {
       let hasTakenLong = retry < .now
       state.withLock { $0.observation = .none(retry: .now + Self.retryInterval) }
-      guard hasTakenLong || error.code == .timedOut || operation == .observe else { return }
+      // A storage that only can't be observed can be read.
+      let isUnreachable = hasTakenLong && [.connectionLost, .noProvider].contains(error.code)
+      guard isUnreachable || error.code == .timedOut || operation == .observe else { return }
       throw error.during(operation)
     }
   }
