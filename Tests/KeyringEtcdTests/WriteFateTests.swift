@@ -182,6 +182,25 @@ import Testing
     #expect(try await other.password(for: key) == "first")
   }
 
+  @Test func `a full database can be read, and ends no doubt`() async throws {
+    let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
+    try await storage.setPassword("first", for: key)
+    transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
+    await expect(.connectionLost) { try await storage.setPassword("new", for: key) }
+    transport.fail()
+    transport.alter(requests: { (request) throws(EtcdFailure) in
+      guard request.contains("request_put") else { return request }
+      throw EtcdFailure(
+        cause: .refused(GatewayError(code: 8, message: "mvcc: database space exceeded")))
+    })
+    #expect(try await storage.password(for: key) == "first")
+    transport.alter()
+    // There is room again, and the copy hasn't arrived yet.
+    #expect(try await storage.password(for: key) == "first")
+    #expect(await transport.release().count == 1)
+    #expect(try await other.password(for: key) == "first")
+  }
+
   @Test func `a doubt ends with the lease of the write`() async throws {
     let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
     try await storage.setPassword("first", for: key)

@@ -280,10 +280,12 @@ final class Session: Sendable {
       do throws(EtcdFailure) {
         _ = try await send(fencing(write, lease))
       } catch {
-        // Without its lease or the user's role, no copy takes effect any more.
-        guard let refusal = error.refusal, [5, 7].contains(refusal.code) else {
+        guard let refusal = error.refusal, !refusal.isTransient else {
           throw fleet.error(for: error.cause)
         }
+        // Without its lease or the user's role, no copy takes effect any more. A full database refuses copies only
+        // as long as it's full, and can be read in the meantime.
+        if ![5, 7].contains(refusal.code) { continue }
       }
       renew()
       fleet.doubts.withLock { $0[write] = nil }
