@@ -75,17 +75,18 @@ struct PromptTests {
 
   @Test func `writing and removing unlock the collection, too`() throws {
     try withLockedCollection { storage, _ in
-      let prompter = try Prompter(
-        .password(PasswordCollection.password), .password(PasswordCollection.password),
-        .password(PasswordCollection.password))
+      let password = Prompter.Answer.password(PasswordCollection.password)
+      let prompter = try Prompter(password, password, password, password)
       // The item is new, so the search finds nothing locked. Only the creation meets the lock.
       try storage.setPassword("another", for: .password(service: "service", account: "another"))
       try storage.lock()
       try storage.setPassword("other", for: .password(service: "service", account: "account"))
-      #expect(try password(storage) == "other")
+      #expect(try self.password(storage) == "other")
       try storage.lock()
-      #expect(try storage.removeItems(matching: .service("service")) == 2)
-      #expect(try prompter.finish() == 3)
+      #expect(try storage.remove(.password(service: "service", account: "another")))
+      try storage.lock()
+      #expect(try storage.removeItems(matching: .service("service")) == 1)
+      #expect(try prompter.finish() == 4)
     }
   }
 

@@ -13,16 +13,21 @@ extension Operation {
   ///   - key: The key.
   ///   - unlocking: A Boolean value that indicates whether locked items and collections are unlocked.
   ///   - incomplete: The items to ignore because their secret never arrived. Others take their place.
+  ///   - needsAttributesOnly: A Boolean value that indicates whether a change needs neither the label nor the
+  ///     times of the item. If the provider refuses to change a locked item, the lock isn't needed either.
   /// - Returns: The items, or an empty array if there are none. An item that Python's keyring put next to a
   ///   password of this package comes last.
   /// - Throws: `.ambiguous` if several items of other programs match, and none of this package.
   func storedItems(
-    for key: ItemKey, unlocking: Bool = true, ignoring incomplete: Set<ObjectPath> = []
+    for key: ItemKey, unlocking: Bool = true, ignoring incomplete: Set<ObjectPath> = [],
+    needsAttributesOnly: Bool = false
   ) async throws(SecureStorageError) -> [StoredItem] {
     let stored = try await storedItems(
       unlocking: unlocking, havingAttributes: true
     ) { () async throws(SecureStorageError) in
-      let result = try await searchWhereItWas(key)
+      let mayBeRefused = provider.refusesWritesWhileLocked && !wasRefused
+      let result = try await searchWhereItWas(
+        key, needsAttributesOnly && mayBeRefused ? .attributes : .metadata)
       if result.found[0].count <= Self.fewItems { return result }
       // Items of other keys can have the same parts and more.
       let own = try await search([key.ownAttributes], with: [])
@@ -43,18 +48,22 @@ extension Operation {
 
   /// Searches for the items with a key, regardless of owner.
   ///
-  /// The properties of the item that was last found under the key are fetched concurrently.
-  private func searchWhereItWas(_ key: ItemKey) async throws(SecureStorageError) -> SearchResult {
+  /// The details of the item that was last found under the key are fetched concurrently.
+  private func searchWhereItWas(
+    _ key: ItemKey, _ details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> SearchResult {
     guard let path = knownPath(of: key) else {
       return try await searchEverything([key.attributes])
     }
-    let request = ItemFetch([path], .metadata, in: session)
+    let request = ItemFetch([path], details, in: session)
     let asksForLock = !provider.listsLockedItems
     var result =
       try await asksForLock
       ? searchEverything([key.attributes], with: request.messages)
       : search([key.attributes], with: request.messages)
     result.contents = try await contents(of: [path], request, result.answers)
+    // Of several items, the attributes don't show the valid one.
+    if details == .attributes, result.found[0] != [path] { result.contents = FetchedItems() }
     // If this package's item is still there and shows its attributes, no other question is needed.
     let isThere =
       result.found[0].contains(path)

@@ -70,7 +70,8 @@ extension Operation {
   ) async throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
     if let key = query.key {
       let items = try await storedItems(
-        for: key, unlocking: query.allowsUnlocking, ignoring: incomplete)
+        for: key, unlocking: query.allowsUnlocking, ignoring: incomplete,
+        needsAttributesOnly: needsDuplicates && query.asksForKeyOnly)
       return select([(key, items)], by: query)
     }
     if let limit = query.limit, provider.listsNewestFirst, !needsDuplicates {

@@ -13,17 +13,12 @@ extension Operation {
   func save(_ item: SecureItem, mode: SaveMode) async throws(SecureStorageError) {
     try refuseReservedAttributes(of: item)
     var vanished: Set<ObjectPath> = []
-    var refusals = 0
     while true {
-      do throws(SecureStorageError) {
-        if try await saveUndisturbed(item, mode: mode, &vanished) { return }
-      } catch {
-        // The item was locked after it was examined, so another item may have appeared in the meantime.
-        refusals += 1
-        guard error.underlying?.domain == Provider.errorOfLockedObject, refusals < 3 else {
-          throw error
-        }
+      // While an item was locked, another one may have appeared.
+      let isSaved = try await repeatingRefusedChanges { () async throws(SecureStorageError) in
+        try await saveUndisturbed(item, mode: mode, &vanished)
       }
+      if isSaved { return }
       try checkRepetition()
     }
   }
@@ -32,7 +27,7 @@ extension Operation {
   private func saveUndisturbed(
     _ item: SecureItem, mode: SaveMode, _ vanished: inout Set<ObjectPath>
   ) async throws(SecureStorageError) -> Bool {
-    let (stored, incomplete) = try await storedItems(toBeReplacedBy: item.key, mode: mode)
+    let (stored, incomplete) = try await storedItems(toBeReplacedBy: item, mode: mode)
     if mode == .add, !stored.isEmpty { throw failure(.itemAlreadyExists) }
     if mode == .update, stored.isEmpty { throw failure(.itemNotFound) }
     try await removeReplaced(incomplete)
@@ -69,11 +64,12 @@ extension Operation {
   ///
   /// If several items of other programs match, none of them can be replaced, and an addition fails.
   private func storedItems(
-    toBeReplacedBy key: ItemKey, mode: SaveMode
+    toBeReplacedBy item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) -> (stored: [StoredItem], incomplete: [StoredItem]) {
+    let key = item.key
     let stored: [StoredItem]
     do throws(SecureStorageError) {
-      stored = try await storedItems(for: key)
+      stored = try await storedItems(for: key, needsAttributesOnly: item.hasSecretOnly)
     } catch {
       throw mode == .add && error.code == .ambiguous ? failure(.itemAlreadyExists) : error
     }
@@ -169,6 +165,13 @@ extension Operation {
       kept = predecessors.first { !$0.wasChanged(within: delay) } ?? predecessors.last
     }
     return stored.dropFirst().filter { $0.path != kept?.path }
+  }
+}
+
+extension SecureItem {
+  /// Indicates whether saving the item changes only the secret of an item that is already there.
+  fileprivate var hasSecretOnly: Bool {
+    secret != nil && label == nil && attributes?.isEmpty != false
   }
 }
 

@@ -29,6 +29,8 @@ final class Operation: ProviderClient {
   var whenLooking: (Int, Int) -> Void = { _, _ in }
   /// The storage's collection, after it was looked up.
   var knownCollection: ObjectPath?
+  /// Indicates whether the provider has refused a change, because an item was locked.
+  private(set) var wasRefused = false
 
   let operation: SecureStorageError.Operation
   private var repetitions = 0
@@ -102,6 +104,29 @@ final class Operation: ProviderClient {
     repetitions += 1
     if repetitions > Self.mostRepetitions { deadline.forgetRenewals() }
     try checkDeadline()
+  }
+
+  /// Changes items, and repeats that if the provider refuses it because an item is locked.
+  ///
+  /// The item may have been locked after it was examined, or its lock wasn't examined. It's examined next
+  /// time.
+  ///
+  /// - Parameter body: A closure that examines and changes the items.
+  /// - Returns: The result of the closure.
+  /// - Throws: The error of the closure.
+  func repeatingRefusedChanges<Result>(
+    _ body: () async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    for _ in 1...2 {
+      do throws(SecureStorageError) {
+        return try await body()
+      } catch {
+        guard error.underlying?.domain == Provider.errorOfLockedObject else { throw error }
+        wasRefused = true
+      }
+      try checkRepetition()
+    }
+    return try await body()
   }
 
   /// Excludes the time that the user has taken from the time for the keyring's answers.

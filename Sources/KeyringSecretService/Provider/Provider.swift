@@ -107,9 +107,9 @@ extension Provider {
 // MARK: - Storing
 
 extension Provider {
-  /// Indicates whether a write to a locked collection is refused.
+  /// Indicates whether a write to a locked collection is refused, and a removal from it, too.
   ///
-  /// gnome-keyring 42.1 refuses it. KWallet 5.103 acknowledges it, but stores nothing.
+  /// gnome-keyring 42.1 refuses both. KWallet 5.103 acknowledges a write, but stores nothing.
   var refusesWritesWhileLocked: Bool { program == .gnomeKeyring }
 
   /// Indicates whether a path is never given to another item while the provider runs.

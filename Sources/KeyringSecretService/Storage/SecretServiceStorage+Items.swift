@@ -131,12 +131,14 @@ extension SecretServiceStorage {
     try await perform(.remove) { (call) async throws(SecureStorageError) in
       // If the first try removed something before its session was lost, the second try must not remove
       // the items that the query selects next.
-      let items =
-        if let selected { try await call.itemsStillPresent(of: selected) } else {
-          try await call.itemsToRemove(matching: query)
-        }
-      selected = selected ?? items
-      try await call.remove(items)
+      try await call.repeatingRefusedChanges { () async throws(SecureStorageError) in
+        let items =
+          if let selected { try await call.itemsStillPresent(of: selected) } else {
+            try await call.itemsToRemove(matching: query)
+          }
+        selected = selected ?? items
+        try await call.remove(items)
+      }
     }
     return selected?.count ?? 0
   }
