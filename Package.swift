@@ -160,7 +160,8 @@ let package = Package(
     .testTarget(
       name: "KeyringCoreTests",
       dependencies: [
-        "KeyringCore", .target(name: "CLinux", condition: .when(platforms: [.linux])),
+        "KeyringCore", "TestPrograms",
+        .target(name: "CLinux", condition: .when(platforms: [.linux])),
       ]),
     .testTarget(
       name: "KeyringStorageTests",
@@ -169,7 +170,8 @@ let package = Package(
         .target(name: "CLinux", condition: .when(platforms: [.linux])),
       ]),
     .testTarget(
-      name: "KeyringTests", dependencies: ["Keyring", "KeyringStorage", "KeyringTesting"]),
+      name: "KeyringTests",
+      dependencies: ["Keyring", "KeyringStorage", "KeyringTesting", "TestPrograms"]),
     .testTarget(
       name: "KeyringMigrationTests",
       dependencies: [

@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import KeyringCore
+import TestPrograms
 import Testing
 
 #if os(Linux)
@@ -15,9 +16,12 @@ import Glibc
 
 /// The memory pages in which secrets are kept.
 @Suite struct LockedPageTests {
-  @Test(arguments: [
-    0, 1, 15, 63, 64, 65, 1024, 2048, 2049, 4095, 4096, 4097, 4 << 20, (4 << 20) + 1,
-  ])
+  // The thread sanitizer has nothing to find in one thread.
+  @Test(
+    .tags(.unsanitized),
+    arguments: [
+      0, 1, 15, 63, 64, 65, 1024, 2048, 2049, 4095, 4096, 4097, 4 << 20, (4 << 20) + 1,
+    ])
   func `a secret of any size is kept`(count: Int) {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let secrets = (0..<3).map { _ in Secret(bytes: bytes) }
@@ -55,7 +59,8 @@ import Glibc
   #if canImport(Glibc)
   // These tests have processes of their own, because other tests' secrets count as locked too.
 
-  @Test(.enabled(if: mayLock(byteCount: 64 << 10)))
+  // The thread sanitizer makes mlock do nothing.
+  @Test(.enabled(if: mayLock(byteCount: 64 << 10)), .tags(.unsanitized))
   func `pages are locked and left out of core dumps`() async {
     await #expect(processExitsWith: .success) {
       for count in [16, 3000, 10_000] {
@@ -160,7 +165,8 @@ import Glibc
     }
   }
 
-  @Test func `empty pages are given back`() async {
+  // The thread sanitizer keeps its own memory out of core dumps, too.
+  @Test(.tags(.unsanitized)) func `empty pages are given back`() async {
     await #expect(processExitsWith: .success) {
       var secrets = (0..<10_000).map { Secret(bytes: [UInt8](repeating: 7, count: $0 % 3000)) }
       let many = try Mapping.pagesOfSecrets()

@@ -11,7 +11,9 @@ import Testing
 @testable import KeyringEtcd
 
 /// Many processes that use one cluster while its nodes fail.
-@Suite(.serialized) struct FleetStressTests {
+///
+/// These processes would have a sanitizer, too. Beside them, the nodes hardly find a leader.
+@Suite(.serialized, .tags(.stress, .unsanitized)) struct FleetStressTests {
   /// How long nodes fail: 10 seconds, or the time that `Scripts/stress` sets.
   private static let seconds =
     ProcessInfo.processInfo.environment["KEYRING_TEST_SECONDS"].flatMap(Int.init) ?? 10

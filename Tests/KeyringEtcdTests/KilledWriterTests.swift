@@ -7,7 +7,9 @@ import TestPrograms
 import Testing
 
 /// Processes that are killed while they rewrite a credential.
-@Suite(.serialized) struct KilledWriterTests {
+///
+/// These processes would have a sanitizer, too. Beside them, the nodes hardly find a leader.
+@Suite(.serialized, .tags(.kills, .unsanitized)) struct KilledWriterTests {
   @Test func `every reader finds a whole pair, and nothing is lost`() async throws {
     let (name, storage) = try await Cluster.shared.get().newWorkerStorage()
     var saved = 0

@@ -9,7 +9,7 @@ import Testing
 @testable import KeyringFile
 
 /// Many threads and several processes on one file.
-@Suite struct ConcurrencyTests {
+@Suite(.tags(.threads)) struct ConcurrencyTests {
   private let folder: TemporaryDirectory
   private var path: String { folder.path("secrets") }
   private var storage: EncryptedFileStorage {

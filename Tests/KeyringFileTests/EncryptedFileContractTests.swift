@@ -4,12 +4,15 @@
 import KeyringFile
 import KeyringStorage
 import KeyringTesting
+import TestPrograms
 import Testing
 
-@Suite struct EncryptedFileContractTests {
+@Suite(.tags(.threads)) struct EncryptedFileContractTests {
   static let rules = StorageContract.cases(for: EncryptedFileStorage.self)
 
-  @Test(arguments: rules) func `the storage keeps the contract`(rule: StorageContract) throws {
+  // The test of two storages is enough with a sanitizer.
+  @Test(.tags(.unsanitized), arguments: rules)
+  func `the storage keeps the contract`(rule: StorageContract) throws {
     let folder = try TemporaryDirectory()
     try rule.verify(folder.storage())
   }

@@ -9,7 +9,7 @@ import Testing
 @testable import KeyringFile
 
 /// Processes that are killed while they rewrite a credential.
-@Suite struct KilledWriterTests {
+@Suite(.tags(.kills)) struct KilledWriterTests {
   @Test func `every reader finds a whole pair, and nothing is lost`() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("secrets")

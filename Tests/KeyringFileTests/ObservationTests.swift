@@ -5,6 +5,7 @@ import Foundation
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 @testable import KeyringFile
@@ -12,7 +13,7 @@ import Testing
 /// Observations of a file that other storages change.
 ///
 /// The contract covers the changes by the observed storage itself.
-@Suite struct ObservationTests {
+@Suite(.tags(.threads)) struct ObservationTests {
   private let folder: TemporaryDirectory
   private let storage: EncryptedFileStorage
 

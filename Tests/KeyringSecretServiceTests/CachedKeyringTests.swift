@@ -16,14 +16,16 @@ import Testing
   private let service = PrivateSession.newService()
   private var key: ItemKey { .password(service: service, account: "account") }
 
-  @Test(
-    arguments: SecretServiceContractTests.unattended)
+  // SecretServiceContractTests test the same contract with a sanitizer.
+  @Test(.tags(.unsanitized), arguments: SecretServiceContractTests.unattended)
   func `each rule of the contract holds behind a cache`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage().cached()) }
   }
 
+  // SecretServiceContractTests test the same contract with a sanitizer.
   @Test(
     .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"),
+    .tags(.unsanitized),
     arguments: StorageContract.allCases.filter { $0.requirement == .locking })
   func `each rule of the contract holds behind a cache when locked`(rule: StorageContract) throws {
     let collection = try PasswordCollection()
@@ -63,7 +65,8 @@ import Testing
     #expect(try waitUntil { try cached.password(for: key) == nil })
   }
 
-  @Test func `writes of another process with this package are seen`() throws {
+  // The test has no sanitizer, because it mostly waits for the other process.
+  @Test(.tags(.unsanitized)) func `writes of another process with this package are seen`() throws {
     let cached = storage.cached()
     #expect(try cached.password(for: key) == nil)
     let worker = try Program.worker("change", service, "300")
@@ -90,7 +93,9 @@ import Testing
   }
 
   /// Gives each thread keys of its own, and all threads the same cache.
-  @Test func `threads never read a value that they have overwritten`() throws {
+  ///
+  /// The test repeats one thing many times, which would take too long with a sanitizer.
+  @Test(.tags(.unsanitized)) func `threads never read a value that they have overwritten`() throws {
     let cached = storage.cached()
     let shared = ItemKey.password(service: service, account: "shared")
     DispatchQueue.concurrentPerform(iterations: 4) { thread in
@@ -192,7 +197,8 @@ import Testing
     #expect(try waitUntil { try cached.password(for: StorageUse.key) == "new" })
   }
 
-  @Test func `the cache forgets a secret when its time is over`() throws {
+  // The test counts the locked memory, and a sanitizer replaces mlock.
+  @Test(.tags(.unsanitized)) func `the cache forgets a secret when its time is over`() throws {
     let cached = storage.cached(for: .seconds(4))
     try storage.setSecret(Secret(bytes: [UInt8](repeating: 7, count: 1 << 20)), for: key)
     let before = try LockedMemory.kilobytes()

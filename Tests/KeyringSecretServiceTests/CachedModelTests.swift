@@ -9,8 +9,9 @@ import Testing
 /// Random operations of two processes on the same items, one of them behind a cache.
 ///
 /// As soon as the keyring has reported a change, the cache gives the same answer as a read of the
-/// keyring.
-@Suite(.inPrivateSession, .timeLimit(.minutes(2))) struct CachedModelTests {
+/// keyring. The test repeats one thing many times, which would take too long with a sanitizer.
+@Suite(.inPrivateSession, .timeLimit(.minutes(2)), .tags(.unsanitized))
+struct CachedModelTests {
   @Test func `the cache agrees with the keyring`() throws {
     print("The seed of the cached model test is \(SeededGenerator.seed).")
     let storage = SecretServiceStorage()

@@ -9,8 +9,9 @@ import Testing
 /// Passwords of servers, as git-credential-libsecret stores them.
 ///
 /// The program is contrib/credential/libsecret of git 2.39.5. The tests use the attributes that it
-/// was observed to write.
-@Suite(.inPrivateSession) struct GitCredentialTests {
+/// was observed to write. They have no sanitizer, because they mostly wait for
+/// other programs.
+@Suite(.inPrivateSession, .tags(.unsanitized)) struct GitCredentialTests {
   /// The program that writes the item in place of git.
   enum Writer: CaseIterable {
     case secretTool

@@ -10,8 +10,9 @@ import Testing
 /// The memory of a program that reads the keyring again and again.
 ///
 /// The tests run in processes of their own. `KEYRING_TEST_READS` sets the number of reads.
-/// `.ci/check-memory-growth` does the same with libsecret's own function.
-@Suite struct GrowthTests {
+/// `.ci/check-memory-growth` does the same with libsecret's own function. The tests query malloc,
+/// which a sanitizer replaces.
+@Suite(.tags(.unsanitized)) struct GrowthTests {
   private static let reads =
     ProcessInfo.processInfo.environment["KEYRING_TEST_READS"].flatMap(Int.init)
     // With KeePassXC, memory grows once by some 35 kB, at some time. It doesn't grow again in

@@ -27,7 +27,9 @@ import Testing
   private static let rules = StorageContract.allCases.filter { $0 != .lockedItemsAreListed }
 
   /// The rules share a provider, because starting one takes longer than most of them.
-  @Test(arguments: Hiding.allCases)
+  ///
+  /// `SecretServiceContractTests` test the same contract with a sanitizer.
+  @Test(.tags(.unsanitized), arguments: Hiding.allCases)
   func `each rule of the contract holds on a hiding provider`(hiding: Hiding) throws {
     try service.quiet()
     try service.hide(hiding)

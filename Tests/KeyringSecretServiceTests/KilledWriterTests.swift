@@ -7,7 +7,9 @@ import KeyringStorage
 import Testing
 
 /// A process that is killed while it rewrites a credential.
-@Suite(.inPrivateSession) struct KilledWriterTests {
+///
+/// The test has no sanitizer, because it looks at another process, and waits for it.
+@Suite(.inPrivateSession, .tags(.kills, .unsanitized)) struct KilledWriterTests {
   @Test func `every reader finds a whole pair after a kill`() throws {
     let service = PrivateSession.newService()
     let storage = SecretServiceStorage()

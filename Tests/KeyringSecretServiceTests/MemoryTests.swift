@@ -12,7 +12,9 @@ import Testing
 ///
 /// Nothing may be left except what the caller still holds. Each test has a process of its own, so
 /// nothing else happens in it.
-@Suite struct MemoryTests {
+///
+/// With a sanitizer, a process has terabytes of memory, which would take too long to search.
+@Suite(.tags(.unsanitized)) struct MemoryTests {
   init() {
     // These processes resolve all functions when they start. Otherwise, the dynamic linker does so
     // at the first call. It saves the vector registers on the stack then, with what memcpy has just

@@ -71,7 +71,8 @@ import Testing
     #expect(await changes.next() == .removed(value))
   }
 
-  @Test func `quick changes end in the last value`() async throws {
+  // The test has no sanitizer, because it mostly waits for another process.
+  @Test(.tags(.unsanitized)) func `quick changes end in the last value`() async throws {
     var changes = try await storage.changes(matching: .key(key)).makeAsyncIterator()
     let worker = try Program.worker("change", service, "1000")
     #expect(await changes.next() == .created(key))

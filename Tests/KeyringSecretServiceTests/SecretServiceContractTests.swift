@@ -11,12 +11,14 @@ import Testing
     $0.requirement != .locking && $0.requirement != .collections
   }
 
-  @Test(arguments: unattended)
+  // The test of a named collection is enough with a sanitizer.
+  @Test(.tags(.unsanitized), arguments: unattended)
   func `the default collection keeps the contract`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage()) }
   }
 
-  @Test(.withSessionCollection, arguments: unattended)
+  // The test of a named collection is enough with a sanitizer.
+  @Test(.withSessionCollection, .tags(.unsanitized), arguments: unattended)
   func `the session collection keeps the contract`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(collection: .session)) }
   }

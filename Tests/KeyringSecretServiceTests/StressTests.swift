@@ -9,7 +9,9 @@ import Testing
 @testable import KeyringSecretService
 
 /// Many threads and several processes that use one keyring.
-@Suite(.inPrivateSession) struct StressTests {
+///
+/// The tests have no sanitizer, because they look at other processes, and wait for them.
+@Suite(.inPrivateSession, .tags(.stress, .unsanitized)) struct StressTests {
   private let service = PrivateSession.newService()
 
   /// Unlocks the keyring, because the workers don't ask the user.

@@ -8,8 +8,9 @@ import Testing
 /// Every pair of keys with different parts.
 ///
 /// The daemons replace items by subset. An item with {service} takes the place of one with
-/// {service, username}.
-@Suite(.inPrivateSession) struct SubsetTrapTests {
+/// {service, username}. The test repeats one thing many times, which would take too long with a
+/// sanitizer.
+@Suite(.inPrivateSession, .tags(.unsanitized)) struct SubsetTrapTests {
   static let shapes: [(kind: ItemKind, parts: [String])] =
     [.password, .credentials, ItemKind(rawValue: "of somebody's own")].flatMap { kind in
       [

@@ -7,7 +7,9 @@ import KeyringStorage
 import Testing
 
 /// An app that uses D-Bus and libsecret itself, in the same process.
-@Suite(.withOwnKeyring) struct AppsOwnConnectionTests {
+///
+/// The app keeps everything that it has opened until it exits. A sanitizer would report a leak.
+@Suite(.withOwnKeyring, .tags(.unsanitized)) struct AppsOwnConnectionTests {
   // The test has a process of its own, because it kills the session bus.
   @Test func `the connection and the main loop of an app are left alone`() async throws {
     await #expect(processExitsWith: .success) {

@@ -12,7 +12,7 @@ import Testing
 /// Writes to a provider that dies at any moment.
 ///
 /// Afterwards an item is there as before or after a write, and always as a whole.
-@Suite(.inPrivateSession) struct ProviderDeathTests {
+@Suite(.inPrivateSession, .tags(.kills)) struct ProviderDeathTests {
   private let bus: PrivateBus
   private let provider: any MortalProvider
 

@@ -76,7 +76,10 @@ import Testing
   }
 
   /// Threads rewrite values while the provider is killed and started again.
-  @Test func `an acknowledged write is there after the provider is killed`() throws {
+  ///
+  /// The test has no sanitizer, because it mostly waits for the provider.
+  @Test(.tags(.unsanitized))
+  func `an acknowledged write is there after the provider is killed`() throws {
     let storage = bus.storage(.never)
     let writers = (0..<4).map { Writer(number: $0, storage) }
     let isOver = Atomic(false)

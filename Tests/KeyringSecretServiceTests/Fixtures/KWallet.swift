@@ -70,15 +70,10 @@ final class KWallet: MortalProvider {
 
   /// Makes a wallet as pam_kwallet does at the login of a user who may not have one yet.
   private func makeWallet(_ name: String) throws {
-    let hash = """
-      import hashlib, os, sys
-      salt = os.urandom(56)
-      with open(sys.argv[1], "wb") as file: file.write(salt)
-      hash = hashlib.pbkdf2_hmac("sha512", b"", salt, 50_000, 56)
-      print("[%s]" % ", ".join("byte %d" % byte for byte in hash), end="")
-      """
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../Fixtures/new-wallet-key.py").path
     let made = try Program(
-      "/usr/bin/python3", ["-I", "-c", hash, home + "/kwalletd/\(name).salt"]
+      "/usr/bin/python3", ["-I", script, home + "/kwalletd/\(name).salt"]
     ).finish()
     let kwallet = Provider.kwalletProgram
     let object = kwallet == "ksecretd" ? "/ksecretd" : "/modules/\(kwallet)"

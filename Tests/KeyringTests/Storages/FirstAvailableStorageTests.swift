@@ -5,6 +5,7 @@ import Keyring
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 /// A choice among storages, some of which are not available.
@@ -15,7 +16,8 @@ import Testing
 
   private var storage: FirstAvailableStorage { FirstAvailableStorage([first, second]) }
 
-  @Test(arguments: StorageContract.cases(for: FirstAvailableStorage.self))
+  // Other tests of the contract are enough with a sanitizer.
+  @Test(.tags(.unsanitized), arguments: StorageContract.cases(for: FirstAvailableStorage.self))
   func `the chosen storage keeps the contract`(rule: StorageContract) throws {
     first.fail(.read, with: .noSessionBus)
     try rule.verify(storage)

@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+// `.ci/check-dependencies` builds a copy of this package, and sets these variables. One without a
+// trait uses the default traits.
+let path = Context.environment["CLIENT_DEPENDENCY"] ?? "../.."
+let product = Context.environment["CLIENT_PRODUCT"] ?? "Keyring"
+var traits: Set<Package.Dependency.Trait> = [.defaults]
+if let trait = Context.environment["CLIENT_TRAIT"] { traits.insert(.trait(name: trait)) }
+
+let package = Package(
+  name: "DependencyClient",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "swift-keyring", path: path, traits: traits)],
+  targets: [
+    .executableTarget(
+      name: "Client", dependencies: [.product(name: product, package: "swift-keyring")])
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Testing
+
+/// The tags by which the scripts select tests, with the help of `Tests/Fixtures/tagged-tests`.
+extension Tag {
+  /// Marks tests that use one keyring from many threads or processes at once, for a long time.
+  ///
+  /// `Scripts/stress` runs them on each provider that can bear them.
+  @Tag package static var stress: Self
+
+  /// Marks tests that kill writers or keyrings at any moment, again and again.
+  ///
+  /// `Scripts/stress` runs them with many more kills.
+  @Tag package static var kills: Self
+
+  /// Marks tests of code that threads share.
+  ///
+  /// `.ci/sanitize` runs them with the thread sanitizer, and all tests of some modules, which need
+  /// no tag.
+  @Tag package static var threads: Self
+
+  /// Marks tests that can't run with a sanitizer, or that find no more with it than other tests.
+  ///
+  /// `.ci/sanitize` leaves them out. A comment at the test has the reason.
+  @Tag package static var unsanitized: Self
+}
