@@ -211,6 +211,27 @@ import Testing
     await expect(.damaged) { try await storage.setPassword("lost", for: key) }
   }
 
+  @Test func `keys from before they were wrapped again are refused`() async throws {
+    let old = try await values(namespace.meta) + values(namespace.keys)
+    try await cluster.storage("next-key", key: .keyFile(at: cluster.path("next-key"))).initialize()
+    try await storage.rewrapKeys(with: .keyFile(at: cluster.path("next-key")))
+    #expect(try await storage.password(for: key) == "first")
+    for value in old { try await put(value.key, value.value) }
+    await expect(.damaged) { _ = try await storage.password(for: key) }
+    await expect(.damaged) { try await storage.setPassword("lost", for: key) }
+  }
+
+  @Test func `a data key of another namespace opens nothing`() async throws {
+    let other = try await cluster.newStorage()
+    let otherNamespace = try #require(Namespace(other.fleet.settings.namespace))
+    let otherKeys = try await values(otherNamespace.keys)
+    let foreign = try #require(otherKeys.first(where: { $0.key != otherNamespace.rootKey }))
+    let keys = try #require(storage.fleet.currentKeys)
+    try await put(namespace.dataKey(keys.primary.id), foreign.value)
+    await #expect(throws: SecureStorageError.self) { try await laterProcess().password(for: key) }
+    #expect(try await laterProcess().diagnose(writing: false).failure != nil)
+  }
+
   @Test func `a data key that was removed isn't accepted again`() async throws {
     let oldKeys = try await values(namespace.keys)
     let oldItems = try await values(namespace.items)
@@ -222,6 +243,41 @@ import Testing
     for value in oldItems { try await put(value.key, value.value) }
     await expect(.damaged) { _ = try await storage.password(for: key) }
     await expect(.damaged) { _ = try await laterProcess().password(for: key) }
+    try await expectFinding(
+      "is encrypted with a key that the namespace doesn't have", in: laterProcess())
+  }
+
+  @Test func `a data key that is missing doesn't make items look absent`() async throws {
+    let dataKey = try #require(
+      try await values(namespace.keys).first(where: { $0.key != namespace.rootKey }))
+    try await remove(dataKey.key)
+    let later = laterProcess()
+    let error = await expect(.damaged) { _ = try await later.password(for: key) }
+    #expect(error?.message.contains("a data key is missing") == true)
+    await expect(.damaged) { _ = try await later.items(matching: .service("service")) }
+    await expect(.damaged) { try await later.setPassword("lost", for: key) }
+    await expect(.damaged) { try await later.initialize() }
+    try await expectFinding("a data key is missing", in: later)
+    #expect(try await later.diagnose(writing: false).failure?.code == .damaged)
+    // A process that has read the key before goes on.
+    #expect(try await storage.password(for: key) == "first")
+    try await put(dataKey.key, dataKey.value)
+    #expect(try await later.password(for: key) == "first")
+  }
+
+  @Test func `items whose data key goes missing during its replacement are damaged`() async throws {
+    let keys = try #require(storage.fleet.currentKeys)
+    // The replacement begins, and the items still have the old key.
+    let changes = try await keys.addingDataKey(
+      .keyFile(at: cluster.path("key")), storage.fleet.keyRequest(.opening))
+    for change in changes { try await put(change.key, try #require(change.value)) }
+    #expect(try await laterProcess().password(for: key) == "first")
+    try await remove(namespace.dataKey(keys.primary.id))
+    for process in [storage, laterProcess()] {
+      await expect(.damaged) { _ = try await process.password(for: key) }
+      await expect(.damaged) { try await process.rotateDataKey() }
+    }
+    try await expectFinding("a data key is missing", in: laterProcess())
   }
 
   @Test func `an item that can't be read doesn't end an observation`() async throws {

@@ -91,6 +91,15 @@ import Testing
     #expect(try await other.password(for: key) == nil)
   }
 
+  @Test func `a copy of a removal that arrives late removes nothing`() async throws {
+    try await storage.setPassword("first", for: key)
+    transport.fail(.held)
+    #expect(try await storage.remove(key))
+    try await other.setPassword("second", for: key)
+    #expect(await transport.release().count == 1)
+    #expect(try await other.password(for: key) == "second")
+  }
+
   @Test func `an addition that lost to another one is never done`() async throws {
     transport.fail(.held)
     try await other.setPassword("theirs", for: key)

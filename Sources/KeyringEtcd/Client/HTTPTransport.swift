@@ -134,7 +134,7 @@ final class HTTPTransport: EtcdTransport {
       switch error {
       case let failure as EtcdFailure: failure.cause
       case let error as HTTPClientError where error == .cancelled: .canceled
-      case let error as HTTPClientError where error == .deadlineExceeded: .timedOut
+      case let error as HTTPClientError where error.isTimeout: .timedOut
       // A load balancer whose node is down closes the connection.
       case NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])): .unreachable("\(error)")
       case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: .untrusted("\(error)")
@@ -276,6 +276,13 @@ extension Task<Bool, Never> {
 
 /// The end of a request whose other lines aren't needed.
 private struct EndOfInterest: Error {}
+
+extension HTTPClientError {
+  /// Indicates whether a node didn't answer, or not even the handshake of a connection.
+  fileprivate var isTimeout: Bool {
+    [.deadlineExceeded, .tlsHandshakeTimeout, .connectTimeout].contains(self)
+  }
+}
 
 extension HTTPClient.Task<[UInt8]> {
   /// Waits for the reply, and cancels the request if the task is cancelled.

@@ -22,7 +22,7 @@ import Testing
     let storage = EtcdStorage(
       endpoints: ["https://127.0.0.1:1"], namespace: "test", key: .keyFile(at: cluster.path("key")),
       tls: cluster.tls, timeout: .seconds(1))
-    let error = await expect(.noProvider) { try await read(storage) }
+    let error = await expect(.noProvider, within: .seconds(1)) { try await read(storage) }
     #expect(error?.message == "No node of the cluster can be reached.")
     try await expectFinding("It can't be reached.", in: storage)
     // The observation that the cache begins has used up the time.
@@ -190,7 +190,9 @@ import Testing
       endpoints: ["https://127.0.0.1:1", cluster.nodes[0].endpoint],
       namespace: other.fleet.settings.namespace, key: .keyFile(at: cluster.path("key")),
       tls: cluster.tls, timeout: .seconds(5))
-    for _ in 0..<10 { try await storage.setPassword("s3cret", for: key) }
+    for _ in 0..<10 {
+      try await expecting(within: .atOnce) { try await storage.setPassword("s3cret", for: key) }
+    }
   }
 
   @Test func `the cluster's certificate is of another authority`() async throws {
@@ -198,7 +200,9 @@ import Testing
     let tls = EtcdTLS(
       authorities: cluster.path("stranger.pem"), certificate: cluster.path("client.pem"),
       privateKey: cluster.path("client.key"))
-    let error = await expect(.accessDenied) { try await read(cluster.storage(tls: tls)) }
+    let error = await expect(.accessDenied, within: .atOnce) {
+      try await read(cluster.storage(tls: tls))
+    }
     #expect(error?.message.contains("certificate") == true)
     try await expectFinding("certificate", in: cluster.storage(tls: tls))
   }
@@ -206,7 +210,9 @@ import Testing
   @Test func `the cluster's certificate has expired`() async throws {
     let cluster = try Cluster(
       count: 1, options: ["--cert-file", "@expired.pem", "--key-file", "@expired.key"])
-    let error = await expect(.accessDenied) { try await read(cluster.storage()) }
+    let error = await expect(.accessDenied, within: .atOnce) {
+      try await read(cluster.storage())
+    }
     #expect(error?.message.contains("certificate") == true)
     try await expectFinding("certificate", in: cluster.storage())
   }
@@ -214,7 +220,9 @@ import Testing
   @Test func `the cluster asks for a certificate`() async throws {
     let cluster = try Cluster.shared.get()
     let tls = EtcdTLS(authorities: cluster.path("authority.pem"))
-    let error = await expect(.accessDenied) { try await read(cluster.storage(tls: tls)) }
+    let error = await expect(.accessDenied, within: .atOnce) {
+      try await read(cluster.storage(tls: tls))
+    }
     #expect(error?.message.contains("certificate") == true)
   }
 
@@ -223,7 +231,9 @@ import Testing
     let tls = EtcdTLS(
       authorities: cluster.path("authority.pem"), certificate: cluster.path("expired.pem"),
       privateKey: cluster.path("expired.key"))
-    let error = await expect(.accessDenied) { try await read(cluster.storage(tls: tls)) }
+    let error = await expect(.accessDenied, within: .atOnce) {
+      try await read(cluster.storage(tls: tls))
+    }
     #expect(error?.message.contains("certificate") == true)
     try await expectFinding("certificate", in: cluster.storage(tls: tls))
   }
@@ -237,7 +247,7 @@ import Testing
 
   @Test func `the gateway is off`() async throws {
     let cluster = try Cluster(count: 1, options: ["--enable-grpc-gateway=false"])
-    let error = await expect(.noProvider) { try await read(cluster.storage()) }
+    let error = await expect(.noProvider, within: .atOnce) { try await read(cluster.storage()) }
     #expect(error?.recoverySuggestion?.contains("enable-grpc-gateway") == true)
     try await expectFinding("etcd's JSON gateway", in: cluster.storage())
   }
@@ -246,7 +256,7 @@ import Testing
     let cluster = try Cluster(count: 1, options: ["--max-request-bytes", "10000"])
     let storage = try await cluster.newStorage()
     let large = String(repeating: "x", count: 100_000)
-    let error = await expect(.invalidArgument) {
+    let error = await expect(.invalidArgument, within: .atOnce) {
       try await storage.setPassword(large, for: key)
     }
     #expect(error?.argument == "secret")
@@ -260,7 +270,9 @@ import Testing
     let large = String(repeating: "x", count: 500_000)
     let second = ItemKey.password(service: "service", account: "second")
     let error = await expect(.other) {
-      for _ in 0..<100 { try await storage.setPassword(large, for: second) }
+      for _ in 0..<100 {
+        try await expecting(within: .atOnce) { try await storage.setPassword(large, for: second) }
+      }
     }
     #expect(error?.message == "The cluster's database is full.")
     #expect(try await storage.password(for: key) == "kept")

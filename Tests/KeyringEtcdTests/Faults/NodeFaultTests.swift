@@ -41,9 +41,13 @@ import Testing
     case .followerFrozen: follower.suspend()
     case .followerCutOff: try follower.isolate()
     }
-    try await storage.save(SecureItem(key: key, secret: Secret("second")), mode: .update)
-    #expect(try await storage.password(for: key) == "second")
-    events.wait(for: .changed(.replaced(key)))
+    // One node may have a second for its answer, and the election may take two more.
+    try await expecting(within: .seconds(3)) {
+      try await storage.save(SecureItem(key: key, secret: Secret("second")), mode: .update)
+      #expect(try await storage.password(for: key) == "second")
+    }
+    // The watch notices after seven seconds that its node is lost.
+    await expecting(within: .seconds(10)) { events.wait(for: .changed(.replaced(key))) }
     switch fault {
     case .leaderKilled, .followerKilled:
       try await expectFinding("It can't be reached.", in: storage)
@@ -78,8 +82,10 @@ import Testing
     #expect(try await hasty.password(for: key) == "first")
     cluster.nodes[0].kill()
     cluster.nodes[1].kill()
-    await expect(.connectionLost) { _ = try await hasty.password(for: key) }
-    await expect(.connectionLost) { try await hasty.setPassword("second", for: key) }
+    await expect(.connectionLost, within: .seconds(4)) { _ = try await hasty.password(for: key) }
+    await expect(.connectionLost, within: .seconds(4)) {
+      try await hasty.setPassword("second", for: key)
+    }
     try await expectFinding("no leader", in: hasty)
     events.wait(for: .interrupted)
     try Cluster.start(Array(cluster.nodes[0...1]))
@@ -88,6 +94,31 @@ import Testing
     try await storage.setPassword("third", for: key)
     #expect(try await storage.password(for: key) == "third")
     events.wait(for: .resumed)
+  }
+
+  @Test func `while no node answers, there is an error in time`() async throws {
+    let name = storage.fleet.settings.namespace
+    let reader = cluster.storage(name, timeout: .seconds(8))
+    let writer = cluster.storage(name, timeout: .seconds(4))
+    #expect(try await reader.password(for: key) == "first")
+    // Without a lease, the next write wouldn't be sent.
+    try await writer.setPassword("second", for: key)
+    for node in cluster.nodes { node.suspend() }
+    await expecting(within: .seconds(7)) { events.wait(for: .interrupted) }
+    let write = await expect(.connectionLost, within: .seconds(4)) {
+      try await writer.setPassword("third", for: key)
+    }
+    #expect(write?.message == "No node of the cluster reported whether the change was made.")
+    // After five seconds, the handshakes with the other nodes end.
+    let read = await expect(.timedOut, within: .seconds(8)) {
+      _ = try await reader.password(for: key)
+    }
+    #expect(read?.message == "No node of the cluster answered in time.")
+    for node in cluster.nodes { node.suspend(false) }
+    events.wait(for: .resumed)
+    let value = try await writer.password(for: key)
+    #expect(["second", "third"].contains(value))
+    #expect(try await reader.password(for: key) == value)
   }
 
   @Test func `a cluster may be restarted`() async throws {
@@ -167,7 +198,7 @@ import Testing
   @Test func `a watch whose revision was compacted reports what has changed`() async throws {
     // The watch's node doesn't answer while the change is made and compacted.
     for node in cluster.nodes { node.suspend() }
-    events.wait(for: .interrupted)
+    await expecting(within: .seconds(7)) { events.wait(for: .interrupted) }
     for node in cluster.nodes { node.suspend(false) }
     let other = cluster.storage(storage.fleet.settings.namespace)
     let second = ItemKey.password(service: "service", account: "second")

@@ -11,22 +11,34 @@ import Testing
 
 /// A user of the cluster can do what the roles allow, and everything else is an error.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct UserTests {
+  /// A cluster with users, which the tests share.
+  private static let shared = Task<Cluster, any Error> {
+    let cluster = try Cluster(options: ["--auth-token-ttl", "2"])
+    try await cluster.enableUsers()
+    return cluster
+  }
+
   private let cluster: Cluster
   /// The storage of an operator.
   private let operators: EtcdStorage
-  private let user = EtcdUser(name: "mail", password: Secret("mail's password"))
+  /// Each test has users and roles of its own.
+  private let name = UUID().uuidString
+  private let user: EtcdUser
+  /// The roles for the items of two services.
+  private var mail: String { "mail-\(name)" }
+  private var web: String { "web-\(name)" }
   /// The storage of a service.
   private let storage: EtcdStorage
   private let key = ItemKey.password(service: "mail", account: "account")
   private let foreign = ItemKey.password(service: "web", account: "account")
 
   init() async throws {
-    cluster = try Cluster(count: 1, options: ["--auth-token-ttl", "2"])
-    try await cluster.enableUsers()
+    user = EtcdUser(name: name, password: Secret("mail's password"))
+    cluster = try await Self.shared.value
     operators = try await cluster.newStorage()
-    try await cluster.add(user)
-    try await cluster.grant("mail", operators.permissions(for: key), to: user)
     storage = cluster.storage(operators.fleet.settings.namespace, user: user)
+    try await cluster.add(user)
+    try await cluster.grant(mail, operators.permissions(for: key), to: user)
     try await operators.setPassword("first", for: key)
     try await operators.setPassword("theirs", for: foreign)
   }
@@ -35,10 +47,16 @@ import Testing
     #expect(try await storage.password(for: key) == "first")
     try await storage.setPassword("second", for: key)
     #expect(try await operators.password(for: key) == "second")
-    let error = await expect(.accessDenied) { _ = try await storage.password(for: foreign) }
-    #expect(error?.message == "The user mail may not do this in the cluster.")
-    await expect(.accessDenied) { try await storage.setPassword("ours", for: foreign) }
-    await expect(.accessDenied) { _ = try await storage.items(matching: .service("web")) }
+    let error = await expect(.accessDenied, within: .atOnce) {
+      _ = try await storage.password(for: foreign)
+    }
+    #expect(error?.message == "The user \(name) may not do this in the cluster.")
+    await expect(.accessDenied, within: .atOnce) {
+      try await storage.setPassword("ours", for: foreign)
+    }
+    await expect(.accessDenied, within: .atOnce) {
+      _ = try await storage.items(matching: .service("web"))
+    }
     #expect(try await operators.password(for: foreign) == "theirs")
     // A list without a service has what the user may read.
     #expect(try await storage.items(matching: ItemQuery()).map(\.key) == [key])
@@ -59,12 +77,14 @@ import Testing
   @Test func `a role that is revoked ends the watch`() async throws {
     let events = EventLog()
     let subscription = try await storage.observeWithoutBlocking(nil, events.append)
-    try await cluster.revoke("mail", from: user)
-    events.wait(for: .interrupted)
-    await expect(.accessDenied) { _ = try await storage.password(for: key) }
-    await expect(.accessDenied) { _ = try await storage.items(matching: ItemQuery()) }
-    try await expectFinding("The user mail may not do this", in: storage)
-    try await cluster.call("/v3/auth/user/grant", ["user": user.name, "role": "mail"])
+    try await cluster.revoke(mail, from: user)
+    await expecting(within: .seconds(7)) { events.wait(for: .interrupted) }
+    await expect(.accessDenied, within: .atOnce) { _ = try await storage.password(for: key) }
+    await expect(.accessDenied, within: .atOnce) {
+      _ = try await storage.items(matching: ItemQuery())
+    }
+    try await expectFinding("The user \(name) may not do this", in: storage)
+    try await cluster.call("/v3/auth/user/grant", ["user": user.name, "role": mail])
     events.wait(for: .resumed)
     try await operators.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
@@ -73,13 +93,13 @@ import Testing
   }
 
   @Test func `a user who loses one of several roles keeps the items of the others`() async throws {
-    try await cluster.grant("web", operators.permissions(for: foreign), to: user)
+    try await cluster.grant(web, operators.permissions(for: foreign), to: user)
     let events = EventLog()
     let subscription = try await storage.observeWithoutBlocking(nil, events.append)
     // A write with a lease that both services use.
     try await storage.setPassword("ours", for: foreign)
     events.wait(for: .changed(.replaced(foreign)))
-    try await cluster.revoke("web", from: user)
+    try await cluster.revoke(web, from: user)
     try await storage.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     events.wait(for: .mayHaveChanged(nil))
@@ -94,7 +114,7 @@ import Testing
     let events = EventLog()
     let subscription = try await cached.observeWithoutBlocking(nil, events.append)
     await expect(.accessDenied) { _ = try await cached.password(for: foreign) }
-    try await cluster.grant("web", operators.permissions(for: foreign), to: user)
+    try await cluster.grant(web, operators.permissions(for: foreign), to: user)
     #expect(try await cached.password(for: foreign) == "theirs")
     events.wait(for: .changed(.created(foreign)))
     for value in ["second", "third"] {
@@ -129,13 +149,32 @@ import Testing
       try await cluster.call("/v3/kv/range", request, token: token)
     }
     #expect(error?.refusal?.code == 16)
-    #expect(try await storage.password(for: key) == "first")
+    let password = try await expecting(within: .atOnce) { try await storage.password(for: key) }
+    #expect(password == "first")
+  }
+
+  @Test func `a program without a token waits longer for a node that is frozen`() async throws {
+    let leader = try await cluster.leader()
+    // An administrator's requests go to the first node.
+    let node = try #require(cluster.nodes.dropFirst().first { $0 !== leader })
+    node.suspend()
+    defer { node.suspend(false) }
+    // Each program begins with any of the nodes.
+    for _ in 0..<5 {
+      let program = cluster.storage(operators.fleet.settings.namespace, user: user)
+      let password = try await expecting(within: .seconds(3)) {
+        try await program.password(for: key)
+      }
+      #expect(password == "first")
+    }
   }
 
   @Test func `a wrong password is refused`() async throws {
     let wrong = EtcdUser(name: user.name, password: Secret("wrong"))
     let storage = cluster.storage(operators.fleet.settings.namespace, user: wrong)
-    let error = await expect(.accessDenied) { _ = try await storage.password(for: key) }
+    let error = await expect(.accessDenied, within: .atOnce) {
+      _ = try await storage.password(for: key)
+    }
     #expect(error?.message == "The cluster refuses the password of the user.")
     try await expectFinding("refuses the password", in: storage)
   }
@@ -145,7 +184,9 @@ import Testing
     let storage = EtcdStorage(
       endpoints: settings.endpoints, namespace: settings.namespace,
       key: .keyFile(at: cluster.path("key")), tls: cluster.tls)
-    let error = await expect(.accessDenied) { _ = try await storage.password(for: key) }
+    let error = await expect(.accessDenied, within: .atOnce) {
+      _ = try await storage.password(for: key)
+    }
     #expect(error?.message == "A program without a user may not do this in the cluster.")
   }
 
@@ -154,7 +195,9 @@ import Testing
       authorities: cluster.path("authority.pem"), certificate: cluster.path("named.pem"),
       privateKey: cluster.path("named.key"))
     let storage = cluster.storage(operators.fleet.settings.namespace, tls: tls, user: user)
-    let error = await expect(.noProvider) { _ = try await storage.password(for: key) }
+    let error = await expect(.noProvider, within: .atOnce) {
+      _ = try await storage.password(for: key)
+    }
     #expect(error?.recoverySuggestion == "Use a client certificate without a common name.")
     #expect(
       try await storage.diagnose(writing: false).findings.contains {

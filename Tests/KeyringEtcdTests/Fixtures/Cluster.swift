@@ -19,11 +19,20 @@ final class Cluster: Sendable {
     private let index: Int
     private let arguments: [String]
     private let network: PeerNetwork?
+    private let environment: [String: String]
     private let program = Mutex<Program?>(nil)
+    private let lastLine = Mutex("")
 
-    init(_ index: Int, endpoint: String, _ arguments: [String], _ network: PeerNetwork?) {
+    /// The line of the log that says that the node serves clients.
+    var readyLine: String { lastLine.withLock { $0 } }
+
+    init(
+      _ index: Int, endpoint: String, _ arguments: [String], _ network: PeerNetwork?,
+      environment: [String: String]
+    ) {
       (self.index, self.endpoint) = (index, endpoint)
       (self.arguments, self.network) = (arguments, network)
+      self.environment = (network?.environment(of: index) ?? [:]).merging(environment) { $1 }
     }
 
     /// Starts the node, and returns a semaphore that it signals when it serves clients.
@@ -31,14 +40,15 @@ final class Cluster: Sendable {
       // A node may live longer than the tests. If it had their output, "swift test" would wait for its end.
       let silence = FileHandle(forWritingAtPath: "/dev/null") ?? .standardError
       let program = try Program(
-        "etcd", arguments, environment: network?.environment(of: index) ?? [:],
-        complaints: silence)
+        "etcd", arguments, environment: environment, complaints: silence)
       self.program.withLock { $0 = program }
       let isReady = DispatchSemaphore(value: 0)
       // Without a reader of its log, the node would block.
-      Thread {
+      Thread { [weak self] in
         while let line = try? program.readLine(), !line.isEmpty {
-          if line.contains("serving client traffic") { isReady.signal() }
+          guard line.contains("serving client traffic") else { continue }
+          self?.lastLine.withLock { $0 = line }
+          isReady.signal()
         }
       }.start()
       return isReady
@@ -88,8 +98,12 @@ final class Cluster: Sendable {
   ///   - count: The number of nodes.
   ///   - options: More options of the nodes, in which `@` stands for the folder.
   ///   - hasNetwork: A Boolean value that indicates whether nodes can be cut off.
+  ///   - environments: More environment variables of some nodes, by the index of the node.
   /// - Throws: An error if a node doesn't start.
-  init(count: Int = 3, options: [String] = [], hasNetwork: Bool = false) throws {
+  init(
+    count: Int = 3, options: [String] = [], hasNetwork: Bool = false,
+    environments: [Int: [String: String]] = [:]
+  ) throws {
     // Scripts/test sets a folder in memory, because nothing has to outlive the tests.
     folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("swift-keyring-etcd-\(UUID().uuidString)")
@@ -119,7 +133,8 @@ final class Cluster: Sendable {
           "--peer-trusted-ca-file", path("authority.pem"), "--peer-client-cert-auth",
           "--heartbeat-interval", "50", "--election-timeout", "500",
           "--logger", "zap", "--log-outputs", "stdout",
-        ] + options.map { $0.replacing("@", with: folder.path + "/") }, network)
+        ] + options.map { $0.replacing("@", with: folder.path + "/") }, network,
+        environment: environments[index] ?? [:])
     }
     try Self.start(nodes)
   }

@@ -6,16 +6,43 @@ import KeyringStorage
 import Testing
 
 /// Expects that a closure throws an error with a code, and returns the error.
+///
+/// The default bound is that of `Cluster.storage`.
 @discardableResult
 func expect(
-  _ code: SecureStorageError.Code, sourceLocation: SourceLocation = #_sourceLocation,
-  _ body: () async throws -> Void
+  _ code: SecureStorageError.Code, within bound: Duration = .seconds(20),
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
 ) async -> SecureStorageError? {
-  let error = await #expect(throws: SecureStorageError.self, sourceLocation: sourceLocation) {
-    try await body()
+  let error = await expecting(within: bound, sourceLocation: sourceLocation) {
+    await #expect(throws: SecureStorageError.self, sourceLocation: sourceLocation) {
+      try await body()
+    }
   }
   #expect(error?.code == code, sourceLocation: sourceLocation)
   return error
+}
+
+/// Runs a closure, and expects that it ends within a bound.
+///
+/// The bound is the one that the documentation promises. A slow machine has a few seconds more.
+@discardableResult
+func expecting<Result>(
+  within bound: Duration, sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: () async throws -> Result
+) async rethrows -> Result {
+  let start = ContinuousClock.now
+  defer {
+    let time = ContinuousClock.now - start
+    #expect(time < bound + .seconds(6), sourceLocation: sourceLocation)
+  }
+  return try await body()
+}
+
+extension Duration {
+  /// The bound of what the first answer of a node shows.
+  ///
+  /// A node has one second for its answer.
+  static var atOnce: Duration { .seconds(1) }
 }
 
 /// Expects that the diagnosis of a storage has a finding with some of these words, and says what to do about it.

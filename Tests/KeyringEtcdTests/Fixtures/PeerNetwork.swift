@@ -124,7 +124,7 @@ func boundSocket() throws -> (socket: Int32, port: UInt16) {
   throw POSIXError(.EADDRINUSE)
 }
 
-private func withLoopbackAddress<Result>(
+func withLoopbackAddress<Result>(
   _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
 ) -> Result {
   var address = sockaddr_in()

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Etcd && os(Linux)
+import Foundation
+import Keyring
+import KeyringStorage
+import TestPrograms
+import Testing
+
+@testable import KeyringEtcd
+
+/// The clock of a node dates its log, and nothing else.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct NodeClockTests {
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  @Test func `a leader whose clock is an hour ahead changes nothing`() async throws {
+    let library = try otherClock()
+    defer { try? FileManager.default.removeItem(atPath: library) }
+    let cluster = try Cluster(environments: [
+      0: ["LD_PRELOAD": library, "CLOCK_OFFSET": "3600", "TZ": "UTC"], 1: ["TZ": "UTC"],
+    ])
+    let ahead = cluster.nodes[0]
+    #expect(try startTime(of: ahead).timeIntervalSinceNow > 3000)
+    #expect(try startTime(of: cluster.nodes[1]).timeIntervalSinceNow < 60)
+    try await makeLeader(ahead, of: cluster)
+
+    let other = try await cluster.newStorage()
+    let storage = EtcdStorage(
+      endpoints: [ahead.endpoint], namespace: other.fleet.settings.namespace,
+      key: .keyFile(at: cluster.path("key")), tls: cluster.tls)
+    let events = EventLog()
+    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    try await other.setPassword("first", for: key)
+    events.wait(for: .changed(.created(key)))
+    #expect(try await storage.password(for: key) == "first")
+    try await storage.setPassword("second", for: key)
+    events.wait(for: .changed(.replaced(key)))
+    #expect(try await other.password(for: key) == "second")
+    subscription.cancel()
+  }
+
+  @Test func `a leader whose clock is an hour ahead ends leases in time`() async throws {
+    let library = try otherClock()
+    defer { try? FileManager.default.removeItem(atPath: library) }
+    let cluster = try Cluster(
+      count: 1,
+      environments: [0: ["LD_PRELOAD": library, "CLOCK_OFFSET": "3600", "TZ": "UTC"]])
+    #expect(try startTime(of: cluster.nodes[0]).timeIntervalSinceNow > 3000)
+    let (short, long) = (EtcdKey("/short"), EtcdKey("/long"))
+    for (key, seconds) in [(short, 2), (long, 600)] {
+      let reply = try await cluster.call("/v3/lease/grant", LeaseRequest(seconds: seconds))
+      let lease = try JSONDecoder().decode(LeaseReply.self, from: Data(reply)).id.value
+      try await cluster.call("/v3/kv/txn", Transaction(success: [.put(key, [1], lease: lease)]))
+    }
+    while try await exists(short, in: cluster) {}
+    #expect(try await exists(long, in: cluster))
+  }
+
+  private func exists(_ key: EtcdKey, in cluster: Cluster) async throws -> Bool {
+    let reply = try await cluster.call("/v3/kv/range", RangeRequest(key))
+    return try !JSONDecoder().decode(RangeReply.self, from: Data(reply)).values.isEmpty
+  }
+
+  /// Compiles a library that gives a node another clock, and returns its path.
+  private func otherClock() throws -> String {
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../Fixtures/clock.c").path
+    let library = FileManager.default.temporaryDirectory
+      .appendingPathComponent("swift-keyring-clock-\(UUID().uuidString).so").path
+    let script = "exec \"$(command -v clang || command -v cc)\" -shared -fPIC -O1 -o \"$1\" \"$0\""
+    let compiler = try Program("sh", ["-c", script, source, library])
+    try #require(try compiler.finish().status == 0)
+    return library
+  }
+
+  /// Returns the time of a node's clock when it began to serve clients.
+  private func startTime(of node: Cluster.Node) throws -> Date {
+    let words = node.readyLine.split(separator: "\"")
+    let index = try #require(words.firstIndex(of: "ts")) + 2
+    // The time has fractions of a second, which the style doesn't parse.
+    return try Date(words[index].prefix(19) + "Z", strategy: .iso8601)
+  }
+
+  private func makeLeader(_ node: Cluster.Node, of cluster: Cluster) async throws {
+    struct Status: Decodable {
+      struct Header: Decodable {
+        let member: String
+        enum CodingKeys: String, CodingKey { case member = "member_id" }
+      }
+      let header: Header
+    }
+    let leader = try await cluster.leader()
+    if leader === node { return }
+    let reply = try await cluster.call(
+      "/v3/maintenance/status", [String: String](), to: node)
+    let member = try JSONDecoder().decode(Status.self, from: Data(reply)).header.member
+    try await cluster.call(
+      "/v3/maintenance/transfer-leadership", ["targetID": member], to: leader)
+    while try await !cluster.isLeader(node) {}
+  }
+}
+#endif
