@@ -19,7 +19,8 @@ struct MigrationTransfer: Sendable {
       try destination.validate(item)
       _ = try destination.requireSecret(item)
       guard keys.insert(item.key).inserted else {
-        throw failure(.ambiguous, .read, "The source has several items for \(item.key).")
+        throw destination.error(
+          .ambiguous, during: .read, message: "The source has several items for \(item.key).")
       }
     }
   }
@@ -57,8 +58,8 @@ struct MigrationTransfer: Sendable {
     if isAnyFound, let storage = source.storage,
       try destination.sharesItems(with: storage)
     {
-      throw SecureStorageError(
-        .invalidArgument, operation: .migrate, backendName: destination.backendName,
+      throw destination.error(
+        .invalidArgument, during: .migrate,
         message: "The source and the destination are the same storage.", argument: "destination")
     }
   }
@@ -77,8 +78,9 @@ struct MigrationTransfer: Sendable {
         guard let other = found[item.key], other.hasValue(of: item),
           alreadyPresent.contains(item.key) || other.hasLabel(of: item)
         else {
-          throw failure(
-            .verificationFailed, .read, "The value written for \(item.key) could not be read back.")
+          throw destination.error(
+            .verificationFailed, during: .read,
+            message: "The value written for \(item.key) could not be read back.")
         }
         done()
       }
@@ -102,16 +104,10 @@ struct MigrationTransfer: Sendable {
   }
 
   private func alreadyExists(_ key: ItemKey) -> SecureStorageError {
-    failure(.itemAlreadyExists, .save, "The destination has another value for \(key).")
-  }
-
-  private func failure(
-    _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation, _ message: String
-  ) -> SecureStorageError {
-    SecureStorageError(
-      code, operation: operation, backendName: destination.backendName, message: message,
-      recoverySuggestion: code == .itemAlreadyExists
-        ? "Decide which value is right, remove the other one, and run the migration again." : nil)
+    destination.error(
+      .itemAlreadyExists, during: .save, message: "The destination has another value for \(key).",
+      recoverySuggestion:
+        "Decide which value is right, remove the other one, and run the migration again.")
   }
 }
 

@@ -27,8 +27,8 @@ struct StorageMigrationSource: MigrationSource {
       items = keys.filter { seen.insert($0).inserted }.compactMap { found[$0] }
     }
     for item in items where item.secret == nil {
-      throw SecureStorageError(
-        .locked, operation: .read, backendName: base.backendName,
+      throw base.error(
+        .locked, during: .read,
         message: "The secret of \(item.key) can't be read, because it's locked.")
     }
     return items.map(\.sanitized)

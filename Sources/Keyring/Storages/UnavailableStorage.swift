@@ -23,8 +23,6 @@ struct UnavailableStorage: ImmediateStorage {
   }
 
   private func refusal(_ operation: SecureStorageError.Operation) -> SecureStorageError {
-    SecureStorageError(
-      code, operation: operation, backendName: backendName, message: message,
-      recoverySuggestion: recoverySuggestion)
+    error(code, during: operation, message: message, recoverySuggestion: recoverySuggestion)
   }
 }

@@ -204,22 +204,18 @@ struct NamespaceKeys: Sendable {
       change(
         namespace.dataKey(id),
         [Self.version] + (try box(SealingKey(), id.hexadecimal, wrapping, request))),
-      change(
-        namespace.primary,
-        PrimaryKey(
-          id: id, generation: primary.generation + 1, older: [primary.id] + primary.older
-        ).bytes(Self.authenticator(root), namespace, description.id)),
+      changePrimary(to: id, older: [primary.id] + primary.older),
     ]
   }
 
   /// The changes that remove the older data keys.
   var removingOlderDataKeys: [ConditionalChange] {
-    primary.older.map { change(namespace.dataKey($0), nil) } + [
-      change(
-        namespace.primary,
-        PrimaryKey(id: primary.id, generation: primary.generation + 1)
-          .bytes(Self.authenticator(root), namespace, description.id))
-    ]
+    primary.older.map { change(namespace.dataKey($0), nil) } + [changePrimary(to: primary.id)]
+  }
+
+  private func changePrimary(to id: UInt32, older: [UInt32] = []) -> ConditionalChange {
+    let new = PrimaryKey(id: id, generation: primary.generation + 1, older: older)
+    return change(namespace.primary, new.bytes(Self.authenticator(root), namespace, description.id))
   }
 
   private func change(_ key: EtcdKey, _ value: [UInt8]?) -> ConditionalChange {

@@ -127,9 +127,7 @@ extension Session {
   fileprivate func commitKeys(
     _ changes: [ConditionalChange], _ keys: NamespaceKeys
   ) async throws(SecureStorageError) -> Bool {
-    let outcome = try await commit(
-      changes, service: namespace.administration, keys,
-      id: .random(FleetItem.writeIDByteCount))
+    let outcome = try await commit(changes, service: namespace.administration, keys)
     if case .done = outcome { return true }
     return false
   }

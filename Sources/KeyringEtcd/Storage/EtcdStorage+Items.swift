@@ -150,8 +150,7 @@ extension EtcdStorage {
         for start in stride(from: 0, to: changes.count, by: Self.removalLimit) {
           let part = Array(changes[start..<min(start + Self.removalLimit, changes.count)])
           let outcome = try await session.commit(
-            part.map(\.change), service: part[0].service, keys,
-            id: .random(FleetItem.writeIDByteCount))
+            part.map(\.change), service: part[0].service, keys)
           // Otherwise, the items are read again.
           guard case .done = outcome else { break }
           count += part.count

@@ -167,7 +167,8 @@ final class Session: Sendable {
   /// - Throws: `SecureStorageError` if the changes weren't made, or if no node tells whether they were, which
   ///   the message says.
   func commit(
-    _ changes: [ConditionalChange], service: Namespace.Service, _ keys: NamespaceKeys, id: [UInt8]
+    _ changes: [ConditionalChange], service: Namespace.Service, _ keys: NamespaceKeys,
+    id: [UInt8] = .random(FleetItem.writeIDByteCount)
   ) async throws(SecureStorageError) -> Outcome {
     let write = service.writes + id.hexadecimal
     let answer: EtcdClient.Answer<TransactionReply>

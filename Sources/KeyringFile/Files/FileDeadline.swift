@@ -7,9 +7,9 @@ internal import KeyringLibc
 
 /// The limit of how long an operation waits for others: until a deadline or until it's cancelled.
 struct FileDeadline {
-  private let end: ContinuousClock.Instant
+  private let end: Int64
 
-  init(_ timeout: Duration) { end = .now + min(timeout, .seconds(1 << 30)) }
+  init(_ timeout: Duration) { end = .now(plus: timeout) }
 
   /// Throws an error if the operation was cancelled.
   static func check() throws(SecureStorageError) {
@@ -26,7 +26,7 @@ struct FileDeadline {
     while true {
       try Self.check()
       if let result = try attempt() { return result }
-      if ContinuousClock.now >= end {
+      if ThreadExecutor.now >= end {
         throw SecureStorageError(
           .timedOut, "Another process didn't finish writing the file in time.",
           recoverySuggestion: "Look for a process that hangs, and try again.")

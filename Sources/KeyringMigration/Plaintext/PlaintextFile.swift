@@ -38,11 +38,9 @@ struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
         message: "The file contains NUL bytes. It may be text in UTF-16.",
         recoverySuggestion: "Save it as UTF-8, and run the migration again.")
     }
-    var values: [ExternalValue?] = []
-    for path in paths {
-      values.append(try attempt(format.value(at: path, in: content)))
+    return try paths.map { (path) throws(SecureStorageError) in
+      try attempt(format.value(at: path, in: content))
     }
-    return values
   }
 
   private func attempt<Result>(

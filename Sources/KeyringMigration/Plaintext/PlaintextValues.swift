@@ -13,9 +13,7 @@ struct PlaintextValues: PlaintextStore {
   var name: String { "PlaintextSource.values" }
 
   func values(at paths: [[String]]) throws(SecureStorageError) -> [ExternalValue?] {
-    var values: [ExternalValue?] = []
-    for path in paths { values.append(try value(at: path)) }
-    return values
+    try paths.map(value)
   }
 
   func remove(
@@ -32,7 +30,7 @@ struct PlaintextValues: PlaintextStore {
     }
   }
 
-  private func value(at path: [String]) throws(SecureStorageError) -> ExternalValue? {
+  private func value(_ path: [String]) throws(SecureStorageError) -> ExternalValue? {
     guard let name = path.first, path.count == 1 else {
       throw failure(.invalidArgument, .read, "The path of an app's value must have one name.")
     }

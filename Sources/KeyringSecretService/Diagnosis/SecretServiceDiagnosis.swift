@@ -128,7 +128,7 @@ struct SecretServiceDiagnosis {
   private var silentStorage: SecretServiceStorage {
     var options = storage.options
     options.interaction = .never
-    options.serviceTimeout = .milliseconds(Int(deadline.milliseconds))
+    options.serviceTimeout = deadline.remaining
     return SecretServiceStorage(options: options)
   }
 

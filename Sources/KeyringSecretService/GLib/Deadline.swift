@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-internal import CLibSecret
 internal import KeyringStorage
 
 /// The time at which an operation must have ended.
@@ -19,7 +18,7 @@ struct Deadline {
 
   init(after duration: Duration) {
     length = duration.microseconds
-    end = Self.now + length
+    end = ThreadExecutor.now + length
   }
 
   /// A deadline that practically never passes.
@@ -27,20 +26,14 @@ struct Deadline {
   /// A wait with this deadline ends by something else or with its task.
   static var never: Deadline { Deadline(after: .seconds(1 << 30)) }
 
-  fileprivate static var now: Int64 { Int64(g_get_monotonic_time()) }
-
   /// The error if the operation must end now, or `nil` if it may continue.
   var failure: DBusError? {
     if Task.isCancelled { return .canceled }
-    return Self.now >= end ? .timedOut : nil
+    return ThreadExecutor.now >= end ? .timedOut : nil
   }
 
-  /// The remaining time in milliseconds.
-  ///
-  /// It's rounded up, so that a timer of this length never fires too early.
-  var milliseconds: guint {
-    guint(clamping: (max(0, end - Self.now) + 999) / 1000)
-  }
+  /// The remaining time.
+  var remaining: Duration { .microseconds(max(0, end - ThreadExecutor.now)) }
 
   /// Runs a closure that takes the user's time, and extends the deadline by that time.
   mutating func pausing<Result, Failure: Error>(
@@ -55,7 +48,7 @@ struct Deadline {
   ///
   /// A provider that keeps answering isn't silent.
   mutating func renew() {
-    let new = max(end, Self.now + length)
+    let new = max(end, ThreadExecutor.now + length)
     renewed += new - end
     end = new
   }
@@ -74,11 +67,11 @@ struct Deadline {
   }
 
   /// Extends the deadline by the time that a pause has taken.
-  mutating func add(_ pause: Pause) { end += Self.now - pause.start }
+  mutating func add(_ pause: Pause) { end += ThreadExecutor.now - pause.start }
 
   /// A period that doesn't count, which begins when the value is created.
   struct Pause {
-    fileprivate let start = Deadline.now
+    fileprivate let start = ThreadExecutor.now
   }
 }
 #endif

@@ -7,7 +7,7 @@ struct Backoff {
   /// The deadline at which the wait is over.
   private(set) var deadline = Deadline(after: .zero)
 
-  var isOver: Bool { deadline.milliseconds == 0 }
+  var isOver: Bool { deadline.remaining == .zero }
 
   mutating func lengthen() {
     length = min(length * 2, .seconds(5))

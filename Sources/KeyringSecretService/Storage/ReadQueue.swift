@@ -174,7 +174,7 @@ final class ReadQueue: Sendable {
     defer { retries.giveBack() }
     var options = route.options
     if refusal != nil { options.interaction = .never }
-    options.serviceTimeout = .milliseconds(Int(deadline.milliseconds))
+    options.serviceTimeout = deadline.remaining
     do throws(SecureStorageError) {
       return try await SecretServiceStorage(options: options).find(keys, route.details) {
         isAsking in
