@@ -87,7 +87,8 @@ class Sample:
 
 def pieces(lines):
     """Yields the offset and the lines of each declaration and statement at the top level of a sample."""
-    # A line that continues a piece is indented, or begins with a bracket.
+    # A line that continues a piece is indented, or begins with a bracket. An attribute must be in the line of its
+    # declaration.
     starts = [offset for offset, line in enumerate(lines) if re.match(r"[\w@#]", line)]
     for start, end in zip(starts, starts[1:] + [len(lines)]):
         yield start, lines[start:end]

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// With `import KeyringSecretService`, a program also gets secrets and errors.
+// The declarations of this module need secrets and errors.
 @_exported public import KeyringCore

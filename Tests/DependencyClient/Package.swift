@@ -3,8 +3,8 @@
 
 import PackageDescription
 
-// `.ci/check-dependencies` builds a copy of this package, and sets these variables. One without a
-// trait uses the default traits.
+// `.ci/check-dependencies` builds a copy of this package, and sets these variables. Without
+// CLIENT_TRAIT, the package uses only the default traits.
 let path = Context.environment["CLIENT_DEPENDENCY"] ?? "../.."
 let product = Context.environment["CLIENT_PRODUCT"] ?? "Keyring"
 var traits: Set<Package.Dependency.Trait> = [.defaults]

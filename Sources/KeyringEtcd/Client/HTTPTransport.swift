@@ -278,9 +278,10 @@ extension Task<Bool, Never> {
 private struct EndOfInterest: Error {}
 
 extension HTTPClientError {
-  /// Indicates whether a node didn't answer, or not even the handshake of a connection.
+  /// Indicates whether a node answered too late, or a connection wasn't ready in time.
   fileprivate var isTimeout: Bool {
-    [.deadlineExceeded, .tlsHandshakeTimeout, .connectTimeout].contains(self)
+    [.deadlineExceeded, .tlsHandshakeTimeout, .connectTimeout, .getConnectionFromPoolTimeout]
+      .contains(self)
   }
 }
 

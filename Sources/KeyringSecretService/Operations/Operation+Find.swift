@@ -62,12 +62,12 @@ extension Operation {
       ? searchEverything([key.attributes], with: request.messages)
       : search([key.attributes], with: request.messages)
     result.contents = try await contents(of: [path], request, result.answers)
-    // Of several items, the attributes don't show the valid one.
-    if details == .attributes, result.found[0] != [path] { result.contents = FetchedItems() }
     // If this package's item is still there and shows its attributes, no other question is needed.
     let isThere =
       result.found[0].contains(path)
       && result.contents.stored(at: path)?.isOwn(under: key) == true
+    // The attributes don't show which of several items is the valid one.
+    if details == .attributes, result.found[0] != [path] { result.contents = FetchedItems() }
     return isThere || asksForLock ? result : try await searchEverything([key.attributes])
   }
 

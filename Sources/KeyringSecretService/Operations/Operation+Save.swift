@@ -13,13 +13,9 @@ extension Operation {
   func save(_ item: SecureItem, mode: SaveMode) async throws(SecureStorageError) {
     try refuseReservedAttributes(of: item)
     var vanished: Set<ObjectPath> = []
-    while true {
-      // While an item was locked, another one may have appeared.
-      let isSaved = try await repeatingRefusedChanges { () async throws(SecureStorageError) in
-        try await saveUndisturbed(item, mode: mode, &vanished)
-      }
-      if isSaved { return }
-      try checkRepetition()
+    // While an item was locked, another one may have appeared.
+    try await repeatingRefusedChanges { () async throws(SecureStorageError) in
+      while try await !saveUndisturbed(item, mode: mode, &vanished) { try checkRepetition() }
     }
   }
 
@@ -69,7 +65,9 @@ extension Operation {
     let key = item.key
     let stored: [StoredItem]
     do throws(SecureStorageError) {
-      stored = try await storedItems(for: key, needsAttributesOnly: item.hasSecretOnly)
+      // An addition that finds an item changes nothing, so nothing could be refused.
+      stored = try await storedItems(
+        for: key, needsAttributesOnly: mode != .add && item.hasSecretOnly)
     } catch {
       throw mode == .add && error.code == .ambiguous ? failure(.itemAlreadyExists) : error
     }

@@ -29,7 +29,7 @@ final class Operation: ProviderClient {
   var whenLooking: (Int, Int) -> Void = { _, _ in }
   /// The storage's collection, after it was looked up.
   var knownCollection: ObjectPath?
-  /// Indicates whether the provider has refused a change, because an item was locked.
+  /// Indicates whether the provider has refused a change because an item was locked.
   private(set) var wasRefused = false
 
   let operation: SecureStorageError.Operation
@@ -108,8 +108,8 @@ final class Operation: ProviderClient {
 
   /// Changes items, and repeats that if the provider refuses it because an item is locked.
   ///
-  /// The item may have been locked after it was examined, or its lock wasn't examined. It's examined next
-  /// time.
+  /// The item may have been locked after it was examined, or its lock may not have been examined. The next
+  /// attempt examines it.
   ///
   /// - Parameter body: A closure that examines and changes the items.
   /// - Returns: The result of the closure.
@@ -117,7 +117,7 @@ final class Operation: ProviderClient {
   func repeatingRefusedChanges<Result>(
     _ body: () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    for _ in 1...2 {
+    for _ in 1...3 {
       do throws(SecureStorageError) {
         return try await body()
       } catch {

@@ -107,7 +107,7 @@ extension Provider {
 // MARK: - Storing
 
 extension Provider {
-  /// Indicates whether a write to a locked collection is refused, and a removal from it, too.
+  /// Indicates whether the provider refuses to change or to remove an item of a locked collection.
   ///
   /// gnome-keyring 42.1 refuses both. KWallet 5.103 acknowledges a write, but stores nothing.
   var refusesWritesWhileLocked: Bool { program == .gnomeKeyring }

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Only the client of Keyring is built. SwiftPM doesn't need this file to fetch dependencies.
+// The file is built only with the product Keyring. For another product, SwiftPM only fetches the dependencies.
 import Keyring
