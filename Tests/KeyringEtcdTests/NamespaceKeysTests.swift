@@ -10,7 +10,7 @@ import Testing
 
 @testable import KeyringEtcd
 
-/// What the operator of a cluster changes in it is an error, never another value and never a missing one.
+/// Changes by a cluster's operator, which are errors, and never lead to another value or a missing one.
 @Suite(.serialized) struct NamespaceKeysTests {
   private let cluster: Cluster
   private let storage: EtcdStorage
@@ -64,10 +64,16 @@ import Testing
 
   @Test func `another key opens nothing`() async throws {
     let other = laterProcess(key: .keyFile(at: cluster.path("other-key")))
-    await expect(.keyNotFound) { _ = try await other.password(for: key) }
+    let missing = await expect(.keyNotFound, within: .atOnce) {
+      _ = try await other.password(for: key)
+    }
+    #expect(missing?.message.contains("other-key") == true)
+    #expect(try await other.diagnose(writing: false).failure?.code == .keyNotFound)
     try await cluster.storage("of-other-key", key: .keyFile(at: cluster.path("other-key")))
       .initialize()
-    await expect(.wrongKey) { _ = try await other.password(for: key) }
+    let wrong = await expect(.wrongKey, within: .atOnce) { _ = try await other.password(for: key) }
+    #expect(
+      wrong?.message == "The namespace \(namespace.name) was encrypted with another key file.")
     await expect(.wrongKey) { try await other.initialize() }
     #expect(try await other.diagnose(writing: false).failure?.code == .wrongKey)
     let absent = laterProcess(key: .keyFile(at: cluster.path("absent-key")))
@@ -95,7 +101,9 @@ import Testing
     try #require(items.count == 2)
     try await put(items[0].key, items[1].value)
     try await put(items[1].key, items[0].value)
-    await expect(.damaged) { _ = try await storage.password(for: key) }
+    let place = try #require(storage.fleet.currentKeys).item(key)
+    let error = await expect(.damaged, within: .atOnce) { _ = try await storage.password(for: key) }
+    #expect(error?.message == "The value of \(place.path) isn't what was stored there.")
     await expect(.damaged) { _ = try await laterProcess().password(for: second) }
     try await expectFinding("2 of 2 can't be read", in: laterProcess())
     // It can be removed, and stored again.
@@ -185,8 +193,12 @@ import Testing
       var bytes = items[0].value
       bytes[index] ^= 1
       try await put(items[0].key, bytes)
-      await expect(.damaged) { _ = try await storage.items(matching: .service("service")) }
+      let error = await expect(.damaged, within: .atOnce) {
+        _ = try await storage.items(matching: .service("service"))
+      }
+      #expect(error?.message.hasPrefix("The value of \(items[0].key.path) ") == true)
     }
+    try await expectFinding("1 of 2 can't be read", in: laterProcess())
     for place in [namespace.meta, namespace.primary, namespace.rootKey] {
       let value = try #require(try await values(place).first)
       var bytes = value.value
@@ -293,11 +305,11 @@ import Testing
 
   // MARK: - Passphrases
 
-  /// A person who is asked for a passphrase.
-  private final class Person: Sendable {
+  /// A user who is asked for a passphrase.
+  private final class User: Sendable {
     let questions = Atomic(0)
 
-    /// Returns a source with the person's answer, which takes a while.
+    /// Returns a source with the user's answer, which takes a while.
     func source(answeringAfter time: Duration = .zero) -> KeySource {
       .passphrase(cost: ScryptCost(logarithm: 10, blockSize: 8, parallelism: 1)) {
         () async throws(SecureStorageError) in
@@ -308,14 +320,14 @@ import Testing
     }
   }
 
-  @Test func `a person is asked once, whatever becomes of the data key`() async throws {
-    let person = Person()
+  @Test func `a user is asked once, whatever becomes of the data key`() async throws {
+    let user = User()
     let name = "test-\(UUID().uuidString)"
     let passphrase = KeySource.passphrase(Secret("pass"))
     let other = cluster.storage(name, key: passphrase)
     try await other.initialize()
     try await other.setPassword("first", for: key)
-    let asking = cluster.storage(name, key: person.source())
+    let asking = cluster.storage(name, key: user.source())
     #expect(try await asking.password(for: key) == "first")
     let events = EventLog()
     let subscription = try await asking.observeWithoutBlocking(nil, events.append)
@@ -324,17 +336,17 @@ import Testing
     events.wait(for: .changed(.replaced(key)))
     #expect(try await asking.password(for: key) == "second")
     #expect(try await asking.rotateDataKey() == 1)
-    #expect(person.questions.load(ordering: .relaxed) == 1)
-    // The passphrase is known, so an observation needs nobody to ask.
+    #expect(user.questions.load(ordering: .relaxed) == 1)
+    // The passphrase is known, so an observation doesn't ask the user.
     let later = try await cluster.storage(name, key: passphrase)
       .observeWithoutBlocking(nil) { _ in }
     later.cancel()
     subscription.cancel()
   }
 
-  @Test func `the time in which a person answers doesn't count`() async throws {
+  @Test func `the time in which a user answers doesn't count`() async throws {
     let time = Duration.seconds(2)
-    let slow = Person().source(answeringAfter: time)
+    let slow = User().source(answeringAfter: time)
     let name = "test-\(UUID().uuidString)"
     func process() -> EtcdStorage { cluster.storage(name, key: slow, timeout: time / 2) }
     #expect(try await process().initialize())

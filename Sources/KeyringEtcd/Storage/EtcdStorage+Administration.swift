@@ -25,6 +25,8 @@ extension EtcdStorage {
 
   /// Creates the namespace and its keys, unless it exists.
   ///
+  /// After `.connectionLost`, call the method again with the same key.
+  ///
   /// - Returns: `true` if it was created, or `false` if it existed and the key opens it.
   /// - Throws: `.wrongKey` if the namespace was created with another key, or an error of the cluster.
   @discardableResult

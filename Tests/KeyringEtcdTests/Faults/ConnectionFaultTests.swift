@@ -17,7 +17,7 @@ import Testing
     _ = try await storage.password(for: key)
   }
 
-  @Test func `nobody listens at the address`() async throws {
+  @Test func `no program listens at the address`() async throws {
     let cluster = try Cluster.shared.get()
     let storage = EtcdStorage(
       endpoints: ["https://127.0.0.1:1"], namespace: "test", key: .keyFile(at: cluster.path("key")),
@@ -150,7 +150,7 @@ import Testing
   @Test func `synchronous reads end in time on all threads of the cooperative pool`() async throws {
     let (listener, port) = try listeningSocket()
     defer { close(listener) }
-    // The system accepts connections to it. Nobody answers the requests.
+    // The system accepts connections to it. No program answers the requests.
     let storage = EtcdStorage(
       endpoints: ["http://127.0.0.1:\(port)"], namespace: "test",
       key: .keyFile(at: try Cluster.shared.get().path("key")), timeout: .milliseconds(500))

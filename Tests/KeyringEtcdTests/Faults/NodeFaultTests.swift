@@ -80,12 +80,19 @@ import Testing
   {
     let hasty = cluster.storage(storage.fleet.settings.namespace, timeout: .seconds(4))
     #expect(try await hasty.password(for: key) == "first")
+    // Without a lease, the next write wouldn't be sent.
+    try await hasty.setPassword("first", for: key)
     cluster.nodes[0].kill()
     cluster.nodes[1].kill()
-    await expect(.connectionLost, within: .seconds(4)) { _ = try await hasty.password(for: key) }
-    await expect(.connectionLost, within: .seconds(4)) {
+    let read = await expect(.connectionLost, within: .seconds(4)) {
+      _ = try await hasty.password(for: key)
+    }
+    #expect(read?.message.hasPrefix("The cluster has no leader") == true)
+    let write = await expect(.connectionLost, within: .seconds(4)) {
       try await hasty.setPassword("second", for: key)
     }
+    #expect(
+      write?.message == "No node of the cluster reported whether the change was made.")
     try await expectFinding("no leader", in: hasty)
     events.wait(for: .interrupted)
     try Cluster.start(Array(cluster.nodes[0...1]))
@@ -123,7 +130,7 @@ import Testing
 
   @Test func `a cluster may be restarted`() async throws {
     for node in cluster.nodes { node.kill() }
-    events.wait(for: .interrupted)
+    await expecting(within: .seconds(7)) { events.wait(for: .interrupted) }
     try Cluster.start(cluster.nodes)
     events.wait(for: .resumed)
     #expect(try await storage.password(for: key) == "first")
