@@ -43,7 +43,7 @@ def run(count):
 
 
 def keyring_process():
-    """Returns the process of this session's keyring, which nobody else uses."""
+    """Returns the process of this session's keyring, which no other session uses."""
     call = ["gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
             "/org/freedesktop/DBus", "--method", "org.freedesktop.DBus.GetConnectionUnixProcessID",
             "org.freedesktop.secrets"]

@@ -3,7 +3,7 @@
 
 import PackageDescription
 
-// This is a separate package, so that nobody needs GTK to build swift-keyring.
+// This is a separate package, so that swift-keyring can be built without GTK.
 let package = Package(
   name: "SignIn",
   platforms: [.macOS(.v15)],

@@ -29,8 +29,8 @@ struct StoredValues: Sendable {
     let name = Self.name(key)
     guard let secret else { return LookupResult(encodedKey: name, value: nil) }
     guard let content = ConfigContent(secret, as: type) else {
-      throw SecureStorageError(
-        .undecodable, operation: .read, backendName: storage.backendName,
+      throw storage.error(
+        .undecodable, during: .read,
         message: "The value of \"\(name)\" can't be read as the type \(type.rawValue).",
         recoverySuggestion: "Store it in the format of that type, or read it as another type.")
     }

@@ -12,6 +12,8 @@ extension SecureStorage {
     try remove(key)
     if try isFound.get() { return true }
     if try isThere.get() { return false }
-    throw error(.verificationFailed, during: .migrate, message: "A stored item is missing.")
+    throw error(
+      .verificationFailed, during: .migrate,
+      message: "The item that was stored as a test is missing.")
   }
 }

@@ -19,7 +19,7 @@ extension ItemCoding {
     }
     guard let secret = try storage.secret(for: key) else { return nil }
     if let value = decode(secret, nil) { return value }
-    throw SecureStorageError(.undecodable, operation: .read, backendName: storage.backendName)
+    throw storage.error(.undecodable, during: .read)
   }
 }
 

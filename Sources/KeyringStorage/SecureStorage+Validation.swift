@@ -18,7 +18,8 @@ extension SecureStorage {
     }
     for (name, value) in item.attributes ?? [:] {
       if item.key.attributes[name] != nil || AttributeName.isReserved(name) {
-        throw check.refusal("attributes", "must not name \"\(name)\", which the key sets")
+        throw check.refusal(
+          "attributes", "must not contain the attribute \"\(name)\", which the key sets")
       }
       try check.text(name, "attributes")
       try check.text(value, item.key.kind.argument(for: name), mayBeEmpty: true)
@@ -114,9 +115,11 @@ private struct ArgumentCheck {
   func key(_ key: ItemKey) throws(SecureStorageError) {
     if key.isValidated { return }
     try word(key.kind.rawValue, "kind")
-    if key.attributes.isEmpty { throw refusal("key", "must have a part") }
+    if key.attributes.isEmpty { throw refusal("key", "must have at least one attribute") }
     for (name, value) in key.attributes.sorted(by: { $0.key < $1.key }) {
-      if AttributeName.isReserved(name) { throw refusal("key", "must not name \"\(name)\"") }
+      if AttributeName.isReserved(name) {
+        throw refusal("key", "must not contain the attribute \"\(name)\"")
+      }
       try word(name, "key")
       try text(value, key.kind.argument(for: name))
     }
@@ -135,7 +138,7 @@ private struct ArgumentCheck {
     _ text: String, _ argument: String, mayBeEmpty: Bool = false
   ) throws(SecureStorageError) {
     if text.isEmpty && !mayBeEmpty { throw refusal(argument, "must not be empty") }
-    if text.utf8.contains(0) { throw refusal(argument, "must not contain NUL") }
+    if text.utf8.contains(0) { throw refusal(argument, "must not contain a NUL character") }
     if text.utf8.count > ItemLimits.attributeBytes {
       throw refusal(argument, "must not be longer than \(ItemLimits.attributeBytes) bytes")
     }

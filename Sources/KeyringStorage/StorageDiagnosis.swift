@@ -29,7 +29,7 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
     public let state: State
     /// The description of the finding, in one line.
     public let text: String
-    /// The advice for the user, in one line, or `nil` if there is nothing to do.
+    /// The suggestion for the user, in one line, or `nil` if there is nothing to do.
     public let recoverySuggestion: String?
 
     /// Creates a finding, and replaces all characters in it that could break a line.
@@ -39,7 +39,7 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
     ///   - subject: The subject of the finding.
     ///   - state: The effect of the finding on the storage.
     ///   - text: The description of the finding.
-    ///   - recoverySuggestion: The advice for the user.
+    ///   - recoverySuggestion: The suggestion for the user.
     public init(
       storage: String, subject: String, state: State, text: String,
       recoverySuggestion: String? = nil
@@ -82,7 +82,7 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   /// - Parameters:
   ///   - subject: The subject of the finding.
   ///   - text: The description of the finding, as a sentence or a value.
-  ///   - recoverySuggestion: The advice for the user. A finding with advice is a notice.
+  ///   - recoverySuggestion: The suggestion for the user. A finding with a suggestion is a notice.
   public mutating func add(_ subject: String, _ text: String, recoverySuggestion: String? = nil) {
     findings.append(
       Finding(

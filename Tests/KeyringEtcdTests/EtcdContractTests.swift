@@ -50,7 +50,7 @@ import Testing
     #expect(largest < 3_000_000)
   }
 
-  /// The loop would serve nobody else until the reply arrives.
+  /// The loop would serve no other caller until the reply arrives.
   @Test func `a synchronous call on an event loop is an error`() async throws {
     let storage = try await Cluster.shared.get().newStorage()
     let loop = MultiThreadedEventLoopGroup.singleton.next()

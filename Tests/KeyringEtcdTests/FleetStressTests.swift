@@ -14,7 +14,7 @@ import Testing
 ///
 /// These processes would have a sanitizer, too. Beside them, the nodes hardly find a leader.
 @Suite(.serialized, .tags(.stress, .unsanitized)) struct FleetStressTests {
-  /// How long nodes fail: 10 seconds, or the time that `Scripts/stress` sets.
+  /// The time in which nodes fail: 10 seconds, or the time that `Scripts/stress` sets.
   private static let seconds =
     ProcessInfo.processInfo.environment["KEYRING_TEST_SECONDS"].flatMap(Int.init) ?? 10
 
@@ -97,7 +97,7 @@ import Testing
     }
     writes.wait(for: 50)
     let end = ContinuousClock.now + .seconds(Self.seconds)
-    /// How long the fleet took for its next writes after each kind of fault.
+    /// The times that the fleet took for its next writes after each kind of fault.
     var recoveries: [Fault: [Duration]] = [:]
     while ContinuousClock.now < end {
       let count = recoveries.values.joined().count

@@ -45,8 +45,8 @@ import Testing
     #expect(!histories.isEmpty)
     #expect(Set(values.keys).isSubset(of: histories.keys))
     for (key, history) in histories {
-      let contradictions = history.violations(last: values[key] ?? nil)
-      #expect(contradictions.isEmpty, "\(key) of \(histories.count) keys")
+      let violations = history.violations(last: values[key] ?? nil)
+      #expect(violations.isEmpty, "\(key) of \(histories.count) keys")
     }
   }
 

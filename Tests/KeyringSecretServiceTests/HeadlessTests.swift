@@ -95,7 +95,7 @@ import Testing
   /// Mounts a secret at /run/secrets, as Docker and Podman do.
   ///
   /// The program has no home, and can't write anywhere.
-  @Test(.enabled(if: Namespaces.areAllowed, "this machine lets nobody make a mount namespace"))
+  @Test(.enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"))
   func `a container reads a mounted secret`() throws {
     let mounts = """
       set -e
@@ -139,7 +139,7 @@ import Testing
   }
 
   /// Mounts a writable volume in a read-only root.
-  @Test(.enabled(if: Namespaces.areAllowed, "this machine lets nobody make a mount namespace"))
+  @Test(.enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"))
   func `a container uses its encrypted file`() throws {
     let (state, keys) = try makeFile()
     let mounts = """

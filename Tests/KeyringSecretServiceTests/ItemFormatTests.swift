@@ -140,7 +140,7 @@ import Testing
   }
 
   /// Changes an item of ours as another program does, just after we have written it.
-  @Test(.only(on: .gnomeKeyring, "only there nobody looks before such a write"))
+  @Test(.only(on: .gnomeKeyring, "only there such a write looks at nothing first"))
   func `a new value leaves the label and the attributes alone`() throws {
     let key = ItemKey.password(service: service, account: "account")
     try storage.setPassword("1", for: key)

@@ -248,7 +248,7 @@ struct KeePassXCTests {
   // MARK: - Collections
 
   @Test(arguments: [StorageContract.collectionsAreApart])
-  func `a collection cannot be made without a person`(rule: StorageContract) throws {
+  func `a collection cannot be made without a user`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
   }
 }

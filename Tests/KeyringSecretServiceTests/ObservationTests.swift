@@ -127,7 +127,7 @@ import Testing
     try storage.setPassword("ours", for: key)
     let program = try Program(
       "secret-tool",
-      ["store", "--label=twin", "service", service, "username", "account", "extra", "1"])
+      ["store", "--label=theirs", "service", service, "username", "account", "extra", "1"])
     #expect(try program.finish(input: Data("theirs".utf8)).status == 0)
     let observation = try storage.observe(.key(key), log.append)
     #expect(try storage.password(for: key) == "ours")

@@ -46,7 +46,7 @@ import Testing
     #expect(try app.files == ["swift-keyring/selection"])
     #expect(try itemsOfApp.count == 4)
 
-    // Without the permission, the app doesn't begin anew in a file.
+    // Without the permission, the app doesn't use a file instead.
     try app.allow("org.freedesktop.portal.*", on: bus)
     let (status, text) = try app.run("show")
     #expect(status == 1 && text.contains("keeps its secrets in SecretServiceStorage"), "\(text)")

@@ -58,10 +58,10 @@ import Testing
     #expect(Set(values.keys).isSubset(of: histories.keys))
     for (key, history) in histories {
       // The Secret Service has no "create if absent". See `SaveMode.add`.
-      let contradictions = history.violations(
+      let violations = history.violations(
         last: values[key] ?? nil, showsRefusedAdditions: true
       ).filter { $0.value != nil || KnownLimitation.of(.rewrittenItemsAreFound) == nil }
-      #expect(contradictions.isEmpty, "\(key) of \(histories.count) keys")
+      #expect(violations.isEmpty, "\(key) of \(histories.count) keys")
     }
     // If a secret is on disk later than its attributes, the item with the former login stays until
     // the next save.

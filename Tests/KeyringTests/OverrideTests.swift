@@ -126,7 +126,7 @@ import Testing
   @Test func `the result of an override doesn't have to be used`() {
     let storage = FaultyStorage()
     storage.fail(.save, with: .locked)
-    // The macro returns an error, and the compiler warns if nobody uses it.
+    // The macro returns an error, and the compiler warns if it isn't used.
     withSecureStorage(storage) {
       #expect(throws: SecureStorageError.self) { try settings.$authToken.write("s3cret") }
     }

@@ -36,7 +36,7 @@ struct Settings {
 }
 
 /// Reads all properties of the settings at once.
-struct WholeSettings: Work {
+struct SettingsRead: Work {
   private let settings = Settings()
   private var found: [String?] = []
 

@@ -25,7 +25,7 @@ func work(named name: String, _ arguments: ArraySlice<String>) throws -> any Wor
   case "awaits-at-once": AwaitedReads(count: count, order: .atOnce)
   case "awaits-equal": AwaitedReads(count: count, order: .atOnceEqual)
   case "awaits-in-turn": AwaitedReads(count: count, order: .inTurn)
-  case "settings": WholeSettings()
+  case "settings": SettingsRead()
   case "properties": PropertyByProperty()
   case "memory-read": try PropertyInMemoryRead()
   case "memory-write": PropertyInMemoryWrite()

@@ -257,7 +257,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     throw error(.collectionAlreadyExists, during: .createCollection)
   }
 
-  /// Deletes a collection and all its items for good.
+  /// Deletes a collection and all of its items permanently.
   @discardableResult
   public func deleteCollection(labeled label: String) -> Bool {
     let collection = place.collections.collection(labeled: label)

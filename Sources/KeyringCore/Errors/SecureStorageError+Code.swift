@@ -103,7 +103,8 @@ extension SecureStorageError {
 extension SecureStorageError.Code {
   var meaning: String { Self.texts[self]?.meaning ?? "The storage reported an error." }
   var recoverySuggestion: String {
-    Self.texts[self]?.recoverySuggestion ?? "See the underlying error."
+    Self.texts[self]?.recoverySuggestion
+      ?? "Try again. If it fails again, read the cause in the program's log."
   }
 
   private static let texts: [Self: (meaning: String, recoverySuggestion: String)] = [
@@ -161,7 +162,7 @@ extension SecureStorageError.Code {
       "Several items of other programs match.",
       "Remove all but one of them in your keyring manager."
     ),
-    .invalidArgument: ("An argument is invalid.", "Correct it and try again. Nothing was stored."),
+    .invalidArgument: ("An argument is invalid.", "Correct it and try again. Nothing was changed."),
     .undecodable: (
       "The stored value has another type.",
       "Read it as bytes, or store a new value."

@@ -88,7 +88,7 @@ private struct HiddenInput {
       case .signal:
         throw Self.error(.userCanceled, "The question was interrupted.", "Try again.")
       case .end:
-        throw Self.error(.userCanceled, "The terminal returned no line of text.", "Try again.")
+        throw Self.error(.userCanceled, "The input ended before a line was entered.", "Try again.")
       case .longLine:
         throw Self.error(
           .invalidArgument, "The line is longer than the terminal accepts.", "Enter a shorter line."

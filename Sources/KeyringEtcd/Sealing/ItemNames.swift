@@ -4,7 +4,7 @@
 internal import KeyringSealing
 internal import KeyringStorage
 
-/// The names of items and services in etcd's database, which nobody can read without the key.
+/// The names of items and services in etcd's database, which can't be read without the key.
 final class ItemNames: Sendable {
   private let key: SealingKey
   private let namespace: Namespace

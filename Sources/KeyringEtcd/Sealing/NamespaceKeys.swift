@@ -71,14 +71,14 @@ struct NamespaceKeys: Sendable {
         main.generation >= known.primary.generation
       else { throw request.damaged("its keys are older than those that it had before") }
       guard main.generation > known.primary.generation || main.id == known.primary.id else {
-        throw request.damaged("its keys don't follow the earlier ones")
+        throw request.damaged("its keys were replaced by others that don't belong to it")
       }
     }
 
     // The source is asked at most once, and only for keys that aren't known yet.
     guard rootValue.value.first == Self.version,
       let wrappedRoot = WrappedKey(rootValue.value.dropFirst())
-    else { throw request.damaged("its root key isn't a wrapped key") }
+    else { throw request.damaged("its root key isn't in the expected format") }
     var wrapping = known?.wrapping
     func unwrap(
       _ box: some Collection<UInt8>, _ name: String

@@ -87,8 +87,9 @@ extension EtcdNamespace {
         recoverySuggestion: "Repeat it.", underlying: underlying)
     case 9:
       return error(
-        .invalidArgument, "The cluster has no users, but the storage names one.", argument: "user",
-        underlying: underlying)
+        .invalidArgument, "The cluster has no users, but the storage names one.",
+        recoverySuggestion: "Leave out the user, or turn on authentication in the cluster.",
+        argument: "user", underlying: underlying)
     case _ where refusal.isDatabaseFull:
       return databaseIsFull(underlying)
     case let code where refusal.isTransient:
@@ -98,7 +99,9 @@ extension EtcdNamespace {
     default:
       return error(
         .other, "The cluster refuses the request.",
-        recoverySuggestion: "See the underlying error.", underlying: underlying)
+        recoverySuggestion:
+          "Try again. If it fails again, read the cause in the program's log.",
+        underlying: underlying)
     }
   }
 }

@@ -127,7 +127,7 @@ final class EtcdNamespace: Sendable {
 
   /// Takes over keys from etcd.
   ///
-  /// An observation and a diagnosis never ask a person, and don't wait for the answer to another operation.
+  /// An observation and a diagnosis never ask the user, and don't wait for the answer to another operation.
   ///
   /// Replies can arrive in another order than the requests were processed. If other keys were taken over since
   /// the request was sent, those are returned.

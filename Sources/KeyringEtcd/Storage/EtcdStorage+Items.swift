@@ -73,7 +73,7 @@ extension EtcdStorage {
       if item.key.service == nil, item.attributes?[AttributeName.service] != nil {
         throw fleet.error(
           .invalidArgument,
-          "The argument \"attributes\" must not name \"service\" if the key has no service.",
+          "The argument \"attributes\" must not contain \"service\" if the key has no service.",
           argument: "attributes")
       }
       var known = fleet.known[item.key]

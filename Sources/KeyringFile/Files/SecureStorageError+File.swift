@@ -31,7 +31,7 @@ extension SecureStorageError {
       case ENOSPC, EDQUOT, EFBIG: "Free some disk space. The previous content is unchanged."
       case EROFS, EACCES, EPERM: "Give this program's user write access to the file's directory."
       case ELOOP: "Use the path of the file itself. It must not be a link."
-      default: "See the underlying error."
+      default: "Try again. If it fails again, read the cause in the program's log."
       }
     self.init(
       failure.code, "The file \(place.path) \(failure.problem).",

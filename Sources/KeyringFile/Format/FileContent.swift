@@ -118,7 +118,7 @@ struct FileContent: Sendable {
         return name
       }
     } catch {
-      throw .damaged(place, "its content has an invalid layout")
+      throw .damaged(place, "its content can't be understood")
     }
     guard name.hasSameBytes(place.name) else {
       throw SecureStorageError(

@@ -34,7 +34,7 @@ struct SealedFile {
     do throws(SealingKey.Failure) {
       return try envelope.dataKey.open(content, authenticating: header.bytes)
     } catch {
-      throw .damaged(place, "its content doesn't match its header")
+      throw .damaged(place, "its content and its header don't belong together")
     }
   }
 }

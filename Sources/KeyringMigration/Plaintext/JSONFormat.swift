@@ -40,7 +40,7 @@ struct JSONFormat: PlaintextFormat {
       for name in path {
         guard let members = scanner.members(ofObjectAt: start) else {
           throw PlaintextFormatError(
-            "The value that should have the member \"\(name)\" isn't an object.")
+            "The value that should contain \"\(name)\" isn't a JSON object.")
         }
         let same = members.filter { $0.name.hasSameBytes(name) }
         guard same.count < 2 else {

@@ -26,7 +26,8 @@ struct PlaintextValues: PlaintextStore {
       throw failure(.other, .remove, "The app could not remove the values.")
     }
     guard try values(at: paths).allSatisfy({ $0 == nil }) else {
-      throw failure(.other, .remove, "The app has not removed all of the values.")
+      throw failure(
+        .other, .remove, "Some of the values are still there after the app removed them.")
     }
   }
 

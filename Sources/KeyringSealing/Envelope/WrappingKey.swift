@@ -70,7 +70,7 @@ package struct WrappingKey: Sendable {
       throw request.error(
         .other, "The key can't be derived from the passphrase.",
         recoverySuggestion:
-          "Free some memory: the derivation takes \(cost.rounds * Int(cost.blockSize) >> 13) MiB.")
+          "Free some memory. The passphrase needs \(cost.rounds * Int(cost.blockSize) >> 13) MiB.")
     }
   }
 
@@ -90,7 +90,7 @@ package struct WrappingKey: Sendable {
       hold(request)
       return box
     } catch {
-      throw request.error(.other, "The key can't be wrapped.")
+      throw request.error(.other, "The key can't be encrypted.")
     }
   }
 

@@ -72,7 +72,10 @@ public enum KernelKeyring: Sendable {
     } catch {
       throw SecureStorageError(
         error.code, operation: .lock, backendName: "KernelKeyring",
-        message: "The kernel's keyring \(error.problem).", underlying: error.underlying)
+        message: "The kernel's keyring \(error.problem).",
+        recoverySuggestion:
+          "Check that this user may use the kernel's keyring. Containers often deny it.",
+        underlying: error.underlying)
     }
   }
 

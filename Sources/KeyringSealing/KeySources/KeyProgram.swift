@@ -218,7 +218,7 @@ private final class Child: Sendable {
       var status: Int32 = 0
       while waitpid(process, &status, 0) < 0 {
         // If the app ignores SIGCHLD, the system doesn't keep the status, and the output may be wrong.
-        if errno != EINTR { throw FileFailure("has ended, and its status isn't known") }
+        if errno != EINTR { throw FileFailure("has ended, but its exit status is unknown") }
       }
       let signal = status & 0x7f
       return signal == 0 ? status >> 8 & 0xff : 128 + signal

@@ -69,7 +69,7 @@ extension KeySource {
 extension KeyRequest {
   /// The error for a passphrase that an inspection doesn't ask for.
   fileprivate var unknownPassphrase: SecureStorageError {
-    error(.locked, "The passphrase of the \(subject) isn't known yet.")
+    error(.locked, "The passphrase of the \(subject) can't be asked for now.")
   }
 }
 #endif

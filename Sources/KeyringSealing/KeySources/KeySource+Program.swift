@@ -54,7 +54,7 @@ extension KeyRequest {
   fileprivate func output(of words: [String]) async throws(SecureStorageError) -> Secret {
     // The command could ask the user.
     if purpose == .inspection {
-      throw error(.locked, "The key of the \(subject) isn't known yet.")
+      throw error(.locked, "The key of the \(subject) can't be asked for now.")
     }
     let end = try await KeyProgram(words: words).run(for: self)
     guard end.status == 0 else {

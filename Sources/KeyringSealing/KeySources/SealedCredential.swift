@@ -83,7 +83,7 @@ private struct SealedCredential {
   func key() async throws(SecureStorageError) -> Secret {
     // systemd-creds may ask the user, unless root runs it.
     if request.purpose == .inspection, geteuid() != 0, access(path, F_OK) == 0 {
-      throw request.error(.locked, "The key of the \(request.subject) isn't known yet.")
+      throw request.error(.locked, "The key of the \(request.subject) can't be asked for now.")
     }
     var file = KeyFile(path: path, request: request, isSecret: false)
     if request.purpose == .creation, access(path, F_OK) != 0 {

@@ -70,7 +70,7 @@ extension Operation {
       diagnosis.add("collection", "\(name), unlocked")
     } else if !mayAsk {
       diagnosis.add("collection", failure(.locked, "The collection \(name) is locked."))
-    } else if try await isAnybodyAsked() {
+    } else if try await isUserAsked() {
       diagnosis.add(
         "collection", "\(name) is locked.",
         recoverySuggestion: "The keyring asks for its password when you use it.")
@@ -98,7 +98,7 @@ extension Operation {
       diagnosis.add(
         "new items",
         failure(
-          .locked, text + ", and this storage must not let it.",
+          .locked, text + ", but this storage doesn't allow prompts.",
           recoverySuggestion: "Allow this program to show prompts."))
     }
     return true
@@ -120,7 +120,7 @@ extension Operation {
       return diagnosis.add("collection", error)
     }
     error.recoverySuggestion = Provider.withoutPrompterOrDefault
-    if try await isAnybodyAsked() {
+    if try await isUserAsked() {
       diagnosis.add(
         "collection", error.message,
         recoverySuggestion: "The keyring offers to create one when you store a secret."
@@ -133,7 +133,7 @@ extension Operation {
   /// Returns `true` if there is a program that shows the keyring's prompts.
   ///
   /// The method starts that program, which shows nothing.
-  private func isAnybodyAsked() async throws(SecureStorageError) -> Bool {
+  private func isUserAsked() async throws(SecureStorageError) -> Bool {
     if let prompter = provider.prompter { _ = try await facts([.start(prompter)]) }
     do throws(DBusError) {
       return try await !session.isPrompterMissing(until: deadline)

@@ -25,7 +25,7 @@ final class DBusError: Error {
   /// Creates an error from one that a GLib function has set, and frees that one.
   convenience init(adopting error: UnsafeMutablePointer<GError>?) {
     guard let error else {
-      self.init(domain: "glib", code: 0, text: "a call failed without a reason")
+      self.init(domain: "glib", code: 0, text: "the call failed, and there is no reason for it")
       return
     }
     defer { g_error_free(error) }

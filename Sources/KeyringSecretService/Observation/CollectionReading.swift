@@ -20,7 +20,7 @@ struct CollectionReading: ProviderClient {
   }
 
   func unexpectedAnswer(_ text: String) -> DBusError {
-    DBusError(domain: "secret", code: 0, text: "the keyring answered with \(text)")
+    DBusError(domain: "secret", code: 0, text: "an answer that makes no sense: \(text)")
   }
 
   /// Returns the path and the lock state of a collection, or `nil` if the collection doesn't exist.

@@ -77,7 +77,7 @@ extension Operation {
 private struct KeySearch {
   private enum Step {
     /// A search for items regardless of owner.
-    case anybodys
+    case regardlessOfOwner
     /// A search for this package's own items.
     ///
     /// The item at this path, if any, is fetched in the same flight.
@@ -132,7 +132,7 @@ private struct KeySearch {
   ) {
     self.details = details
     isGuessing = guessing
-    for key in keys { steps[key] = known[key].map { .own($0) } ?? .anybodys }
+    for key in keys { steps[key] = known[key].map { .own($0) } ?? .regardlessOfOwner }
   }
 
   var isOver: Bool { steps.isEmpty }
@@ -146,7 +146,7 @@ private struct KeySearch {
     // Two keys may have found the same item.
     let paths = Set(guesses.values.compactMap(\.self) + known.values)
     return Flight(
-      unknown: steps.compactMap { if case .anybodys = $1 { $0 } else { nil } },
+      unknown: steps.compactMap { if case .regardlessOfOwner = $1 { $0 } else { nil } },
       likely: Array(guesses.keys), guesses: guesses, known: known,
       request: ItemFetch(Array(paths), details, in: session))
   }
@@ -183,7 +183,7 @@ private struct KeySearch {
   mutating func record(_ found: [ItemKey: [ObjectPath]]) {
     for (key, paths) in found {
       if paths.isEmpty {
-        steps[key] = present.contains(key) ? nil : .anybodys
+        steps[key] = present.contains(key) ? nil : .regardlessOfOwner
       } else if paths.count > 1 {
         steps[key] = nil
       } else if case .own(let guess) = steps[key] {

@@ -115,7 +115,9 @@ extension Operation {
 
   func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {
     if let encoded = session.encode(secret) { return encoded }
-    throw failure(.other, "The secret could not be encrypted.")
+    throw failure(
+      .other, "The secret can't be encrypted for the keyring.",
+      recoverySuggestion: "Restart the keyring, and try again.")
   }
 }
 

@@ -152,20 +152,20 @@ final class Operation: ProviderClient {
       throw failure(
         .locked, "The keyring needs to ask the user, but this storage doesn't allow prompts.")
     }
-    let nobodyWasAsked: Bool
+    let noUserWasAsked: Bool
     do throws(DBusError) {
       let outcome = try await asking { () async throws(DBusError) in
         try await session.show(prompt, until: end ?? Deadline(after: options.promptTimeout))
       }
       switch outcome {
       case .completed(let result): return result
-      case .dismissed: nobodyWasAsked = try await session.isPrompterMissing(until: deadline)
+      case .dismissed: noUserWasAsked = try await session.isPrompterMissing(until: deadline)
       case nil: return nil
       }
     } catch {
       throw questionFailure(error)
     }
-    if nobodyWasAsked {
+    if noUserWasAsked {
       throw failure(
         .locked, "The keyring needs to ask the user, but no program shows its prompt.",
         recoverySuggestion: Provider.withoutPrompter)
@@ -196,8 +196,8 @@ final class Operation: ProviderClient {
   func failure(
     _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil
   ) -> SecureStorageError {
-    SecureStorageError(
-      code, operation: operation, backendName: storage.backendName, message: message,
+    storage.error(
+      code, during: operation, message: message,
       recoverySuggestion: recoverySuggestion
         ?? (options.interaction == .allowed ? Self.withoutAsking[code] : nil))
   }
@@ -209,21 +209,22 @@ final class Operation: ProviderClient {
   ]
 
   func unexpectedAnswer(_ text: String) -> SecureStorageError {
-    failure(.other, "The keyring answered with \(text).")
+    failure(
+      .other, "The keyring sent an answer that makes no sense: \(text).",
+      recoverySuggestion: "Restart the keyring, and try again.")
   }
 
   /// Returns the error for a session whose key the provider computed differently.
   func unusableSession() -> SecureStorageError {
     sessionIsUnusable = true
-    return failure(
-      .connectionLost, "The keyring and this program have different keys for the session.")
+    return failure(.connectionLost, "The encrypted connection to the keyring doesn't work.")
   }
 
   private func failure(_ failure: DBusError, _ message: String? = nil) -> SecureStorageError {
     let code = failure.codeWhileCalling
     if failure.refusesSession { sessionIsUnusable = true }
-    return SecureStorageError(
-      code, operation: operation, backendName: storage.backendName,
+    return storage.error(
+      code, during: operation,
       message: message ?? (code == .other ? "The keyring failed: \(failure.text)" : nil),
       recoverySuggestion: options.interaction == .allowed ? Self.withoutAsking[code] : nil,
       underlying: failure.underlying)

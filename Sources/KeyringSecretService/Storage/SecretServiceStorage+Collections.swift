@@ -113,7 +113,7 @@ extension SecretServiceStorage: CollectionStorage {
     return collection(labeled: label)
   }
 
-  /// Deletes a collection and all its items for good.
+  /// Deletes a collection and all of its items permanently.
   @discardableResult
   public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
     try CallLoop.runToEnd { () async throws(SecureStorageError) in
@@ -121,7 +121,8 @@ extension SecretServiceStorage: CollectionStorage {
     }
   }
 
-  /// Deletes a collection and all its items for good, waiting for the keyring on the library's own thread.
+  /// Deletes a collection and all of its items permanently, waiting for the keyring on the library's own
+  /// thread.
   public func deleteCollectionWithoutBlocking(
     labeled label: String
   ) async throws(SecureStorageError) -> Bool {

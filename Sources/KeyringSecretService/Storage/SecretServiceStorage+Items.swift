@@ -121,7 +121,7 @@ extension SecretServiceStorage {
     }
   }
 
-  /// Removes items for good, waiting for the keyring on the thread that all asynchronous calls share.
+  /// Removes items permanently, waiting for the keyring on the thread that all asynchronous calls share.
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
@@ -206,9 +206,9 @@ extension SecretSession.OpeningFailure {
   func error(
     _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage
   ) -> SecureStorageError {
-    SecureStorageError(
-      code, operation: operation, backendName: storage.backendName, message: message,
-      recoverySuggestion: recoverySuggestion, underlying: cause.underlying)
+    storage.error(
+      code, during: operation, message: message, recoverySuggestion: recoverySuggestion,
+      underlying: cause.underlying)
   }
 }
 #endif

@@ -38,7 +38,7 @@ extension ContractTrial {
     let plain = try storage.item(for: password("plain"), details: .metadata)
     try expect(plain?.label?.isEmpty == false, "an item saved without a label has an empty one")
     try expect(plain?.label?.contains("/") == false, "a label has a slash")
-    try expect(plain?.attributes == [:], "an item has attributes that nobody gave it")
+    try expect(plain?.attributes == [:], "an item has attributes that it wasn't saved with")
   }
 
   func labelChangesAlone() throws {

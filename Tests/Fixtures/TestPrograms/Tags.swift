@@ -14,6 +14,11 @@ extension Tag {
   /// `Scripts/stress` runs them with many more kills.
   @Tag package static var kills: Self
 
+  /// Marks tests that measure how much memory each use loses.
+  ///
+  /// `.ci/check-memory-growth` runs them with more uses.
+  @Tag package static var growth: Self
+
   /// Marks tests of code that threads share.
   ///
   /// `.ci/sanitize` runs them with the thread sanitizer, and all tests of some modules, which need

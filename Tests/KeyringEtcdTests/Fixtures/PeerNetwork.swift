@@ -8,8 +8,8 @@ import Testing
 /// The network between the nodes of a cluster, which can be cut.
 ///
 /// Each node reaches the others through a proxy of its own, because the names of the others exist only there.
-/// What a node that is cut off sends or should get waits until the network is whole again. Clients reach the
-/// node all the time.
+/// If a node is cut off, its messages and those for it wait until the network is whole again. Clients reach
+/// the node all the time.
 final class PeerNetwork: Sendable {
   private let listeners: [(socket: Int32, port: UInt16)]
   private let isolated = Mutex<Set<Int>>([])

@@ -266,9 +266,9 @@ import Testing
       defer { _ = keyring }
       if hasCollection { try bus.storage().lock() }
       let code: SecureStorageError.Code = hasCollection ? .locked : .noDefaultCollection
-      let nobody = bus.storage().diagnose()
-      #expect("\(nobody)".contains("install gcr"), "\(nobody)")
-      #expect(!"\(nobody)".contains("allow this program"), "\(nobody)")
+      let promptless = bus.storage().diagnose()
+      #expect("\(promptless)".contains("install gcr"), "\(promptless)")
+      #expect(!"\(promptless)".contains("allow this program"), "\(promptless)")
       #expect(bus.storage(.never).diagnose().failure?.code == code)
       #expect(bus.storage().diagnose(writing: true).failure?.code == code)
       let prompter = try Prompter(.dismiss, on: bus)

@@ -206,7 +206,7 @@ import Testing
     #expect(try storage.password(for: key) == "2")
   }
 
-  @Test func `a search that may not unlock asks nobody`() throws {
+  @Test func `a search that may not unlock doesn't ask the user`() throws {
     try second.setPassword("2", for: key)
     let locked = QuietStorage()
     let storage = LayeredStorage([.reading(locked), .writing(second)])

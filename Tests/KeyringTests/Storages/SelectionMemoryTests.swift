@@ -153,7 +153,7 @@ import Testing
     #expect(try await storage.selection().index == 1)
   }
 
-  @Test func `a storage can be chosen for good`() throws {
+  @Test func `a storage can be selected permanently`() throws {
     keyring.fail(.read, with: .providerFailed)
     let told = Told()
     let storage = FirstAvailableStorage(

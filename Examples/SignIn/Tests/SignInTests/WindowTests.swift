@@ -4,7 +4,7 @@ import Foundation
 import Keyring
 import Testing
 
-/// Tests of the window on a screen that nobody sees, with a real keyring.
+/// Tests of the window on a virtual screen, with a real keyring.
 @Suite(.serialized, .onPrivateScreen) struct WindowTests {
   private static let service = "org.example.SignIn"
   // These properties are in another process than the app's. A test has no default storage.

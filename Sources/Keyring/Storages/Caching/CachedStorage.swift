@@ -202,7 +202,7 @@ extension CachedStorage: CollectionStorage where Base: CollectionStorage {
     return CachedStorage(new, for: lifetime)
   }
 
-  /// Deletes a collection and all its items for good.
+  /// Deletes a collection and all of its items permanently.
   @discardableResult
   public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
     try cache.whileWriting(nil, base.deleteCollection(labeled: label))

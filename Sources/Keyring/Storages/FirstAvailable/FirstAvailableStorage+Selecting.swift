@@ -144,7 +144,7 @@ extension FirstAvailableStorage {
     StandardError.write("Secrets are in \(selection). \(howToUseAnother)".inOneLine + "\n")
   }
 
-  /// The advice for using another storage that is available.
+  /// The suggestion for using another storage that is available.
   var howToUseAnother: String {
     guard let path = memory.path else { return "Restart the program to select again." }
     return """

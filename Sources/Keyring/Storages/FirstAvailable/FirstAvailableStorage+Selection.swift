@@ -56,7 +56,7 @@ extension FirstAvailableStorage {
     try await selection(for: .read)
   }
 
-  /// Selects a storage for good, regardless of which storages are available.
+  /// Selects a storage permanently, regardless of which storages are available.
   ///
   /// For example, a user of a remote shell, where the keyring can't start, may want the file.
   ///

@@ -33,7 +33,7 @@ internal import Synchronization
 /// - A storage before it in the list may become available later, such as a keyring that was started late.
 ///   This changes nothing, but it's reported by `selection()`, by `diagnose()`, in each error, and once by
 ///   a handler or on standard error.
-/// - ``select(_:)`` selects another storage for good. After ``forgetSelection()`` the next operation
+/// - ``select(_:)`` selects another storage permanently. After ``forgetSelection()`` the next operation
 ///   selects again.
 /// - A ``/KeyringStorage/ReadOnlyStorage`` has the secrets that the program was given for this run. It
 ///   isn't remembered. If it comes before the remembered storage in the list, it's used first. Nothing is

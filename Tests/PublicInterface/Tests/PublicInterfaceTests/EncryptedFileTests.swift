@@ -74,7 +74,7 @@ import Testing
     let places: [KeySource.CredentialKey] = [.automatic, .host]
     let scopes: [KeySource.CredentialScope] = [.system]
     #expect(places.count + scopes.count == 3)
-    // The keys of another run, which nobody needs any more
+    // The keys of another run, which aren't needed any more
     try? KernelKeyring.session.forgetKeys()
     // This doesn't ask for a key.
     #expect(KeySource.secretPortal().name == "key of the Secret portal")

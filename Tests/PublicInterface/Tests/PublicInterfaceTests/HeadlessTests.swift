@@ -48,7 +48,7 @@ import Testing
     #expect(memory.path == folder.path + "/selection")
     let storage = FirstAvailableStorage(
       [InMemoryStorage(), Vault()], remembering: memory,
-      whenAnotherAppears: { _ in Issue.record("it was chosen for good") })
+      whenAnotherAppears: { _ in Issue.record("it was selected permanently") })
     try storage.select(1)
     let selection = try storage.selection()
     #expect(selection.remembered == "Vault" && selection.appeared.isEmpty)
