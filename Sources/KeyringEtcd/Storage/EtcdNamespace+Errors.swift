@@ -97,11 +97,7 @@ extension EtcdNamespace {
         code == 4 ? .timedOut : .connectionLost, "The cluster has no leader, or is shutting down.",
         recoverySuggestion: "Check that most of the nodes run.", underlying: underlying)
     default:
-      return error(
-        .other, "The cluster refuses the request.",
-        recoverySuggestion:
-          "Try again. If it fails again, read the cause in the program's log.",
-        underlying: underlying)
+      return error(.other, "The cluster refuses the request.", underlying: underlying)
     }
   }
 }

@@ -26,12 +26,12 @@ extension SecureStorageError {
 
   /// Creates the error for a failure that left the file unchanged.
   init(_ place: FileLocation, _ failure: FileFailure) {
-    let recoverySuggestion =
+    let recoverySuggestion: String? =
       switch failure.number {
       case ENOSPC, EDQUOT, EFBIG: "Free some disk space. The previous content is unchanged."
       case EROFS, EACCES, EPERM: "Give this program's user write access to the file's directory."
       case ELOOP: "Use the path of the file itself. It must not be a link."
-      default: "Try again. If it fails again, read the cause in the program's log."
+      default: nil
       }
     self.init(
       failure.code, "The file \(place.path) \(failure.problem).",

@@ -69,8 +69,9 @@ package struct WrappingKey: Sendable {
     } catch {
       throw request.error(
         .other, "The key can't be derived from the passphrase.",
-        recoverySuggestion:
-          "Free some memory. The passphrase needs \(cost.rounds * Int(cost.blockSize) >> 13) MiB.")
+        recoverySuggestion: """
+          Free memory. A key from a passphrase needs \(cost.rounds * Int(cost.blockSize) >> 13) MiB.
+          """)
     }
   }
 
