@@ -76,17 +76,24 @@ struct PromptTests {
   @Test func `writing and removing unlock the collection, too`() throws {
     try withLockedCollection { storage, _ in
       let password = Prompter.Answer.password(PasswordCollection.password)
-      let prompter = try Prompter(password, password, password, password)
+      let prompter = try Prompter(password, password, password, password, password)
       // The item is new, so the search finds nothing locked. Only the creation meets the lock.
       try storage.setPassword("another", for: .password(service: "service", account: "another"))
       try storage.lock()
       try storage.setPassword("other", for: .password(service: "service", account: "account"))
       #expect(try self.password(storage) == "other")
       try storage.lock()
+      // An addition that finds a locked item looks at its lock, although it changes nothing.
+      let known = ItemKey.password(service: "service", account: "account")
+      let error = #expect(throws: SecureStorageError.self) {
+        try storage.save(SecureItem(key: known, secret: Secret("lost")), mode: .add)
+      }
+      #expect(error?.code == .itemAlreadyExists)
+      try storage.lock()
       #expect(try storage.remove(.password(service: "service", account: "another")))
       try storage.lock()
       #expect(try storage.removeItems(matching: .service("service")) == 1)
-      #expect(try prompter.finish() == 4)
+      #expect(try prompter.finish() == 5)
     }
   }
 

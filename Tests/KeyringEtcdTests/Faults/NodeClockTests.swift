@@ -22,7 +22,7 @@ import Testing
     let ahead = cluster.nodes[0]
     #expect(try startTime(of: ahead).timeIntervalSinceNow > 3000)
     #expect(try startTime(of: cluster.nodes[1]).timeIntervalSinceNow < 60)
-    try await makeLeader(ahead, of: cluster)
+    try await cluster.makeLeader(ahead)
 
     let other = try await cluster.newStorage()
     let storage = EtcdStorage(
@@ -79,24 +79,6 @@ import Testing
     let index = try #require(words.firstIndex(of: "ts")) + 2
     // The time has fractions of a second, which the style doesn't parse.
     return try Date(words[index].prefix(19) + "Z", strategy: .iso8601)
-  }
-
-  private func makeLeader(_ node: Cluster.Node, of cluster: Cluster) async throws {
-    struct Status: Decodable {
-      struct Header: Decodable {
-        let member: String
-        enum CodingKeys: String, CodingKey { case member = "member_id" }
-      }
-      let header: Header
-    }
-    let leader = try await cluster.leader()
-    if leader === node { return }
-    let reply = try await cluster.call(
-      "/v3/maintenance/status", [String: String](), to: node)
-    let member = try JSONDecoder().decode(Status.self, from: Data(reply)).header.member
-    try await cluster.call(
-      "/v3/maintenance/transfer-leadership", ["targetID": member], to: leader)
-    while try await !cluster.isLeader(node) {}
   }
 }
 #endif

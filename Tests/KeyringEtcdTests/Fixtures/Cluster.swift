@@ -257,23 +257,36 @@ final class Cluster: Sendable {
 
   /// Returns whether a node leads the others, as far as it knows.
   func isLeader(_ node: Node) async throws -> Bool {
-    struct Status: Decodable {
-      struct Header: Decodable {
-        let member: String
-        enum CodingKeys: String, CodingKey { case member = "member_id" }
-      }
-      let header: Header
-      let leader: String?
-    }
-    let reply: [UInt8]
     do {
-      reply = try await call("/v3/maintenance/status", [String: String](), to: node)
+      let status = try await status(of: node)
+      return status.leader == status.header.member
     } catch let failure as EtcdFailure where failure.refusal?.isTransient == true {
       // The node has no leader.
       return false
     }
-    let status = try JSONDecoder().decode(Status.self, from: Data(reply))
-    return status.leader == status.header.member
+  }
+
+  /// Makes a node the leader.
+  func makeLeader(_ node: Node) async throws {
+    let leader = try await leader()
+    if leader === node { return }
+    let member = try await status(of: node).header.member
+    try await call("/v3/maintenance/transfer-leadership", ["targetID": member], to: leader)
+    while try await !isLeader(node) {}
+  }
+
+  private func status(of node: Node) async throws -> Status {
+    let reply = try await call("/v3/maintenance/status", [String: String](), to: node)
+    return try JSONDecoder().decode(Status.self, from: Data(reply))
+  }
+
+  private struct Status: Decodable {
+    struct Header: Decodable {
+      let member: String
+      enum CodingKeys: String, CodingKey { case member = "member_id" }
+    }
+    let header: Header
+    let leader: String?
   }
 
   // MARK: - Users

@@ -54,13 +54,7 @@ final class ForgetfulFirewall: EtcdTransport {
     guard (withLoopbackAddress(nodePort) { connect(server, $0, $1) }) == 0 else { return }
     let connection = Connection(client: client, server: server)
     connections.withLock { $0.append(connection) }
-    let isOver = DispatchSemaphore(value: 0)
-    Thread {
-      connection.copy(from: server, to: client)
-      isOver.signal()
-    }.start()
-    connection.copy(from: client, to: server)
-    isOver.wait()
+    relay(client, server) { !connection.isForgotten.load(ordering: .relaxed) }
     connections.withLock { $0.removeAll { $0 === connection } }
   }
 
@@ -82,7 +76,7 @@ final class ForgetfulFirewall: EtcdTransport {
 private final class Connection: Sendable {
   private let client: Int32
   private let server: Int32
-  private let isForgotten = Atomic(false)
+  let isForgotten = Atomic(false)
 
   init(client: Int32, server: Int32) { (self.client, self.server) = (client, server) }
 
@@ -108,22 +102,6 @@ private final class Connection: Sendable {
   private struct Filter {
     var length: UInt16
     var instructions: UnsafeMutableRawPointer
-  }
-
-  func copy(from source: Int32, to target: Int32) {
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while case let count = recv(source, &buffer, buffer.count, 0), count > 0 {
-      if isForgotten.load(ordering: .relaxed) { continue }
-      var rest = buffer[..<count]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes {
-          send(target, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-        }
-        guard count > 0 else { return end() }
-        rest = rest.dropFirst(count)
-      }
-    }
-    end()
   }
 }
 #endif

@@ -72,37 +72,49 @@ final class PeerNetwork: Sendable {
     let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(server) }
     guard (withLoopbackAddress(port) { connect(server, $0, $1) }) == 0,
-      send(Array("HTTP/1.1 200 OK\r\n\r\n".utf8)[...], to: client)
+      sendAll(Array("HTTP/1.1 200 OK\r\n\r\n".utf8)[...], to: client)
     else { return }
-    let isOver = DispatchSemaphore(value: 0)
-    Thread { [self] in
-      copy(from: server, to: client, between: node, and: peer)
-      isOver.signal()
-    }.start()
-    copy(from: client, to: server, between: node, and: peer)
-    isOver.wait()
+    relay(client, server) { [self] in
+      waitForWay(between: node, and: peer)
+      return true
+    }
   }
+}
 
-  private func copy(from source: Int32, to target: Int32, between node: Int, and peer: Int) {
+/// Sends the bytes of each of two sockets to the other one, until one of them ends.
+///
+/// - Parameters:
+///   - client: One of the sockets.
+///   - server: The other one.
+///   - mayPass: A closure that is called for the bytes that have arrived. If it returns `false`, they're lost.
+func relay(_ client: Int32, _ server: Int32, _ mayPass: @escaping @Sendable () -> Bool) {
+  @Sendable func copy(from source: Int32, to target: Int32) {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while case let count = recv(source, &buffer, buffer.count, 0), count > 0 {
-      waitForWay(between: node, and: peer)
-      guard send(buffer[..<count], to: target) else { break }
+      if !mayPass() { continue }
+      guard sendAll(buffer[..<count], to: target) else { break }
     }
     for socket in [source, target] { shutdown(socket, Int32(SHUT_RDWR)) }
   }
+  let isOver = DispatchSemaphore(value: 0)
+  Thread {
+    copy(from: server, to: client)
+    isOver.signal()
+  }.start()
+  copy(from: client, to: server)
+  isOver.wait()
+}
 
-  private func send(_ bytes: ArraySlice<UInt8>, to socket: Int32) -> Bool {
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes {
-        Foundation.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-      }
-      guard count > 0 else { return false }
-      rest = rest.dropFirst(count)
+private func sendAll(_ bytes: ArraySlice<UInt8>, to socket: Int32) -> Bool {
+  var rest = bytes
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes {
+      send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
     }
-    return true
+    guard count > 0 else { return false }
+    rest = rest.dropFirst(count)
   }
+  return true
 }
 
 /// Returns a socket that listens on this machine.
