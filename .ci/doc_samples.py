@@ -117,9 +117,9 @@ def samples(path):
     return found
 
 
-def problem(sample, folder, compiler):
+def problem(sample, directory, compiler):
     """Returns a description of the problem with a sample, or None."""
-    place = os.path.join(folder, f"{os.path.basename(sample.path)}-{sample.first}")
+    place = os.path.join(directory, f"{os.path.basename(sample.path)}-{sample.first}")
     os.mkdir(place)
     name = os.path.join(place, "main.swift" if sample.is_main else "Sample.swift")
     with open(name, "w", encoding="utf-8") as file:
@@ -142,12 +142,12 @@ def problem(sample, folder, compiler):
 
 
 def main():
-    folder, *compiler = sys.argv[1:]
+    directory, *compiler = sys.argv[1:]
     files = ["README.md"] + sorted(glob.glob("Sources/*/Documentation.docc/*.md"))
     found = [sample for path in files for sample in samples(path)]
     compiled = [sample for sample in found if sample.is_compiled]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda sample: problem(sample, folder, compiler), compiled)
+        results = pool.map(lambda sample: problem(sample, directory, compiler), compiled)
         problems = [text for text in results if text]
     for text in problems:
         print(text, file=sys.stderr)

@@ -13,7 +13,7 @@ import sys
 # The compiler adds these by itself, which depends on its version.
 UNDERSTOOD = {"Swift.Copyable", "Swift.Escapable", "Swift.SendableMetatype"}
 
-folder, listed = map(pathlib.Path, sys.argv[1:3])
+directory, listed = map(pathlib.Path, sys.argv[1:3])
 
 
 def line(module, symbol, protocols):
@@ -23,7 +23,7 @@ def line(module, symbol, protocols):
     return f"{module} {'.'.join(symbol['pathComponents'])} | {declaration}{conformances}"
 
 
-graphs = [json.loads(path.read_bytes()) for path in folder.glob("*.json")]
+graphs = [json.loads(path.read_bytes()) for path in directory.glob("*.json")]
 names = {
     symbol["identifier"]["precise"]: ".".join(symbol["pathComponents"])
     for graph in graphs for symbol in graph["symbols"]

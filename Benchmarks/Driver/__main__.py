@@ -49,20 +49,20 @@ def collection(name, *options):
         print(sample_collection.written(name, 10 if "--quick" in options else work.collection))
 
 
-def results(folder, names):
-    return {name: json.loads((pathlib.Path(folder) / f"{name}.json").read_text()) for name in names}
+def results(directory, names):
+    return {name: json.loads((pathlib.Path(directory) / f"{name}.json").read_text()) for name in names}
 
 
-def show(folder, *names):
+def show(directory, *names):
     quick = "--quick" in names
-    measured = results(folder, [name for name in names if name != "--quick"])
+    measured = results(directory, [name for name in names if name != "--quick"])
     # One or two rounds aren't enough to judge whether a target is reached.
     lines = [] if quick else report.of_targets(measured)
     print("\n".join(lines + report.tables(measured)))
 
 
-def write(folder, load):
-    measured = results(folder, NAMES)
+def write(directory, load):
+    measured = results(directory, NAMES)
     benchmarks = REPOSITORY / "Benchmarks"
     (benchmarks / "REPORT.md").write_text(report.report(measured, machine.description(load)))
     (benchmarks / "REPORT.svg").write_text(chart.chart(measured))

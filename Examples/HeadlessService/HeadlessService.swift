@@ -36,11 +36,11 @@ struct HeadlessService {
     let state = Self.variable("STATE_DIRECTORY")
     #if EncryptedFile
     // A file that the service's user has set up, with a key from elsewhere: systemd, or a mount.
-    if let folder = state {
+    if let directory = state {
       let key = Self.variable("HEADLESS_SERVICE_KEY_FILE").map { KeySource.keyFile(at: $0) }
       storages.insert(
         EncryptedFileStorage(
-          at: folder + "/secrets", key: key ?? .systemdCredential("secrets-key")), at: 0)
+          at: directory + "/secrets", key: key ?? .systemdCredential("secrets-key")), at: 0)
     }
     #endif
     storages.append(EnvironmentStorage(service: service, prefix: "HEADLESS_SERVICE_"))

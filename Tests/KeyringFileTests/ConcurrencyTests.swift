@@ -10,13 +10,13 @@ import Testing
 
 /// Many threads and several processes on one file.
 @Suite(.tags(.threads)) struct ConcurrencyTests {
-  private let folder: TemporaryDirectory
-  private var path: String { folder.path("secrets") }
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path("secrets") }
   private var storage: EncryptedFileStorage {
     EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
   }
 
-  init() throws { folder = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryDirectory() }
 
   @Test func `eight threads lose nothing`() throws {
     try expectNothingLost([Program.worker("mix", path, "service", "worker", "8", "250")])
@@ -102,7 +102,7 @@ import Testing
     try storage.setPassword("old", for: .first)
     let events = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     defer { close(events) }
-    try #require(inotify_add_watch(events, folder.url.path, UInt32(IN_OPEN | IN_MOVED_TO)) >= 0)
+    try #require(inotify_add_watch(events, directory.url.path, UInt32(IN_OPEN | IN_MOVED_TO)) >= 0)
     #expect(try storage.password(for: .first) == "old")
     #expect(Self.events("secrets", from: events).isEmpty, "a read only checks for a new file")
     try storage.setPassword("new", for: .first)
@@ -129,20 +129,20 @@ import Testing
   @Test func `the unfinished file of another writer stays`() throws {
     let place = FileLocation(path)
     let lock = try #require(try FileLock(taking: place))
-    let unfinished = folder.path(".secrets.new")
+    let unfinished = directory.path(".secrets.new")
     try [UInt8](repeating: 1, count: 8).withUnsafeBytes { bytes in
       let first = try FileReplacement(of: path, through: unfinished, with: bytes)
       unlink(unfinished)
       try withExtendedLifetime(first) {
         #expect(try first.opened() == nil)
-        try folder.write([2], ".secrets.new")
+        try directory.write([2], ".secrets.new")
         #expect(try first.opened() == nil)
       }
     }
-    #expect(try folder.bytes(".secrets.new") == [2])
+    #expect(try directory.bytes(".secrets.new") == [2])
     unlink(path + ".lock")
     #expect(try place.replace(with: [3], under: lock) == nil)
-    #expect(try folder.names() == [])
+    #expect(try directory.names() == [])
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root may write what others own"))
@@ -157,7 +157,7 @@ import Testing
       let owner = try FileManager.default.attributesOfItem(atPath: file)[.ownerAccountID] as? Int
       #expect(owner == Int(nobody), "\(file)")
     }
-    try folder.withoutPrivileges {
+    try directory.withoutPrivileges {
       () throws in
       try storage.setPassword("the user's again", for: .second)
     }

@@ -12,29 +12,29 @@ import Testing
 ///
 /// Damage causes another error than a wrong passphrase, and the file stays as it is.
 @Suite struct DamageTests {
-  private let folder: TemporaryDirectory
+  private let directory: TemporaryDirectory
   private let whole: [UInt8]
 
   init() throws {
-    folder = try TemporaryDirectory()
-    try EncryptedFileStorage(at: folder.path("secrets"), key: .cheap("right"))
+    directory = try TemporaryDirectory()
+    try EncryptedFileStorage(at: directory.path("secrets"), key: .cheap("right"))
       .setPassword("s3cret", for: .first)
-    whole = try folder.bytes("secrets")
+    whole = try directory.bytes("secrets")
   }
 
   private func storage(_ passphrase: String = "right") -> EncryptedFileStorage {
-    EncryptedFileStorage(at: folder.path("secrets"), key: .cheap(passphrase))
+    EncryptedFileStorage(at: directory.path("secrets"), key: .cheap(passphrase))
   }
 
   private func expectDamage(_ bytes: [UInt8], _ what: String) throws {
-    try folder.write(bytes, "secrets")
+    try directory.write(bytes, "secrets")
     let codes: Set<SecureStorageError.Code?> = [.damaged, .undecodable]
     #expect(try codes.contains(code { _ = try storage().password(for: .first) }), "\(what), read")
     #expect(
       try codes.contains(code { try storage().setPassword("lost", for: .first) }), "\(what), saved")
     #expect(try codes.contains(code { try storage().remove(.first) }), "\(what), removed")
     #expect(try codes.contains(code { try storage().changeKey(to: .cheap("new")) }), "\(what)")
-    #expect(try folder.bytes("secrets") == bytes, "\(what), the file was changed")
+    #expect(try directory.bytes("secrets") == bytes, "\(what), the file was changed")
   }
 
   @Test func `a change of any bit is an error`() throws {
@@ -60,9 +60,9 @@ import Testing
     #expect(try storage.password(for: .first) == "s3cret")
     var bytes = whole
     bytes[whole.count - 1] ^= 1
-    try folder.write(bytes, "secrets")
+    try directory.write(bytes, "secrets")
     #expect(try code { _ = try storage.password(for: .first) } == .damaged)
-    try folder.write(whole, "secrets")
+    try directory.write(whole, "secrets")
     #expect(try storage.password(for: .first) == "s3cret")
   }
 
@@ -70,7 +70,7 @@ import Testing
   @Test func `an open storage notices a byte that changes in place`() throws {
     let storage = storage()
     #expect(try storage.password(for: .first) == "s3cret")
-    let file = try FileHandle(forWritingTo: folder.url.appendingPathComponent("secrets"))
+    let file = try FileHandle(forWritingTo: directory.url.appendingPathComponent("secrets"))
     try file.seek(toOffset: UInt64(whole.count - 1))
     try file.write(contentsOf: [whole[whole.count - 1] ^ 1])
     try file.close()
@@ -79,25 +79,25 @@ import Testing
 
   @Test func `an old header before content with a new key is an error`() throws {
     try storage().changeKey(to: .cheap("right"))
-    let other = try folder.bytes("secrets")
+    let other = try directory.bytes("secrets")
     try expectDamage(Array(whole.prefix(140) + other.dropFirst(140)), "an old header")
   }
 
   @Test func `another file with the same passphrase is refused`() throws {
-    let other = EncryptedFileStorage(at: folder.path("other"), key: .cheap("right"))
+    let other = EncryptedFileStorage(at: directory.path("other"), key: .cheap("right"))
     try other.setPassword("another's", for: .first)
-    let bytes = try folder.bytes("other")
-    try folder.write(whole, "other")
+    let bytes = try directory.bytes("other")
+    try directory.write(whole, "other")
     try expectDamage(bytes, "another file")
     #expect(try code { _ = try other.password(for: .first) } == .damaged)
-    try folder.write(bytes, "other")
+    try directory.write(bytes, "other")
     #expect(try other.password(for: .first) == "another's")
   }
 
   /// A file can't tell that there is a newer one, as the documentation says.
   @Test func `an older version of the file is accepted`() throws {
     try storage().setPassword("newer", for: .first)
-    try folder.write(whole, "secrets")
+    try directory.write(whole, "secrets")
     #expect(try storage().password(for: .first) == "s3cret")
   }
 

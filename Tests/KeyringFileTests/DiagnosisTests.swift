@@ -12,17 +12,17 @@ import Testing
 
 /// Diagnoses of a file, and the selections among storages that depend on them.
 @Suite struct DiagnosisTests {
-  private let folder: TemporaryDirectory
+  private let directory: TemporaryDirectory
   private let storage: EncryptedFileStorage
 
   init() throws {
-    folder = try TemporaryDirectory()
-    storage = folder.storage("deep/secrets")
+    directory = try TemporaryDirectory()
+    storage = directory.storage("deep/secrets")
   }
 
   private func chmod(_ name: String, _ mode: Int) throws {
     try FileManager.default.setAttributes(
-      [.posixPermissions: mode], ofItemAtPath: folder.path(name))
+      [.posixPermissions: mode], ofItemAtPath: directory.path(name))
   }
 
   /// Returns the results of the diagnosis, and of a selection that begins with the storage.
@@ -44,21 +44,21 @@ import Testing
     #expect(diagnosis.failure == nil)
     #expect(diagnosis.findings.map(\.subject) == ["file", "key", "directory"])
     #expect(diagnosis.findings.allSatisfy { $0.text.hasSuffix("which the first save creates") })
-    #expect(try folder.names().isEmpty, "the diagnosis made something")
+    #expect(try directory.names().isEmpty, "the diagnosis made something")
     #expect(failures(storage).index == 0)
   }
 
   @Test func `a usable file is described, and written only on request`() throws {
     try storage.setPassword("s3cret", for: .first)
-    let before = try folder.bytes("deep/secrets")
-    let text = "\(folder.storage("deep/secrets").diagnose())"
+    let before = try directory.bytes("deep/secrets")
+    let text = "\(directory.storage("deep/secrets").diagnose())"
     #expect(text.contains("deep/secrets, of user \(geteuid()), mode 600, format 1"))
     #expect(text.contains("a key file, which opens the file"))
     #expect(text.contains("deep, which can be written") && !text.contains("s3cret"))
-    #expect(try folder.bytes("deep/secrets") == before)
+    #expect(try directory.bytes("deep/secrets") == before)
     let writing = storage.diagnose(writing: true)
     #expect(writing.failure == nil && writing.findings.last?.subject == "writing")
-    #expect(try folder.bytes("deep/secrets") != before)
+    #expect(try directory.bytes("deep/secrets") != before)
     #expect(try storage.items(matching: ItemQuery()).count == 1)
     #expect(storage.cached().diagnose(writing: true).findings.count == writing.findings.count)
   }
@@ -73,10 +73,10 @@ import Testing
   /// Another storage wouldn't have the items of the file.
   @Test func `a wrong key and damage end the selection with an error`() throws {
     try storage.setPassword("s3cret", for: .first)
-    let bytes = try folder.bytes("deep/secrets")
-    let path = folder.path("deep/secrets")
-    let wrong = EncryptedFileStorage(at: path, key: .keyFile(at: folder.path("other")))
-    try folder.write([UInt8](repeating: 7, count: 32), "other")
+    let bytes = try directory.bytes("deep/secrets")
+    let path = directory.path("deep/secrets")
+    let wrong = EncryptedFileStorage(at: path, key: .keyFile(at: directory.path("other")))
+    try directory.write([UInt8](repeating: 7, count: 32), "other")
     try chmod("other", 0o600)
     #expect(failures(wrong) == (.wrongKey, .wrongKey, nil))
     let kind = EncryptedFileStorage(
@@ -86,22 +86,22 @@ import Testing
         return Secret("a passphrase")
       })
     #expect(failures(kind) == (.wrongKey, .wrongKey, nil))
-    let missing = EncryptedFileStorage(at: path, key: .keyFile(at: folder.path("missing")))
+    let missing = EncryptedFileStorage(at: path, key: .keyFile(at: directory.path("missing")))
     #expect(failures(missing) == (.keyNotFound, .keyNotFound, nil))
     for index in [12, bytes.count - 1] {
       var damaged = bytes
       damaged[index] ^= 1
-      try folder.write(damaged, "deep/secrets")
-      #expect(failures(folder.storage("deep/secrets")) == (.damaged, .damaged, nil), "\(index)")
+      try directory.write(damaged, "deep/secrets")
+      #expect(failures(directory.storage("deep/secrets")) == (.damaged, .damaged, nil), "\(index)")
     }
     var later = bytes
     later[9] = 2
-    try folder.write(later, "deep/secrets")
-    #expect(failures(folder.storage("deep/secrets")) == (.undecodable, .undecodable, nil))
+    try directory.write(later, "deep/secrets")
+    #expect(failures(directory.storage("deep/secrets")) == (.undecodable, .undecodable, nil))
   }
 
   @Test func `a diagnosis does not ask for a passphrase`() throws {
-    let path = folder.path("secrets")
+    let path = directory.path("secrets")
     try EncryptedFileStorage(at: path, key: .cheap("right")).setPassword("s3cret", for: .first)
     let asking = EncryptedFileStorage(
       at: path,
@@ -118,11 +118,11 @@ import Testing
 
   /// The program may be started by systemd on one machine, and by hand on another.
   @Test func `a storage without its credential is skipped if it has no file`() throws {
-    let path = folder.path("secrets")
+    let path = directory.path("secrets")
     let storage = EncryptedFileStorage(at: path, key: .systemdCredential("no-such-credential"))
     #expect(failures(storage) == (.noStorage, nil, 1))
     // Once there is a file, the selection must not skip it.
-    try EncryptedFileStorage(at: path, key: .keyFile(at: folder.path("key")))
+    try EncryptedFileStorage(at: path, key: .keyFile(at: directory.path("key")))
       .setPassword("s3cret", for: .first)
     #expect(failures(storage) == (.keyNotFound, .keyNotFound, nil))
   }
@@ -130,7 +130,7 @@ import Testing
   @Test func `the storage of the key is diagnosed too`() throws {
     let other = FaultyStorage()
     let storage = EncryptedFileStorage(
-      at: folder.path("secrets"), key: .storage(other, key: .second))
+      at: directory.path("secrets"), key: .storage(other, key: .second))
     #expect(storage.diagnose().findings.map(\.subject) == ["file", "reading", "key", "directory"])
     other.fail(.read, with: .noSessionBus)
     #expect(failures(storage) == (.noSessionBus, nil, 1))
@@ -152,7 +152,7 @@ import Testing
     try keyring.setSecret(KeySource.newKey(), for: .second)
     let asking = FaultyStorage(keyring)
     let key = KeySource.storage(asking, key: .second)
-    let path = folder.path("secrets")
+    let path = directory.path("secrets")
     for isNew in [true, false] {
       if !isNew { try EncryptedFileStorage(at: path, key: key).setPassword("s3cret", for: .first) }
       try keyring.lock()
@@ -172,9 +172,9 @@ import Testing
   ///
   /// Another storage would begin without them.
   @Test func `a file that cannot be read ends the selection with an error`() throws {
-    let storage = folder.storage()
+    let storage = directory.storage()
     try storage.setPassword("s3cret", for: .first)
-    try folder.withoutPrivileges {
+    try directory.withoutPrivileges {
       // The first is a file that can't be read, the second a directory that can't be searched.
       for (name, mode) in [("secrets", 0), ("", 0)] {
         try chmod(name, mode)
@@ -184,10 +184,10 @@ import Testing
     }
   }
 
-  @Test func `a file in a folder that cannot be written can be read`() throws {
+  @Test func `a file in a directory that cannot be written can be read`() throws {
     let file = EncryptedFileStorage(
-      at: folder.path("secrets"), key: .storage(InMemoryStorage(), key: .second))
-    try folder.withoutPrivileges {
+      at: directory.path("secrets"), key: .storage(InMemoryStorage(), key: .second))
+    try directory.withoutPrivileges {
       try file.setPassword("s3cret", for: .first)
       try chmod("", 0o500)
       #expect(failures(file) == (.readOnly, nil, 0))
@@ -201,10 +201,10 @@ import Testing
     }
   }
 
-  @Test func `a storage is skipped if its folder has no file and cannot be written`() throws {
-    try folder.withoutPrivileges {
+  @Test func `a storage is skipped if its directory has no file and cannot be written`() throws {
+    try directory.withoutPrivileges {
       try chmod("", 0o500)
-      for storage in [folder.storage(), folder.storage("deep/secrets")] {
+      for storage in [directory.storage(), directory.storage("deep/secrets")] {
         #expect(storage.diagnose().findings.map(\.subject) == ["file", "key", "directory"])
         #expect(failures(storage) == (.noStorage, nil, 1))
       }

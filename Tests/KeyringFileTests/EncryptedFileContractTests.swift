@@ -13,16 +13,16 @@ import Testing
   // The test of two storages is enough with a sanitizer.
   @Test(.tags(.unsanitized), arguments: rules)
   func `the storage keeps the contract`(rule: StorageContract) throws {
-    let folder = try TemporaryDirectory()
-    try rule.verify(folder.storage())
+    let directory = try TemporaryDirectory()
+    try rule.verify(directory.storage())
   }
 
   /// No case may depend on a storage that remembers its own writes.
   @Test(arguments: rules)
   func `two storages of one file keep the contract`(rule: StorageContract) throws {
-    let folder = try TemporaryDirectory()
-    try rule.verify(AlternatingStorage(folder.storage(), folder.storage()))
-    #expect(try folder.names().isSubset(of: ["secrets", "secrets.lock", "key"]))
+    let directory = try TemporaryDirectory()
+    try rule.verify(AlternatingStorage(directory.storage(), directory.storage()))
+    #expect(try directory.names().isSubset(of: ["secrets", "secrets.lock", "key"]))
   }
 }
 

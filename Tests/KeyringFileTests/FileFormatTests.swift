@@ -12,13 +12,13 @@ import CryptoExtras
 /// Files as the article FileFormat describes them, read without the package's own code.
 @Suite struct FileFormatTests {
   @Test func `the file has the documented format`() throws {
-    let folder = try TemporaryDirectory()
-    let storage = EncryptedFileStorage(at: folder.path("secrets"), key: .cheap("pass"))
+    let directory = try TemporaryDirectory()
+    let storage = EncryptedFileStorage(at: directory.path("secrets"), key: .cheap("pass"))
     try storage.save(
       SecureItem(
         key: .first, secret: Secret("s3cret"), label: "A label", attributes: ["comment": "why"]),
       mode: .add)
-    let file = Data(try folder.bytes("secrets"))
+    let file = Data(try directory.bytes("secrets"))
 
     #expect(file[..<8] == Data("KEYRING\n".utf8))
     #expect(Array(file[8..<16]) == [0, 1, 1, 4, 8, 1, 0, 0])
@@ -51,12 +51,12 @@ import CryptoExtras
   }
 
   @Test func `a key file leads to the data key as documented`() throws {
-    let folder = try TemporaryDirectory()
-    try folder.storage().setPassword("s3cret", for: .first)
-    let file = Data(try folder.bytes("secrets"))
+    let directory = try TemporaryDirectory()
+    try directory.storage().setPassword("s3cret", for: .first)
+    let file = Data(try directory.bytes("secrets"))
     #expect(Array(file[8..<16]) == [0, 1, 2, 0, 0, 0, 0, 0])
     let wrappingKey = HKDF<SHA256>.deriveKey(
-      inputKeyMaterial: SymmetricKey(data: try folder.bytes("key")), salt: file[16..<48],
+      inputKeyMaterial: SymmetricKey(data: try directory.bytes("key")), salt: file[16..<48],
       info: Data("swift-keyring file".utf8), outputByteCount: 32)
     let dataKey = try AES.GCM.open(
       AES.GCM.SealedBox(combined: file[48..<108]), using: wrappingKey,
@@ -65,35 +65,35 @@ import CryptoExtras
   }
 
   @Test func `the file shows no secrets, labels or attributes`() throws {
-    let folder = try TemporaryDirectory()
-    let storage = folder.storage()
+    let directory = try TemporaryDirectory()
+    let storage = directory.storage()
     try storage.save(
       SecureItem(
         key: .first, secret: Secret("s3cret"), label: "A label", attributes: ["comment": "why"]),
       mode: .add)
-    let bytes = Data(try folder.bytes("secrets"))
+    let bytes = Data(try directory.bytes("secrets"))
     for text in ["s3cret", "A label", "comment", "why", "org.example.app", "first", "service"] {
       #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text)")
     }
-    #expect(try folder.names() == ["secrets", "secrets.lock", "key"])
+    #expect(try directory.names() == ["secrets", "secrets.lock", "key"])
   }
 
   /// No nonce, no salt, and no data key is ever used twice.
   @Test func `every write has its own nonce, and every key its own header`() throws {
-    let folder = try TemporaryDirectory()
-    let storage = folder.storage()
+    let directory = try TemporaryDirectory()
+    let storage = directory.storage()
     var nonces: Set<[UInt8]> = []
     var headers: Set<[UInt8]> = []
     for number in 1...20 {
       try storage.setPassword("\(number)", for: .first)
-      let file = try folder.bytes("secrets")
+      let file = try directory.bytes("secrets")
       nonces.insert(Array(file[140..<152]))
       headers.insert(Array(file[..<140]))
     }
     #expect(nonces.count == 20)
     #expect(headers.count == 1)
-    try storage.changeKey(to: .keyFile(at: folder.path("key")))
-    headers.insert(Array(try folder.bytes("secrets")[..<140]))
+    try storage.changeKey(to: .keyFile(at: directory.path("key")))
+    headers.insert(Array(try directory.bytes("secrets")[..<140]))
     #expect(headers.count == 2)
   }
 }

@@ -17,10 +17,10 @@ import Testing
 /// Each test has a session keyring of its own.
 @Suite(.enabled(if: hasKernelKeyrings, "the system denies the use of keyrings"))
 struct KernelKeyringTests {
-  private let folder: TemporaryDirectory
+  private let directory: TemporaryDirectory
   private let questions = Counter()
 
-  init() throws { folder = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryDirectory() }
 
   /// Returns a storage with a passphrase that is asked for, as a new process creates it.
   private func storage(
@@ -35,7 +35,7 @@ struct KernelKeyringTests {
       return Secret(passphrase)
     }
     return EncryptedFileStorage(
-      at: folder.path("secrets"), key: source.held(for: duration, in: keyring))
+      at: directory.path("secrets"), key: source.held(for: duration, in: keyring))
   }
 
   @Test func `a passphrase is typed once in a session`() throws {
@@ -97,11 +97,11 @@ struct KernelKeyringTests {
       #expect(missing.contains { $0.contains("doesn't ask for") }, "\(missing)")
       let inspected = KeySource.key(Secret(bytes: [UInt8](repeating: 7, count: 32)))
       let other = EncryptedFileStorage(
-        at: folder.path("other"), key: inspected.held(for: .seconds(60)))
+        at: directory.path("other"), key: inspected.held(for: .seconds(60)))
       try other.setPassword("s3cret", for: .first)
       try KernelKeyring.session.forgetKeys()
       let again = EncryptedFileStorage(
-        at: folder.path("other"), key: inspected.held(for: .seconds(60)))
+        at: directory.path("other"), key: inspected.held(for: .seconds(60)))
       #expect(again.diagnose().failure == nil)
       #expect(try keys().isEmpty)
     }
@@ -157,7 +157,7 @@ struct KernelKeyringTests {
   @Test(.enabled(if: hasPersistentKeyrings, "the kernel has no persistent keyrings"))
   func `the user's keyring outlasts a session`() throws {
     try inOwnSession { try storage(in: .persistent).setPassword("s3cret", for: .first) }
-    let salt = try folder.bytes("secrets")[16..<48]
+    let salt = try directory.bytes("secrets")[16..<48]
     let name = salt.map { String(format: "%02x", $0) }.joined()
     try inOwnSession {
       defer { try? KernelKeyring.persistent.removeKey(named: name) }
@@ -180,10 +180,10 @@ struct KernelKeyringTests {
 
   @Test func `any source's key can be kept`() throws {
     try inOwnSession {
-      let source = KeySource.keyFile(at: folder.path("key")).held(for: .seconds(60))
-      let file = folder.path("secrets")
+      let source = KeySource.keyFile(at: directory.path("key")).held(for: .seconds(60))
+      let file = directory.path("secrets")
       try EncryptedFileStorage(at: file, key: source).setPassword("s3cret", for: .first)
-      try FileManager.default.removeItem(atPath: folder.path("key"))
+      try FileManager.default.removeItem(atPath: directory.path("key"))
       #expect(try EncryptedFileStorage(at: file, key: source).password(for: .first) == "s3cret")
     }
   }

@@ -12,27 +12,27 @@ import Testing
 
 /// Keys and passphrases that a command prints.
 @Suite struct KeyProgramTests {
-  private let folder: TemporaryDirectory
+  private let directory: TemporaryDirectory
 
-  init() throws { folder = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryDirectory() }
 
   private func storage(_ key: KeySource) -> EncryptedFileStorage {
-    EncryptedFileStorage(at: folder.path("secrets"), key: key)
+    EncryptedFileStorage(at: directory.path("secrets"), key: key)
   }
 
   private func shell(_ script: String) -> KeySource { .command(["sh", "-c", script]) }
 
   @Test func `a command prints the key`() async throws {
-    try folder.write([UInt8](0..<32), "printed")
-    let source = KeySource.command(["cat", folder.path("printed")])
+    try directory.write([UInt8](0..<32), "printed")
+    let source = KeySource.command(["cat", directory.path("printed")])
     try await storage(source).setPassword("s3cret", for: .first)
     #expect(try await storage(source).password(for: .first) == "s3cret")
     // The same bytes, and all of them
     let same = KeySource.key(Secret(bytes: [UInt8](0..<32)))
     #expect(try await storage(same).password(for: .first) == "s3cret")
-    try folder.write([UInt8](0..<33), "printed")
+    try directory.write([UInt8](0..<33), "printed")
     #expect(try code { _ = try storage(source).password(for: .first) } == .wrongKey)
-    try folder.write([UInt8](0..<31), "printed")
+    try directory.write([UInt8](0..<31), "printed")
     #expect(try code { _ = try storage(source).password(for: .first) } == .invalidArgument)
   }
 
@@ -74,17 +74,17 @@ import Testing
   }
 
   @Test func `a diagnosis runs no command`() throws {
-    let source = shell("touch \(folder.path("ran")); head -c 32 /dev/zero")
+    let source = shell("touch \(directory.path("ran")); head -c 32 /dev/zero")
     try storage(shell("head -c 32 /dev/zero")).setPassword("s3cret", for: .first)
     #expect(storage(source).diagnose().failure == nil)
-    #expect(try !folder.names().contains("ran"))
+    #expect(try !directory.names().contains("ran"))
     _ = try storage(source).password(for: .first)
-    #expect(try folder.names().contains("ran"))
+    #expect(try directory.names().contains("ran"))
   }
 
   @Test func `a cancelled task ends the command`() async throws {
     try await storage(shell("head -c 32 /dev/zero")).setPassword("s3cret", for: .first)
-    let (pipe, marker) = (folder.path("pipe"), folder.path("started"))
+    let (pipe, marker) = (directory.path("pipe"), directory.path("started"))
     try #require(mkfifo(pipe, 0o600) == 0)
     // A program of the command waits for a writer that doesn't come, and keeps the output open.
     let storage = storage(
@@ -92,7 +92,7 @@ import Testing
     let task = Task { try await storage.password(for: .first) }
     #expect(waitUntil { access(marker, F_OK) == 0 })
     let process = try #require(
-      pid_t(String(decoding: folder.bytes("started"), as: UTF8.self).dropLast()))
+      pid_t(String(decoding: directory.bytes("started"), as: UTF8.self).dropLast()))
     task.cancel()
     let error = await #expect(throws: SecureStorageError.self) { try await task.value }
     #expect(error?.code == .canceled)
@@ -104,7 +104,7 @@ import Testing
   @Test(.timeLimit(.minutes(1)))
   func `a cancelled task ends a command that ignores the signal`() async throws {
     try await storage(shell("head -c 32 /dev/zero")).setPassword("s3cret", for: .first)
-    let (pipe, marker) = (folder.path("pipe"), folder.path("started"))
+    let (pipe, marker) = (directory.path("pipe"), directory.path("started"))
     try #require(mkfifo(pipe, 0o600) == 0)
     let storage = storage(shell("trap '' TERM; : > \(marker); exec cat \(pipe)"))
     let task = Task { try await storage.password(for: .first) }
@@ -116,22 +116,22 @@ import Testing
 
   @Test func `a command whose end isn't known gives no key`() async {
     await #expect(processExitsWith: .success) {
-      let folder = try TemporaryDirectory()
+      let directory = try TemporaryDirectory()
       signal(SIGCHLD, SIG_IGN)
       let storage = EncryptedFileStorage(
-        at: folder.path("secrets"), key: .command(["sh", "-c", "head -c 32 /dev/zero; exit 3"]))
+        at: directory.path("secrets"), key: .command(["sh", "-c", "head -c 32 /dev/zero; exit 3"]))
       let error = #expect(throws: SecureStorageError.self) {
         try storage.setPassword("lost", for: .first)
       }
       #expect(error?.code == .other && error?.underlying?.code == Int(ECHILD))
-      let names = try folder.names()
+      let names = try directory.names()
       #expect(!names.contains("secrets"))
     }
   }
 
   @Test func `a command ignores and blocks no signals of its own`() async {
     await #expect(processExitsWith: .success) {
-      let folder = try TemporaryDirectory()
+      let directory = try TemporaryDirectory()
       for number in [SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGQUIT] { signal(number, SIG_IGN) }
       var all = sigset_t()
       sigfillset(&all)
@@ -143,13 +143,13 @@ import Testing
         [ $((0x$blocked & 0x5007 | 0x$ignored & 0x5007)) = 0 ] && head -c 32 /dev/zero
         """
       let storage = EncryptedFileStorage(
-        at: folder.path("secrets"), key: .command(["sh", "-c", script]))
+        at: directory.path("secrets"), key: .command(["sh", "-c", script]))
       try storage.setPassword("s3cret", for: .first)
     }
   }
 
   @Test func `a program gets no input that could block`() async throws {
-    let request = FileLocation(folder.path("secrets")).keyRequest(.opening)
+    let request = FileLocation(directory.path("secrets")).keyRequest(.opening)
     let program = KeyProgram(
       words: ["cat"], input: Secret(bytes: [UInt8](repeating: 7, count: 4097)))
     let error = await #expect(throws: SecureStorageError.self) {
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test func `the messages of a command are an error's, if they're kept`() async throws {
-    let request = FileLocation(folder.path("secrets")).keyRequest(.opening)
+    let request = FileLocation(directory.path("secrets")).keyRequest(.opening)
     let script = "cat; echo one >&2; yes message | head -c 200000 >&2"
     let program = KeyProgram(
       words: ["sh", "-c", script], input: Secret("input"), keepsMessages: true)

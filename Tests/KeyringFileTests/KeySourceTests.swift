@@ -12,12 +12,12 @@ import Testing
 @testable import KeyringSealing
 
 @Suite struct KeySourceTests {
-  private let folder: TemporaryDirectory
+  private let directory: TemporaryDirectory
 
-  init() throws { folder = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryDirectory() }
 
   private func storage(_ key: KeySource) -> EncryptedFileStorage {
-    EncryptedFileStorage(at: folder.path("secrets"), key: key)
+    EncryptedFileStorage(at: directory.path("secrets"), key: key)
   }
 
   // MARK: - Passphrases
@@ -34,7 +34,7 @@ import Testing
 
   @Test func `a wrong passphrase has its own error and changes nothing`() throws {
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
-    let whole = try folder.bytes("secrets")
+    let whole = try directory.bytes("secrets")
     for wrong in ["wrong", "right ", "Right"] {
       let storage = storage(.cheap(wrong))
       #expect(try code { _ = try storage.password(for: .first) } == .wrongKey)
@@ -42,7 +42,7 @@ import Testing
       #expect(try code { try storage.remove(.first) } == .wrongKey)
       #expect(try code { try storage.changeKey(to: .cheap("new")) } == .wrongKey)
     }
-    #expect(try folder.bytes("secrets") == whole)
+    #expect(try directory.bytes("secrets") == whole)
     #expect(try storage(.cheap("right")).password(for: .first) == "s3cret")
   }
 
@@ -108,7 +108,7 @@ import Testing
     let found = try self.storage(.cheap("right")).items(matching: .service("org.example.app"))
     #expect(found.count == 8)
     // A file that is created after a change of the key has the new key.
-    try FileManager.default.removeItem(atPath: folder.path("secrets"))
+    try FileManager.default.removeItem(atPath: directory.path("secrets"))
     try storage.changeKey(to: .cheap("new"))
     try storage.setPassword("s3cret", for: .first)
     #expect(try self.storage(.cheap("new")).password(for: .first) == "s3cret")
@@ -133,7 +133,7 @@ import Testing
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
     let (isAsked, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let storage = EncryptedFileStorage(
-      at: folder.path("secrets"),
+      at: directory.path("secrets"),
       key: .passphrase { () throws(SecureStorageError) in
         isAsked.signal()
         // The other thread's timeout is over long before this.
@@ -156,12 +156,12 @@ import Testing
   /// A writer that has its key still has all its time for other writers.
   @Test func `the time for the answer does not count as a wait for the lock`() throws {
     let timeout = Duration.seconds(3)
-    let held = Mutex(try FileLock(taking: FileLocation(folder.path("secrets"))))
+    let held = Mutex(try FileLock(taking: FileLocation(directory.path("secrets"))))
     let opened = inotify_init1(Int32(IN_CLOEXEC))
     defer { close(opened) }
-    #expect(inotify_add_watch(opened, folder.path("secrets.lock"), UInt32(IN_OPEN)) >= 0)
+    #expect(inotify_add_watch(opened, directory.path("secrets.lock"), UInt32(IN_OPEN)) >= 0)
     let storage = EncryptedFileStorage(
-      at: folder.path("secrets"),
+      at: directory.path("secrets"),
       key: .passphrase(cost: ScryptCost(logarithm: 4, blockSize: 8, parallelism: 1)) {
         () throws(SecureStorageError) in
         let answered = ContinuousClock.now + timeout
@@ -186,20 +186,20 @@ import Testing
       })
     #expect(try storage.password(for: .first) == nil, "without a file, there is no question")
     #expect(try code { try storage.setPassword("lost", for: .first) } == .userCanceled)
-    #expect(try folder.names().isEmpty)
+    #expect(try directory.names().isEmpty)
   }
 
   @Test func `an empty passphrase is refused`() throws {
     let storage = storage(.passphrase(Secret("")))
     #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
-    #expect(try folder.names().isEmpty)
+    #expect(try directory.names().isEmpty)
   }
 
   /// This is the only test with the cost that users have.
   @Test func `a passphrase costs time only once`() throws {
     let storage = storage(.passphrase(Secret("pass")))
     try storage.setPassword("s3cret", for: .first)
-    #expect(Array(try folder.bytes("secrets")[10..<14]) == [1, 17, 8, 1])
+    #expect(Array(try directory.bytes("secrets")[10..<14]) == [1, 17, 8, 1])
     let other = self.storage(.passphrase(Secret("pass")))
     let first = try ContinuousClock().measure { _ = try other.password(for: .first) }
     let second = try ContinuousClock().measure { _ = try other.password(for: .first) }
@@ -213,26 +213,26 @@ import Testing
     let (mine, copy) = (storage(.cheap("old")), storage(.cheap("old")))
     try mine.setPassword("s3cret", for: .first)
     #expect(try copy.password(for: .first) == "s3cret")
-    let old = try folder.bytes("secrets")
+    let old = try directory.bytes("secrets")
     try mine.changeKey(to: .cheap("new"))
     #expect(try mine.password(for: .first) == "s3cret")
     try mine.setPassword("second", for: .second)
     // The other storage has the old key, and the old data key as well.
     #expect(try code { _ = try copy.password(for: .first) } == .wrongKey)
     #expect(try code { try copy.setPassword("lost", for: .first) } == .wrongKey)
-    let third = storage(.keyFile(at: folder.path("key")))
+    let third = storage(.keyFile(at: directory.path("key")))
     #expect(try code { _ = try third.password(for: .first) } == .wrongKey)
     #expect(try storage(.cheap("new")).password(for: .second) == "second")
-    let new = try folder.bytes("secrets")
+    let new = try directory.bytes("secrets")
     #expect(old[16..<108] != new[16..<108])
-    try mine.changeKey(to: .keyFile(at: folder.path("key")))
+    try mine.changeKey(to: .keyFile(at: directory.path("key")))
     #expect(try third.password(for: .second) == "second")
   }
 
   @Test func `the key can be changed before there is a file`() async throws {
     let storage = storage(.cheap("old"))
     try await storage.changeKey(to: .cheap("new"))
-    #expect(try folder.names().isEmpty)
+    #expect(try directory.names().isEmpty)
     try await storage.setPassword("s3cret", for: .first)
     #expect(try await self.storage(.cheap("new")).password(for: .first) == "s3cret")
   }
@@ -257,25 +257,25 @@ import Testing
   // MARK: - Key files
 
   @Test func `a new key file is for its owner only`() throws {
-    let source = KeySource.keyFile(at: folder.path("keys/key"))
+    let source = KeySource.keyFile(at: directory.path("keys/key"))
     #expect(try storage(source).password(for: .first) == nil)
-    #expect(try folder.names().isEmpty)
+    #expect(try directory.names().isEmpty)
     try storage(source).setPassword("s3cret", for: .first)
-    #expect(try folder.bytes("keys/key").count == 32)
-    #expect(try folder.mode("keys/key") == 0o600)
-    #expect(try folder.mode("keys") == 0o700)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("keys")) == ["key"])
+    #expect(try directory.bytes("keys/key").count == 32)
+    #expect(try directory.mode("keys/key") == 0o600)
+    #expect(try directory.mode("keys") == 0o700)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path("keys")) == ["key"])
     #expect(try storage(source).password(for: .first) == "s3cret")
   }
 
   /// A process that is killed at any moment leaves no other name of the key.
   @Test func `a key file has no other name while it is made`() throws {
     try FileManager.default.createDirectory(
-      atPath: folder.path("keys"), withIntermediateDirectories: false)
+      atPath: directory.path("keys"), withIntermediateDirectories: false)
     let events = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     defer { close(events) }
-    try #require(inotify_add_watch(events, folder.path("keys"), UInt32(IN_CREATE)) >= 0)
-    try storage(.keyFile(at: folder.path("keys/key"))).setPassword("s3cret", for: .first)
+    try #require(inotify_add_watch(events, directory.path("keys"), UInt32(IN_CREATE)) >= 0)
+    try storage(.keyFile(at: directory.path("keys/key"))).setPassword("s3cret", for: .first)
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = read(events, &buffer, buffer.count)
     let names = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
@@ -286,67 +286,68 @@ import Testing
   ///
   /// Earlier versions could leave one on any file system.
   @Test func `a leftover second name of the key file is removed`() throws {
-    let source = KeySource.keyFile(at: folder.path("key"))
+    let source = KeySource.keyFile(at: directory.path("key"))
     try storage(source).setPassword("s3cret", for: .first)
     for name in [".swift-keyring-killed", "backup"] {
-      try FileManager.default.linkItem(atPath: folder.path("key"), toPath: folder.path(name))
+      try FileManager.default.linkItem(atPath: directory.path("key"), toPath: directory.path(name))
     }
-    try folder.write([7], ".swift-keyring-other")
+    try directory.write([7], ".swift-keyring-other")
     let kept: Set = ["key", "backup", "secrets", "secrets.lock", ".swift-keyring-other"]
     #expect(!storage(source).diagnose().findings.isEmpty)
-    #expect(try folder.names() == kept.union([".swift-keyring-killed"]), "the diagnosis changed it")
+    #expect(
+      try directory.names() == kept.union([".swift-keyring-killed"]), "the diagnosis changed it")
     #expect(try storage(source).password(for: .first) == "s3cret")
-    #expect(try folder.names() == kept)
+    #expect(try directory.names() == kept)
   }
 
   /// This happens on file systems without unnamed files.
   @Test func `a key file can be made under another name first`() throws {
-    let request = FileLocation(folder.path("secrets")).keyRequest(.creation)
-    let file = KeyFile(path: folder.path("key"), request: request)
-    try file.makeWithSecondName(in: Directory(of: folder.path("key")))
-    let key = try folder.bytes("key")
+    let request = FileLocation(directory.path("secrets")).keyRequest(.creation)
+    let file = KeyFile(path: directory.path("key"), request: request)
+    try file.makeWithSecondName(in: Directory(of: directory.path("key")))
+    let key = try directory.bytes("key")
     #expect(key.count == 32)
-    #expect(try folder.mode("key") == 0o600)
-    try file.makeWithSecondName(in: Directory(of: folder.path("key")))
-    #expect(try folder.bytes("key") == key, "the key of another process stays")
-    #expect(try folder.names() == ["key"])
+    #expect(try directory.mode("key") == 0o600)
+    try file.makeWithSecondName(in: Directory(of: directory.path("key")))
+    #expect(try directory.bytes("key") == key, "the key of another process stays")
+    #expect(try directory.names() == ["key"])
   }
 
   @Test(arguments: [0o640, 0o604, 0o660, 0o666, 0o610])
   func `a key file that other users may use is refused`(mode: Int) throws {
-    let source = KeySource.keyFile(at: folder.path("key"))
+    let source = KeySource.keyFile(at: directory.path("key"))
     try storage(source).setPassword("s3cret", for: .first)
     try FileManager.default.setAttributes(
-      [.posixPermissions: mode], ofItemAtPath: folder.path("key"))
+      [.posixPermissions: mode], ofItemAtPath: directory.path("key"))
     #expect(try code { _ = try storage(source).password(for: .first) } == .accessDenied)
     try FileManager.default.setAttributes(
-      [.posixPermissions: 0o400], ofItemAtPath: folder.path("key"))
+      [.posixPermissions: 0o400], ofItemAtPath: directory.path("key"))
     #expect(try storage(source).password(for: .first) == "s3cret")
   }
 
   /// The file isn't made again either.
   @Test func `a missing key file is an error, and no new key is made`() throws {
-    let source = KeySource.keyFile(at: folder.path("key"))
+    let source = KeySource.keyFile(at: directory.path("key"))
     try storage(source).setPassword("s3cret", for: .first)
-    let key = try folder.bytes("key")
-    try FileManager.default.removeItem(atPath: folder.path("key"))
+    let key = try directory.bytes("key")
+    try FileManager.default.removeItem(atPath: directory.path("key"))
     #expect(try code { _ = try storage(source).password(for: .first) } == .keyNotFound)
     #expect(try code { try storage(source).setPassword("lost", for: .first) } == .keyNotFound)
-    #expect(try !folder.names().contains("key"))
-    try folder.write([UInt8](repeating: 7, count: 32), "key")
-    chmod(folder.path("key"), 0o600)
+    #expect(try !directory.names().contains("key"))
+    try directory.write([UInt8](repeating: 7, count: 32), "key")
+    chmod(directory.path("key"), 0o600)
     #expect(try code { _ = try storage(source).password(for: .first) } == .wrongKey)
-    try folder.write(key, "key")
-    chmod(folder.path("key"), 0o600)
+    try directory.write(key, "key")
+    chmod(directory.path("key"), 0o600)
     #expect(try storage(source).password(for: .first) == "s3cret")
   }
 
   @Test func `a key that is too short is refused`() throws {
-    try folder.write([UInt8](repeating: 7, count: 31), "key")
-    chmod(folder.path("key"), 0o600)
-    let storage = storage(.keyFile(at: folder.path("key")))
+    try directory.write([UInt8](repeating: 7, count: 31), "key")
+    chmod(directory.path("key"), 0o600)
+    let storage = storage(.keyFile(at: directory.path("key")))
     #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
-    #expect(try folder.names() == ["key"])
+    #expect(try directory.names() == ["key"])
   }
 
   // MARK: - Other sources
@@ -404,7 +405,7 @@ import Testing
     if isChanged { try storage(before).setPassword("before", for: .second) }
     let mine = storage(before)
     let process = EncryptedFileStorage(
-      at: folder.path("secrets"), key: before, timeout: .milliseconds(20))
+      at: directory.path("secrets"), key: before, timeout: .milliseconds(20))
     let result = Mutex<Result<Void, SecureStorageError>?>(nil)
     other.meanwhile.withLock {
       $0 = {
@@ -460,7 +461,7 @@ import Testing
     }
     #expect(error?.code == .keyNotFound)
     #expect(error?.operation == .save)
-    #expect(error?.message.contains(folder.path("secrets")) == true)
+    #expect(error?.message.contains(directory.path("secrets")) == true)
     #expect(error?.backendName == storage(source).backendName)
   }
 
@@ -481,12 +482,12 @@ import Testing
       throw request.error(.keyNotFound)
     }
     #expect(storage(source).diagnose().failure?.code == .noStorage)
-    #expect(storage(.keyFile(at: folder.path("key"))).diagnose().failure == nil)
+    #expect(storage(.keyFile(at: directory.path("key"))).diagnose().failure == nil)
   }
 
   @Test func `a key file below a file is an error of its own`() throws {
-    try folder.write([1], "file")
-    let source = KeySource.keyFile(at: folder.path("file/key"))
+    try directory.write([1], "file")
+    let source = KeySource.keyFile(at: directory.path("file/key"))
     #expect(storage(source).diagnose().failure?.code == .other)
   }
 
@@ -513,44 +514,45 @@ private final class RequestLog: Sendable {
 ///
 /// The variable belongs to the process. No other test sets it in this process.
 @Suite(.serialized) struct SystemdCredentialTests {
-  private let folder: TemporaryDirectory
+  private let directory: TemporaryDirectory
   private let storage: EncryptedFileStorage
 
   init() throws {
-    folder = try TemporaryDirectory()
-    storage = EncryptedFileStorage(at: folder.path("secrets"), key: .systemdCredential("file-key"))
+    directory = try TemporaryDirectory()
+    storage = EncryptedFileStorage(
+      at: directory.path("secrets"), key: .systemdCredential("file-key"))
   }
 
   @Test func `a systemd credential is the key`() throws {
-    setenv("CREDENTIALS_DIRECTORY", folder.url.path, 1)
+    setenv("CREDENTIALS_DIRECTORY", directory.url.path, 1)
     defer { unsetenv("CREDENTIALS_DIRECTORY") }
     #expect(try code { try storage.setPassword("lost", for: .first) } == .keyNotFound)
-    #expect(try folder.names().isEmpty)
-    try folder.write([UInt8](repeating: 7, count: 40), "file-key")
+    #expect(try directory.names().isEmpty)
+    try directory.write([UInt8](repeating: 7, count: 40), "file-key")
     // systemd gives a credential this mode for a user that it makes itself. An access control list
     // lets that user in.
-    chmod(folder.path("file-key"), 0o440)
+    chmod(directory.path("file-key"), 0o440)
     try storage.setPassword("s3cret", for: .first)
     #expect(try storage.password(for: .first) == "s3cret")
-    #expect(try folder.bytes("secrets")[10] == 3)
+    #expect(try directory.bytes("secrets")[10] == 3)
     // The same key from another source opens the file as well.
-    chmod(folder.path("file-key"), 0o400)
+    chmod(directory.path("file-key"), 0o400)
     let other = EncryptedFileStorage(
-      at: folder.path("secrets"), key: .keyFile(at: folder.path("file-key")))
+      at: directory.path("secrets"), key: .keyFile(at: directory.path("file-key")))
     #expect(try other.password(for: .first) == "s3cret")
   }
 
   @Test func `a program that systemd did not start has no credential`() throws {
     #expect(try code { try storage.setPassword("lost", for: .first) } == .keyNotFound)
-    #expect(try folder.names().isEmpty)
+    #expect(try directory.names().isEmpty)
   }
 
   @Test(arguments: ["", "../key", ".", ".."])
   func `a name that is empty or a path is not a credential`(name: String) throws {
-    setenv("CREDENTIALS_DIRECTORY", folder.url.path, 1)
+    setenv("CREDENTIALS_DIRECTORY", directory.url.path, 1)
     defer { unsetenv("CREDENTIALS_DIRECTORY") }
     let storage = EncryptedFileStorage(
-      at: folder.path("secrets"), key: .systemdCredential(name))
+      at: directory.path("secrets"), key: .systemdCredential(name))
     #expect(try code { try storage.setPassword("lost", for: .first) } == .invalidArgument)
   }
 }

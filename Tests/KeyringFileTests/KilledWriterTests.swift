@@ -11,8 +11,8 @@ import Testing
 /// Processes that are killed while they rewrite a credential.
 @Suite(.tags(.kills)) struct KilledWriterTests {
   @Test func `every reader finds a whole pair, and nothing is lost`() throws {
-    let folder = try TemporaryDirectory()
-    let path = folder.path("secrets")
+    let directory = try TemporaryDirectory()
+    let path = directory.path("secrets")
     let reader = EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
     let kills = Kills.count
     var saved = 0
@@ -24,7 +24,7 @@ import Testing
       let pairs = [saved, saved + 1].map { $0 == 0 ? "found none none" : "found \($0) \($0)" }
       try #require(pairs.contains(found), "\(saved) was acknowledged")
       saved = try number(in: writer.readLine())
-      let names = try folder.names()
+      let names = try directory.names()
       try #require(names == ["secrets", "secrets.key", "secrets.lock"], "after the next write")
 
       try writer.writeLine("go")
@@ -32,7 +32,7 @@ import Testing
       for line in String(decoding: try writer.end(), as: UTF8.self).split(separator: "\n") {
         saved = try number(in: String(line))
       }
-      leftovers += try folder.names().contains(".secrets.new") ? 1 : 0
+      leftovers += try directory.names().contains(".secrets.new") ? 1 : 0
       let pair = try reader.credential(for: .credentials(service: "service", label: "account"))
       let login = try #require(pair?.login)
       #expect(login == pair?.password)

@@ -10,8 +10,8 @@ import Testing
 /// A comparison of storages of one file, as two processes have them, with one in memory.
 @Suite struct ModelTests {
   @Test func `two storages of one file agree with one in memory`() throws {
-    let folder = try TemporaryDirectory()
-    let path = folder.path("secrets")
+    let directory = try TemporaryDirectory()
+    let path = directory.path("secrets")
     var key = KeySource.cheap("the first")
     var storages = [key, key].map { EncryptedFileStorage(at: path, key: $0) }
     var run = ModelRun()
@@ -21,7 +21,7 @@ import Testing
       if random.oneIn(40) {
         let number = Int.random(in: 0..<1000, using: &random)
         key =
-          random.oneIn(2) ? .cheap("\(number)") : .keyFile(at: folder.path("key \(number)"))
+          random.oneIn(2) ? .cheap("\(number)") : .keyFile(at: directory.path("key \(number)"))
         try storages[index].changeKey(to: key)
         storages[1 - index] = EncryptedFileStorage(at: path, key: key)
       }

@@ -14,12 +14,12 @@ import Testing
 ///
 /// The contract covers the changes by the observed storage itself.
 @Suite(.tags(.threads)) struct ObservationTests {
-  private let folder: TemporaryDirectory
+  private let directory: TemporaryDirectory
   private let storage: EncryptedFileStorage
 
   init() throws {
-    folder = try TemporaryDirectory()
-    storage = folder.storage()
+    directory = try TemporaryDirectory()
+    storage = directory.storage()
   }
 
   /// Observes a storage, and returns the events as a stream.
@@ -32,7 +32,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(1))) func `changes by other storages are reported`() async throws {
     let changes = try await storage.changes()
-    let other = folder.storage()
+    let other = directory.storage()
     try await other.setPassword("new", for: .first)
     var iterator = changes.makeAsyncIterator()
     #expect(await iterator.next() == .created(.first))
@@ -44,7 +44,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(1)))
   func `an observation goes on when the storage is released`() async throws {
-    var iterator = try await folder.storage().changes().makeAsyncIterator()
+    var iterator = try await directory.storage().changes().makeAsyncIterator()
     try await storage.setPassword("new", for: .first)
     #expect(await iterator.next() == .created(.first))
   }
@@ -55,28 +55,28 @@ import Testing
     let changes = try await storage.changes()
     var iterator = changes.makeAsyncIterator()
     try FileManager.default.moveItem(
-      atPath: folder.path("secrets"), toPath: folder.path("elsewhere"))
+      atPath: directory.path("secrets"), toPath: directory.path("elsewhere"))
     #expect(await iterator.next() == .removed(.first))
     try FileManager.default.moveItem(
-      atPath: folder.path("elsewhere"), toPath: folder.path("secrets"))
+      atPath: directory.path("elsewhere"), toPath: directory.path("secrets"))
     #expect(await iterator.next() == .created(.first))
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a folder that is made again is watched`() async throws {
-    let deep = folder.storage("state/deep/secrets")
+  @Test(.timeLimit(.minutes(1))) func `a directory that is made again is watched`() async throws {
+    let deep = directory.storage("state/deep/secrets")
     try await deep.setPassword("old", for: .first)
     let (stream, observation) = try events(of: deep)
     var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
     for gone in ["state/deep", "state", "state"] {
       if gone == "state" {
-        try FileManager.default.removeItem(atPath: folder.path(gone))
+        try FileManager.default.removeItem(atPath: directory.path(gone))
       } else {
         try FileManager.default.moveItem(
-          atPath: folder.path(gone), toPath: folder.path("elsewhere"))
+          atPath: directory.path(gone), toPath: directory.path("elsewhere"))
       }
       #expect(await iterator.next() == .changed(.removed(.first)))
       #expect(await iterator.next() == .interrupted)
-      try await folder.storage("state/deep/secrets").setPassword("new", for: .first)
+      try await directory.storage("state/deep/secrets").setPassword("new", for: .first)
       var event = await iterator.next()
       // The directory may be seen before the file is in it.
       if event == .resumed {
@@ -94,12 +94,12 @@ import Testing
     try await storage.setPassword("kept", for: .first)
     let (stream, observation) = try events(of: storage)
     var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
-    let whole = try folder.bytes("secrets")
-    try folder.write(Array(whole.dropLast()), "secrets")
+    let whole = try directory.bytes("secrets")
+    try directory.write(Array(whole.dropLast()), "secrets")
     #expect(await iterator.next() == .interrupted)
-    try folder.write(whole, "secrets")
+    try directory.write(whole, "secrets")
     #expect(await iterator.next() == .resumed)
-    try await folder.storage().setPassword("new", for: .second)
+    try await directory.storage().setPassword("new", for: .second)
     #expect(await iterator.next() == .changed(.created(.second)))
     observation.cancel()
   }
@@ -109,7 +109,7 @@ import Testing
   func `a possible change is reported before the change`() async throws {
     let (stream, observation) = try events(of: storage)
     var iterator = stream.makeAsyncIterator()
-    try await folder.storage().setPassword("new", for: .first)
+    try await directory.storage().setPassword("new", for: .first)
     #expect(await iterator.next() == .mayHaveChanged(nil))
     #expect(await iterator.next() == .changed(.created(.first)))
     observation.cancel()
@@ -117,7 +117,7 @@ import Testing
 
   @Test func `an observation with a wrong key is an error`() throws {
     try storage.setPassword("s3cret", for: .first)
-    let wrong = EncryptedFileStorage(at: folder.path("secrets"), key: .cheap("wrong"))
+    let wrong = EncryptedFileStorage(at: directory.path("secrets"), key: .cheap("wrong"))
     let error = #expect(throws: SecureStorageError.self) { _ = try wrong.observe(nil) { _ in } }
     #expect(error?.code == .wrongKey)
     #expect(error?.operation == .observe)
@@ -125,7 +125,7 @@ import Testing
 
   /// The next operation that needs the items asks for it.
   @Test(.timeLimit(.minutes(1))) func `an observation does not ask for a new key`() async throws {
-    let path = folder.path("secrets")
+    let path = directory.path("secrets")
     let other = EncryptedFileStorage(at: path, key: .cheap("old"))
     try await other.setPassword("kept", for: .first)
     let answers = Mutex(["new", "old"])
@@ -151,7 +151,7 @@ import Testing
   func `an observation does not unlock the storage of the key`() async throws {
     let keyring = FaultyStorage()
     let storage = EncryptedFileStorage(
-      at: folder.path("secrets"), key: .storage(keyring, key: .second))
+      at: directory.path("secrets"), key: .storage(keyring, key: .second))
     let (stream, observation) = try events(of: storage)
     var iterator = stream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
     let other = EncryptedFileStorage(at: storage.path, key: .storage(keyring, key: .second))
@@ -175,7 +175,7 @@ import Testing
       result.withLock { $0 = isCalledTwice.wait(timeout: .now() + .milliseconds(300)) }
       hasReturned.signal()
     }
-    try folder.storage().setPassword("new", for: .first)
+    try directory.storage().setPassword("new", for: .first)
     isCalled.wait()
     #expect(try storage.password(for: .first) == "new")
     hasReturned.wait()
@@ -183,11 +183,11 @@ import Testing
     observation.cancel()
   }
 
-  @Test func `other files in the folder cause no events`() throws {
-    let watch = try DirectoryWatch(FileLocation(folder.path("secrets")))
-    for name in ["secret", "secrets.lock", "secrets2"] { try folder.write([1], name) }
+  @Test func `other files in the directory cause no events`() throws {
+    let watch = try DirectoryWatch(FileLocation(directory.path("secrets")))
+    for name in ["secret", "secrets.lock", "secrets2"] { try directory.write([1], name) }
     #expect(!watch.takeEvents())
-    for name in ["secrets", "other"] { try folder.write([1], name) }
+    for name in ["secrets", "other"] { try directory.write([1], name) }
     #expect(watch.takeEvents())
     #expect(!watch.takeEvents())
   }

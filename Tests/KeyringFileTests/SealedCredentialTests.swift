@@ -15,9 +15,9 @@ import Testing
   .enabled(if: SoftwareTPM.isInstalled, "needs swtpm and systemd-creds, which CI installs"),
   .serialized)
 struct SealedCredentialTests {
-  private let folder: TemporaryDirectory
+  private let directory: TemporaryDirectory
 
-  init() throws { folder = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryDirectory() }
 
   /// Runs the worker on a machine with this TPM.
   private func worker(_ arguments: String..., tpm: SoftwareTPM) throws -> String {
@@ -29,27 +29,27 @@ struct SealedCredentialTests {
     return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .newlines)
   }
 
-  private var storage: String { "tpm:" + folder.path("secrets") }
+  private var storage: String { "tpm:" + directory.path("secrets") }
 
   @Test func `a key in a TPM opens the file after a restart, and only on this machine`() throws {
-    var tpm = try SoftwareTPM(stateIn: folder.path("tpm"))
+    var tpm = try SoftwareTPM(stateIn: directory.path("tpm"))
     #expect(try worker("set", storage, "service", "s3cret", tpm: tpm).isEmpty)
-    let credential = try folder.bytes("secrets.credential")
+    let credential = try directory.bytes("secrets.credential")
     try tpm.end()
 
-    tpm = try SoftwareTPM(stateIn: folder.path("tpm"))
+    tpm = try SoftwareTPM(stateIn: directory.path("tpm"))
     #expect(try worker("get", storage, "service", tpm: tpm) == "s3cret")
     #expect(try worker("set", storage, "service", "new", tpm: tpm).isEmpty)
-    #expect(try folder.bytes("secrets.credential") == credential, "the key is made once")
+    #expect(try directory.bytes("secrets.credential") == credential, "the key is made once")
     try tpm.end()
 
-    tpm = try SoftwareTPM(stateIn: folder.path("another machine"))
+    tpm = try SoftwareTPM(stateIn: directory.path("another machine"))
     let answer = try worker("get", storage, "service", tpm: tpm)
     #expect(
       answer.hasPrefix("error keyNotFound systemd-creds can't decrypt the key file"), "\(answer)")
     try tpm.end()
 
-    tpm = try SoftwareTPM(stateIn: folder.path("tpm"))
+    tpm = try SoftwareTPM(stateIn: directory.path("tpm"))
     #expect(try worker("get", storage, "service", tpm: tpm) == "new")
     try tpm.end()
   }
@@ -57,11 +57,11 @@ struct SealedCredentialTests {
   /// The variable that leads to the TPM is set in a process of its own.
   @Test func `a file with a key in a TPM keeps the contract`() async {
     await #expect(processExitsWith: .success) {
-      let folder = try TemporaryDirectory()
-      let tpm = try SoftwareTPM(stateIn: folder.path("tpm"))
+      let directory = try TemporaryDirectory()
+      let tpm = try SoftwareTPM(stateIn: directory.path("tpm"))
       for (name, value) in tpm.environment { setenv(name, value, 1) }
-      let key = KeySource.systemdCredential(at: folder.path("key"), encryptedWith: .tpm)
-      let storage = EncryptedFileStorage(at: folder.path("secrets"), key: key)
+      let key = KeySource.systemdCredential(at: directory.path("key"), encryptedWith: .tpm)
+      let storage = EncryptedFileStorage(at: directory.path("secrets"), key: key)
       for rule in StorageContract.cases(for: EncryptedFileStorage.self) { try rule.verify(storage) }
       try tpm.end()
     }
@@ -69,8 +69,8 @@ struct SealedCredentialTests {
 
   @Test func `a machine without a TPM makes no key`() throws {
     let key = KeySource.systemdCredential(
-      at: folder.path("key"), named: "example", encryptedWith: .tpm, for: .system)
-    let storage = EncryptedFileStorage(at: folder.path("secrets"), key: key)
+      at: directory.path("key"), named: "example", encryptedWith: .tpm, for: .system)
+    let storage = EncryptedFileStorage(at: directory.path("secrets"), key: key)
     try #require(access("/dev/tpmrm0", F_OK) != 0, "the machine has a TPM of its own")
     let subjects = storage.diagnose().findings.map(\.text)
     #expect(subjects.contains { $0.contains("which the first save creates") }, "\(subjects)")
@@ -80,17 +80,17 @@ struct SealedCredentialTests {
     }
     #expect(error?.code == .keyNotFound && error?.underlying?.domain == "systemd-creds")
     #expect(error?.underlying?.text.isEmpty == false)
-    #expect(try folder.names().isEmpty)
+    #expect(try directory.names().isEmpty)
     #expect(try storage.password(for: .first) == nil)
-    try folder.write([1, 2, 3], "key")
+    try directory.write([1, 2, 3], "key")
     #expect(try code { try storage.setPassword("lost", for: .first) } == .keyNotFound)
-    #expect(try folder.bytes("key") == [1, 2, 3])
+    #expect(try directory.bytes("key") == [1, 2, 3])
   }
 
   @Test func `the credentials of a user are asked for as such`() async throws {
-    try folder.write([1, 2, 3], "key")
-    let source = KeySource.systemdCredential(at: folder.path("key"), for: .user)
-    let request = FileLocation(folder.path("secrets")).keyRequest(.opening)
+    try directory.write([1, 2, 3], "key")
+    let source = KeySource.systemdCredential(at: directory.path("key"), for: .user)
+    let request = FileLocation(directory.path("secrets")).keyRequest(.opening)
     let error = await #expect(throws: SecureStorageError.self) {
       try await source.secret(for: request)
     }

@@ -10,66 +10,68 @@ import Testing
 
 /// Writes that fail with an error, and leave the file whole.
 @Suite struct UnwritableTests {
-  private let folder: TemporaryDirectory
+  private let directory: TemporaryDirectory
   private let path: String
 
   init() throws {
-    folder = try TemporaryDirectory()
-    path = folder.path("secrets")
+    directory = try TemporaryDirectory()
+    path = directory.path("secrets")
   }
 
   private func storage(at path: String? = nil) -> EncryptedFileStorage {
     EncryptedFileStorage(at: path ?? self.path, key: .cheap("right"))
   }
 
-  @Test func `missing folders are made for their owner only`() throws {
-    let deep = storage(at: folder.path("one/two/secrets"))
+  @Test func `missing directories are made for their owner only`() throws {
+    let deep = storage(at: directory.path("one/two/secrets"))
     #expect(try deep.password(for: .first) == nil)
     #expect(try !deep.remove(.first))
-    #expect(try folder.names().isEmpty, "the read or the removal made something")
+    #expect(try directory.names().isEmpty, "the read or the removal made something")
     try deep.setPassword("s3cret", for: .first)
-    #expect(try folder.mode("one") == 0o700)
-    #expect(try folder.mode("one/two") == 0o700)
-    #expect(try folder.mode("one/two/secrets") == 0o600)
-    #expect(try folder.mode("one/two/secrets.lock") == 0o600)
+    #expect(try directory.mode("one") == 0o700)
+    #expect(try directory.mode("one/two") == 0o700)
+    #expect(try directory.mode("one/two/secrets") == 0o600)
+    #expect(try directory.mode("one/two/secrets.lock") == 0o600)
   }
 
   /// A new directory is an entry in another one, which has to be on the disk as well.
   ///
   /// A write can't wait for a directory that can't be opened.
-  @Test func `a new folder that may not be on the disk is an error`() throws {
-    let deep = storage(at: folder.path("outer/inner/secrets"))
+  @Test func `a new directory that may not be on the disk is an error`() throws {
+    let deep = storage(at: directory.path("outer/inner/secrets"))
     try FileManager.default.createDirectory(
-      atPath: folder.path("outer"), withIntermediateDirectories: false)
-    try folder.withoutPrivileges { () throws in
-      chmod(folder.path("outer"), 0o300)
+      atPath: directory.path("outer"), withIntermediateDirectories: false)
+    try directory.withoutPrivileges { () throws in
+      chmod(directory.path("outer"), 0o300)
       #expect(try code { try deep.setPassword("s3cret", for: .first) } == .accessDenied)
-      chmod(folder.path("outer"), 0o700)
+      chmod(directory.path("outer"), 0o700)
     }
-    #expect(try folder.mode("outer/inner") == 0o700)
+    #expect(try directory.mode("outer/inner") == 0o700)
     #expect(try deep.password(for: .first) == nil)
   }
 
   /// The directory of the new file can be written, but not waited for.
   @Test func `an error after the replacement says that the new file is in place`() throws {
-    let storage = storage(at: folder.path("deep/secrets"))
+    let storage = storage(at: directory.path("deep/secrets"))
     try storage.setPassword("old", for: .first)
-    for name in ["deep/secrets", "deep/secrets.lock"] { chown(folder.path(name), 65534, getgid()) }
-    try folder.withoutPrivileges { () throws in
-      chmod(folder.path("deep"), 0o300)
+    for name in ["deep/secrets", "deep/secrets.lock"] {
+      chown(directory.path(name), 65534, getgid())
+    }
+    try directory.withoutPrivileges { () throws in
+      chmod(directory.path("deep"), 0o300)
       let error = #expect(throws: SecureStorageError.self) {
         try storage.setPassword("new", for: .first)
       }
       #expect(error?.message.contains("may not be on the disk yet") == true)
       #expect(error?.recoverySuggestion?.hasPrefix("The new content is in place") == true)
       #expect(try storage.password(for: .first) == "new")
-      chmod(folder.path("deep"), 0o700)
+      chmod(directory.path("deep"), 0o700)
     }
   }
 
-  @Test func `a file in the place of the folder is an error`() throws {
-    try folder.write([], "file")
-    let storage = storage(at: folder.path("file/secrets"))
+  @Test func `a file in the place of the directory is an error`() throws {
+    try directory.write([], "file")
+    let storage = storage(at: directory.path("file/secrets"))
     #expect(try code { _ = try storage.password(for: .first) } == .other)
     #expect(try code { try storage.setPassword("lost", for: .first) } == .other)
   }
@@ -89,7 +91,7 @@ import Testing
     try storage.save(
       SecureItem(key: .first, secret: Secret(bytes: [UInt8](repeating: 1, count: 1 << 17))),
       mode: .add)
-    let whole = try folder.bytes("secrets")
+    let whole = try directory.bytes("secrets")
     let complaints = Pipe()
     let writer = try Program(
       "sh",
@@ -102,61 +104,61 @@ import Testing
     let said = String(
       decoding: try complaints.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     #expect(said.contains("errno 27") || said.contains("code: \(EFBIG)"), "\(said)")
-    #expect(try folder.bytes("secrets") == whole)
-    #expect(try folder.names() == ["secrets", "secrets.key", "secrets.lock"])
+    #expect(try directory.bytes("secrets") == whole)
+    #expect(try directory.names() == ["secrets", "secrets.key", "secrets.lock"])
   }
 
   @Test(.enabled(if: SmallFileSystem.canBeMounted, "may not mount a file system"))
   func `a full or read-only file system loses nothing`() throws {
-    let mounted = try SmallFileSystem(at: folder.path("small"), kibibytes: 128)
-    let storage = storage(at: folder.path("small/secrets"))
+    let mounted = try SmallFileSystem(at: directory.path("small"), kibibytes: 128)
+    let storage = storage(at: directory.path("small/secrets"))
     try storage.setPassword("kept", for: .first)
-    let whole = try folder.bytes("small/secrets")
+    let whole = try directory.bytes("small/secrets")
     let large = Secret(bytes: [UInt8](repeating: 1, count: 1 << 20))
     let error = #expect(throws: SecureStorageError.self) {
       try storage.save(SecureItem(key: .second, secret: large), mode: .add)
     }
     #expect(error?.underlying?.code == Int(ENOSPC))
-    #expect(try folder.bytes("small/secrets") == whole)
+    #expect(try directory.bytes("small/secrets") == whole)
     #expect(try storage.password(for: .first) == "kept")
     try mounted.makeReadOnly()
     #expect(try code { try storage.setPassword("lost", for: .first) } == .accessDenied)
     #expect(try storage.password(for: .first) == "kept")
-    #expect(try self.storage(at: folder.path("small/secrets")).password(for: .first) == "kept")
+    #expect(try self.storage(at: directory.path("small/secrets")).password(for: .first) == "kept")
   }
 
-  @Test func `a read-only folder allows reads and refuses writes`() throws {
+  @Test func `a read-only directory allows reads and refuses writes`() throws {
     try storage().setPassword("kept", for: .first)
-    let whole = try folder.bytes("secrets")
-    try folder.withoutPrivileges { () throws in
-      chmod(folder.url.path, 0o500)
+    let whole = try directory.bytes("secrets")
+    try directory.withoutPrivileges { () throws in
+      chmod(directory.url.path, 0o500)
       #expect(try storage().password(for: .first) == "kept")
       #expect(try code { try storage().setPassword("lost", for: .first) } == .accessDenied)
       #expect(try code { try storage().remove(.first) } == .accessDenied)
-      chmod(folder.url.path, 0o700)
+      chmod(directory.url.path, 0o700)
     }
-    #expect(try folder.bytes("secrets") == whole)
+    #expect(try directory.bytes("secrets") == whole)
   }
 
   @Test func `a symbolic link is refused`() throws {
     try storage().setPassword("kept", for: .first)
-    let whole = try folder.bytes("secrets")
-    try FileManager.default.moveItem(atPath: path, toPath: folder.path("elsewhere"))
+    let whole = try directory.bytes("secrets")
+    try FileManager.default.moveItem(atPath: path, toPath: directory.path("elsewhere"))
     try FileManager.default.createSymbolicLink(
-      atPath: path, withDestinationPath: folder.path("elsewhere"))
+      atPath: path, withDestinationPath: directory.path("elsewhere"))
     #expect(try code { _ = try storage().password(for: .first) } == .other)
     #expect(try code { try storage().setPassword("lost", for: .first) } == .other)
-    #expect(try folder.bytes("elsewhere") == whole)
+    #expect(try directory.bytes("elsewhere") == whole)
     // A link in the place of the unfinished file doesn't lead the write elsewhere either.
     try FileManager.default.removeItem(atPath: path)
-    try FileManager.default.moveItem(atPath: folder.path("elsewhere"), toPath: path)
+    try FileManager.default.moveItem(atPath: directory.path("elsewhere"), toPath: path)
     try FileManager.default.createSymbolicLink(
-      atPath: folder.path(".secrets.new"), withDestinationPath: folder.path("victim"))
+      atPath: directory.path(".secrets.new"), withDestinationPath: directory.path("victim"))
     try storage().setPassword("new", for: .first)
-    #expect(try folder.names() == ["secrets", "secrets.lock"])
+    #expect(try directory.names() == ["secrets", "secrets.lock"])
     try FileManager.default.removeItem(atPath: path + ".lock")
     try FileManager.default.createSymbolicLink(
-      atPath: path + ".lock", withDestinationPath: folder.path("victim"))
+      atPath: path + ".lock", withDestinationPath: directory.path("victim"))
     #expect(try code { try storage().setPassword("lost", for: .first) } == .other)
     #expect(try storage().password(for: .first) == "new")
   }
@@ -166,19 +168,19 @@ import Testing
   func `a lock that is a link to another file is not given away`() throws {
     try storage().setPassword("kept", for: .first)
     chown(path, 65534, 54321)
-    try folder.write([], "victim")
+    try directory.write([], "victim")
     try FileManager.default.removeItem(atPath: path + ".lock")
-    try FileManager.default.linkItem(atPath: folder.path("victim"), toPath: path + ".lock")
+    try FileManager.default.linkItem(atPath: directory.path("victim"), toPath: path + ".lock")
     let error = #expect(throws: SecureStorageError.self) {
       try storage().setPassword("lost", for: .first)
     }
     #expect(error?.underlying?.code == Int(EMLINK))
-    let victim = try FileManager.default.attributesOfItem(atPath: folder.path("victim"))
+    let victim = try FileManager.default.attributesOfItem(atPath: directory.path("victim"))
     #expect(victim[.ownerAccountID] as? Int == 0)
     #expect(try storage().password(for: .first) == "kept")
   }
 
-  @Test func `a folder or a pipe in the place of the file is refused`() throws {
+  @Test func `a directory or a pipe in the place of the file is refused`() throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     #expect(try code { _ = try storage().password(for: .first) } == .other)
     try FileManager.default.removeItem(atPath: path)
@@ -187,9 +189,9 @@ import Testing
   }
 
   @Test func `the unfinished file of a killed writer is removed`() throws {
-    try folder.write([1, 2, 3], ".secrets.new")
+    try directory.write([1, 2, 3], ".secrets.new")
     try storage().setPassword("s3cret", for: .first)
-    #expect(try folder.names() == ["secrets", "secrets.lock"])
+    #expect(try directory.names() == ["secrets", "secrets.lock"])
   }
 
   @Test func `a removed file is made again, without its old items`() throws {
@@ -206,43 +208,43 @@ import Testing
   @Test(.enabled(if: geteuid() == 0, "only root may give a file to any group"))
   func `a group without permissions is not kept`() throws {
     let (nobody, strangers): (uid_t, gid_t) = (65534, 54321)
-    let storage = storage(at: folder.path("deep/secrets"))
+    let storage = storage(at: directory.path("deep/secrets"))
     try storage.setPassword("old", for: .first)
     for name in ["deep/secrets", "deep/secrets.lock"] {
-      chown(folder.path(name), nobody, strangers)
+      chown(directory.path(name), nobody, strangers)
     }
-    try folder.withoutPrivileges { () throws in
+    try directory.withoutPrivileges { () throws in
       try storage.setPassword("new", for: .first)
-      #expect(try folder.mode("deep/secrets") == 0o600)
+      #expect(try directory.mode("deep/secrets") == 0o600)
     }
     // A group that may read the file must not lose it.
-    chown(folder.path("deep/secrets"), nobody, strangers)
-    chmod(folder.path("deep/secrets"), 0o640)
-    try folder.withoutPrivileges { () throws in
+    chown(directory.path("deep/secrets"), nobody, strangers)
+    chmod(directory.path("deep/secrets"), 0o640)
+    try directory.withoutPrivileges { () throws in
       #expect(try code { try storage.setPassword("lost", for: .first) } == .accessDenied)
     }
     try storage.setPassword("root's", for: .first)
-    let path = folder.path("deep/secrets")
+    let path = directory.path("deep/secrets")
     let group = try FileManager.default.attributesOfItem(atPath: path)[.groupOwnerAccountID]
     #expect(group as? Int == Int(strangers))
   }
 
   @Test func `the replacement of a file that cannot be examined is an error`() throws {
-    let tooLong = folder.path(String(repeating: "n", count: 300))
+    let tooLong = directory.path(String(repeating: "n", count: 300))
     let error = #expect(throws: FileFailure.self) {
       _ = try FileReplacement(
-        of: tooLong, through: folder.path("new"),
+        of: tooLong, through: directory.path("new"),
         with: UnsafeRawBufferPointer(start: nil, count: 0))
     }
     #expect(error?.number == ENAMETOOLONG)
-    #expect(try folder.names().isEmpty)
+    #expect(try directory.names().isEmpty)
   }
 
   @Test func `the permissions of the file stay as they are`() throws {
     try storage().setPassword("old", for: .first)
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
     try storage().setPassword("new", for: .first)
-    #expect(try folder.mode("secrets") == 0o640)
+    #expect(try directory.mode("secrets") == 0o640)
   }
 }
 #endif

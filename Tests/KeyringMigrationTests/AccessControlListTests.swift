@@ -33,7 +33,7 @@ struct AccessControlListTests {
   /// The directory gives a list to new files.
   @Test func `a file without a list gets none`() throws {
     let file = try TemporaryFile("TOKEN=s3cret\nA=1\n", mode: 0o640)
-    try #require(AccessList(group: 0, user: 12345).set(of: file.folder, isDefault: true))
+    try #require(AccessList(group: 0, user: 12345).set(of: file.directory, isDefault: true))
     try migrate(file)
     #expect(AccessList.bytes(of: file.path) == nil)
     #expect(file.mode == 0o640)

@@ -219,7 +219,7 @@ import Darwin
   @Test(arguments: [0o600, 0o640] as [mode_t])
   func `a file keeps its permissions and symbolic links`(mode: mode_t) throws {
     let file = try TemporaryFile("TOKEN=s3cret\nA=1\n", mode: mode)
-    let alias = file.folder + "/link"
+    let alias = file.directory + "/link"
     try #require(symlink(file.path, alias) == 0)
     let plan = PlaintextMapping.password("TOKEN", as: token)
     try Migration(of: [plan], from: .environmentFile(alias), to: storage).run()
@@ -235,23 +235,23 @@ import Darwin
 
   @Test func `a file with a second name is refused`() throws {
     let file = try TemporaryFile("TOKEN=s3cret\n")
-    try #require(link(file.path, file.folder + "/other") == 0)
+    try #require(link(file.path, file.directory + "/other") == 0)
     let plan = PlaintextMapping.password("TOKEN", as: token)
     let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
     #expect(failure { try migration.run() }?.code == .invalidArgument)
     #expect(try !storage.exists(token))
   }
 
-  @Test func `a folder in the place of a file is refused`() throws {
+  @Test func `a directory in the place of a file is refused`() throws {
     let file = try TemporaryFile("")
-    let migration = Migration(of: plans, from: .jsonFile(file.folder), to: storage)
+    let migration = Migration(of: plans, from: .jsonFile(file.directory), to: storage)
     #expect(failure { try migration.run() }?.code == .invalidArgument)
   }
 
   @Test(.enabled(if: geteuid() != 0, "root may write everywhere"), arguments: [true, false])
-  func `a file that cannot be changed is refused before any write`(isFolder: Bool) throws {
+  func `a file that cannot be changed is refused before any write`(isDirectory: Bool) throws {
     let file = try TemporaryFile("TOKEN=s3cret\n")
-    let (path, mode): (String, mode_t) = isFolder ? (file.folder, 0o500) : (file.path, 0o400)
+    let (path, mode): (String, mode_t) = isDirectory ? (file.directory, 0o500) : (file.path, 0o400)
     try #require(chmod(path, mode) == 0)
     defer { chmod(path, 0o700) }
     let plan = PlaintextMapping.password("TOKEN", as: token)
@@ -433,22 +433,22 @@ import Darwin
 
 /// A file in its own directory, which is deleted with the file.
 final class TemporaryFile: Sendable {
-  let folder: String
-  var path: String { folder + "/file" }
+  let directory: String
+  var path: String { directory + "/file" }
 
   convenience init(_ text: String, mode: mode_t = 0o600) throws {
     try self.init(bytes: Array(text.utf8), mode: mode)
   }
 
   init(bytes: [UInt8], mode: mode_t = 0o600) throws {
-    folder = FileManager.default.temporaryDirectory.path + "/swift-keyring-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    directory = FileManager.default.temporaryDirectory.path + "/swift-keyring-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
     try write(bytes)
     try #require(chmod(path, mode) == 0)
   }
 
   deinit {
-    #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: folder) }
+    #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) }
   }
 
   var content: String {
@@ -456,7 +456,7 @@ final class TemporaryFile: Sendable {
   }
 
   var neighbours: [String] {
-    get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+    get throws { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
   }
 
   var mode: mode_t {

@@ -112,7 +112,7 @@ import Testing
     #expect(FirstAvailableStorage.Preference.file.storages(file: none).count == 1)
   }
 
-  @Test func `a sandbox without a folder has no storage`() async {
+  @Test func `a sandbox without a directory has no storage`() async {
     await #expect(processExitsWith: .success) {
       for name in ["HOME", "XDG_DATA_HOME"] { unsetenv(name) }
       let sandbox = Sandbox.flatpak("org.example.App")
@@ -120,10 +120,10 @@ import Testing
       #expect(throws: SecureStorageError.self) { try storage?.selection() }
       #expect(storage != nil && PlatformStorage.storage(in: .none, prefer: .keyring) == nil)
       setenv("HOME", "/home/ada", 1)
-      #expect(sandbox.dataFolder == "/home/ada/.var/app/org.example.App/data")
+      #expect(sandbox.dataDirectory == "/home/ada/.var/app/org.example.App/data")
       for path in ["", "relative"] {
         setenv("XDG_DATA_HOME", path, 1)
-        #expect(sandbox.dataFolder == "/home/ada/.var/app/org.example.App/data")
+        #expect(sandbox.dataDirectory == "/home/ada/.var/app/org.example.App/data")
       }
     }
   }

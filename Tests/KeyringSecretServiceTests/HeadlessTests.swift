@@ -11,14 +11,14 @@ import Testing
 
 /// The program `Examples/HeadlessService`, started as on machines without a desktop.
 @Suite struct HeadlessTests {
-  private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
   private let program: String
 
   init() throws {
     // Any user can reach the program there, like an installed program.
-    program = folder + "/service"
+    program = directory + "/service"
     try FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     let built = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
       .appendingPathComponent("HeadlessService")
     try FileManager.default.copyItem(atPath: built.path, toPath: program)
@@ -28,7 +28,7 @@ import Testing
   private func run(
     _ variables: [String: String], by command: [String] = []
   ) throws -> (status: Int32, lines: [String]) {
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    defer { try? FileManager.default.removeItem(atPath: directory) }
     let assignments = variables.map { "\($0)=\($1)" }
     let words = command + ["env", "-i"] + assignments + [program]
     let (status, output) = try Program(words[0], Array(words.dropFirst())).finish()
@@ -70,7 +70,7 @@ import Testing
   /// It has no session, a directory that only the service may read, "/" as its working directory,
   /// and no home.
   @Test func `a systemd service reads its credentials directory`() throws {
-    let credentials = folder + "/credentials"
+    let credentials = directory + "/credentials"
     try FileManager.default.createDirectory(
       atPath: credentials, withIntermediateDirectories: false,
       attributes: [.posixPermissions: 0o700])
@@ -116,8 +116,8 @@ import Testing
 
   #if EncryptedFile
   /// Makes a file with the token in this test's directory, as an earlier run of the program leaves it.
-  private func makeFile() throws -> (folder: String, keys: String) {
-    let (state, keys) = (folder + "/state", folder + "/keys")
+  private func makeFile() throws -> (directory: String, keys: String) {
+    let (state, keys) = (directory + "/state", directory + "/keys")
     try EncryptedFileStorage(at: state + "/secrets", key: .keyFile(at: keys + "/secrets-key"))
       .setPassword(
         "s3cret", for: .password(service: "org.example.HeadlessService", account: "authToken"))
@@ -230,7 +230,7 @@ import Testing
     var variables = [
       "DBUS_SESSION_BUS_ADDRESS": bus.address, "HEADLESS_SERVICE_AUTH_TOKEN": "s3cret",
     ]
-    if isSandboxed { variables["SNAP"] = folder }
+    if isSandboxed { variables["SNAP"] = directory }
     let (status, lines) = try run(variables)
     if isSandboxed {
       #expect(status == 0)
@@ -271,7 +271,7 @@ import Testing
     let service = try FakeService(on: bus)
     try bus.storage().setPassword(
       "s3cret", for: .password(service: "org.example.HeadlessService", account: "authToken"))
-    let home = folder + "-home"
+    let home = directory + "-home"
     try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: home) }
     let variables = [

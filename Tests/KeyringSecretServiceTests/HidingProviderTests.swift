@@ -148,11 +148,11 @@ import Testing
 
   #if EncryptedFile
   @Test(arguments: Hiding.allCases) func `a stored key is not replaced`(hiding: Hiding) throws {
-    let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: directory) }
     func file(_ name: String) throws -> EncryptedFileStorage {
       EncryptedFileStorage(
-        at: "\(folder)/\(name)", key: .storage(bus.storage(), key: StorageUse.key))
+        at: "\(directory)/\(name)", key: .storage(bus.storage(), key: StorageUse.key))
     }
     let key = ItemKey.password(service: "app", account: "me")
     try file("first").setPassword("s3cret", for: key)

@@ -171,11 +171,11 @@ struct KeePassXCTests {
   func `the key of a file is not replaced while its database is locked`(
     interaction: SecretServiceStorage.Interaction
   ) throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
     func file(_ name: String, _ keyring: SecretServiceStorage) -> EncryptedFileStorage {
-      EncryptedFileStorage(at: "\(folder)/\(name)", key: .storage(keyring, key: StorageUse.key))
+      EncryptedFileStorage(at: "\(directory)/\(name)", key: .storage(keyring, key: StorageUse.key))
     }
     let screen = try Screen()
     let bus = try PrivateBus()

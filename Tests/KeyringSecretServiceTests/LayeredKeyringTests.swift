@@ -10,7 +10,7 @@ import Testing
 
 /// A service's layers: the credentials that it's given, a real keyring, and a file.
 @Suite(.withOwnKeyring) struct LayeredKeyringTests {
-  private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
   private let service = "org.example.layers"
   private let bus: PrivateBus
   private let keyring: GnomeKeyring
@@ -21,10 +21,11 @@ import Testing
     bus = try PrivateBus()
     keyring = try GnomeKeyring(on: bus)
     try FileManager.default.createDirectory(
-      atPath: folder + "/credentials", withIntermediateDirectories: true)
-    file = EncryptedFileStorage(at: folder + "/secrets", key: .keyFile(at: folder + "/key"))
+      atPath: directory + "/credentials", withIntermediateDirectories: true)
+    file = EncryptedFileStorage(at: directory + "/secrets", key: .keyFile(at: directory + "/key"))
     storage = LayeredStorage([
-      .reading(CredentialsDirectoryStorage(service: service, directory: folder + "/credentials")),
+      .reading(
+        CredentialsDirectoryStorage(service: service, directory: directory + "/credentials")),
       .writing(bus.storage(.never), whenUnreachable: .skip),
       .reading(file),
     ])
@@ -32,11 +33,11 @@ import Testing
 
   private func key(_ account: String) -> ItemKey { .password(service: service, account: account) }
 
-  private func cleanUp() { try? FileManager.default.removeItem(atPath: folder) }
+  private func cleanUp() { try? FileManager.default.removeItem(atPath: directory) }
 
   @Test func `each secret comes from its own layer`() async throws {
     defer { cleanUp() }
-    try Data("1".utf8).write(to: URL(fileURLWithPath: folder + "/credentials/given"))
+    try Data("1".utf8).write(to: URL(fileURLWithPath: directory + "/credentials/given"))
     try await bus.storage().setPassword("2", for: key("given"))
     try await bus.storage().setPassword("2", for: key("kept"))
     try await file.setPassword("3", for: key("kept"))

@@ -38,13 +38,13 @@ import Testing
   #if EncryptedFile
   @Test func `an encrypted file leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) {
-      let folder = FileManager.default.temporaryDirectory
+      let directory = FileManager.default.temporaryDirectory
         .appendingPathComponent("memory-\(UUID().uuidString)")
       let storage = EncryptedFileStorage(
-        at: folder.appendingPathComponent("secrets").path,
-        key: .keyFile(at: folder.appendingPathComponent("key").path))
+        at: directory.appendingPathComponent("secrets").path,
+        key: .keyFile(at: directory.appendingPathComponent("key").path))
       try await MemoryTrial(of: storage, copiesKept: 1, sharesCopies: false).everyWay()
-      try FileManager.default.removeItem(at: folder)
+      try FileManager.default.removeItem(at: directory)
     }
   }
   #endif
@@ -68,12 +68,12 @@ import Testing
 
   @Test func `a credentials directory leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) { () async throws -> Void in
-      let folder = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+      let directory = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
       try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: false)
-      defer { try? FileManager.default.removeItem(atPath: folder) }
-      let storage = CredentialsDirectoryStorage(service: "service", directory: folder)
-      try await MemoryTrial(of: storage, copiesKept: 0).given(folder)
+        atPath: directory, withIntermediateDirectories: false)
+      defer { try? FileManager.default.removeItem(atPath: directory) }
+      let storage = CredentialsDirectoryStorage(service: "service", directory: directory)
+      try await MemoryTrial(of: storage, copiesKept: 0).given(directory)
     }
   }
 
@@ -140,8 +140,8 @@ private struct MemoryTrial {
   }
 
   /// Reads secrets that are written to a file without the storage.
-  func given(_ folder: String) async throws {
-    let path = folder + "/account"
+  func given(_ directory: String) async throws {
+    let path = directory + "/account"
     for (key, end) in [
       (ItemKey.password(service: "service", account: "account"), "\n"),
       (.value(service: "service", account: "account"), ""),

@@ -21,13 +21,13 @@ struct BareFileRead: Work {
 struct BareFileWrite: Work {
   private let bytes: [UInt8]
   private let path: String
-  private let folder: String
+  private let directory: String
 
   /// Creates a work that writes the bytes of a file to another file beside it.
   init(path: String) throws {
     bytes = try contents(of: path)
     self.path = path + ".bare"
-    folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
   }
 
   func prepare() { unlink(path + ".new") }
@@ -39,9 +39,9 @@ struct BareFileWrite: Work {
     guard count == bytes.count else { throw Failure("not all bytes were written") }
     try must(fsync(file), "fsync")
     try must(rename(path + ".new", path), "rename")
-    let folder = try must(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open")
-    defer { close(folder) }
-    try must(fsync(folder), "fsync")
+    let descriptor = try must(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open")
+    defer { close(descriptor) }
+    try must(fsync(descriptor), "fsync")
   }
 
   func check() throws {

@@ -79,14 +79,14 @@ extension FirstAvailableStorage {
     if let storage = PlatformStorage.storage(in: .current(), prefer: preference) { return storage }
     #endif
     let name = name ?? Executable.name
-    let path = UserFolder.data.path(of: name, suffix: "secrets")
-    let selection = UserFolder.data.path(of: name, suffix: "selection")
+    let path = UserDirectory.data.path(of: name, suffix: "secrets")
+    let selection = UserDirectory.data.path(of: name, suffix: "selection")
     return FirstAvailableStorage(
-      preference.storages(file: path.map(file) ?? withoutFolder),
+      preference.storages(file: path.map(file) ?? withoutDirectory),
       remembering: selection.map(SelectionMemory.file) ?? .nowhere)
   }
 
-  private static var withoutFolder: any SecureStorage {
+  private static var withoutDirectory: any SecureStorage {
     UnavailableStorage(
       message:
         "The user has no directory for a file, because there is neither XDG_DATA_HOME nor a home.",

@@ -52,7 +52,7 @@ extension PlatformStorage {
     in sandbox: Sandbox, prefer preference: FirstAvailableStorage.Preference
   ) -> FirstAvailableStorage? {
     guard sandbox != .none else { return nil }
-    guard let data = sandbox.dataFolder else {
+    guard let data = sandbox.dataDirectory else {
       return FirstAvailableStorage(
         [
           UnavailableStorage(
@@ -60,15 +60,15 @@ extension PlatformStorage {
             recoverySuggestion: "Set XDG_DATA_HOME in the sandbox.")
         ], remembering: .nowhere)
     }
-    let folder = data + "/swift-keyring"
+    let directory = data + "/swift-keyring"
     return FirstAvailableStorage(
-      preference.storages(file: file(in: folder, of: sandbox)),
-      remembering: .file(at: folder + "/selection"))
+      preference.storages(file: file(in: directory, of: sandbox)),
+      remembering: .file(at: directory + "/selection"))
   }
 
-  private static func file(in folder: String, of sandbox: Sandbox) -> any SecureStorage {
+  private static func file(in directory: String, of sandbox: Sandbox) -> any SecureStorage {
     #if EncryptedFile
-    EncryptedFileStorage(at: folder + "/secrets", key: .secretPortal())
+    EncryptedFileStorage(at: directory + "/secrets", key: .secretPortal())
     #else
     UnavailableStorage(
       code: .accessDenied, message: "The sandbox doesn't let the program access a keyring.",

@@ -11,26 +11,26 @@ struct FileLocation: Sendable {
   static let largest = 256 << 20
 
   let path: String
-  let folder: Directory
+  let directory: Directory
   /// The last component of the path.
   let name: String
 
   init(_ path: String) {
     self.path = path
-    folder = Directory(of: path)
+    directory = Directory(of: path)
     name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
   }
 
   /// The path of the file that writers lock.
   ///
   /// The file is never removed, because another process may be about to lock it.
-  var lockPath: String { "\(folder.path)/\(name).lock" }
+  var lockPath: String { "\(directory.path)/\(name).lock" }
 
   /// The path of the new file while it's being written.
   ///
   /// All writers use the same name, because the lock admits only one of them. A file that a killed writer
   /// left behind is therefore found again.
-  private var temporaryPath: String { "\(folder.path)/.\(name).new" }
+  private var temporaryPath: String { "\(directory.path)/.\(name).new" }
 
   /// Throws an error if the path can't be the path of a file.
   func check() throws(SecureStorageError) {

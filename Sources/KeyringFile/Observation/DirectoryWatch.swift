@@ -24,19 +24,19 @@ final class DirectoryWatch: @unchecked Sendable {
     self.place = place
     descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     guard descriptor >= 0 else { throw FileFailure("can't be watched") }
-    number = add(place.folder)
+    number = add(place.directory)
     guard number >= 0 else { throw FileFailure("can't be watched") }
     isInPlace = true
   }
 
   deinit { close(descriptor) }
 
-  private func add(_ folder: Directory) -> Int32 {
+  private func add(_ directory: Directory) -> Int32 {
     let events =
-      folder.path == place.folder.path
+      directory.path == place.directory.path
       ? IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE : IN_CREATE | IN_MOVED_TO
     return inotify_add_watch(
-      descriptor, folder.path, UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF))
+      descriptor, directory.path, UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF))
   }
 
   /// Watches the nearest existing directory; if it's the same as before, nothing changes.
@@ -52,13 +52,13 @@ final class DirectoryWatch: @unchecked Sendable {
   }
 
   private func addNearest() -> Int32 {
-    var folder = place.folder
+    var directory = place.directory
     while true {
-      let number = add(folder)
-      isInPlace = number >= 0 && folder.path == place.folder.path
-      let outer = Directory(of: folder.path)
-      if number >= 0 || outer.path == folder.path { return number }
-      folder = outer
+      let number = add(directory)
+      isInPlace = number >= 0 && directory.path == place.directory.path
+      let outer = Directory(of: directory.path)
+      if number >= 0 || outer.path == directory.path { return number }
+      directory = outer
     }
   }
 

@@ -15,7 +15,7 @@ extension EncryptedFile {
       subject = "key"
       try diagnoseKey(&diagnosis, subject, header)
       subject = "directory"
-      try diagnoseFolder(&diagnosis, subject, isNew: header == nil)
+      try diagnoseDirectory(&diagnosis, subject, isNew: header == nil)
     } catch {
       diagnosis.add(subject, error.during(.diagnose))
     }
@@ -95,15 +95,16 @@ extension EncryptedFile {
       underlying: cause.underlying)
   }
 
-  private func diagnoseFolder(
+  private func diagnoseDirectory(
     _ diagnosis: inout StorageDiagnosis, _ subject: String, isNew: Bool
   ) throws(SecureStorageError) {
-    var folder = place.folder
-    while access(folder.path, F_OK) != 0, folder.path.contains("/"), folder.path != "/" {
-      folder = Directory(of: folder.path)
+    var directory = place.directory
+    while access(directory.path, F_OK) != 0, directory.path.contains("/"), directory.path != "/" {
+      directory = Directory(of: directory.path)
     }
     let hasLock = access(place.lockPath, F_OK) == 0
-    guard isWritable(folder.path, W_OK | X_OK), !hasLock || isWritable(place.lockPath, W_OK) else {
+    guard isWritable(directory.path, W_OK | X_OK), !hasLock || isWritable(place.lockPath, W_OK)
+    else {
       var error = SecureStorageError(place, FileFailure("is in a directory that can't be written"))
       guard error.code == .accessDenied else { throw error }
       if isNew { throw noStorage(error) }
@@ -111,10 +112,10 @@ extension EncryptedFile {
       error.code = .readOnly
       throw error
     }
-    let isThere = folder.path == place.folder.path
+    let isThere = directory.path == place.directory.path
     diagnosis.add(
       subject,
-      "\(place.folder.path), which \(isThere ? "can be written" : "the first save creates")")
+      "\(place.directory.path), which \(isThere ? "can be written" : "the first save creates")")
   }
 
   /// Returns `true` if the effective user has access; access(2) would check the real user.

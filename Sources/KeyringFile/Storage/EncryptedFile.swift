@@ -157,7 +157,7 @@ final class EncryptedFile: Sendable {
   private func withFileLocked<Result>(
     _ body: (FileLock) throws(SecureStorageError) -> Result?
   ) throws(SecureStorageError) -> Result {
-    try attempt(place.folder.make())
+    try attempt(place.directory.make())
     return try FileDeadline(timeout).wait { () throws(SecureStorageError) -> Result? in
       let lock = try attempt(FileLock(taking: place))
       guard let lock else { return nil }
@@ -180,7 +180,7 @@ final class EncryptedFile: Sendable {
     let identity = try attempt(FileIdentity(file.status()))
     try keep(Version(file: file, identity: identity, envelope: envelope, content: content))
     do throws(FileFailure) {
-      try place.folder.sync()
+      try place.directory.sync()
     } catch {
       throw .afterwards(place, error)
     }
@@ -194,7 +194,7 @@ final class EncryptedFile: Sendable {
     _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
     let observation = try attempt(.observe) { () throws(SecureStorageError) in
-      try attempt(place.folder.make())
+      try attempt(place.directory.make())
       try attempt(observers.watch(place) { [weak self] in self?.lookForChanges($0) })
       // Read the file without a deadline first, so that the user who is asked for the key has time.
       _ = try version()

@@ -25,8 +25,8 @@ struct ReplaceableFile: Sendable {
 
   /// Throws an error if the file can't be replaced.
   func checkIsReplaceable() throws(SecureStorageError) {
-    let folder = try Directory(of: realPath())
-    guard access(path, W_OK) == 0, access(folder.path, W_OK | X_OK) == 0 else {
+    let directory = try Directory(of: realPath())
+    guard access(path, W_OK) == 0, access(directory.path, W_OK | X_OK) == 0 else {
       throw failure(.read, FileFailure("can't be changed"))
     }
   }
@@ -35,18 +35,18 @@ struct ReplaceableFile: Sendable {
   func replace(_ old: Secret, with new: Secret) throws(SecureStorageError) {
     // If the path is a link, replace its target, so that it stays a link.
     let target = try realPath()
-    let folder = Directory(of: target)
+    let directory = Directory(of: target)
     let name = ".swift-keyring-" + .randomToken()
     try new.withUnsafeBytes { (bytes) throws(SecureStorageError) in
       let replacement = try attempt(.remove) { () throws(FileFailure) in
-        try FileReplacement(of: target, through: "\(folder.path)/\(name)", with: bytes)
+        try FileReplacement(of: target, through: "\(directory.path)/\(name)", with: bytes)
       }
       guard try read() == old else {
         throw failure(.remove, "was changed in the meantime", .sourceChanged)
       }
       try attempt(.remove) { () throws(FileFailure) in
         try replacement.commit()
-        try folder.sync()
+        try directory.sync()
       }
     }
   }

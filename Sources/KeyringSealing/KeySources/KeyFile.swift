@@ -66,20 +66,20 @@ struct KeyFile {
   /// If two processes do this at the same time, one of them creates the key, and both of them use it.
   private func makeUnlessPresent() throws(FileFailure) {
     if access(path, F_OK) == 0 { return }
-    let folder = Directory(of: path)
-    try folder.make()
-    if try !makeWithoutSecondName(in: folder) { try makeWithSecondName(in: folder) }
-    try folder.sync()
+    let directory = Directory(of: path)
+    try directory.make()
+    if try !makeWithoutSecondName(in: directory) { try makeWithSecondName(in: directory) }
+    try directory.sync()
   }
 
   /// Creates the key in a file that has no name until it's complete.
   ///
   /// A process that is killed leaves nothing behind. The method returns `false` if the file system has no
   /// such files (NFS, for example) or if /proc is empty.
-  private func makeWithoutSecondName(in folder: Directory) throws(FileFailure) -> Bool {
+  private func makeWithoutSecondName(in directory: Directory) throws(FileFailure) -> Bool {
     #if os(Linux)
     // If the directory itself is the problem, makeWithSecondName(in:) reports that.
-    guard let file = try? OpenFile(folder.path, O_WRONLY | unnamed) else { return false }
+    guard let file = try? OpenFile(directory.path, O_WRONLY | unnamed) else { return false }
     try writeKey(to: file)
     let source = "/proc/self/fd/\(file.descriptor)"
     return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST
@@ -92,9 +92,9 @@ struct KeyFile {
   ///
   /// A process that is killed may leave that name behind, either on an incomplete file or on the key. The
   /// next process that reads the key removes the name from it.
-  func makeWithSecondName(in folder: Directory) throws(FileFailure) {
+  func makeWithSecondName(in directory: Directory) throws(FileFailure) {
     let name = Self.temporaryPrefix + .randomToken()
-    let temporary = "\(folder.path)/\(name)"
+    let temporary = "\(directory.path)/\(name)"
     let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL)
     defer { unlink(temporary) }
     try writeKey(to: file)
@@ -117,16 +117,17 @@ struct KeyFile {
   /// Otherwise, the key would still be there under that name after someone has deleted it. The name stays
   /// if this user can't read or write the directory. The key can be used nevertheless.
   private func removeSecondName(of key: stat) {
-    let folder = Directory(of: path).path
-    guard key.st_nlink > 1, let names = try? OpenFile(folder, O_RDONLY | O_DIRECTORY).names() else {
+    let directory = Directory(of: path).path
+    guard key.st_nlink > 1, let names = try? OpenFile(directory, O_RDONLY | O_DIRECTORY).names()
+    else {
       return
     }
     for name in names where name.hasPrefix(Self.temporaryPrefix) {
       var status = stat()
-      if lstat("\(folder)/\(name)", &status) == 0,
+      if lstat("\(directory)/\(name)", &status) == 0,
         (status.st_dev, status.st_ino) == (key.st_dev, key.st_ino)
       {
-        unlink("\(folder)/\(name)")
+        unlink("\(directory)/\(name)")
       }
     }
   }

@@ -26,7 +26,7 @@ private struct SystemdCredential {
   let request: KeyRequest
 
   func key() throws(SecureStorageError) -> Secret {
-    guard let folder = EnvironmentVariable.text("CREDENTIALS_DIRECTORY") else {
+    guard let directory = EnvironmentVariable.text("CREDENTIALS_DIRECTORY") else {
       throw request.error(
         .keyNotFound,
         "The credential \"\(name)\" can't be found, because $CREDENTIALS_DIRECTORY isn't set.",
@@ -39,28 +39,28 @@ private struct SystemdCredential {
         argument: "name")
     }
     // Its permissions aren't checked, because systemd sets them.
-    guard let secret = try read(folder) else {
+    guard let secret = try read(directory) else {
       throw request.error(
-        .keyNotFound, "There is no credential \"\(name)\" in \(folder).",
+        .keyNotFound, "There is no credential \"\(name)\" in \(directory).",
         recoverySuggestion: "Set LoadCredentialEncrypted=\(name) in the unit of the service.")
     }
     return secret
   }
 
-  private func read(_ folder: String) throws(SecureStorageError) -> Secret? {
+  private func read(_ path: String) throws(SecureStorageError) -> Secret? {
     let directory: SecretsDirectory
     do throws(FileFailure) {
-      directory = try SecretsDirectory(folder)
+      directory = try SecretsDirectory(path)
     } catch {
       throw request.error(
         error.isMissing || error.hasNoDirectory ? .keyNotFound : error.code,
-        "The directory \(folder) \(error.problem).", underlying: error.underlying)
+        "The directory \(path) \(error.problem).", underlying: error.underlying)
     }
     do throws(FileFailure) {
       return try directory.read(name)?.content
     } catch {
       throw request.error(
-        error.code, "The credential \"\(name)\" in \(folder) \(error.problem).",
+        error.code, "The credential \"\(name)\" in \(path) \(error.problem).",
         underlying: error.underlying)
     }
   }

@@ -23,7 +23,7 @@ extension KeySource {
   public static func secretPortal(tokenFile: String? = nil) -> KeySource {
     secretPortal(
       tokenFile: tokenFile
-        ?? Sandbox.current().dataFolder.map { $0 + "/swift-keyring/portal-token" },
+        ?? Sandbox.current().dataDirectory.map { $0 + "/swift-keyring/portal-token" },
       options: .init())
   }
 

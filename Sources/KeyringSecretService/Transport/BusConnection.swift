@@ -231,10 +231,10 @@ struct BusAddress {
   /// It's in `DBUS_SESSION_BUS_ADDRESS`, or leads to the socket `bus` in `XDG_RUNTIME_DIR`. If there is
   /// neither, GLib would run `dbus-launch` on an X display. That starts a bus, which would have no keyring.
   static func ofSession() throws(DBusError) -> BusAddress {
-    let folder = g_getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+    let directory = g_getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
     let isKnown =
       g_getenv("DBUS_SESSION_BUS_ADDRESS") != nil
-      || folder.flatMap { owner(of: $0 + "/bus") } == geteuid()
+      || directory.flatMap { owner(of: $0 + "/bus") } == geteuid()
     guard isKnown else { throw .noAddress }
     let address = try DBusError.check {
       g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, &$0)

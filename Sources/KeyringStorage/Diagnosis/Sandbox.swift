@@ -22,8 +22,8 @@ package enum Sandbox: Equatable, Sendable {
       return .flatpak(names.first.map(String.init) ?? "of unknown name")
     }
     // A program that a snap has started, such as a shell in an editor, inherits the variable.
-    if let folder = EnvironmentVariable.path("SNAP"),
-      ProcFile.link("/proc/self/exe")?.hasPrefix(folder + "/") == true
+    if let directory = EnvironmentVariable.path("SNAP"),
+      ProcFile.link("/proc/self/exe")?.hasPrefix(directory + "/") == true
     {
       return .snap(EnvironmentVariable.text("SNAP_NAME") ?? "of unknown name")
     }
@@ -33,7 +33,7 @@ package enum Sandbox: Equatable, Sendable {
   /// The directory of the app's own data, or `nil` if there is none.
   ///
   /// Of the directories of a snap, it's the one that all revisions share.
-  package var dataFolder: String? {
+  package var dataDirectory: String? {
     switch self {
     case .none: nil
     case .flatpak(let name):

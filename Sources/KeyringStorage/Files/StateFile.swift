@@ -43,12 +43,12 @@ package struct StateFile {
   /// - Returns: `true` if the file was written. `false` if there is one that must not be replaced.
   /// - Throws: `FileFailure` if the file can't be written.
   package func write(_ text: String, replacing: Bool) throws(FileFailure) -> Bool {
-    let folder = Directory(of: path)
-    try folder.make()
+    let directory = Directory(of: path)
+    try directory.make()
     let name = ".swift-keyring-" + .randomToken()
     let result = Array(text.utf8).withUnsafeBytes { content in
       Result { () throws(FileFailure) in
-        try FileReplacement(of: path, through: "\(folder.path)/\(name)", with: content)
+        try FileReplacement(of: path, through: "\(directory.path)/\(name)", with: content)
       }
     }
     let replacement = try result.get()
@@ -57,7 +57,7 @@ package struct StateFile {
     } else if try !replacement.commitUnlessThere() {
       return false
     }
-    try folder.sync()
+    try directory.sync()
     return true
   }
 
@@ -73,11 +73,13 @@ package struct StateFile {
   ///
   /// - Returns: The reason.
   package func obstacle() -> FileFailure? {
-    var folder = Directory(of: path)
+    var directory = Directory(of: path)
     // The innermost directory that exists is the one in which the first missing directory would be created.
-    while access(folder.path, F_OK) != 0, errno == ENOENT, folder.path != "/", folder.path != "." {
-      folder = Directory(of: folder.path)
+    while access(directory.path, F_OK) != 0, errno == ENOENT, directory.path != "/",
+      directory.path != "."
+    {
+      directory = Directory(of: directory.path)
     }
-    return access(folder.path, W_OK | X_OK) == 0 ? nil : FileFailure("can't be written")
+    return access(directory.path, W_OK | X_OK) == 0 ? nil : FileFailure("can't be written")
   }
 }

@@ -40,17 +40,17 @@ func storage(named name: String) throws -> any SecureStorage {
 #if Etcd
 /// Returns the storage of a cluster that a test has started.
 ///
-/// - Parameter folder: The directory of the cluster: the name of the namespace and the addresses of the nodes
+/// - Parameter directory: The directory of the cluster: the name of the namespace and the addresses of the nodes
 ///   in the lines of the file `storage`, the certificates, and the key.
 /// - Returns: The storage.
 /// - Throws: An error if the file can't be read.
-private func fleetStorage(in folder: String) throws -> any SecureStorage {
-  let lines = try String(contentsOfFile: folder + "/storage", encoding: .utf8)
+private func fleetStorage(in directory: String) throws -> any SecureStorage {
+  let lines = try String(contentsOfFile: directory + "/storage", encoding: .utf8)
     .split(separator: "\n").map(String.init)
   return EtcdStorage(
-    endpoints: Array(lines.dropFirst()), namespace: lines[0], key: .keyFile(at: folder + "/key"),
+    endpoints: Array(lines.dropFirst()), namespace: lines[0], key: .keyFile(at: directory + "/key"),
     tls: EtcdTLS(
-      authorities: folder + "/authority.pem", certificate: folder + "/client.pem",
-      privateKey: folder + "/client.key"))
+      authorities: directory + "/authority.pem", certificate: directory + "/client.pem",
+      privateKey: directory + "/client.key"))
 }
 #endif

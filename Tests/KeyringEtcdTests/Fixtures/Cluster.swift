@@ -84,7 +84,7 @@ final class Cluster: Sendable {
     }
   }
 
-  let folder: URL
+  let directory: URL
   let nodes: [Node]
   private let network: PeerNetwork?
   private let administrator = Mutex<EtcdUser?>(nil)
@@ -96,7 +96,7 @@ final class Cluster: Sendable {
   ///
   /// - Parameters:
   ///   - count: The number of nodes.
-  ///   - options: More options of the nodes, in which `@` stands for the folder.
+  ///   - options: More options of the nodes, in which `@` stands for the directory.
   ///   - hasNetwork: A Boolean value that indicates whether nodes can be cut off.
   ///   - environments: More environment variables of some nodes, by the index of the node.
   /// - Throws: An error if a node doesn't start.
@@ -104,20 +104,20 @@ final class Cluster: Sendable {
     count: Int = 3, options: [String] = [], hasNetwork: Bool = false,
     environments: [Int: [String: String]] = [:]
   ) throws {
-    // Scripts/test sets a folder in memory, because nothing has to outlive the tests.
-    folder = FileManager.default.temporaryDirectory
+    // Scripts/test sets a directory in memory, because nothing has to outlive the tests.
+    directory = FileManager.default.temporaryDirectory
       .appendingPathComponent("swift-keyring-etcd-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try Certificates.make(in: folder)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    try Certificates.make(in: directory)
     let ports = try Self.freePorts(2 * count)
     network = hasNetwork ? try PeerNetwork(count: count) : nil
     let peers = (0..<count).map { [network] index in
       let host = network == nil ? "127.0.0.1" : PeerNetwork.name(of: index)
       return "https://\(host):\(ports[count + index])"
     }
-    nodes = (0..<count).map { [folder, network] index in
+    nodes = (0..<count).map { [directory, network] index in
       let client = "https://127.0.0.1:\(ports[index])"
-      func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+      func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
       return Node(
         index, endpoint: client,
         [
@@ -133,7 +133,7 @@ final class Cluster: Sendable {
           "--peer-trusted-ca-file", path("authority.pem"), "--peer-client-cert-auth",
           "--heartbeat-interval", "50", "--election-timeout", "500",
           "--logger", "zap", "--log-outputs", "stdout",
-        ] + options.map { $0.replacing("@", with: folder.path + "/") }, network,
+        ] + options.map { $0.replacing("@", with: directory.path + "/") }, network,
         environment: environments[index] ?? [:])
     }
     try Self.start(nodes)
@@ -149,10 +149,10 @@ final class Cluster: Sendable {
   deinit {
     for node in nodes { node.kill() }
     network?.end()
-    try? FileManager.default.removeItem(at: folder)
+    try? FileManager.default.removeItem(at: directory)
   }
 
-  func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+  func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
   var tls: EtcdTLS {
     EtcdTLS(
@@ -182,8 +182,9 @@ final class Cluster: Sendable {
   func newWorkerStorage() async throws -> (name: String, storage: EtcdStorage) {
     let storage = try await newStorage()
     let lines = [storage.fleet.settings.namespace] + nodes.map(\.endpoint)
-    try Data(lines.joined(separator: "\n").utf8).write(to: folder.appendingPathComponent("storage"))
-    return ("etcd:\(folder.path)", storage)
+    try Data(lines.joined(separator: "\n").utf8).write(
+      to: directory.appendingPathComponent("storage"))
+    return ("etcd:\(directory.path)", storage)
   }
 
   /// Returns another process's storage of the same namespace, with a transport of its own.
@@ -380,10 +381,10 @@ final class Cluster: Sendable {
 
 /// The certificates of a cluster and its clients.
 private enum Certificates {
-  static func make(in folder: URL) throws {
+  static func make(in directory: URL) throws {
     func openssl(_ arguments: String...) throws {
       let silence = FileHandle(forWritingAtPath: "/dev/null") ?? .standardError
-      let path = folder.path + "/"
+      let path = directory.path + "/"
       let arguments = arguments.map { $0.replacing("@", with: path) }
       let program = try Program("openssl", arguments, complaints: silence)
       try #require(try program.finish().status == 0)
@@ -403,7 +404,7 @@ private enum Certificates {
     for (name, subject, usage, days) in kinds {
       let names = (0..<3).map { ",DNS:" + PeerNetwork.name(of: $0) }.joined()
       try Data("subjectAltName=IP:127.0.0.1\(names)\nextendedKeyUsage=\(usage)\n".utf8)
-        .write(to: folder.appendingPathComponent("extensions"))
+        .write(to: directory.appendingPathComponent("extensions"))
       try openssl(
         "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
         "-keyout", "@\(name).key", "-out", "@\(name).csr", "-subj", subject)

@@ -17,15 +17,15 @@ struct SoftwareTPM {
     FileManager.default.isExecutableFile(atPath: $0)
   }
 
-  init(stateIn folder: String) throws {
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  init(stateIn directory: String) throws {
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     // The library that talks to the TPM uses a port and the next one, which may be taken.
     for _ in 0..<20 {
       let port = Int.random(in: 20_000..<32_000)
       let program = try Program(
         "swtpm",
         [
-          "socket", "--tpm2", "--tpmstate", "dir=\(folder)", "--server", "type=tcp,port=\(port)",
+          "socket", "--tpm2", "--tpmstate", "dir=\(directory)", "--server", "type=tcp,port=\(port)",
           "--ctrl", "type=tcp,port=\(port + 1)", "--flags", "not-need-init,startup-clear",
         ], complaints: .nullDevice)
       guard try Self.measureFirmware(port) else {

@@ -63,7 +63,7 @@ import Testing
       let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
       setenv("SNAP", URL(fileURLWithPath: program).deletingLastPathComponent().path, 1)
       setenv("SNAP_USER_COMMON", "/home/ada/snap/example/common", 1)
-      #expect(Sandbox.current().dataFolder == "/home/ada/snap/example/common")
+      #expect(Sandbox.current().dataDirectory == "/home/ada/snap/example/common")
       let diagnosis = SecretServiceStorage(options: .init(busAddress: "garbage")).diagnose()
       #expect("\(diagnosis.findings[0])" == "ok: SecretServiceStorage, sandbox: Snap, example")
       #expect(Sandbox.current().recoverySuggestion?.contains("snap connect example:") == true)

@@ -80,16 +80,16 @@ import Testing
   // The test has a process of its own, because variables belong to the whole process.
   @Test func `no bus is started on an X display`() async {
     await #expect(processExitsWith: .success) {
-      let folder = NSTemporaryDirectory() + UUID().uuidString
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let directory = NSTemporaryDirectory() + UUID().uuidString
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(atPath: directory) }
       // GLib looks for this program in PATH.
-      let program = folder + "/dbus-launch"
+      let program = directory + "/dbus-launch"
       try Data("#!/bin/sh\ntouch \"$0.started\"\n".utf8).write(to: URL(fileURLWithPath: program))
       try #require(chmod(program, 0o700) == 0)
       for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"] { unsetenv(name) }
       setenv("DISPLAY", ":0", 1)
-      setenv("PATH", folder + ":/usr/bin:/bin", 1)
+      setenv("PATH", directory + ":/usr/bin:/bin", 1)
       StorageUse.read.expectFailure(
         .noSessionBus, SecretServiceStorage(), cause: "XDG_RUNTIME_DIR",
         recoverySuggestion: "dbus-run-session")

@@ -50,10 +50,10 @@ import Testing
   #if EncryptedFile
   @Test func `a file with the portal's key keeps the contract`() throws {
     let portal = try portal("parts")
-    let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: directory) }
     for rule in StorageContract.cases(for: EncryptedFileStorage.self) {
-      try rule.verify(EncryptedFileStorage(at: folder + "/secrets", key: source()))
+      try rule.verify(EncryptedFileStorage(at: directory + "/secrets", key: source()))
     }
     try portal.end()
   }
@@ -63,8 +63,8 @@ import Testing
     let portal = try portal("token")
     let source = source(tokenFile: tokenFile)
     defer {
-      let folder = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
-      try? FileManager.default.removeItem(at: folder)
+      let directory = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
+      try? FileManager.default.removeItem(at: directory)
     }
     let secret = try await source.secret(for: request(.creation))
     #expect(try await source.secret(for: request()) == secret)
@@ -80,8 +80,8 @@ import Testing
     let portal = try portal("token")
     let (source, request) = (source(tokenFile: tokenFile), request(.creation))
     defer {
-      let folder = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
-      try? FileManager.default.removeItem(at: folder)
+      let directory = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
+      try? FileManager.default.removeItem(at: directory)
     }
     async let first = source.secret(for: request)
     async let second = source.secret(for: request)
@@ -92,9 +92,9 @@ import Testing
 
   @Test func `a token that can't be read asks for no other secret`() async throws {
     let portal = try portal("token")
-    let folder = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let directory = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: directory) }
     try Data([0xFF]).write(to: URL(fileURLWithPath: tokenFile))
     let error = await #expect(throws: SecureStorageError.self) {
       try await source(tokenFile: tokenFile).secret(for: request())

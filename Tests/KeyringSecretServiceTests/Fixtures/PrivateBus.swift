@@ -7,11 +7,11 @@ import Testing
 
 /// A message bus for one test, which can be killed and started again at the same address.
 final class PrivateBus {
-  private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
   private let user: String?
   private var program: Program?
 
-  var address: String { "unix:path=\(folder)/bus" }
+  var address: String { "unix:path=\(directory)/bus" }
   var environment: [String: String] { ["DBUS_SESSION_BUS_ADDRESS": address] }
 
   /// Starts a bus without a provider.
@@ -24,28 +24,28 @@ final class PrivateBus {
   init(activation: String? = nil, user: String? = nil) throws {
     self.user = user
     try FileManager.default.createDirectory(
-      atPath: folder + "/services", withIntermediateDirectories: true)
+      atPath: directory + "/services", withIntermediateDirectories: true)
     try Data(
       """
       <busconfig><type>session</type><listen>\(address)</listen><auth>EXTERNAL</auth>
-      <servicedir>\(folder)/services</servicedir><policy context="default">
+      <servicedir>\(directory)/services</servicedir><policy context="default">
       <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
       </policy></busconfig>
       """.utf8
-    ).write(to: URL(fileURLWithPath: folder + "/bus.conf"))
+    ).write(to: URL(fileURLWithPath: directory + "/bus.conf"))
     if let activation {
       try Data("[D-BUS Service]\nName=org.freedesktop.secrets\nExec=\(activation)\n".utf8)
-        .write(to: URL(fileURLWithPath: folder + "/services/secrets.service"))
+        .write(to: URL(fileURLWithPath: directory + "/services/secrets.service"))
     }
     if let user {
-      try #require(Program("chown", ["-R", user, folder]).finish().status == 0)
+      try #require(Program("chown", ["-R", user, directory]).finish().status == 0)
     }
     try start()
   }
 
   deinit {
     try? kill()
-    try? FileManager.default.removeItem(atPath: folder)
+    try? FileManager.default.removeItem(atPath: directory)
   }
 
   /// Starts the bus again after ``kill()``.
@@ -53,7 +53,9 @@ final class PrivateBus {
     let words = (user.map { ["setpriv", "--reuid", $0, "--clear-groups"] } ?? []) + ["dbus-daemon"]
     let program = try Program(
       words[0],
-      words.dropFirst() + ["--nofork", "--print-address", "--config-file", folder + "/bus.conf"],
+      words.dropFirst() + [
+        "--nofork", "--print-address", "--config-file", directory + "/bus.conf",
+      ],
       complaints: .nullDevice)
     self.program = program
     try #require(program.readLine().hasPrefix(address), "the bus did not start")

@@ -9,11 +9,11 @@ import Testing
 /// The sandbox has the file by which Flatpak's sandboxes are known, and a bus that hides the names that the
 /// app has no permission for. The real programs do that: bubblewrap and xdg-dbus-proxy.
 final class SandboxedApp {
-  private let folder = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
   private var proxy: Program?
 
   /// The directory of the app's own data.
-  var data: String { folder + "/data" }
+  var data: String { directory + "/data" }
   var files: [String] {
     get throws {
       try FileManager.default.subpathsOfDirectory(atPath: data)
@@ -30,22 +30,22 @@ final class SandboxedApp {
   init(on bus: PrivateBus, name: String = "org.example.App") throws {
     try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
     try Data("[Application]\nname=\(name)\n\n[Instance]\ninstance-id=1\n".utf8)
-      .write(to: URL(fileURLWithPath: folder + "/info"))
+      .write(to: URL(fileURLWithPath: directory + "/info"))
     try allow("org.freedesktop.portal.*", on: bus)
   }
 
   deinit {
     _ = try? proxy?.end()
-    try? FileManager.default.removeItem(atPath: folder)
+    try? FileManager.default.removeItem(atPath: directory)
   }
 
   /// Starts the sandbox's bus with these names in place of the ones before.
   func allow(_ names: String..., on bus: PrivateBus) throws {
     try proxy?.end()
-    try? FileManager.default.removeItem(atPath: folder + "/bus")
+    try? FileManager.default.removeItem(atPath: directory + "/bus")
     // The proxy writes a byte when it's ready.
     let words = wrapped(
-      ["xdg-dbus-proxy", "--fd=1", bus.address, folder + "/bus", "--filter"]
+      ["xdg-dbus-proxy", "--fd=1", bus.address, directory + "/bus", "--filter"]
         + names.map { "--talk=" + $0 })
     let proxy = try Program(words[0], Array(words.dropFirst()))
     self.proxy = proxy
@@ -63,7 +63,7 @@ final class SandboxedApp {
     let app = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
       .appendingPathComponent("SecureSettings").path
     let words = wrapped([
-      "env", "-i", "DBUS_SESSION_BUS_ADDRESS=unix:path=\(folder)/bus",
+      "env", "-i", "DBUS_SESSION_BUS_ADDRESS=unix:path=\(directory)/bus",
       "XDG_DATA_HOME=\(data ?? self.data)", "sh", "-c", "exec \"$0\" \"$1\" 2>&1", app, command,
     ])
     let (status, output) = try Program(words[0], Array(words.dropFirst())).finish()
@@ -76,14 +76,14 @@ final class SandboxedApp {
   private func wrapped(_ command: [String]) -> [String] {
     let manager = FileManager.default
     let root = (try? manager.contentsOfDirectory(atPath: "/"))?.map { "/" + $0 } ?? []
-    let folders = root.flatMap { path in
+    let directories = root.flatMap { path in
       if let target = try? manager.destinationOfSymbolicLink(atPath: path) {
         return ["--symlink", target, path]
       }
       return [path == "/dev" ? "--dev-bind" : "--bind", path, path]
     }
-    return ["bwrap", "--die-with-parent"] + folders + [
-      "--ro-bind", folder + "/info", "/.flatpak-info",
+    return ["bwrap", "--die-with-parent"] + directories + [
+      "--ro-bind", directory + "/info", "/.flatpak-info",
     ] + command
   }
 }

@@ -7,11 +7,11 @@ import Testing
 
 /// Secrets that are files in a directory.
 @Suite struct CredentialsDirectoryStorageTests {
-  private let folder = SecretsFolder()
+  private let directory = TemporarySecrets()
   private let service = "org.example.app"
 
   private var storage: CredentialsDirectoryStorage {
-    CredentialsDirectoryStorage(service: service, directory: folder.path)
+    CredentialsDirectoryStorage(service: service, directory: directory.path)
   }
 
   private func password(_ account: String) -> ItemKey {
@@ -19,8 +19,8 @@ import Testing
   }
 
   @Test func `a file can be read as a password, a value or a credential`() throws {
-    try folder.write("s3cret\n", "authToken")
-    try folder.write(#"{"login": "ada", "password": "pa55"}"#, "database")
+    try directory.write("s3cret\n", "authToken")
+    try directory.write(#"{"login": "ada", "password": "pa55"}"#, "database")
     let storage = storage.service(service)
     #expect(try storage.password(for: "authToken") == "s3cret")
     #expect(try storage.value([UInt8].self, for: "authToken") == Array("s3cret\n".utf8))
@@ -33,17 +33,17 @@ import Testing
     ("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), ("a", "a"), ("", ""), ("\n", ""),
   ])
   func `the last line break is not part of a password`(content: String, password: String) throws {
-    try folder.write(content, "token")
+    try directory.write(content, "token")
     #expect(try storage.password(for: self.password("token")) == password)
   }
 
   @Test func `a search finds the files whose names are allowed`() throws {
-    try folder.write("1", "one")
-    try folder.write(#"{"login": "ada", "password": "pa55"}"#, "two")
-    try folder.write("not listed", ".hidden")
-    try folder.write("not listed", "no:credential")
+    try directory.write("1", "one")
+    try directory.write(#"{"login": "ada", "password": "pa55"}"#, "two")
+    try directory.write("not listed", ".hidden")
+    try directory.write("not listed", "no:credential")
     try FileManager.default.createDirectory(
-      atPath: folder.path + "/folder", withIntermediateDirectories: false)
+      atPath: directory.path + "/directory", withIntermediateDirectories: false)
     let scope = storage.service(service)
     #expect(Set(try scope.accounts()) == ["one", "two"])
     #expect(Set(try scope.valueAccounts()) == ["one", "two"])
@@ -52,7 +52,7 @@ import Testing
     #expect(try storage.items(matching: .service("other")).isEmpty)
     let old = Date(timeIntervalSince1970: 1_000_000)
     try FileManager.default.setAttributes(
-      [.modificationDate: old], ofItemAtPath: folder.path + "/one")
+      [.modificationDate: old], ofItemAtPath: directory.path + "/one")
     let newestFirst = try storage.items(matching: ItemQuery())
     #expect(newestFirst.map(\.key) == [password("two"), password("one")])
     let found = try storage.items(matching: ItemQuery(modified: old...old, details: .metadata))
@@ -63,17 +63,17 @@ import Testing
   /// Kubernetes mounts the files that it gives every program beside an image's own `/run/secrets`.
   @Test func `a directory without files is passed over`() throws {
     try FileManager.default.createDirectory(
-      atPath: folder.path + "/kubernetes.io", withIntermediateDirectories: false)
-    try folder.write("s3cret", ".hidden")
+      atPath: directory.path + "/kubernetes.io", withIntermediateDirectories: false)
+    try directory.write("s3cret", ".hidden")
     #expect(storage.diagnose().failure?.code == .noStorage)
     let chosen = FirstAvailableStorage([storage, InMemoryStorage()])
     #expect(try chosen.selection().index == 1)
-    try folder.write("s3cret", "authToken")
+    try directory.write("s3cret", "authToken")
     #expect(storage.diagnose().failure == nil)
   }
 
   @Test func `keys of other services, groups and kinds have no file`() throws {
-    try folder.write("s3cret", "token")
+    try directory.write("s3cret", "token")
     for key in [
       ItemKey.password(service: "other", account: "token"),
       .password(service: service, account: "token", accessGroup: "group"),
@@ -83,7 +83,7 @@ import Testing
       #expect(try storage.item(for: key) == nil, "\(key)")
     }
     let grouped = CredentialsDirectoryStorage(
-      service: service, accessGroup: "group", directory: folder.path)
+      service: service, accessGroup: "group", directory: directory.path)
     let key = ItemKey.password(service: service, account: "token", accessGroup: "group")
     #expect(try grouped.password(for: key) == "s3cret")
     #expect(try grouped.item(for: password("token")) == nil)
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test func `writes and removals are refused`() throws {
-    try folder.write("s3cret", "token")
+    try directory.write("s3cret", "token")
     for mode in [SaveMode.add, .update, .addOrReplace] {
       let item = SecureItem(key: password("token"), secret: Secret("new"))
       let error = try #require(throws: SecureStorageError.self) {
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func `bytes that are not text are not a password`() throws {
-    try folder.write(Data([0xFF, 0, 0x0A]), "bytes")
+    try directory.write(Data([0xFF, 0, 0x0A]), "bytes")
     let error = try #require(throws: SecureStorageError.self) {
       try storage.password(for: password("bytes"))
     }
@@ -133,10 +133,10 @@ import Testing
   }
 
   @Test func `reading a pipe or a file that is too large is an error`() throws {
-    try folder.write(Data(count: ItemLimits.secretBytes), "largest")
-    try folder.write(Data(count: ItemLimits.secretBytes + 1), "larger")
-    try #require(mkfifo(folder.path + "/pipe", 0o600) == 0)
-    try #require(symlink("largest", folder.path + "/link") == 0)
+    try directory.write(Data(count: ItemLimits.secretBytes), "largest")
+    try directory.write(Data(count: ItemLimits.secretBytes + 1), "larger")
+    try #require(mkfifo(directory.path + "/pipe", 0o600) == 0)
+    try #require(symlink("largest", directory.path + "/link") == 0)
     #expect(try storage.secret(for: password("largest"))?.count == ItemLimits.secretBytes)
     #expect(try storage.secret(for: password("link"))?.count == ItemLimits.secretBytes)
     for name in ["larger", "pipe"] {
@@ -149,7 +149,7 @@ import Testing
 
   @Test func `a missing directory is not a missing item`() {
     let missing = CredentialsDirectoryStorage(
-      service: service, directory: folder.path + "/nonexistent")
+      service: service, directory: directory.path + "/nonexistent")
     let error = #expect(throws: SecureStorageError.self) {
       try missing.item(for: password("token"))
     }
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test func `errors and descriptions contain no secret`() throws {
-    try folder.write(#"{"login": "s3cret"}"#, "token")
+    try directory.write(#"{"login": "s3cret"}"#, "token")
     let error = try #require(throws: SecureStorageError.self) {
       try storage.credential(for: .credentials(service: service, label: "token"))
     }
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test func `a cancelled call is not made`() async throws {
-    try folder.write("s3cret", "token")
+    try directory.write("s3cret", "token")
     let (storage, key) = (storage, password("token"))
     let task = Task { () async throws -> SecureItem? in
       while !Task.isCancelled { await Task.yield() }
@@ -181,7 +181,7 @@ import Testing
 /// A directory like the one that a service manager hands to a program.
 ///
 /// It is removed with the value.
-final class SecretsFolder: Sendable {
+final class TemporarySecrets: Sendable {
   let path = NSTemporaryDirectory() + "swift-keyring-\(UUID().uuidString)"
 
   init() {

@@ -162,12 +162,12 @@ import Testing
   }
 
   @Test func `a read-only storage is chosen if it has something to read`() throws {
-    let folder = SecretsFolder()
-    try folder.write("s3cret", "account")
-    for directory in [folder.path, folder.path + "/nonexistent"] {
-      let given = CredentialsDirectoryStorage(service: "service", directory: directory)
+    let directory = TemporarySecrets()
+    try directory.write("s3cret", "account")
+    for path in [directory.path, directory.path + "/nonexistent"] {
+      let given = CredentialsDirectoryStorage(service: "service", directory: path)
       let storage = FirstAvailableStorage([given, InMemoryStorage()])
-      let isGiven = directory == folder.path
+      let isGiven = path == directory.path
       #expect(try storage.password(for: key) == (isGiven ? "s3cret" : nil))
       let saving = Result { try storage.setPassword("new", for: key) }
       if isGiven {
@@ -185,9 +185,9 @@ import Testing
     var changes = try await FirstAvailableStorage([first, base]).changes().makeAsyncIterator()
     try await base.setPassword("s3cret", for: key)
     #expect(await changes.next() == .created(key))
-    let folder = SecretsFolder()
-    try folder.write("s3cret", "account")
-    let given = CredentialsDirectoryStorage(service: "service", directory: folder.path)
+    let directory = TemporarySecrets()
+    try directory.write("s3cret", "account")
+    let given = CredentialsDirectoryStorage(service: "service", directory: directory.path)
     let error = await #expect(throws: SecureStorageError.self) {
       try await FirstAvailableStorage([given]).changes()
     }

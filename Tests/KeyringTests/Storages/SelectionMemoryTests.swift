@@ -13,12 +13,12 @@ import Testing
   private let items = InMemoryStorage()
   private let keyring: FaultyStorage
   private let file = NamedStorage("File")
-  private let folder = SecretsFolder()
+  private let directory = TemporarySecrets()
   private let key = ItemKey.password(service: "service", account: "account")
 
   init() { keyring = FaultyStorage(items) }
 
-  private var path: String { folder.path + "/state/app.selection" }
+  private var path: String { directory.path + "/state/app.selection" }
 
   /// Starts another run of the program.
   private func run(_ storages: [any SecureStorage]? = nil) -> FirstAvailableStorage {
@@ -82,7 +82,7 @@ import Testing
     _ = try run().selection()
     #expect(isNothingRemembered())
     // The probe of a diagnosis leaves nothing behind, so it decides nothing.
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
   }
 
   @Test func `a removal counts as a write`() throws {
@@ -199,7 +199,7 @@ import Testing
       }
       let all = found.withLock { $0 }
       #expect(try Array(repeating: memory.read(.read), count: 4) == all)
-      let files = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/state")
+      let files = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/state")
       #expect(files == ["app.selection"])
       try memory.replace(with: nil)
     }
@@ -218,8 +218,8 @@ import Testing
   // MARK: - Secrets that the program was given
 
   @Test func `a storage that was given to the program is not remembered`() throws {
-    try folder.write("given", "account")
-    let given = CredentialsDirectoryStorage(service: "service", directory: folder.path)
+    try directory.write("given", "account")
+    let given = CredentialsDirectoryStorage(service: "service", directory: directory.path)
     let nothing = CredentialsDirectoryStorage(service: "service", directory: "/nonexistent")
     let first = run([given, file])
     #expect(try first.password(for: key) == "given")
@@ -243,9 +243,9 @@ import Testing
 
   // MARK: - The file
 
-  @Test func `only the user has access to the file and its folder`() throws {
+  @Test func `only the user has access to the file and its directory`() throws {
     try run().setPassword("s3cret", for: key)
-    for (path, mode) in [(path, 0o600), (folder.path + "/state", 0o700)] {
+    for (path, mode) in [(path, 0o600), (directory.path + "/state", 0o700)] {
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
       #expect(attributes[.posixPermissions] as? Int == mode)
     }
@@ -269,7 +269,7 @@ import Testing
   /// The next run might not find the item again.
   @Test func `nothing is stored if the choice cannot be remembered`() throws {
     // A file is in the place of the directory, because root may write anywhere else.
-    try folder.write("", "state")
+    try directory.write("", "state")
     let storage = run()
     #expect(try storage.password(for: key) == nil)
     #expect(storage.diagnose().failure?.message.contains(path) == true)
@@ -278,7 +278,7 @@ import Testing
     }
     #expect(error?.message.contains(path) == true && error?.operation == .save)
     #expect(keyring.count(of: .save) == 0)
-    try FileManager.default.removeItem(atPath: folder.path + "/state")
+    try FileManager.default.removeItem(atPath: directory.path + "/state")
     try storage.setPassword("s3cret", for: key)
     #expect(try remembered() == "InMemoryStorage\n")
   }
@@ -295,8 +295,8 @@ import Testing
     #expect(error?.code == .noStorage)
   }
 
-  @Test func `the file is in the state folder of the user`() throws {
-    let here = folder.path
+  @Test func `the file is in the state directory of the user`() throws {
+    let here = directory.path
     // sudo may pass on the home of another user: root's to others, and another user's to root.
     let foreign = geteuid() == 0 ? here + "/foreign" : "/usr"
     if geteuid() == 0 {
@@ -315,29 +315,30 @@ import Testing
       (["HOME": "home"], nil),
     ] {
       #expect(
-        UserFolder.state.path(of: "app", suffix: "selection", in: { variables[$0] }) == path,
+        UserDirectory.state.path(of: "app", suffix: "selection", in: { variables[$0] }) == path,
         "\(variables)")
     }
     #expect(
-      UserFolder.state.path(of: "../a/b", suffix: "selection", in: { _ in "/s" })
+      UserDirectory.state.path(of: "../a/b", suffix: "selection", in: { _ in "/s" })
         == "/s/swift-keyring/..-a-b.selection")
     // The mark belongs to the same character as the slash.
     #expect(
-      UserFolder.state.path(of: "../\u{301}a", suffix: "selection", in: { _ in "/s" })
+      UserDirectory.state.path(of: "../\u{301}a", suffix: "selection", in: { _ in "/s" })
         == "/s/swift-keyring/..-\u{301}a.selection")
   }
 
   // The test has a process of its own, because variables belong to the whole process.
   @Test func `a diagnosis reports that there is no place to remember`() async {
-    await #expect(processExitsWith: .success) { [path = folder.path as String] in
-      let storage = FirstAvailableStorage([InMemoryStorage()], remembering: .inStateFolder("app"))
+    await #expect(processExitsWith: .success) { [path = directory.path as String] in
+      let storage = FirstAvailableStorage(
+        [InMemoryStorage()], remembering: .inStateDirectory("app"))
       for name in ["HOME", "XDG_STATE_HOME"] { unsetenv(name) }
       let finding = try #require(storage.diagnose().findings.last)
       #expect(finding.subject == "memory" && finding.state == .notice)
       try storage.setPassword("s3cret", for: .password(service: "service", account: "account"))
       setenv("XDG_STATE_HOME", path, 1)
       #expect(storage.diagnose().findings.last?.subject == "selection")
-      try FirstAvailableStorage([InMemoryStorage()], remembering: .inStateFolder("app"))
+      try FirstAvailableStorage([InMemoryStorage()], remembering: .inStateDirectory("app"))
         .setPassword("s3cret", for: .password(service: "service", account: "account"))
       let file = path + "/swift-keyring/app.selection"
       #expect(try String(contentsOfFile: file, encoding: .utf8) == "InMemoryStorage\n")

@@ -83,12 +83,13 @@ import Testing
   }
 
   @Test func `a diagnosis does not write to a read-only storage`() throws {
-    let folder = SecretsFolder()
-    try folder.write("s3cret", "token")
-    let storage = CredentialsDirectoryStorage(service: "service", directory: folder.path)
+    let directory = TemporarySecrets()
+    try directory.write("s3cret", "token")
+    let storage = CredentialsDirectoryStorage(service: "service", directory: directory.path)
     let diagnosis = storage.diagnose(writing: true)
     #expect(diagnosis.failure == nil && "\(diagnosis)".hasSuffix("has token"))
-    let missing = CredentialsDirectoryStorage(service: "service", directory: folder.path + "/none")
+    let missing = CredentialsDirectoryStorage(
+      service: "service", directory: directory.path + "/none")
     #expect(missing.diagnose().failure?.code == .noStorage)
   }
 

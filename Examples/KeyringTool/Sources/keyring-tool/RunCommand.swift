@@ -70,14 +70,14 @@ struct RunCommand: ParsableCommand {
     if (service == nil) != (files.isEmpty && variables.isEmpty) {
       throw ValidationError("Specify --service together with --file or --env.")
     }
-    for name in files.map(\.name) where !CredentialsFolder.isName(name) {
+    for name in files.map(\.name) where !CredentialsDirectory.isName(name) {
       throw ValidationError("\"\(name)\" can't be the name of a file.")
     }
     for name in variables.map(\.name) where !NamedAccount.isVariable(name) {
       throw ValidationError("\"\(name)\" can't be the name of an environment variable.")
     }
-    let hasFolder = !files.isEmpty || !netrc.isEmpty
-    if hasFolder, variables.contains(where: { $0.name == "CREDENTIALS_DIRECTORY" }) {
+    let hasDirectory = !files.isEmpty || !netrc.isEmpty
+    if hasDirectory, variables.contains(where: { $0.name == "CREDENTIALS_DIRECTORY" }) {
       throw ValidationError(
         "With --file or --netrc, the variable CREDENTIALS_DIRECTORY is the directory.")
     }
@@ -109,11 +109,11 @@ struct RunCommand: ParsableCommand {
       }
       setenv(name, text, 1)
     }
-    let folder = secrets.isEmpty ? nil : try CredentialsFolder(secrets)
-    if let folder { setenv("CREDENTIALS_DIRECTORY", folder.path, 1) }
-    if let folder, !netrc.isEmpty { setenv("NETRC", "\(folder.path)/netrc", 1) }
+    let directory = secrets.isEmpty ? nil : try CredentialsDirectory(secrets)
+    if let directory { setenv("CREDENTIALS_DIRECTORY", directory.path, 1) }
+    if let directory, !netrc.isEmpty { setenv("NETRC", "\(directory.path)/netrc", 1) }
     let end = program.run(command)
-    folder?.remove()
+    directory?.remove()
     switch end {
     case .exited(let status): throw ExitCode(status)
     case .killed(let signal):

@@ -7,10 +7,10 @@ import Testing
 @Suite(.inPrivateSession, .needs("secret-tool"), .needs("script"), .needs("python3"))
 struct BackupTests {
   private let service = "keyring-tool-\(UUID().uuidString)"
-  private let folder = TemporaryFolder()
-  private var file: String { "file:\(folder.path("backup"))" }
-  private var toFile: [String] { ["--to", file, "--to-key-file", folder.path("key")] }
-  private var fromFile: [String] { ["--from", file, "--from-key-file", folder.path("key")] }
+  private let directory = TemporaryDirectory()
+  private var file: String { "file:\(directory.path("backup"))" }
+  private var toFile: [String] { ["--to", file, "--to-key-file", directory.path("key")] }
+  private var fromFile: [String] { ["--from", file, "--from-key-file", directory.path("key")] }
 
   /// The items of the service as JSON, without the times.
   private func items() throws -> [String] {
@@ -128,7 +128,7 @@ struct BackupTests {
   @Test func `a backup that doesn't exist is no empty backup`() throws {
     let result = try Program.tool(["import"] + fromFile)
     #expect(result.status == 3 && result.errors.contains("There is no file"), "\(result)")
-    #expect(!FileManager.default.fileExists(atPath: folder.path("key")))
+    #expect(!FileManager.default.fileExists(atPath: directory.path("key")))
   }
 
   @Test(arguments: [

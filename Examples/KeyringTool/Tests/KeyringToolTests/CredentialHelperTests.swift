@@ -6,7 +6,7 @@ import Testing
 /// Tests of the program as a helper of git and docker, on a real keyring.
 @Suite(.inPrivateSession)
 struct CredentialHelperTests {
-  private let folder = TemporaryFolder()
+  private let directory = TemporaryDirectory()
   private let host = "\(UUID().uuidString.lowercased()).example.org"
   private var registry: String { "https://\(host)/v1/" }
   private var credential: String {
@@ -15,7 +15,7 @@ struct CredentialHelperTests {
 
   /// A link to the program under another name.
   private func link(_ name: String) throws -> String {
-    let path = folder.path(name)
+    let path = directory.path(name)
     try FileManager.default.createSymbolicLink(
       atPath: path, withDestinationPath: Program.toolPath)
     return path
@@ -100,12 +100,14 @@ struct CredentialHelperTests {
 
   @Test(.needs("git")) func `git uses the program under both names`() throws {
     _ = try link("git-credential-keyring")
-    let storage = ["--storage", "file:\(folder.path("file"))", "--key-file", folder.path("key")]
+    let storage = [
+      "--storage", "file:\(directory.path("file"))", "--key-file", directory.path("key"),
+    ]
     let command = ([Program.toolPath, "git-credential"] + storage).joined(separator: " ")
     for helper in ["keyring", "!\(command)"] {
       let git = [
-        "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "HOME=\(folder.path)",
-        "PATH=\(folder.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")",
+        "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "HOME=\(directory.path)",
+        "PATH=\(directory.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")",
         "git", "-c", "credential.helper=\(helper)", "credential",
       ]
       let login = "protocol=https\nhost=\(host)\nusername=ada\npassword=pa55\n"
@@ -115,7 +117,7 @@ struct CredentialHelperTests {
       #expect(try run("env", git + ["reject"], login).status == 0)
       #expect(try run("env", git + ["fill"], "protocol=https\nhost=\(host)\n").status != 0)
     }
-    #expect(FileManager.default.fileExists(atPath: folder.path("file")))
+    #expect(FileManager.default.fileExists(atPath: directory.path("file")))
   }
 
   @Test func `an unknown operation of git is ignored, and a malformed one fails`() throws {

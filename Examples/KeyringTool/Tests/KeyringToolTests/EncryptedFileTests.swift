@@ -5,11 +5,11 @@ import Testing
 
 /// Tests of the program on an encrypted file, which needs no keyring.
 @Suite final class EncryptedFileTests {
-  private let folder = TemporaryFolder()
+  private let directory = TemporaryDirectory()
   private let item = ["--service", "mail", "--account", "smtp"]
 
   private var storage: [String] {
-    ["--storage", "file:\(folder.path("secrets"))", "--key-file", folder.path("key")]
+    ["--storage", "file:\(directory.path("secrets"))", "--key-file", directory.path("key")]
   }
 
   @Test func `the program sets, gets, lists and removes items of a file`() throws {
@@ -18,7 +18,7 @@ import Testing
     #expect(try Program.tool(["generate"] + item + storage).errors.contains("already"))
     let list = try Program.tool(["list"] + storage).output
     #expect(list.contains("username=smtp") && !list.contains("s3cret"))
-    let content = try Data(contentsOf: URL(fileURLWithPath: folder.path("secrets")))
+    let content = try Data(contentsOf: URL(fileURLWithPath: directory.path("secrets")))
     #expect(content.range(of: Data("smtp".utf8)) == nil)
     #expect(try Program.tool(["remove"] + item + storage).output == "removed 1\n")
     #expect(try Program.tool(["list"] + storage).output.isEmpty)
@@ -35,10 +35,12 @@ import Testing
 
   @Test func `another key is refused`() throws {
     #expect(try Program.tool(["set"] + item + storage, input: "s3cret").status == 0)
-    try FileManager.default.removeItem(atPath: folder.path("key"))
+    try FileManager.default.removeItem(atPath: directory.path("key"))
     let missing = try Program.tool(["get"] + item + storage)
     #expect(missing.status == 1 && missing.output.isEmpty && missing.errors.contains("key file"))
-    let other = ["--storage", "file:\(folder.path("other"))", "--key-file", folder.path("key")]
+    let other = [
+      "--storage", "file:\(directory.path("other"))", "--key-file", directory.path("key"),
+    ]
     #expect(try Program.tool(["set"] + item + other, input: "other").status == 0)
     let wrong = try Program.tool(["get"] + item + storage)
     #expect(wrong.status == 1 && wrong.errors.contains("another key file"), "\(wrong)")
@@ -54,7 +56,7 @@ import Testing
       (["--storage", "file:x", "--collection", "y"], "--collection"),
       (["--storage", "file:x", "--no-prompt"], "--key-file"),
       (["--key-file", "x"], "--key-file"), (["--storage", "file:"], "--storage"),
-      (["--storage", "keyring:"], "--storage"), (["--storage", "folder:x"], "--storage"),
+      (["--storage", "keyring:"], "--storage"), (["--storage", "directory:x"], "--storage"),
     ])
   func `options that name no storage are refused`(options: [String], message: String) throws {
     let result = try Program.tool(["list"] + options)
@@ -68,11 +70,11 @@ import Testing
     }
   }
 
-  @Test func `a tilde is the home folder`() throws {
+  @Test func `a tilde is the home directory`() throws {
     let script =
       "HOME=$1 exec \"$0\" set --service s --account a --storage file:~/new --key-file $2"
-    let set = ["-c", script, Program.toolPath, folder.path, folder.path("key")]
+    let set = ["-c", script, Program.toolPath, directory.path, directory.path("key")]
     #expect(try Program.run("sh", set, input: Data("s3cret".utf8)).status == 0)
-    #expect(FileManager.default.fileExists(atPath: folder.path("new")))
+    #expect(FileManager.default.fileExists(atPath: directory.path("new")))
   }
 }

@@ -11,21 +11,21 @@ import Testing
     "no private cluster: run .ci/check-keyring-tool --fleet"))
 final class FleetTests {
   private let namespace = "etcd:tool-\(UUID().uuidString)"
-  private let folder = FileManager.default.temporaryDirectory
+  private let directory = FileManager.default.temporaryDirectory
     .appendingPathComponent(UUID().uuidString)
   private let item = ["--service", "mail", "--account", "smtp"]
 
   init() throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
   }
 
-  deinit { try? FileManager.default.removeItem(at: folder) }
+  deinit { try? FileManager.default.removeItem(at: directory) }
 
   private func fleet(key: String = "fleet.key") -> [String] {
     ["--storage", namespace, "--key-file", keyFile(key)]
   }
 
-  private func keyFile(_ name: String) -> String { folder.appendingPathComponent(name).path }
+  private func keyFile(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
   private func tool(_ arguments: String...) throws -> Program.Result {
     try Program.tool(arguments + fleet())

@@ -37,8 +37,8 @@ struct RunTests {
       let lines = result.output.split(separator: "\n").map(String.init)
       #expect(result.status == 7 && lines.first?.hasPrefix("s3cret s3cret /") == true, "\(result)")
       #expect(Array(lines.dropFirst()) == ["700", "400", "tmpfs", "-a||--help|a b|"], "\(result)")
-      let folder = try #require(lines.first?.split(separator: " ").last.map(String.init))
-      #expect(!FileManager.default.fileExists(atPath: folder))
+      let directory = try #require(lines.first?.split(separator: " ").last.map(String.init))
+      #expect(!FileManager.default.fileExists(atPath: directory))
     }
   }
 
@@ -114,8 +114,8 @@ struct RunTests {
         "sh", ["-c", script, Program.toolPath] + run + ["--file", "me"])
       let lines = result.output.split(separator: "\n").map(String.init)
       #expect(lines.last == "status 143", "\(result)")
-      let folder = try #require(lines.first)
-      #expect(!FileManager.default.fileExists(atPath: folder))
+      let directory = try #require(lines.first)
+      #expect(!FileManager.default.fileExists(atPath: directory))
     }
   }
 

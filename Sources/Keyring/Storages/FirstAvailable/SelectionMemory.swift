@@ -43,11 +43,11 @@ public struct SelectionMemory: Sendable {
   /// - Parameter name: The name of the program. The default is the name of the executable.
   /// - Returns: The memory.
   public static func program(_ name: String? = nil) -> SelectionMemory {
-    TestProcess.isCurrent ? .nowhere : .inStateFolder(name ?? Executable.name)
+    TestProcess.isCurrent ? .nowhere : .inStateDirectory(name ?? Executable.name)
   }
 
   /// Returns the memory in the user's state directory, even in a process that runs tests.
-  static func inStateFolder(_ name: String) -> SelectionMemory {
+  static func inStateDirectory(_ name: String) -> SelectionMemory {
     SelectionMemory(place: .state(name))
   }
 
@@ -56,7 +56,7 @@ public struct SelectionMemory: Sendable {
     switch place {
     case .nowhere: nil
     case .file(let path): path
-    case .state(let name): UserFolder.state.path(of: name, suffix: "selection")
+    case .state(let name): UserDirectory.state.path(of: name, suffix: "selection")
     }
   }
 

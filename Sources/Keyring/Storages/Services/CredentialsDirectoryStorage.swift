@@ -59,9 +59,9 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
     if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .read) }
-    let folder = try open()
+    let directory = try open()
     let items =
-      if let key = query.key { try item(key, in: folder) } else { try all(query, in: folder) }
+      if let key = query.key { try item(key, in: directory) } else { try all(query, in: directory) }
     return items.filter(query.matches)
       .sorted { ($1.modified ?? .distantPast) < ($0.modified ?? .distantPast) }
       .prefix(query.limit ?? .max).map { $0.selecting(query.details) }
@@ -74,15 +74,15 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
-      let folder = try open()
-      let names = try names(in: folder).sorted().joined(separator: ", ")
+      let directory = try open()
+      let names = try names(in: directory).sorted().joined(separator: ", ")
       if names.isEmpty {
         throw error(
           .noStorage, during: .read,
-          message: "The directory \(folder.path) has no file that can be a secret.",
+          message: "The directory \(directory.path) has no file that can be a secret.",
           recoverySuggestion: "Pass the secrets to the service, or correct the path.")
       }
-      diagnosis.add("directory", "\(folder.path) has \(names)")
+      diagnosis.add("directory", "\(directory.path) has \(names)")
     } catch {
       diagnosis.add("directory", error)
     }
@@ -90,11 +90,11 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   }
 
   private func item(
-    _ key: ItemKey, in folder: SecretsDirectory
+    _ key: ItemKey, in directory: SecretsDirectory
   ) throws(SecureStorageError) -> [SecureItem] {
     guard let name = mapping.name(of: key) else { return [] }
     guard SecretsDirectory.isName(name) else { throw nameFailure(name, of: key) }
-    guard let file = try read(name, in: folder) else { return [] }
+    guard let file = try read(name, in: directory) else { return [] }
     if let item = SecureItem(key, given: file.content, modified: file.modified) { return [item] }
     throw error(
       .undecodable, during: .read,
@@ -103,12 +103,12 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   }
 
   private func all(
-    _ query: ItemQuery, in folder: SecretsDirectory
+    _ query: ItemQuery, in directory: SecretsDirectory
   ) throws(SecureStorageError) -> [SecureItem] {
     var items: [SecureItem] = []
-    for name in try names(in: folder) {
+    for name in try names(in: directory) {
       guard let key = mapping.key(name, query.kind ?? .password) else { continue }
-      guard let file = try read(name, in: folder) else { continue }
+      guard let file = try read(name, in: directory) else { continue }
       SecureItem(key, given: file.content, modified: file.modified).map { items.append($0) }
     }
     return items
@@ -137,14 +137,14 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
     }
   }
 
-  private func names(in folder: SecretsDirectory) throws(SecureStorageError) -> [String] {
-    try attempt("The directory \(folder.path)", folder.names())
+  private func names(in directory: SecretsDirectory) throws(SecureStorageError) -> [String] {
+    try attempt("The directory \(directory.path)", directory.names())
   }
 
   private func read(
-    _ name: String, in folder: SecretsDirectory
+    _ name: String, in directory: SecretsDirectory
   ) throws(SecureStorageError) -> SecretsDirectory.File? {
-    try attempt("The file \(folder.path)/\(name)", folder.read(name))
+    try attempt("The file \(directory.path)/\(name)", directory.read(name))
   }
 
   // MARK: - Errors

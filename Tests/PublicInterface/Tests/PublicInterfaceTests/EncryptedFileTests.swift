@@ -12,7 +12,7 @@ import Testing
 
   private var key: KeySource { .keyFile(at: path + ".key") }
 
-  private func removeFolder() throws {
+  private func removeDirectory() throws {
     try FileManager.default.removeItem(atPath: (path as NSString).deletingLastPathComponent)
   }
 
@@ -23,7 +23,7 @@ import Testing
     #expect(storage.customMirror.children.isEmpty)
     let first = ItemKey.password(service: "service", account: "account")
     try storage.save(SecureItem(key: first, secret: Secret("s3cret")), mode: .add)
-    defer { try? removeFolder() }
+    defer { try? removeDirectory() }
     #expect(try storage.items(matching: .service("service")).count == 1)
     #expect(try storage.items(for: [first], details: .secret)[first]?.secret == Secret("s3cret"))
     #expect(try storage.item(for: first, details: .secret)?.secret == Secret("s3cret"))
@@ -35,7 +35,7 @@ import Testing
     let storage = EncryptedFileStorage(at: path, key: key)
     let first = ItemKey.password(service: "service", account: "account")
     try await storage.setPassword("s3cret", for: first)
-    defer { try? removeFolder() }
+    defer { try? removeDirectory() }
     try changeKey(of: storage, to: .passphrase(Secret("pass")))
     let asking = KeySource.passphrase { () throws(SecureStorageError) in Secret("pass") }
     #expect(try await EncryptedFileStorage(at: path, key: asking).password(for: first) == "s3cret")
@@ -82,7 +82,7 @@ import Testing
     let storage = EncryptedFileStorage(at: path, key: vault)
     let first = ItemKey.password(service: "service", account: "account")
     try await storage.setPassword("s3cret", for: first)
-    defer { try? removeFolder() }
+    defer { try? removeDirectory() }
     let again = EncryptedFileStorage(at: path, key: vault)
     #expect(try await again.password(for: first) == "s3cret")
   }
@@ -91,7 +91,7 @@ import Testing
     let storage = EncryptedFileStorage(at: path, key: key)
     let first = ItemKey.password(service: "service", account: "account")
     try storage.setPassword("s3cret", for: first)
-    defer { try? removeFolder() }
+    defer { try? removeDirectory() }
     let wrong = EncryptedFileStorage(at: path, key: .passphrase(Secret("wrong")))
     var error = #expect(throws: SecureStorageError.self) { try wrong.exists(first) }
     #expect(error?.code == .wrongKey)
@@ -105,7 +105,7 @@ import Testing
     let first = ItemKey.password(service: "service", account: "account")
     let (events, continuation) = AsyncStream<StorageEvent>.makeStream()
     let observation = try storage.observe(nil) { continuation.yield($0) }
-    defer { try? removeFolder() }
+    defer { try? removeDirectory() }
     try await storage.setPassword("s3cret", for: first)
     observation.cancel()
     continuation.finish()

@@ -42,10 +42,10 @@ import Testing
   @Test func `the selection is remembered`() throws {
     #expect(
       SelectionMemory.program("org.example.app").path == nil && SelectionMemory.nowhere.path == nil)
-    let folder = URL.temporaryDirectory.appending(path: UUID().uuidString)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let memory = SelectionMemory.file(at: folder.appending(path: "selection").path)
-    #expect(memory.path == folder.path + "/selection")
+    let directory = URL.temporaryDirectory.appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let memory = SelectionMemory.file(at: directory.appending(path: "selection").path)
+    #expect(memory.path == directory.path + "/selection")
     let storage = FirstAvailableStorage(
       [InMemoryStorage(), Vault()], remembering: memory,
       whenAnotherAppears: { _ in Issue.record("it was selected permanently") })

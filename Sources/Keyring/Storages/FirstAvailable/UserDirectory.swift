@@ -6,7 +6,7 @@ internal import KeyringStorage
 /// A directory in which a user's programs keep files.
 ///
 /// See the [XDG Base Directory Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
-enum UserFolder {
+enum UserDirectory {
   /// The directory for what a program remembers from one run to the next.
   case state
   /// The directory for a program's own data.
@@ -29,8 +29,8 @@ enum UserFolder {
       }
     // The specification says to ignore a path that isn't absolute.
     let path = variable(own).flatMap { $0.hasPrefix("/") ? $0 : nil }
-    guard let folder = path ?? home(variable).map({ "\($0)/\(inHome)" }) else { return nil }
-    return "\(folder)/swift-keyring/\(name.replacingScalars(["/", "\0"], by: "-")).\(suffix)"
+    guard let directory = path ?? home(variable).map({ "\($0)/\(inHome)" }) else { return nil }
+    return "\(directory)/swift-keyring/\(name.replacingScalars(["/", "\0"], by: "-")).\(suffix)"
   }
 
   /// Returns the home, if it belongs to this user.

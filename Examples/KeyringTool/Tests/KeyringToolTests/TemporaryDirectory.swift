@@ -3,7 +3,7 @@
 import Foundation
 
 /// A directory that is removed together with this object.
-final class TemporaryFolder: Sendable {
+final class TemporaryDirectory: Sendable {
   let path: String
 
   init() {

@@ -13,7 +13,7 @@ import Glibc
 ///
 /// See [systemd.exec(5)](https://www.freedesktop.org/software/systemd/man/systemd.exec.html), section
 /// "Credentials".
-public struct CredentialsFolder {
+public struct CredentialsDirectory {
   /// The path of the directory.
   public let path: String
   private let names: [String]
@@ -61,8 +61,8 @@ public struct CredentialsFolder {
   }
 
   /// Returns `true` if a directory can be written, and never reaches a disk except as swap space.
-  private static func isInMemory(_ folder: String) -> Bool {
-    guard folder.hasPrefix("/"), access(folder, W_OK | X_OK) == 0 else { return false }
+  private static func isInMemory(_ directory: String) -> Bool {
+    guard directory.hasPrefix("/"), access(directory, W_OK | X_OK) == 0 else { return false }
     let mounts = (try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? ""
     // The innermost place that has the directory determines its file system. Of two with the same place, it's
     // the one that was mounted later.
@@ -72,7 +72,7 @@ public struct CredentialsFolder {
       let words = line.split(separator: " ").map(String.init)
       guard words.count > 2, words[1].count >= innermost.place.count else { continue }
       let prefix = words[1] == "/" ? "/" : words[1] + "/"
-      if "\(folder)/".hasPrefix(prefix) { innermost = (words[1], words[2]) }
+      if "\(directory)/".hasPrefix(prefix) { innermost = (words[1], words[2]) }
     }
     return ["tmpfs", "ramfs"].contains(innermost.type)
   }
