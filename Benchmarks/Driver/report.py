@@ -143,7 +143,7 @@ def report(results, machine):
 session. In each round, every contender takes its turn, in an order that changes. Each contender checks that
 it read or wrote the right value. A figure is the median over all rounds, with the quartiles in brackets. A
 ratio is taken within each round, so other load on the machine affects both of its sides. Times apply only
-to this machine. The article [Performance](../Sources/Keyring/Documentation.docc/CostOfAccess.md) lists the
+to this machine. The article [Performance](../Sources/Keyring/Documentation.docc/Performance.md) lists the
 messages that each use sends. Tests count these messages.
 
 ![The ratios as a chart](REPORT.svg)

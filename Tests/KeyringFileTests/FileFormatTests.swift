@@ -9,7 +9,7 @@ import CryptoExtras
 
 @testable import KeyringFile
 
-/// Files as the article FileFormat describes them, read without the package's own code.
+/// Files as the article EncryptedFileFormat describes them, read without the package's own code.
 @Suite struct FileFormatTests {
   @Test func `the file has the documented format`() throws {
     let directory = try TemporaryDirectory()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// The messages that each use of a property sends: the table of the article `CostOfAccess.md`.
+/// The messages that each use of a property sends: the table of the article `Performance.md`.
 @Suite(
   .inPrivateSession,
   .only(on: .gnomeKeyring, "the article gives the numbers of gnome-keyring"))
@@ -45,7 +45,7 @@ struct MessageCountTests {
   private static func documentedMessages() throws -> [String: [String]] {
     let repository = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let article = repository.appending(path: "Sources/Keyring/Documentation.docc/CostOfAccess.md")
+    let article = repository.appending(path: "Sources/Keyring/Documentation.docc/Performance.md")
     let rows = try String(contentsOf: article, encoding: .utf8).split(separator: "\n")
       .filter { $0.hasPrefix("|") }
       .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }

@@ -356,7 +356,7 @@ import Testing
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
     let article = try String(
       contentsOf: root.appending(
-        path: "Sources/Keyring/Documentation.docc/MachinesWithoutADesktop.md"),
+        path: "Sources/Keyring/Documentation.docc/ServersAndContainers.md"),
       encoding: .utf8)
     let lines = article.split(separator: "\n").drop { !$0.hasPrefix("| skipped |") }
       .dropFirst(2).prefix { $0.hasPrefix("|") }
