@@ -17,7 +17,7 @@ for source in package.rglob("*.swift"):
     for unit in (index / "units").glob(f"{source.name}.o-*"):
         text = unit.read_bytes()
         # Another package may have a file with the same name.
-        if bytes(source.resolve()) not in text:
+        if bytes(package.resolve()) not in text:
             continue
         for name in re.findall(rb"%s-[0-9A-Z]+" % re.escape(source.name).encode(), text):
             record = index / "records" / name[-2:].decode() / name.decode()

@@ -29,7 +29,11 @@ import Testing
     _ variables: [String: String], by command: [String] = []
   ) throws -> (status: Int32, lines: [String]) {
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    let assignments = variables.map { "\($0)=\($1)" }
+    // The script .ci/sanitize sets these.
+    let sanitizer = ProcessInfo.processInfo.environment.filter {
+      ["ASAN_OPTIONS", "LSAN_OPTIONS", "ASAN_SYMBOLIZER_PATH"].contains($0.key)
+    }
+    let assignments = variables.merging(sanitizer) { $1 }.map { "\($0)=\($1)" }
     let words = command + ["env", "-i"] + assignments + [program]
     let (status, output) = try Program(words[0], Array(words.dropFirst())).finish()
     return (status, String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init))
