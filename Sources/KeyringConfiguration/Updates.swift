@@ -19,14 +19,7 @@ struct Updates<Element: Sendable>: AsyncSequence, Sendable {
   struct Iterator: AsyncIteratorProtocol {
     fileprivate var changes: ItemChanges.Iterator?
     fileprivate let read: @Sendable () async -> Element
-    private var hasBegun = false
-
-    fileprivate init(
-      changes: ItemChanges.Iterator?, read: @escaping @Sendable () async -> Element
-    ) {
-      self.changes = changes
-      self.read = read
-    }
+    fileprivate var hasBegun = false
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
       if hasBegun {

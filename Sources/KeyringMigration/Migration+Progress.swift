@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringStorage
-
 extension Migration {
   /// A phase of a migration.
   ///

@@ -49,5 +49,12 @@ public struct KeyRequest: Sendable {
       code, operation: .read, backendName: backendName, message: message,
       recoverySuggestion: recoverySuggestion, argument: argument, underlying: underlying)
   }
+
+  /// Throws `.locked` if this is an inspection, because the source would have to ask for the key.
+  func refuseInspection(of noun: String = "key") throws(SecureStorageError) {
+    if purpose == .inspection {
+      throw error(.locked, "The \(noun) of the \(subject) can't be asked for now.")
+    }
+  }
 }
 #endif

@@ -26,6 +26,26 @@ public struct KeySource: Sendable {
   /// as the storage of `withSecureStorage`. Capture what it needs.
   public typealias Reading = @Sendable (KeyRequest) async throws(SecureStorageError) -> Secret
 
+  /// The kind of a source, as stored with a wrapped key.
+  package enum Kind: UInt8, Sendable {
+    case passphrase = 1
+    case keyFile = 2
+    case systemdCredential = 3
+    case storage = 4
+    case other = 5
+
+    /// The name of the kind, for use in sentences.
+    var noun: String {
+      switch self {
+      case .passphrase: "passphrase"
+      case .keyFile: "key file"
+      case .systemdCredential: "systemd credential"
+      case .storage: "key in a storage"
+      case .other: "key"
+      }
+    }
+  }
+
   /// The name of the source, for example "key file".
   public let name: String
   package let kind: Kind
@@ -64,6 +84,11 @@ public struct KeySource: Sendable {
     self.createsKey = createsKey
   }
 
+  /// Indicates whether two processes may create different keys at the same time, of which one is lost.
+  ///
+  /// Such a key is created under the lock that keeps other processes away until it's in use.
+  package var mayLoseNewKey: Bool { kind == .storage }
+
   /// Returns the passphrase or key of the source.
   package func secret(for request: KeyRequest) async throws(SecureStorageError) -> Secret {
     let secret = try await read(request)
@@ -94,6 +119,16 @@ public struct KeySource: Sendable {
       return room.count
     }
   }
+}
+
+/// A place that keeps derived keys for a while, so that a later process needs neither the source nor scrypt.
+///
+/// Each key has a name that is made from its salt. If another process changes the passphrase, the salt
+/// changes too, and the key that is held isn't found any more.
+package struct KeyHolder: Sendable {
+  let key: @Sendable (_ name: String) -> Secret?
+  let hold: @Sendable (_ name: String, _ key: Secret) -> Void
+  let forget: @Sendable (_ name: String) -> Void
 }
 
 extension KeySource: CustomStringConvertible, CustomReflectable {

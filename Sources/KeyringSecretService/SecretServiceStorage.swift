@@ -53,6 +53,15 @@ extension SecretServiceStorage {
     case session
     /// The collection with this label.
     case named(String)
+
+    /// The name that the Secret Service has for the collection, regardless of its label.
+    var alias: String? {
+      switch self {
+      case .default: "default"
+      case .session: "session"
+      case .named: nil
+      }
+    }
   }
 
   /// The permission of the keyring to ask the user.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Asynchronous overloads of the storage's operations. You call them by the same names, with `await`.
+// Asynchronous overloads of all operations and of the methods for single items. You call them by the same
+// names, with `await`.
 
 extension SecureStorage {
   /// Stores an item under its key, without blocking the task's thread.
@@ -51,5 +52,152 @@ extension SecureStorage {
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     try await itemsWithoutBlocking(for: keys, details: details)
+  }
+
+  /// Returns `true` if an item is stored under a key, without fetching its secret.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: `true` if there is such an item.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func exists(_ key: ItemKey) async throws(SecureStorageError)
+    -> Bool
+  {
+    try await item(for: key, details: []) != nil
+  }
+
+  /// Finds the item stored under a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - details: The parts of the item to fetch.
+  /// - Returns: The item, or `nil` if there is none.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func item(
+    for key: ItemKey, details: ItemQuery.Details = .all
+  ) async throws(SecureStorageError) -> SecureItem? {
+    try await itemsWithoutBlocking(for: [key], details: details)[key]
+  }
+
+  /// Removes the item stored under a key.
+  ///
+  /// The Secret Service also holds items of other programs. If there is no item of this package under the
+  /// key, an item of another program with matching attributes is found instead. So a read may find that
+  /// item after a removal, and another removal removes it.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: `true` if there was one.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The item
+  ///   may have been removed by then.
+  @discardableResult
+  public nonisolated(nonsending) func remove(_ key: ItemKey) async throws(SecureStorageError)
+    -> Bool
+  {
+    try await removeItemsWithoutBlocking(matching: .key(key)) > 0
+  }
+
+  /// Reads a secret without decoding it.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The secret, or `nil` if there is none.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func secret(for key: ItemKey) async throws(SecureStorageError)
+    -> Secret?
+  {
+    try await value(for: key, as: .secret)
+  }
+
+  /// Stores a secret without encoding it, or removes the item.
+  ///
+  /// - Parameters:
+  ///   - secret: The secret, or `nil` to remove the item.
+  ///   - key: The key of the item.
+  ///   - mode: The save mode.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
+  ///   may have been made by then.
+  public nonisolated(nonsending) func setSecret(
+    _ secret: Secret?, for key: ItemKey, mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    try await setValue(secret, for: key, as: .secret, mode: mode)
+  }
+
+  /// Reads a password.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The password, or `nil` if there is none.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func password(for key: ItemKey) async throws(SecureStorageError)
+    -> String?
+  {
+    try await value(for: key, as: .text)
+  }
+
+  /// Stores a password, or removes the item.
+  ///
+  /// - Parameters:
+  ///   - password: The password, or `nil` to remove the item.
+  ///   - key: The key of the item.
+  ///   - mode: The save mode.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
+  ///   may have been made by then.
+  public nonisolated(nonsending) func setPassword(
+    _ password: String?, for key: ItemKey, mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    try await setValue(password, for: key, as: .text, mode: mode)
+  }
+
+  /// Reads a credential.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func credential(for key: ItemKey) async throws(SecureStorageError)
+    -> Credential?
+  {
+    try await value(for: key, as: .credential)
+  }
+
+  /// Stores a credential, or removes the item.
+  ///
+  /// - Parameters:
+  ///   - credential: The credential, or `nil` to remove the item.
+  ///   - key: The key of the item.
+  ///   - mode: The save mode.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
+  ///   may have been made by then.
+  public nonisolated(nonsending) func setCredential(
+    _ credential: Credential?, for key: ItemKey, mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    try await setValue(credential, for: key, as: .credential, mode: mode)
+  }
+
+  /// Reads a value.
+  ///
+  /// `Data` and `[UInt8]` are read as the stored bytes. All other types are decoded from JSON.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the value.
+  ///   - key: The key of the item.
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func value<Value: Codable & Sendable>(
+    _ type: Value.Type, for key: ItemKey
+  ) async throws(SecureStorageError) -> Value? {
+    try await value(for: key, as: .value)
+  }
+
+  /// Stores a value, or removes the item.
+  ///
+  /// `Data` and `[UInt8]` are stored as their own bytes. All other types are encoded as JSON.
+  ///
+  /// - Parameters:
+  ///   - value: The value, or `nil` to remove the item.
+  ///   - key: The key of the item.
+  ///   - mode: The save mode.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled. The change
+  ///   may have been made by then.
+  public nonisolated(nonsending) func setValue<Value: Codable & Sendable>(
+    _ value: Value?, for key: ItemKey, mode: SaveMode = .addOrReplace
+  ) async throws(SecureStorageError) {
+    try await setValue(value, for: key, as: .value, mode: mode)
   }
 }

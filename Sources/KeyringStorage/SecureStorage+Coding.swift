@@ -1,28 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension ItemCoding {
-  /// Reads the value stored under a key.
-  ///
-  /// - Parameters:
-  ///   - key: The key of the item.
-  ///   - storage: The storage.
-  /// - Returns: The value, or `nil` if there is no such item.
-  /// - Throws: `.undecodable`, or another error if the storage can't be read.
-  // Inlined, so that the compiler can specialize it if it knows the type of the value.
-  @inlinable @inline(__always)
-  package func value(
-    for key: ItemKey, from storage: some SecureStorage
-  ) throws(SecureStorageError) -> Value? {
-    guard details == .secret else {
-      guard let item = try storage.item(for: key, details: details) else { return nil }
-      return try value(of: item, from: storage.backendName)
-    }
-    guard let secret = try storage.secret(for: key) else { return nil }
-    if let value = decode(secret, nil) { return value }
-    throw storage.error(.undecodable, during: .read)
-  }
-}
-
 extension SecureStorage {
   /// Reads the value stored under a key.
   ///
@@ -31,10 +8,18 @@ extension SecureStorage {
   ///   - coding: The coding of the value.
   /// - Returns: The value, or `nil` if there is no such item.
   /// - Throws: `.undecodable`, or another error if the storage can't be read.
+  // Inlined, so that the compiler can specialize it if it knows the type of the value.
+  @inlinable @inline(__always)
   package func value<Value>(
     for key: ItemKey, as coding: ItemCoding<Value>
   ) throws(SecureStorageError) -> Value? {
-    try coding.value(for: key, from: self)
+    guard coding.details == .secret else {
+      guard let item = try item(for: key, details: coding.details) else { return nil }
+      return try coding.value(of: item, from: backendName)
+    }
+    guard let secret = try secret(for: key) else { return nil }
+    if let value = coding.decode(secret, nil) { return value }
+    throw error(.undecodable, during: .read)
   }
 
   /// Stores a value under a key, or removes the item.
@@ -60,7 +45,8 @@ extension SecureStorage {
   package nonisolated(nonsending) func value<Value>(
     for key: ItemKey, as coding: ItemCoding<Value>
   ) async throws(SecureStorageError) -> Value? {
-    guard let item = try await item(for: key, details: coding.details) else { return nil }
+    let found = try await itemsWithoutBlocking(for: [key], details: coding.details)
+    guard let item = found[key] else { return nil }
     return try coding.value(of: item, from: backendName)
   }
 
@@ -73,7 +59,7 @@ extension SecureStorage {
       try await remove(key)
       return
     }
-    try await save(item(for: key, as: coding, value), mode: mode)
+    try await saveWithoutBlocking(item(for: key, as: coding, value), mode: mode)
   }
 
   private func item<Value>(

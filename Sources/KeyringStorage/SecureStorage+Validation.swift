@@ -99,7 +99,7 @@ extension SecureItem {
   /// storage may set.
   package var sanitized: SecureItem {
     var item = self
-    item.label = label.flatMap { $0.isEmpty ? nil : $0.replacingScalars(["/"], by: "-") }
+    item.label = label.flatMap { $0.isEmpty ? nil : $0.replacingScalars(by: "-") { $0 == "/" } }
     item.attributes = attributes?.filter { !AttributeName.isReserved($0.key) && !$0.key.isEmpty }
     return item
   }

@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Methods that read and store single items as typed values. Setting `nil` removes the item.
+// Methods for single items and their values. Setting `nil` removes the item.
 
 extension SecureStorage {
-  /// Reads a secret without decoding it.
+  /// Returns `true` if an item is stored under a key, without fetching its secret.
   ///
-  /// - Parameter key: The key of the item.
-  /// - Returns: The secret, or `nil` if there is none.
+  /// - Parameter key: The key to look for.
+  /// - Returns: `true` if there is such an item.
   /// - Throws: `SecureStorageError` if the storage can't be read.
-  public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
-    try secretOfItem(for: key)
+  public func exists(_ key: ItemKey) throws(SecureStorageError) -> Bool {
+    try item(for: key, details: []) != nil
   }
 
-  /// Finds the item stored under a key, and returns its secret.
+  /// Finds the item stored under a key, with all of its parts.
+  ///
+  /// - Parameter key: The key to look for.
+  /// - Returns: The item, or `nil` if there is none.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  public func item(for key: ItemKey) throws(SecureStorageError) -> SecureItem? {
+    try item(for: key, details: .all)
+  }
+
+  /// Removes the item stored under a key.
+  ///
+  /// The Secret Service also holds items of other programs. If there is no item of this package under the
+  /// key, an item of another program with matching attributes is found instead. So a read may find that
+  /// item after a removal, and another removal removes it.
   ///
   /// - Parameter key: The key of the item.
-  /// - Returns: The secret, or `nil` if there is no item.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
-  package func secretOfItem(for key: ItemKey) throws(SecureStorageError) -> Secret? {
-    guard let item = try item(for: key, details: .secret) else { return nil }
-    return try ItemCoding.secret.value(of: item, from: backendName)
+  /// - Returns: `true` if there was one.
+  /// - Throws: `SecureStorageError` if the item can't be removed.
+  @discardableResult
+  public func remove(_ key: ItemKey) throws(SecureStorageError) -> Bool {
+    try removeItems(matching: .key(key)) > 0
   }
 
   /// Stores a secret without encoding it, or removes the item.

@@ -208,15 +208,6 @@ extension SecureStorage {
     return items
   }
 
-  /// Returns `true` if an item is stored under a key, without fetching its secret.
-  ///
-  /// - Parameter key: The key to look for.
-  /// - Returns: `true` if there is such an item.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
-  public func exists(_ key: ItemKey) throws(SecureStorageError) -> Bool {
-    try item(for: key, details: []) != nil
-  }
-
   /// Finds the item stored under a key, with a query for that key.
   public func item(
     for key: ItemKey, details: ItemQuery.Details
@@ -224,26 +215,29 @@ extension SecureStorage {
     try items(matching: .key(key, details: details)).first
   }
 
-  /// Finds the item stored under a key, with all of its parts.
-  ///
-  /// - Parameter key: The key to look for.
-  /// - Returns: The item, or `nil` if there is none.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
-  public func item(for key: ItemKey) throws(SecureStorageError) -> SecureItem? {
-    try item(for: key, details: .all)
+  /// Finds the item stored under a key, and returns its secret.
+  public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+    try secretOfItem(for: key)
   }
 
-  /// Removes the item stored under a key.
-  ///
-  /// The Secret Service also holds items of other programs. If there is no item of this package under the
-  /// key, an item of another program with matching attributes is found instead. So a read may find that
-  /// item after a removal, and another removal removes it.
-  ///
-  /// - Parameter key: The key of the item.
-  /// - Returns: `true` if there was one.
-  /// - Throws: `SecureStorageError` if the item can't be removed.
-  @discardableResult
-  public func remove(_ key: ItemKey) throws(SecureStorageError) -> Bool {
-    try removeItems(matching: .key(key)) > 0
+  /// Finds the secret in the default way, for a storage that also has a better one.
+  package func secretOfItem(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+    guard let item = try item(for: key, details: .secret) else { return nil }
+    return try ItemCoding.secret.value(of: item, from: backendName)
   }
+}
+
+/// A mode that determines how saving treats an existing or a missing item.
+public enum SaveMode: Sendable, Hashable {
+  /// A mode that stores a new item, and throws `.itemAlreadyExists` if there already is one.
+  ///
+  /// This mode never replaces an item. A storage that several processes share may have no atomic "create if
+  /// absent". In that case, it removes its own item again if it finds another one. So if two processes add
+  /// the same key at the same moment, one of them succeeds or neither does. Until the item is removed
+  /// again, other processes may read it, and what they write to it is lost.
+  case add
+  /// A mode that changes an existing item, and throws `.itemNotFound` if there is none.
+  case update
+  /// A mode that stores the item regardless of whether there already is one.
+  case addOrReplace
 }

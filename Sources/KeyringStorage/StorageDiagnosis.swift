@@ -73,9 +73,7 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   /// Creates a diagnosis without findings.
   ///
   /// - Parameter storage: The name of the storage.
-  public init(of storage: String) {
-    self.storage = storage
-  }
+  public init(of storage: String) { self.storage = storage }
 
   /// Adds a finding that doesn't prevent items from being stored.
   ///
@@ -113,9 +111,7 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   /// A failure of the other storage isn't a ``failure`` of this one.
   ///
   /// - Parameter other: The diagnosis of the other storage.
-  public mutating func add(_ other: StorageDiagnosis) {
-    findings += other.findings
-  }
+  public mutating func add(_ other: StorageDiagnosis) { findings += other.findings }
 
   /// All findings, one per line.
   public var description: String { findings.map(\.description).joined(separator: "\n") }

@@ -277,7 +277,7 @@ private struct TwinStorage: BlockingStorage {
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     if query.key != nil {
-      throw SecureStorageError(.ambiguous, operation: .read, backendName: backendName)
+      throw error(.ambiguous, during: .read)
     }
     let service = query.attributes["service"] ?? ""
     return ["new", "old"].map {

@@ -378,7 +378,7 @@ import Testing
 
     func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
       if mode == .add, try items.exists(item.key) {
-        throw SecureStorageError(.itemAlreadyExists, operation: .save, backendName: backendName)
+        throw error(.itemAlreadyExists, during: .save)
       }
       let body = meanwhile.withLock { body in
         defer { body = nil }

@@ -417,7 +417,7 @@ private struct CrashingStorage: BlockingStorage {
       left -= 1
       return left
     }
-    let crash = SecureStorageError(.connectionLost, operation: .migrate, backendName: "crash")
+    let crash = error(.connectionLost, during: .migrate)
     if left < -1 || (left == -1 && !lastIsDone) { throw crash }
     let result = try body()
     if left == -1 { throw crash }

@@ -8,7 +8,7 @@ internal import KeyringStorage
 enum PlatformStorage {
   static func storage(forPropertyNamed name: String?) -> StorageBox {
     #if SecretService && os(Linux)
-    if !TestProcess.isCurrent { return own }
+    if let own { return own }
     #endif
     let user = name.map { "The property \"\($0)\"" } ?? "A storage"
     if TestProcess.isCurrent { return StorageBox(inTests(user)) }
@@ -35,12 +35,13 @@ enum PlatformStorage {
 
 #if SecretService && os(Linux)
 extension PlatformStorage {
-  /// The storage of a program that isn't a test: the user's keyring, unless a sandbox hides it.
+  /// The user's keyring, unless a sandbox hides it, or `nil` in a process that runs tests.
   ///
   /// Most sandboxes do that. The app's secrets are then in a file in its own data directory. The selection is
   /// remembered beside the file, so the secrets are never split between the two.
-  private static let own = StorageBox(
-    storage(in: .current(), prefer: .keyring) ?? SecretServiceStorage())
+  private static let own: StorageBox? =
+    TestProcess.isCurrent
+    ? nil : StorageBox(storage(in: .current(), prefer: .keyring) ?? SecretServiceStorage())
 
   /// Returns the storage in a sandbox, or `nil` without one.
   ///

@@ -86,9 +86,7 @@ public enum SecureStorageDefaults {
   ///
   /// It's the override of the current task, or ``storage``, or the platform's own storage. Use it in code
   /// that needs more than properties and should follow the same rules.
-  public static var currentStorage: any SecureStorage {
-    current(forPropertyNamed: nil).storage
-  }
+  public static var currentStorage: any SecureStorage { current(forPropertyNamed: nil).storage }
 
   static func current(forPropertyNamed name: String?) -> StorageBox {
     override?.storage ?? state.withLock { $0.storage }
@@ -99,9 +97,8 @@ public enum SecureStorageDefaults {
     if let handler = override?.failureHandler ?? failureHandler {
       handler(failure)
     } else {
-      // The message must stay on one line, even if the name of an item contains line breaks.
-      StandardError.write(
-        "\(failure)".split(whereSeparator: \.isNewline).joined(separator: " ") + "\n")
+      // The name of an item may contain line breaks.
+      StandardError.write("\(failure)".inOneLine + "\n")
     }
   }
 }

@@ -41,6 +41,9 @@ public struct SecureProperty<Value: Sendable>: Sendable {
 
   package var hasExplicitStorage: Bool { explicitStorage != nil }
 
+  /// The identity of the property, which all its copies share.
+  package var identity: ObjectIdentifier { ObjectIdentifier(failures) }
+
   /// The same property with its current storage and key fixed.
   var resolved: Self {
     var property = self
@@ -58,7 +61,18 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   public func read() throws(SecureStorageError) -> Value? {
     // Calling the method on a local constant avoids a copy of the storage inside the box.
     let chosen = chosenStorage
-    let value = try coding.value(for: key, from: chosen.storage)
+    let value = try chosen.storage.value(for: key, as: coding)
+    failures.readSucceeded()
+    return value
+  }
+
+  /// Reads the value without blocking the task's thread.
+  ///
+  /// - Returns: The value, or `nil` if there is none.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func read() async throws(SecureStorageError) -> Value? {
+    let property = resolved
+    let value = try await property.storage.value(for: property.key, as: coding)
     failures.readSucceeded()
     return value
   }
@@ -70,6 +84,17 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   ///   After an error such as `.timedOut` or `.connectionLost`, the new value may have been stored.
   public func write(_ value: Value?) throws(SecureStorageError) {
     try storage.setValue(value, for: key, as: coding)
+    failures.writeSucceeded()
+  }
+
+  /// Stores a value, replacing the current one if there is one, without blocking the task's thread.
+  ///
+  /// - Parameter value: The value, or `nil` to remove the item.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
+  ///   that case, the value may have been stored.
+  public nonisolated(nonsending) func write(_ value: Value?) async throws(SecureStorageError) {
+    let property = resolved
+    try await property.storage.setValue(value, for: property.key, as: coding)
     failures.writeSucceeded()
   }
 
@@ -87,12 +112,32 @@ public struct SecureProperty<Value: Sendable>: Sendable {
     return wasThere
   }
 
+  /// Removes the item without blocking the task's thread.
+  ///
+  /// - Returns: `true` if there was an item.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
+  ///   that case, the item may have been removed.
+  @discardableResult
+  public nonisolated(nonsending) func remove() async throws(SecureStorageError) -> Bool {
+    let property = resolved
+    let wasThere = try await property.storage.remove(property.key)
+    failures.writeSucceeded()
+    return wasThere
+  }
+
   /// Returns `true` if there is a value, without fetching it.
   ///
   /// - Returns: `true` if there is a value.
   /// - Throws: `SecureStorageError` if the storage can't be read.
-  public func exists() throws(SecureStorageError) -> Bool {
-    try storage.exists(key)
+  public func exists() throws(SecureStorageError) -> Bool { try storage.exists(key) }
+
+  /// Returns `true` if there is a value, without fetching it and without blocking the task's thread.
+  ///
+  /// - Returns: `true` if there is a value.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func exists() async throws(SecureStorageError) -> Bool {
+    let property = resolved
+    return try await property.storage.exists(property.key)
   }
 
   // MARK: - Plain reads and assignments
@@ -123,11 +168,6 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   }
 }
 
-extension SecureProperty {
-  /// The identity of the property, which all its copies share.
-  package var identity: ObjectIdentifier { ObjectIdentifier(failures) }
-}
-
 extension SecureProperty: CustomStringConvertible, CustomReflectable {
   /// The key of the item, without the value.
   public var description: String { "\(key)" }
@@ -152,13 +192,9 @@ final class Failures: Sendable {
 
   func writeFailed(_ error: SecureStorageError) { change { $0.write = error } }
 
-  func readSucceeded() {
-    if mayBeSet.load(ordering: .acquiring) { change { $0.read = nil } }
-  }
+  func readSucceeded() { if mayBeSet.load(ordering: .acquiring) { change { $0.read = nil } } }
 
-  func writeSucceeded() {
-    if mayBeSet.load(ordering: .acquiring) { change { $0 = State() } }
-  }
+  func writeSucceeded() { if mayBeSet.load(ordering: .acquiring) { change { $0 = State() } } }
 
   private func change(_ body: (inout State) -> Void) {
     state.withLock { state in

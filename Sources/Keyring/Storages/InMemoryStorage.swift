@@ -16,19 +16,9 @@ internal import Synchronization
 /// ```
 public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableStorage {
   private struct Entry {
-    var secret: Secret
-    var label: String
-    var attributes: [String: String]
-    var created: Date
-    var modified: Date
+    var item: SecureItem
     /// The number of the write, because two writes may have the same time.
     var revision: UInt64
-
-    func item(_ key: ItemKey, isLocked: Bool) -> SecureItem {
-      SecureItem(
-        key: key, secret: isLocked ? nil : secret, label: label, attributes: attributes,
-        created: created, modified: modified, isLocked: isLocked)
-    }
   }
 
   private struct Items {
@@ -40,18 +30,19 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
 
     func items(matching query: ItemQuery) -> [SecureItem] {
       if let key = query.key {
-        guard let item = entries[key]?.item(key, isLocked: isLocked), query.matches(item) else {
-          return []
-        }
-        return [item]
+        return entries[key].map { query.matches($0.item) ? [found($0.item)] : [] } ?? []
       }
-      return
-        entries
-        .map { (item: $1.item($0, isLocked: isLocked), revision: $1.revision) }
-        .filter { query.matches($0.item) }
+      return entries.values.filter { query.matches($0.item) }
         .sorted { $0.revision > $1.revision }
         .prefix(query.limit ?? .max)
-        .map(\.item)
+        .map { found($0.item) }
+    }
+
+    private func found(_ item: SecureItem) -> SecureItem {
+      var item = item
+      item.isLocked = isLocked
+      if isLocked { item.secret = nil }
+      return item
     }
   }
 
@@ -117,9 +108,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     _ = place.collections.create(collection)
   }
 
-  private init(_ shared: Collections, label: String) {
-    place = Place(shared, label)
-  }
+  private init(_ shared: Collections, label: String) { place = Place(shared, label) }
 
   /// Stores an item under its key.
   ///
@@ -132,7 +121,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     try validate(item)
     let isSaved: Void? = try withUnlockedItems(.save) {
       (stored: inout Items) throws(SecureStorageError) in
-      let old = stored.entries[item.key]
+      let old = stored.entries[item.key]?.item
       if mode == .add, old != nil { throw error(.itemAlreadyExists, during: .save) }
       if mode == .update, old == nil { throw error(.itemNotFound, during: .save) }
       let secret =
@@ -140,11 +129,10 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
       let now = Date()
       stored.revision += 1
       stored.entries[item.key] = Entry(
-        secret: secret,
-        label: item.label ?? old?.label ?? item.key.defaultLabel,
-        attributes: (old?.attributes ?? [:]).merging(item.attributes ?? [:]) { $1 },
-        created: old?.created ?? now,
-        modified: now,
+        item: SecureItem(
+          key: item.key, secret: secret, label: item.label ?? old?.label ?? item.key.defaultLabel,
+          attributes: (old?.attributes ?? [:]).merging(item.attributes ?? [:]) { $1 },
+          created: old?.created ?? now, modified: now),
         revision: stored.revision)
       collection.observers.report(.changed(old == nil ? .created(item.key) : .replaced(item.key)))
     }
@@ -152,10 +140,6 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   }
 
   /// Returns the items that match a query, newest first.
-  ///
-  /// - Parameter query: The items to find, and the details to return.
-  /// - Returns: The matching items.
-  /// - Throws: `.invalidArgument` or `.locked`.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
     return try withItems(.read) { (items: inout Items) throws(SecureStorageError) in
@@ -165,22 +149,14 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   }
 
   /// Returns the secret stored under a key.
-  ///
-  /// - Parameter key: The key of the item.
-  /// - Returns: The secret, or `nil` if there is no item.
-  /// - Throws: `.invalidArgument` or `.locked`.
   public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     try validate(key, for: .read)
     return try withUnlockedItems(.read) { items in
-      items.entries.withValue(for: key) { $0.secret }
+      items.entries.withValue(for: key) { $0.item.secret } ?? nil
     } ?? nil
   }
 
   /// Removes the items that match a query.
-  ///
-  /// - Parameter query: The items to remove.
-  /// - Returns: The number of removed items.
-  /// - Throws: `.invalidArgument` or `.locked`.
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
@@ -207,16 +183,11 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   }
 
   /// Unlocks the collection without a prompt.
-  ///
-  /// - Throws: `.collectionNotFound` if there is no such collection.
   public func unlock() throws(SecureStorageError) {
     try withExistingItems(.unlock) { $0.isLocked = false }
   }
 
   /// Returns `true` if the collection is locked.
-  ///
-  /// - Returns: `true` if the collection is locked.
-  /// - Throws: `.collectionNotFound` if there is no such collection.
   public func isLocked() throws(SecureStorageError) -> Bool {
     try withExistingItems(.read) { $0.isLocked }
   }
@@ -243,10 +214,6 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   }
 
   /// Creates an empty, unlocked collection.
-  ///
-  /// - Parameter label: The label of the collection.
-  /// - Returns: The storage for the collection.
-  /// - Throws: `.collectionAlreadyExists` or `.invalidArgument`.
   @discardableResult
   public func createCollection(
     labeled label: String

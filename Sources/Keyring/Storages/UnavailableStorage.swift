@@ -10,9 +10,7 @@ struct UnavailableStorage: ImmediateStorage {
 
   var backendName: String { "Keyring" }
 
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    throw refusal(.save)
-  }
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) { throw refusal(.save) }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     throw refusal(.read)

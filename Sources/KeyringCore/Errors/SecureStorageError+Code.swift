@@ -11,9 +11,7 @@ extension SecureStorageError {
     /// Creates a code.
     ///
     /// - Parameter rawValue: The name of the code.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The name of the code.
     public var description: String { rawValue }
@@ -119,8 +117,7 @@ extension SecureStorageError.Code {
       "Unlock it in your keyring manager or by logging in, or allow this program to show prompts."
     ),
     .userCanceled: (
-      "The user dismissed the keyring's prompt.",
-      "Try again, and answer the prompt."
+      "The user dismissed the keyring's prompt.", "Try again, and answer the prompt."
     ),
     .noSessionBus: (
       "There is no D-Bus session bus.",
@@ -164,12 +161,10 @@ extension SecureStorageError.Code {
     ),
     .invalidArgument: ("An argument is invalid.", "Correct it and try again. Nothing was changed."),
     .undecodable: (
-      "The stored value has another type.",
-      "Read it as bytes, or store a new value."
+      "The stored value has another type.", "Read it as bytes, or store a new value."
     ),
     .wrongKey: (
-      "The passphrase or key is wrong.",
-      "Try again with the right one. Nothing was changed."
+      "The passphrase or key is wrong.", "Try again with the right one. Nothing was changed."
     ),
     .keyNotFound: (
       "The key is missing.", "Restore the key. Without it, the secrets can't be read."

@@ -18,9 +18,7 @@ public struct SecureStorageError: Error, Sendable, Equatable {
     ///
     /// - Parameter rawValue: The name of the operation.
     @inlinable
-    public init(rawValue: String) {
-      self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     // Inlined, because every call of a storage names its operation, and a text that short is a constant then.
 

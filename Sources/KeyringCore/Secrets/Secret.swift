@@ -37,9 +37,7 @@ public struct Secret: Sendable {
   /// Creates a secret from bytes in memory.
   ///
   /// - Parameter bytes: The bytes to copy.
-  public init(copying bytes: UnsafeRawBufferPointer) {
-    self.bytes = ZeroizedBuffer(copying: bytes)
-  }
+  public init(copying bytes: UnsafeRawBufferPointer) { self.bytes = ZeroizedBuffer(copying: bytes) }
 
   /// Creates a secret in place, so that its bytes are never stored anywhere else.
   ///
@@ -140,9 +138,7 @@ private final class ZeroizedBuffer: @unchecked Sendable {
   let buffer: UnsafeMutableRawBufferPointer
   private let page: LockedPage
 
-  init(count: Int) {
-    (page, buffer) = LockedPage.allocate(count)
-  }
+  init(count: Int) { (page, buffer) = LockedPage.allocate(count) }
 
   convenience init(copying bytes: UnsafeRawBufferPointer) {
     self.init(count: bytes.count)

@@ -137,9 +137,7 @@ private struct HiddenInput {
   }
 
   /// Shows what is typed, unless the terminal belongs to another program, such as the shell.
-  private func show() {
-    if tcgetpgrp(terminal) == getpgrp() { set(shown) }
-  }
+  private func show() { if tcgetpgrp(terminal) == getpgrp() { set(shown) } }
 
   private func set(_ state: termios) {
     var state = state

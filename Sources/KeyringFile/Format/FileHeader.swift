@@ -7,7 +7,7 @@ internal import KeyringStorage
 
 /// The first bytes of a file, which contain everything that is needed to get its data key.
 ///
-/// The article FileFormat describes them.
+/// The article EncryptedFileFormat describes them.
 struct FileHeader: Sendable, Equatable {
   private static let magic = Array("KEYRING\n".utf8)
   static let version: UInt16 = 1

@@ -8,13 +8,8 @@ internal import Synchronization
 final class FileObservers: Sendable {
   let list = ObserverList()
   private let watcher = Mutex<FileWatcher?>(nil)
-  private let visibility = Mutex(Visibility())
-
   /// The conditions for seeing every change.
-  private struct Visibility: Sendable {
-    var isReadable = true
-    var isWatched = true
-  }
+  private let visibility = Mutex((isReadable: true, isWatched: true))
 
   /// Reports once when changes begin to go unnoticed, and once when they no longer do.
   ///
@@ -22,7 +17,7 @@ final class FileObservers: Sendable {
   func report(isReadable: Bool, isWatched: Bool? = nil) {
     let (before, now) = visibility.withLock { visibility in
       let before = visibility
-      visibility = Visibility(isReadable: isReadable, isWatched: isWatched ?? visibility.isWatched)
+      visibility = (isReadable, isWatched ?? visibility.isWatched)
       return (before.isReadable && before.isWatched, visibility.isReadable && visibility.isWatched)
     }
     if before != now { list.report(now ? .resumed : .interrupted) }

@@ -84,15 +84,11 @@ extension EncryptedFile {
       guard !source.createsKey else {
         return diagnosis.add(subject, "a \(source), which the first save creates")
       }
-      throw noStorage(error)
+      // Nothing is stored on this machine, and nothing can be stored.
+      var error = error
+      error.code = .noStorage
+      throw error
     }
-  }
-
-  /// Returns the error for a machine on which nothing is stored and nothing can be stored.
-  private func noStorage(_ cause: SecureStorageError) -> SecureStorageError {
-    SecureStorageError(
-      .noStorage, cause.message, recoverySuggestion: cause.recoverySuggestion,
-      underlying: cause.underlying)
   }
 
   private func diagnoseDirectory(
@@ -107,9 +103,8 @@ extension EncryptedFile {
     else {
       var error = SecureStorageError(place, FileFailure("is in a directory that can't be written"))
       guard error.code == .accessDenied else { throw error }
-      if isNew { throw noStorage(error) }
-      // The content of the file can still be read.
-      error.code = .readOnly
+      // The content of a file that is there can still be read.
+      error.code = isNew ? .noStorage : .readOnly
       throw error
     }
     let isThere = directory.path == place.directory.path

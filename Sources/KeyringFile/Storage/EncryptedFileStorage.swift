@@ -7,7 +7,7 @@ public import KeyringStorage
 /// A storage that keeps its items in one encrypted file and needs no service and no desktop.
 ///
 /// Everything is encrypted and authenticated: secrets, attributes, labels, and the number of items.
-/// <doc:FileFormat> describes the format byte by byte.
+/// <doc:EncryptedFileFormat> describes the format byte by byte.
 ///
 /// ```swift
 /// let storage = EncryptedFileStorage(
@@ -61,11 +61,6 @@ public struct EncryptedFileStorage: BlockingStorage {
   }
 
   /// Returns the items that match a query, newest first.
-  ///
-  /// - Parameter query: The query that selects the items and their details.
-  /// - Returns: The items, or an empty array if there is no file.
-  /// - Throws: `.invalidArgument`, `.wrongKey`, `.keyNotFound`, `.damaged`, `.accessDenied`, `.timedOut`,
-  ///   or `.other`.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
     return try file.content(.read)?.items(matching: query) ?? []
@@ -90,15 +85,29 @@ public struct EncryptedFileStorage: BlockingStorage {
     return items
   }
 
-  /// Removes the items that match a query.
-  ///
-  /// - Parameter query: The query that selects the items.
-  /// - Returns: The number of removed items.
-  /// - Throws: The same errors as saving, except for those about the item.
+  /// Removes the items that match a query, with the same errors as saving, except for those about the item.
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
     return try file.change(.remove) { $0.removeItems(matching: query) }
+  }
+
+  /// Checks the owner and the format of the file, its key, and whether the file can be written.
+  ///
+  /// It doesn't ask for a passphrase and doesn't unlock a keyring. Unless the storage has opened the file
+  /// before, such a key isn't tried, so a wrong key or damage beyond the header isn't noticed. Any other
+  /// wrong key is noticed, including one of the wrong kind, and so is damage anywhere in the file.
+  ///
+  /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed. This
+  ///   asks for a passphrase if one is needed.
+  /// - Returns: The diagnosis. Its failure is `.noStorage` if there is no file and none can be created,
+  ///   because the credential is missing or there is no writable directory. If there is a file that can't be
+  ///   used, the failure is another one: `.accessDenied`, `.keyNotFound`, `.wrongKey`, or `.damaged`.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    var diagnosis = StorageDiagnosis(of: backendName)
+    file.diagnose(&diagnosis)
+    if writing, diagnosis.failure == nil { diagnosis.probeWriting(in: self) }
+    return diagnosis
   }
 
   /// Encrypts the file with another key, for example after a passphrase was changed.

@@ -51,15 +51,12 @@ final class FileKeys: Sendable {
     for header: FileHeader, _ purpose: KeyRequest.Purpose
   ) throws(SecureStorageError) -> Envelope {
     if let known = known(for: header) { return known }
-    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      // An inspection doesn't ask for the key, and doesn't wait for another thread's question.
-      if purpose == .inspection { return try await open(header, purpose) }
-      return try await askingOnce {
-        known(for: header)
-      } or: {
-        () async throws(SecureStorageError) in
-        try await open(header, purpose)
-      }
+    // An inspection doesn't ask for the key, and doesn't wait for another thread's question.
+    if purpose == .inspection { return try open(header, purpose) }
+    return try askingOnce {
+      known(for: header)
+    } or: { () throws(SecureStorageError) in
+      try open(header, purpose)
     }
   }
 
@@ -74,25 +71,28 @@ final class FileKeys: Sendable {
 
   private func open(
     _ header: FileHeader, _ purpose: KeyRequest.Purpose
-  ) async throws(SecureStorageError) -> Envelope {
-    let envelope = try await Envelope(
-      opening: header.wrappedKey, with: source, for: FileHeader.use, place.keyRequest(purpose))
+  ) throws(SecureStorageError) -> Envelope {
+    let envelope = try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await Envelope(
+        opening: header.wrappedKey, with: source, for: FileHeader.use, place.keyRequest(purpose))
+    }
     remember(envelope)
     return envelope
   }
 
-  /// Asks for a key, unless another thread that was asking has found it.
+  /// Returns the known key, or asks for it unless another thread that was asking has found it.
   ///
   /// The user can take any amount of time.
   private func askingOnce<Key>(
-    _ known: () -> Key?, or ask: () async throws(SecureStorageError) -> Key
-  ) async throws(SecureStorageError) -> Key {
-    guard await asking.take(until: nil) == .ended else {
+    _ known: () -> Key?, or ask: () throws(SecureStorageError) -> Key
+  ) throws(SecureStorageError) -> Key {
+    if let known = known() { return known }
+    guard ThreadExecutor.runToEnd({ await asking.take(until: nil) }) == .ended else {
       throw SecureStorageError(.canceled)
     }
     defer { asking.giveBack() }
     if let known = known() { return known }
-    return try await ask()
+    return try ask()
   }
 
   // MARK: - The key of a new file
@@ -100,16 +100,12 @@ final class FileKeys: Sendable {
   /// Returns the data key for a new file, or `nil` if the source's key must be created under the lock.
   func prepared() throws(SecureStorageError) -> NewKey? {
     if source.mayLoseNewKey { return nil }
-    if let known = state.withLock({ $0.prepared }) { return known }
-    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await askingOnce {
-        state.withLock { $0.prepared }
-      } or: {
-        () async throws(SecureStorageError) in
-        let new = try new()
-        state.withLock { if $0.changes == new.changes { $0.prepared = new } }
-        return new
-      }
+    return try askingOnce {
+      state.withLock { $0.prepared }
+    } or: { () throws(SecureStorageError) in
+      let new = try new()
+      state.withLock { if $0.changes == new.changes { $0.prepared = new } }
+      return new
     }
   }
 

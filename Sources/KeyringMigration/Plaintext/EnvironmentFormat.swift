@@ -4,24 +4,7 @@ internal import KeyringStorage
 
 /// A format with one `NAME=value` per line.
 struct EnvironmentFormat: PlaintextFormat {
-  func value(at path: [String], in content: Secret) throws(PlaintextFormatError) -> ExternalValue? {
-    guard let line = try line(at: path, in: content) else { return nil }
-    switch line.value {
-    case .literal(let range): return .text(content[range])
-    case .escaped(let range): return .text(content[range].unescaped)
-    case .malformed:
-      throw PlaintextFormatError("The value of \"\(line.name)\" has misplaced quotes.")
-    }
-  }
-
-  func removing(_ path: [String], from content: Secret) throws(PlaintextFormatError) -> Secret {
-    guard let line = try line(at: path, in: content) else { return content }
-    return content.removing(line.range)
-  }
-
-  private func line(
-    at path: [String], in content: Secret
-  ) throws(PlaintextFormatError) -> EnvironmentLine? {
+  func part(at path: [String], in content: Secret) throws(PlaintextFormatError) -> PlaintextPart? {
     guard let name = path.first, path.count == 1 else {
       throw PlaintextFormatError(
         "The path of a variable must have one name.", code: .invalidArgument)
@@ -32,7 +15,13 @@ struct EnvironmentFormat: PlaintextFormat {
       // Readers of the file differ in which of them counts.
       throw PlaintextFormatError("The variable \"\(name)\" is set several times.", code: .ambiguous)
     }
-    return lines.first
+    guard let line = lines.first else { return nil }
+    switch line.value {
+    case .literal(let range): return (.text(content[range]), line.range)
+    case .escaped(let range): return (.text(content[range].unescaped), line.range)
+    case .malformed:
+      throw PlaintextFormatError("The value of \"\(name)\" has misplaced quotes.")
+    }
   }
 }
 

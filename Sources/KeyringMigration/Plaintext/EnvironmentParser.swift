@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringStorage
-
 /// A parser that finds the variables of an environment file and their ranges.
-struct EnvironmentParser {
+struct EnvironmentParser: TextScanner {
+  static let blanks = [UInt8(ascii: " "), UInt8(ascii: "\t")]
+
   let bytes: UnsafeRawBufferPointer
 
   var lines: [EnvironmentLine] {
     var lines: [EnvironmentLine] = []
-    // Skip a byte order mark, which stays in the file.
-    var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    var start = start
     while start < bytes.count {
       let line = line(at: start)
       if let line = line.assignment { lines.append(line) }
@@ -73,16 +72,6 @@ struct EnvironmentParser {
     return (end, comment)
   }
 
-  private func closing(_ quote: UInt8, from start: Int) -> Int? {
-    var position = start
-    while let byte = byte(at: position) {
-      if byte == quote { return position }
-      // A backslash escapes only between double quotes.
-      position += byte == UInt8(ascii: "\\") && quote == UInt8(ascii: "\"") ? 2 : 1
-    }
-    return nil
-  }
-
   /// Returns the start of the comment or line after a closing quote, or `nil` if other text follows.
   private func blankRest(from start: Int) -> Int? {
     let position = pastBlanks(from: start)
@@ -100,18 +89,6 @@ struct EnvironmentParser {
 
   private func nextLine(after position: Int) -> Int {
     (bytes[position...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count - 1) + 1
-  }
-
-  private func pastBlanks(from start: Int) -> Int {
-    bytes[start...].firstIndex { !isBlank($0) } ?? bytes.count
-  }
-
-  private func byte(at position: Int) -> UInt8? {
-    position < bytes.count ? bytes[position] : nil
-  }
-
-  private func isBlank(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
   }
 
   private static func isNamePart(_ byte: UInt8) -> Bool {

@@ -8,20 +8,17 @@ struct JSONFormat: PlaintextFormat {
     init(from decoder: any Decoder) {}
   }
 
-  func value(at path: [String], in content: Secret) throws(PlaintextFormatError) -> ExternalValue? {
+  func part(at path: [String], in content: Secret) throws(PlaintextFormatError) -> PlaintextPart? {
     guard let member = try member(at: path, in: content) else { return nil }
     let json = content[member.value]
-    if json == Secret("null") { return nil }
-    guard json.withUnsafeBytes({ $0.first }) == UInt8(ascii: "\"") else { return .json(json) }
+    if json == Secret("null") { return (nil, member.range) }
+    guard json.withUnsafeBytes({ $0.first }) == UInt8(ascii: "\"") else {
+      return (.json(json), member.range)
+    }
     guard let text = json.decoded(as: String.self) else {
       throw PlaintextFormatError("The value \"\(path.joined(separator: "."))\" isn't text.")
     }
-    return .text(Secret(text))
-  }
-
-  func removing(_ path: [String], from content: Secret) throws(PlaintextFormatError) -> Secret {
-    guard let member = try member(at: path, in: content) else { return content }
-    return content.removing(member.range)
+    return (.text(Secret(text)), member.range)
   }
 
   private func member(

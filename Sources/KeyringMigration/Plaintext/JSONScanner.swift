@@ -3,7 +3,7 @@
 internal import KeyringStorage
 
 /// A scanner that finds the ranges of the parts of a valid JSON text.
-struct JSONScanner {
+struct JSONScanner: TextScanner {
   struct Member {
     let name: String
     let value: Range<Int>
@@ -11,10 +11,12 @@ struct JSONScanner {
     let range: Range<Int>
   }
 
+  static let blanks = [" ", "\t", "\n", "\r"].map(UInt8.init(ascii:))
+
   let bytes: UnsafeRawBufferPointer
 
   /// The start of the top-level value.
-  var root: Int { pastBlanks(from: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0) }
+  var root: Int { pastBlanks(from: start) }
 
   /// Returns the members of an object, or `nil` if the value isn't an object.
   func members(ofObjectAt start: Int) -> [Member]? {
@@ -65,24 +67,6 @@ struct JSONScanner {
   }
 
   private func endOfString(at start: Int) -> Int {
-    var position = start + 1
-    while let byte = byte(at: position), byte != UInt8(ascii: "\"") {
-      position += byte == UInt8(ascii: "\\") ? 2 : 1
-    }
-    return min(position + 1, bytes.count)
-  }
-
-  private func pastBlanks(from start: Int) -> Int {
-    var position = start
-    while let byte = byte(at: position), isBlank(byte) { position += 1 }
-    return position
-  }
-
-  private func byte(at position: Int) -> UInt8? {
-    position < bytes.count ? bytes[position] : nil
-  }
-
-  private func isBlank(_ byte: UInt8) -> Bool {
-    [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(byte)
+    (closing(UInt8(ascii: "\""), from: start + 1) ?? bytes.count - 1) + 1
   }
 }

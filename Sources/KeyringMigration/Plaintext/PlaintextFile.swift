@@ -7,7 +7,7 @@ struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
   let file: ReplaceableFile
   let format: Format
 
-  var name: String { "file \(file.path)" }
+  var name: String { file.name }
 
   func values(at paths: [[String]]) throws(SecureStorageError) -> [ExternalValue?] {
     let values = try values(at: paths, in: file.read())
@@ -22,7 +22,8 @@ struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
     try check(values(at: paths, in: old))
     var new = old
     for path in paths {
-      new = try attempt(format.removing(path, from: new))
+      let part = try attempt(format.part(at: path, in: new))
+      if let part { new = new.removing(part.range) }
     }
     if new != old { try file.replace(old, with: new) }
   }
@@ -33,35 +34,30 @@ struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
     guard let content else { return paths.map { _ in nil } }
     // None of the values would be found in a file in UTF-16.
     guard content.withUnsafeBytes({ !$0.contains(0) }) else {
-      throw SecureStorageError(
-        .undecodable, operation: .read, backendName: name,
-        message: "The file contains NUL bytes. It may be text in UTF-16.",
+      throw file.error(
+        .undecodable, .read, "The file contains NUL bytes. It may be text in UTF-16.",
         recoverySuggestion: "Save it as UTF-8, and run the migration again.")
     }
     return try paths.map { (path) throws(SecureStorageError) in
-      try attempt(format.value(at: path, in: content))
+      try attempt(format.part(at: path, in: content)?.value)
     }
   }
 
   private func attempt<Result>(
     _ expression: @autoclosure () throws(PlaintextFormatError) -> Result
   ) throws(SecureStorageError) -> Result {
-    try Swift.Result(catching: expression).mapError { error in
-      SecureStorageError(
-        error.code, operation: .read, backendName: name, message: error.message,
-        recoverySuggestion: "Correct the file, and run the migration again.")
-    }.get()
+    try Swift.Result(catching: expression).mapError { file.error($0.code, .read, $0.message) }.get()
   }
 }
 
 /// A format of files with plaintext values.
 protocol PlaintextFormat: Sendable {
-  /// Returns the value at a path, or `nil` if there is none.
-  func value(at path: [String], in content: Secret) throws(PlaintextFormatError) -> ExternalValue?
-
-  /// Returns the content without the value at a path, and otherwise byte for byte the same.
-  func removing(_ path: [String], from content: Secret) throws(PlaintextFormatError) -> Secret
+  /// Returns the part of a file at a path, or `nil` if there is none.
+  func part(at path: [String], in content: Secret) throws(PlaintextFormatError) -> PlaintextPart?
 }
+
+/// A part of a file with a value, or with no value such as `null`, and the range to cut out to remove it.
+typealias PlaintextPart = (value: ExternalValue?, range: Range<Int>)
 
 /// An error in the content of a file, which contains nothing of the content except names.
 struct PlaintextFormatError: Error {

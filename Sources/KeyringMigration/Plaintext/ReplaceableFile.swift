@@ -10,6 +10,9 @@ struct ReplaceableFile: Sendable {
 
   let path: String
 
+  /// The name of the file in errors.
+  var name: String { "file \(path)" }
+
   /// Reads the file, or returns `nil` if there is none.
   func read() throws(SecureStorageError) -> Secret? {
     try attempt(.read) { () throws(FileFailure) in
@@ -35,18 +38,16 @@ struct ReplaceableFile: Sendable {
   func replace(_ old: Secret, with new: Secret) throws(SecureStorageError) {
     // If the path is a link, replace its target, so that it stays a link.
     let target = try realPath()
-    let directory = Directory(of: target)
-    let name = ".swift-keyring-" + .randomToken()
     try new.withUnsafeBytes { (bytes) throws(SecureStorageError) in
       let replacement = try attempt(.remove) { () throws(FileFailure) in
-        try FileReplacement(of: target, through: "\(directory.path)/\(name)", with: bytes)
+        try FileReplacement(of: target, with: bytes)
       }
       guard try read() == old else {
-        throw failure(.remove, "was changed in the meantime", .sourceChanged)
+        throw error(.sourceChanged, .remove, "The file was changed in the meantime.")
       }
       try attempt(.remove) { () throws(FileFailure) in
         try replacement.commit()
-        try directory.sync()
+        try Directory(of: target).sync()
       }
     }
   }
@@ -76,17 +77,18 @@ struct ReplaceableFile: Sendable {
       case .unsuitable: .invalidArgument
       case .grown: .sourceChanged
       }
-    return failure(operation, cause.problem, code, cause.underlying)
+    return error(code, operation, "The file \(cause.problem).", underlying: cause.underlying)
   }
 
-  private func failure(
-    _ operation: SecureStorageError.Operation, _ problem: String, _ code: SecureStorageError.Code,
-    _ underlying: SecureStorageError.Underlying? = nil
+  /// Returns an error about the file, which has to be corrected unless it was changed in the meantime.
+  func error(
+    _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation, _ message: String,
+    recoverySuggestion: String? = nil, underlying: SecureStorageError.Underlying? = nil
   ) -> SecureStorageError {
-    SecureStorageError(
-      code, operation: operation, backendName: "file \(path)", message: "The file \(problem).",
-      recoverySuggestion: code == .sourceChanged
-        ? "Run the migration again." : "Correct the file, and run the migration again.",
+    let usual = code == .sourceChanged ? "Run" : "Correct the file, and run"
+    return SecureStorageError(
+      code, operation: operation, backendName: name, message: message,
+      recoverySuggestion: recoverySuggestion ?? "\(usual) the migration again.",
       underlying: underlying)
   }
 }

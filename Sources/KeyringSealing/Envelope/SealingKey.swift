@@ -72,25 +72,6 @@ package struct SealingKey: Sendable {
     }
   }
 
-  // MARK: - Wrapping
-
-  /// The number of bytes of a wrapped key.
-  package static let wrappedByteCount = overhead + 32
-
-  /// Encrypts another key.
-  package func wrap(_ other: SealingKey, authenticating data: [UInt8]) throws(Failure) -> [UInt8] {
-    var box: [UInt8] = []
-    try seal(other.bytes, authenticating: data, appendingTo: &box)
-    return box
-  }
-
-  /// Decrypts a key that ``wrap(_:authenticating:)`` has encrypted.
-  package func unwrap(
-    _ box: some Collection<UInt8>, authenticating data: [UInt8]
-  ) throws(Failure) -> SealingKey {
-    SealingKey(try open(ArraySlice(box), authenticating: data))
-  }
-
   // MARK: - Deriving
 
   /// Returns a key that is derived from this one for a purpose.

@@ -14,7 +14,7 @@ package struct WrappedKey: Sendable, Equatable {
   }
 
   /// The number of bytes of ``bytes``.
-  package static let byteCount = KeyParameters.byteCount + SealingKey.wrappedByteCount
+  package static let byteCount = KeyParameters.byteCount + SealingKey.overhead + 32
 
   package let parameters: KeyParameters
   /// The nonce, the encrypted data key, and the tag.

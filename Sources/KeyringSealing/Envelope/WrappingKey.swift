@@ -16,31 +16,24 @@ package struct WrappingKey: Sendable {
   /// Indicates whether the holder has the key.
   private let isHeld: Bool
 
-  /// Derives a new key, with new parameters.
+  /// Derives the key, with scrypt from a passphrase or with HKDF from a key.
+  ///
+  /// - Parameters:
+  ///   - stored: The parameters that were stored, or `nil` for a new key.
+  ///   - source: The source of the passphrase or the key.
+  ///   - use: The format that the wrapped keys are used in.
+  ///   - request: The request that the source answers.
+  /// - Throws: `.wrongKey` if the source is of another kind, or the error of the source.
   package init(
-    of source: KeySource, for use: WrappedKey.Use, _ request: KeyRequest
-  ) async throws(SecureStorageError) {
-    try await self.init(deriving: KeyParameters(of: source), source, use, request)
-  }
-
-  /// Derives the key with parameters that were stored.
-  package init(
-    _ parameters: KeyParameters, of source: KeySource, for use: WrappedKey.Use,
+    _ stored: KeyParameters? = nil, of source: KeySource, for use: WrappedKey.Use,
     _ request: KeyRequest
   ) async throws(SecureStorageError) {
+    let parameters = stored ?? KeyParameters(of: source)
     guard (parameters.kind == .passphrase) == (source.kind == .passphrase) else {
       throw request.error(
         .wrongKey,
         "The \(request.subject) needs a \(parameters.kind.noun), but got a \(source.name).")
     }
-    try await self.init(deriving: parameters, source, use, request)
-  }
-
-  /// Derives the key, with scrypt from a passphrase or with HKDF from a key.
-  private init(
-    deriving parameters: KeyParameters, _ source: KeySource, _ use: WrappedKey.Use,
-    _ request: KeyRequest
-  ) async throws(SecureStorageError) {
     self.parameters = parameters
     prefix = use.prefix + parameters.bytes
     holder = source.holder
@@ -87,7 +80,8 @@ package struct WrappingKey: Sendable {
     _ other: SealingKey, authenticating data: [UInt8], _ request: KeyRequest
   ) throws(SecureStorageError) -> [UInt8] {
     do throws(SealingKey.Failure) {
-      let box = try key.wrap(other, authenticating: prefix + data)
+      var box: [UInt8] = []
+      try key.seal(other.bytes, authenticating: prefix + data, appendingTo: &box)
       hold(request)
       return box
     } catch {
@@ -100,9 +94,9 @@ package struct WrappingKey: Sendable {
     _ box: some Collection<UInt8>, authenticating data: [UInt8], _ request: KeyRequest
   ) throws(SecureStorageError) -> SealingKey {
     do throws(SealingKey.Failure) {
-      let other = try key.unwrap(box, authenticating: prefix + data)
+      let other = try key.open(ArraySlice(box), authenticating: prefix + data)
       hold(request)
-      return other
+      return SealingKey(other)
     } catch {
       if isHeld { holder?.forget(parameters.keyName) }
       throw request.error(

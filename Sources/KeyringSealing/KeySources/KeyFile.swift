@@ -28,8 +28,6 @@ extension KeySource {
 struct KeyFile {
   /// The largest size of a key file that is read, in bytes.
   static let largest = 64 << 10
-  /// The prefix of the name that a key file has until it's complete.
-  private static let temporaryPrefix = ".swift-keyring-"
 
   let path: String
   let request: KeyRequest
@@ -41,7 +39,9 @@ struct KeyFile {
   func key() throws(SecureStorageError) -> Secret {
     do throws(FileFailure) {
       if request.purpose == .creation { try makeUnlessPresent() }
-      let file = try OpenFile(path, O_RDONLY | O_NONBLOCK)
+      guard let file = try OpenFile.reading(path) else {
+        throw FileFailure("doesn't exist", number: ENOENT)
+      }
       let key = try read(file)
       if request.purpose != .inspection { try removeSecondName(of: file.status()) }
       return key
@@ -77,15 +77,11 @@ struct KeyFile {
   /// A process that is killed leaves nothing behind. The method returns `false` if the file system has no
   /// such files (NFS, for example) or if /proc is empty.
   private func makeWithoutSecondName(in directory: Directory) throws(FileFailure) -> Bool {
-    #if os(Linux)
     // If the directory itself is the problem, makeWithSecondName(in:) reports that.
-    guard let file = try? OpenFile(directory.path, O_WRONLY | unnamed) else { return false }
+    guard let file = OpenFile.unnamed(in: directory) else { return false }
     try writeKey(to: file)
     let source = "/proc/self/fd/\(file.descriptor)"
     return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST
-    #else
-    return false
-    #endif
   }
 
   /// Creates the key in a file that has another name until it's complete.
@@ -93,9 +89,8 @@ struct KeyFile {
   /// A process that is killed may leave that name behind, either on an incomplete file or on the key. The
   /// next process that reads the key removes the name from it.
   func makeWithSecondName(in directory: Directory) throws(FileFailure) {
-    let name = Self.temporaryPrefix + .randomToken()
-    let temporary = "\(directory.path)/\(name)"
-    let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL)
+    let temporary = directory.temporaryPath()
+    let file = try OpenFile.new(temporary)
     defer { unlink(temporary) }
     try writeKey(to: file)
     // Use a hard link, because renaming would replace a file that another process has created in the
@@ -118,11 +113,9 @@ struct KeyFile {
   /// if this user can't read or write the directory. The key can be used nevertheless.
   private func removeSecondName(of key: stat) {
     let directory = Directory(of: path).path
-    guard key.st_nlink > 1, let names = try? OpenFile(directory, O_RDONLY | O_DIRECTORY).names()
-    else {
-      return
-    }
-    for name in names where name.hasPrefix(Self.temporaryPrefix) {
+    guard key.st_nlink > 1, let names = try? OpenFile.directory(directory).names()
+    else { return }
+    for name in names where name.hasPrefix(Directory.temporaryPrefix) {
       var status = stat()
       if lstat("\(directory)/\(name)", &status) == 0,
         (status.st_dev, status.st_ino) == (key.st_dev, key.st_ino)
@@ -142,11 +135,4 @@ struct KeyFile {
       underlying: cause.underlying)
   }
 }
-
-#if canImport(Glibc)
-/// The flag `O_TMPFILE` of open(2), which Swift imports only under this name.
-private let unnamed = __O_TMPFILE
-#elseif canImport(Musl)
-private let unnamed = O_TMPFILE
-#endif
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing && os(Linux)
-internal import CLinux
 @preconcurrency internal import KeyringLibc
 internal import KeyringStorage
 internal import Synchronization
@@ -56,51 +55,43 @@ struct KeyProgram: Sendable {
 
 /// A running program.
 private final class Child: Sendable {
-  /// The ends of the pipes that the program writes to, which ``read()`` closes.
-  private let output: Int32
-  private let messages: Int32?
+  /// The pipes that the program's output and, if they're kept, its messages come from.
+  private let outputs: Mutex<[OpenFile]>
   /// A pipe whose reading end wakes ``read()`` when the program is to end.
-  private let wake: (reading: Int32, writing: Int32)
+  private let wake: (reading: OpenFile, writing: OpenFile)
   /// The number of the process, until it may belong to another one.
   private let number: Mutex<pid_t?>
 
   init(_ program: KeyProgram) throws(FileFailure) {
-    var descriptors = Descriptors()
-    defer { descriptors.close() }
     // The calls for the actions fail only if no memory is left. Swift's own allocations then end the
     // process, too.
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
 
-    let output = try descriptors.pipe()
-    posix_spawn_file_actions_adddup2(&actions, output.writing, STDOUT_FILENO)
-    var messages: Int32?
-    if program.keepsMessages {
-      let pipe = try descriptors.pipe()
-      posix_spawn_file_actions_adddup2(&actions, pipe.writing, STDERR_FILENO)
-      messages = pipe.reading
+    wake = try OpenFile.pipe()
+    // The program has its own descriptors for its ends, which are closed here when it has started.
+    var pipes = [try OpenFile.pipe()]
+    if program.keepsMessages { pipes.append(try OpenFile.pipe()) }
+    for (pipe, descriptor) in zip(pipes, [STDOUT_FILENO, STDERR_FILENO]) {
+      posix_spawn_file_actions_adddup2(&actions, pipe.writing.descriptor, descriptor)
     }
-    wake = try descriptors.pipe()
-    if let input = program.input {
-      let pipe = try descriptors.pipe()
+    var input: OpenFile?
+    if let bytes = program.input {
+      let pipe = try OpenFile.pipe()
       // A pipe has room for a page, so the input fits without a reader.
-      guard input.count <= 4096 else {
+      guard bytes.count <= 4096 else {
         throw FileFailure("can't be given more than 4096 bytes of input", number: EFBIG)
       }
-      let count = input.withUnsafeBytes { write(pipe.writing, $0.baseAddress, $0.count) }
-      guard count == input.count else { throw FileFailure("can't be given its input") }
-      posix_spawn_file_actions_adddup2(&actions, pipe.reading, STDIN_FILENO)
+      try bytes.withUnsafeBytes { (bytes) throws(FileFailure) in try pipe.writing.write(bytes) }
+      posix_spawn_file_actions_adddup2(&actions, pipe.reading.descriptor, STDIN_FILENO)
+      input = pipe.reading
     }
-    number = Mutex(try Self.start(program.words, &actions))
-    (self.output, self.messages) = (output.reading, messages)
-    descriptors.keep(
-      [output.reading, wake.reading, wake.writing] + (messages.map { [$0] } ?? []))
-  }
-
-  deinit {
-    close(wake.reading)
-    close(wake.writing)
+    let number = try withExtendedLifetime((pipes, input)) { () throws(FileFailure) in
+      try Child.start(program.words, &actions)
+    }
+    self.number = Mutex(number)
+    outputs = Mutex(pipes.map { $0.reading })
   }
 
   private static func start(
@@ -142,7 +133,7 @@ private final class Child: Sendable {
     if !isStarted { send(SIGKILL) }
     var byte: UInt8 = 0
     // The pipe has room, because it gets only a few bytes.
-    _ = write(wake.writing, &byte, 1)
+    _ = write(wake.writing.descriptor, &byte, 1)
   }
 
   private func send(_ signal: Int32) {
@@ -165,8 +156,7 @@ private final class Child: Sendable {
     default: end()
     }
     // A program whose output isn't read would wait for that.
-    close(output)
-    messages.map { _ = close($0) }
+    outputs.withLock { $0 = [] }
     let status = try wait()
     let secret = try result.get()
     guard secret.count <= KeyProgram.largest else {
@@ -180,18 +170,18 @@ private final class Child: Sendable {
     into room: UnsafeMutableRawBufferPointer, messages text: inout [UInt8]
   ) throws(FileFailure) -> Int {
     var count = 0
-    var open = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
-    if let messages { open.append(pollfd(fd: messages, events: Int16(POLLIN), revents: 0)) }
-    open.append(pollfd(fd: wake.reading, events: Int16(POLLIN), revents: 0))
+    let files = outputs.withLock { $0 } + [wake.reading]
+    // The pipe that wakes stays the last one.
+    var open = files.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
     while open.count > 1 {
       if poll(&open, nfds_t(open.count), -1) < 0 {
         guard errno == EINTR else { throw FileFailure("can't be read") }
         continue
       }
-      if open.contains(where: { $0.fd == wake.reading && $0.revents != 0 }) { return count }
+      if open.last?.revents != 0 { return count }
       for file in open where file.revents != 0 {
         let part: Int
-        if file.fd == output {
+        if file.fd == files[0].descriptor {
           let rest = UnsafeMutableRawBufferPointer(rebasing: room[count...])
           // The last byte shows that the output is too large.
           part = rest.isEmpty ? 0 : libcRead(file.fd, rest.baseAddress, rest.count)
@@ -224,22 +214,6 @@ private final class Child: Sendable {
       return signal == 0 ? status >> 8 & 0xff : 128 + signal
     }
   }
-}
-
-/// Descriptors that are closed at the end of a scope, except for those to keep.
-private struct Descriptors {
-  private var open: [Int32] = []
-
-  mutating func pipe() throws(FileFailure) -> (reading: Int32, writing: Int32) {
-    var ends: [Int32] = [-1, -1]
-    guard swift_keyring_pipe(&ends) == 0 else { throw FileFailure("can't be started") }
-    open += ends
-    return (ends[0], ends[1])
-  }
-
-  mutating func keep(_ kept: [Int32]) { open.removeAll { kept.contains($0) } }
-
-  func close() { for descriptor in open { _ = KeyringLibc.close(descriptor) } }
 }
 
 // Inside the type, its method has this name.

@@ -39,11 +39,11 @@ extension KeySource {
   /// - Returns: The source.
   public static func typedPassphrase() -> KeySource {
     KeySource(.passphrase, cost: .standard) { (request) async throws(SecureStorageError) in
-      if request.purpose == .inspection {
-        guard let failure = Secret.typingFailure else { throw request.unknownPassphrase }
+      if request.purpose == .inspection, let failure = Secret.typingFailure {
         throw request.error(
           .keyNotFound, failure.message, recoverySuggestion: failure.recoverySuggestion)
       }
+      try request.refuseInspection(of: "passphrase")
       do throws(SecureStorageError) {
         let passphrase = try Secret.typed(atPrompt: "Passphrase of the \(request.subject): ")
         if request.purpose == .opening { return passphrase }
@@ -60,16 +60,9 @@ extension KeySource {
     cost: ScryptCost, asking ask: @escaping @Sendable () async throws(SecureStorageError) -> Secret
   ) -> KeySource {
     KeySource(.passphrase, cost: cost) { (request) async throws(SecureStorageError) in
-      if request.purpose == .inspection { throw request.unknownPassphrase }
+      try request.refuseInspection(of: "passphrase")
       return try await ask()
     }
-  }
-}
-
-extension KeyRequest {
-  /// The error for a passphrase that an inspection doesn't ask for.
-  fileprivate var unknownPassphrase: SecureStorageError {
-    error(.locked, "The passphrase of the \(subject) can't be asked for now.")
   }
 }
 #endif

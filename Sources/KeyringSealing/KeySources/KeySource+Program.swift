@@ -26,7 +26,7 @@ extension KeySource {
   ///   must print at least 32 bytes that can't be guessed, and the same bytes each time.
   /// - Returns: The source.
   public static func command(_ words: [String]) -> KeySource {
-    KeySource(.other, named: "command") { (request) async throws(SecureStorageError) in
+    KeySource(named: "command") { (request) async throws(SecureStorageError) in
       try await request.output(of: words)
     }
   }
@@ -53,9 +53,7 @@ extension KeySource {
 extension KeyRequest {
   fileprivate func output(of words: [String]) async throws(SecureStorageError) -> Secret {
     // The command could ask the user.
-    if purpose == .inspection {
-      throw error(.locked, "The key of the \(subject) can't be asked for now.")
-    }
+    try refuseInspection()
     let end = try await KeyProgram(words: words).run(for: self)
     guard end.status == 0 else {
       throw error(

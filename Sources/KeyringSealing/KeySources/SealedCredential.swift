@@ -82,9 +82,7 @@ private struct SealedCredential {
 
   func key() async throws(SecureStorageError) -> Secret {
     // systemd-creds may ask the user, unless root runs it.
-    if request.purpose == .inspection, geteuid() != 0, access(path, F_OK) == 0 {
-      throw request.error(.locked, "The key of the \(request.subject) can't be asked for now.")
-    }
+    if geteuid() != 0, access(path, F_OK) == 0 { try request.refuseInspection() }
     var file = KeyFile(path: path, request: request, isSecret: false)
     if request.purpose == .creation, access(path, F_OK) != 0 {
       // PCR 16 is for debugging, and the firmware leaves it alone. systemd-creds 252 encrypts without a PCR,

@@ -11,9 +11,7 @@ package struct ByteWriter {
   /// The number of bytes written so far.
   package private(set) var count = 0
 
-  package init(_ room: UnsafeMutableRawBufferPointer) { self.room = room }
-
-  package init(counting: Void) { room = nil }
+  fileprivate init(_ room: UnsafeMutableRawBufferPointer? = nil) { self.room = room }
 
   package mutating func write(_ integer: some FixedWidthInteger) {
     withUnsafeBytes(of: integer.bigEndian) { write(bytes: $0) }
@@ -45,7 +43,7 @@ extension Secret {
   /// - Parameter write: A closure that writes the values. It's called once to count the bytes, and once more
   ///   to write them.
   package init(writing write: (inout ByteWriter) -> Void) {
-    var counter = ByteWriter(counting: ())
+    var counter = ByteWriter()
     write(&counter)
     self.init(capacity: counter.count) { room in
       var writer = ByteWriter(room)

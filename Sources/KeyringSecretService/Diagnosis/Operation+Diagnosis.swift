@@ -14,8 +14,10 @@ extension Operation {
     defer {
       diagnosis.add("provider", Self.description(of: name, process: process, version: version))
     }
-    let answer = try await facts([.version(ofProvider: name)])[0]?.child(0).child(0)
-    version = answer.flatMap { $0.isOfType("s") ? $0.text : nil }
+    let (property, object, interface) = Provider.version
+    let question = MethodCall.property(property, of: ObjectPath(object), interface, to: name)
+    // Not every provider answers this.
+    version = try await facts([question])[0]?.property(ofType: "s")?.text
   }
 
   /// Returns a description of the program that owns a name on the bus.
@@ -64,8 +66,8 @@ extension Operation {
       try await addMissingCollection(path, to: &diagnosis, mayAsk: mayAsk)
       return "Store a secret, answer the keyring's prompt, and try again."
     }
-    let label = try await send(.label(ofCollection: path))?.child(0).child(0)
-    let name = (label.map { $0.isOfType("s") ? "\"\($0.text)\" at " : "" } ?? "") + path.text
+    let label = try await send(.label(ofCollection: path))?.property(ofType: "s")?.text
+    let name = (label.map { "\"\($0)\" at " } ?? "") + path.text
     if !isLocked {
       diagnosis.add("collection", "\(name), unlocked")
     } else if !mayAsk {
@@ -151,6 +153,13 @@ extension Operation {
     } catch {
       throw failure(error.codeWhileCalling)
     }
+  }
+}
+
+extension MethodCall {
+  /// Returns a call that requests the process that owns a name.
+  static func process(of name: String) -> MethodCall {
+    toBus("GetConnectionUnixProcessID", [.string(name)], answer: "(u)")
   }
 }
 #endif

@@ -166,18 +166,16 @@ struct SecretServiceDiagnosis {
     let opening = SecretSession.OpeningFailure(connecting: cause)
     let code = opening.code
     guard code == .noSessionBus, let address else { return opening.error(.diagnose, of: storage) }
-    if let owner = address.foreignOwner {
-      return storage.error(
-        code, during: .diagnose,
-        message: "The session bus at \"\(address.text)\" belongs to user \(owner).",
-        recoverySuggestion:
-          "Run the program as that user instead of with sudo, or use another storage.",
-        underlying: cause.underlying)
-    }
-    return storage.error(
+    var error = storage.error(
       code, during: .diagnose,
       message: "No D-Bus session bus can be reached at \"\(address.text)\".",
       underlying: cause.underlying)
+    if let owner = address.foreignOwner {
+      error.message = "The session bus at \"\(address.text)\" belongs to user \(owner)."
+      error.recoverySuggestion =
+        "Run the program as that user instead of with sudo, or use another storage."
+    }
+    return error
   }
 
   /// Asks the bus itself for its names, over a connection without a session.

@@ -85,11 +85,8 @@ final class CallLoop: EventSource, @unchecked Sendable {
     _ body: () async throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let executor = idle.withLock { $0.popLast() } ?? ThreadExecutor(CallLoop())
-    var outcome: Swift.Result<Result, Failure>?
-    let isReusable = executor.run { outcome = await Swift.Result(body) }
+    let (outcome, isReusable) = executor.runToEnd(body)
     if isReusable { idle.withLock { if $0.count < mostIdle { $0.append(executor) } } }
-    // The executor returns only after the closure has set the outcome.
-    guard let outcome else { preconditionFailure("a call ends with an outcome") }
     return try outcome.get()
   }
 

@@ -35,15 +35,6 @@ struct Deadline {
   /// The remaining time.
   var remaining: Duration { .microseconds(max(0, end - ThreadExecutor.now)) }
 
-  /// Runs a closure that takes the user's time, and extends the deadline by that time.
-  mutating func pausing<Result, Failure: Error>(
-    _ body: () async throws(Failure) -> Result
-  ) async throws(Failure) -> Result {
-    let pause = Pause()
-    defer { add(pause) }
-    return try await body()
-  }
-
   /// Starts the deadline again with its full length.
   ///
   /// A provider that keeps answering isn't silent.
@@ -57,13 +48,6 @@ struct Deadline {
   mutating func forgetRenewals() {
     end -= renewed
     (renewed, length) = (0, 0)
-  }
-
-  /// A copy of the deadline without renewals, which can't be renewed.
-  var fixed: Deadline {
-    var deadline = self
-    deadline.forgetRenewals()
-    return deadline
   }
 
   /// Extends the deadline by the time that a pause has taken.

@@ -118,6 +118,12 @@ extension Variant {
       children.map { ($0.child(0).text, $0.child(1).text) }, uniquingKeysWith: { $1 })
   }
 
+  /// Returns the value in the answer to a request for a property, or `nil` if it has another type.
+  func property(ofType type: String) -> Variant? {
+    let value = child(0).child(0)
+    return value.isOfType(type) ? value : nil
+  }
+
   /// Returns the member of an `a{sv}` with a name, unwrapped from its `v`.
   ///
   /// - Returns: The member, or `nil` if it's missing or has another type.

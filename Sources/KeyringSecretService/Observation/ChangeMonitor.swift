@@ -48,7 +48,8 @@ final class ChangeMonitor: Sendable {
 
   /// Tells all observers on a bus that this process may have changed an item.
   ///
-  /// It tells them before the call that writes returns.
+  /// It tells them before the call that writes returns, even if the call failed, because the write may have
+  /// taken place.
   static func noteWrite(of key: ItemKey?, at address: String?) {
     guard let monitor = monitors.withLock({ $0[address] }) else { return }
     for observer in monitor.state.withLock({ Array($0.observers.values) }) {
@@ -74,7 +75,9 @@ final class ChangeMonitor: Sendable {
       state.observers[state.nextID] = Observer(observer)
       return state.nextID
     }
-    let request = Request(id: id, collection: collection, query: query, deadline: deadline.fixed)
+    var deadline = deadline
+    deadline.forgetRenewals()
+    let request = Request(id: id, collection: collection, query: query, deadline: deadline)
     let mustStart = state.withLock { state in
       state.requests.append(request)
       return !exchange(&state.isRunning, with: true)

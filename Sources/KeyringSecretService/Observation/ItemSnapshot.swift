@@ -17,6 +17,11 @@ struct KnownItem {
   let isLocked: Bool
   /// A hash that differs if the label, the attributes or the times differ.
   let fingerprint: Int
+
+  /// Indicates whether the item is locked and its key is hidden.
+  ///
+  /// Some providers hide the attributes of an item until its first unlock since login.
+  fileprivate var isUnnamed: Bool { key == nil && isLocked }
 }
 
 /// The items of a collection, by their paths.
@@ -122,12 +127,5 @@ struct ItemSnapshot {
       return isSame && newPaths.isDisjoint(with: confirmed) ? nil : .replaced(key)
     }
   }
-}
-
-extension KnownItem {
-  /// Indicates whether the item is locked and its key is hidden.
-  ///
-  /// Some providers hide the attributes of an item until its first unlock since login.
-  fileprivate var isUnnamed: Bool { key == nil && isLocked }
 }
 #endif

@@ -184,7 +184,7 @@ final class ObservedCollection {
   private func key(of stored: StoredItem) -> ItemKey? {
     // Another program's item that a key finds has that key, too, even if its own key is of another kind.
     if let wanted = query?.key, !stored.isOwn, wanted.kind != .internetPassword,
-      wanted.attributes.allSatisfy({ stored.attributes[$0.key]?.hasSameBytes($0.value) == true })
+      wanted.attributes.isContained(in: stored.attributes)
     {
       return wanted
     }

@@ -118,6 +118,11 @@ final class SignalLoop {
 
   private func forgetProvider() {
     provider = nil
+    interruptAll()
+  }
+
+  /// Drops the signals, so that everything is read again.
+  private func interruptAll() {
     signals.removeAll()
     for collection in observed.values { collection.interrupt() }
   }
@@ -144,8 +149,7 @@ final class SignalLoop {
     if signals.paths.count < Self.mostSignals {
       signals.add(item, isDeleted: isDeleted, isConfirmed: isConfirmed)
     } else {
-      signals.removeAll()
-      for collection in observed.values { collection.interrupt() }
+      interruptAll()
     }
     monitor.wake()
   }

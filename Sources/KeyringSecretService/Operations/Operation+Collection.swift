@@ -5,25 +5,6 @@ internal import KeyringStorage
 internal import Synchronization
 
 extension Operation {
-  /// Returns the object that receives messages about the storage's collection.
-  ///
-  /// - Returns: The collection or its alias, or `nil` if no collection has the label. An alias doesn't
-  ///   always stand for a collection.
-  /// - Throws: `SecureStorageError` if the storage can't be read.
-  func collection() async throws(SecureStorageError) -> ObjectPath? {
-    if let knownCollection { return knownCollection }
-    if choosesCollection {
-      knownCollection = try await chosenCollection()
-      return knownCollection
-    }
-    knownCollection =
-      switch options.collection {
-      case .default, .session: options.collection.alias.map { .collection(aliased: $0) }
-      case .named(let label): try await collection(labeled: label)
-      }
-    return knownCollection
-  }
-
   /// Returns the object that receives messages about the storage's collection, or throws if there is none.
   func existingCollection() async throws(SecureStorageError) -> ObjectPath {
     if let collection = try await collection() { return collection }
@@ -78,8 +59,7 @@ extension Operation {
       // Some providers can't lock a collection that is already locked.
       if try await isLocked(collection) { return }
       guard let answer = try await send(.lock([collection])) else { throw noCollection() }
-      let prompt = ObjectPath(answer.child(1).text)
-      if !prompt.isNone { _ = try await self.answer(to: prompt) }
+      try await finish(answer.child(1))
     }
     if try await isLocked(collection) { return }
     // This happens with a collection that can't be locked, such as one that is kept in memory only.

@@ -21,19 +21,15 @@ extension Operation {
     guard let answer = try await send(.createCollection(labeled: label, aliased: alias)) else {
       throw unexpectedAnswer("nothing")
     }
-    let path = ObjectPath(answer.child(0).text)
-    guard path.isNone else { return path }
-    let result = try await self.answer(to: ObjectPath(answer.child(1).text))
-    guard result.isOfType("o") else { throw unexpectedAnswer("no collection") }
-    return ObjectPath(result.text)
+    return try await created(answer, "collection")
   }
 
   /// Deletes a collection and all its items.
   func delete(_ collection: ObjectPath) async throws(SecureStorageError) {
     hasWritten = true
-    guard let answer = try await send(.delete(collection: collection)) else { return }
-    let prompt = ObjectPath(answer.child(0).text)
-    if !prompt.isNone { _ = try await self.answer(to: prompt) }
+    if let answer = try await send(.delete(collection: collection)) {
+      try await finish(answer.child(0))
+    }
   }
 
   /// Creates the default collection if there is none and the user may be asked.
@@ -50,7 +46,7 @@ extension Operation {
     return try await storage.withSaveLock(on: .collection(label), .save) {
       () async throws(SecureStorageError) in
       // Another thread may have waited for the user in the meantime. That time doesn't count.
-      addToDeadline(pause)
+      deadline.add(pause)
       // An alias may stand for a collection that doesn't exist.
       if let collection = try await collection(aliased: "default"),
         try await send(.label(ofCollection: collection)) != nil

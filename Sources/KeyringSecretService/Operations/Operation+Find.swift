@@ -98,6 +98,15 @@ extension Operation {
     }
   }
 
+  /// Finds the items with these attributes and no others.
+  func storedItems(
+    withOnly attributes: [String: String]
+  ) async throws(SecureStorageError) -> [StoredItem] {
+    // The package never searches by schema.
+    try await storedItems(with: attributes.filter { $0.key != AttributeName.schema }).items
+      .filter { $0.attributes.hasSameBytes(attributes) }
+  }
+
   /// Finds all items that a search returns.
   ///
   /// An item that replaces another one comes before it. The items are unlocked first, because some

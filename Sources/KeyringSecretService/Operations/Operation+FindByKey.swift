@@ -61,18 +61,6 @@ extension Operation {
   }
 }
 
-extension Operation {
-  /// Returns the last known path of the item with a key.
-  func knownPath(of key: ItemKey) -> ObjectPath? {
-    session.itemPaths[ItemName(collection: options.collection, key: key)]
-  }
-
-  /// Remembers the path of the item with a key, or forgets it if the new path is `nil`.
-  func record(_ path: ObjectPath?, of key: ItemKey) {
-    session.itemPaths[ItemName(collection: options.collection, key: key)] = path
-  }
-}
-
 /// The progress of a search for the items with several keys.
 private struct KeySearch {
   private enum Step {

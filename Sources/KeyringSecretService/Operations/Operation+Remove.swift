@@ -25,10 +25,7 @@ extension Operation {
   {
     var remaining: [[StoredItem]] = []
     for item in selected.joined() {
-      let attributes = item.attributes.filter { $0.key != AttributeName.schema }
-      let same = try await storedItems(with: attributes).items.filter { other in
-        other.attributes.hasSameBytes(item.attributes)
-      }
+      let same = try await storedItems(withOnly: item.attributes)
       if !same.isEmpty { remaining.append(same) }
     }
     return remaining
@@ -42,16 +39,6 @@ extension Operation {
     }
     // Remove the valid item last. Otherwise a reader would briefly find the item that it replaced.
     try await remove(selected.flatMap { $0.reversed().map(\.path) })
-  }
-
-  /// Deletes items, and ignores those that are already gone.
-  func remove(_ items: [ObjectPath]) async throws(SecureStorageError) {
-    if items.isEmpty { return }
-    hasWritten = true
-    for case let answer? in try await send(items.map { .delete($0) }) {
-      let prompt = ObjectPath(answer.child(0).text)
-      if !prompt.isNone { _ = try await self.answer(to: prompt) }
-    }
   }
 }
 #endif

@@ -175,34 +175,16 @@ extension SecureItem {
 
 // MARK: - Locks
 
-/// The locks that keep two calls from saving under the same key at the same time.
+/// A lock that keeps two calls from saving under the same key at the same time.
 ///
 /// The Secret Service has no "create if absent". Between the search that finds nothing and the creation,
 /// another call's item would go unnoticed.
-private enum SaveLock {
-  private struct Entry {
-    let lock = TaskSemaphore(1)
-    /// The number of calls that have the lock or wait for it.
-    var users = 0
-  }
+private struct SaveLock {
+  static let all = Mutex<[ItemKey: SaveLock]>([:])
 
-  private static let entries = Mutex<[ItemKey: Entry]>([:])
-
-  static func begin(_ key: ItemKey) -> TaskSemaphore {
-    entries.withLock { entries in
-      var entry = entries[key] ?? Entry()
-      entry.users += 1
-      entries[key] = entry
-      return entry.lock
-    }
-  }
-
-  static func end(_ key: ItemKey) {
-    entries.withLock { entries in
-      entries[key]?.users -= 1
-      if entries[key]?.users == 0 { entries[key] = nil }
-    }
-  }
+  let semaphore = TaskSemaphore(1)
+  /// The number of calls that have the lock or wait for it.
+  var users = 0
 }
 
 extension SecretServiceStorage {
@@ -212,8 +194,16 @@ extension SecretServiceStorage {
     _ body: () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     try await CallLoop.run { () async throws(SecureStorageError) in
-      let lock = SaveLock.begin(key)
-      defer { SaveLock.end(key) }
+      let lock = SaveLock.all.withLock { locks in
+        locks[key, default: SaveLock()].users += 1
+        return locks[key, default: SaveLock()].semaphore
+      }
+      defer {
+        SaveLock.all.withLock { locks in
+          locks[key]?.users -= 1
+          if locks[key]?.users == 0 { locks[key] = nil }
+        }
+      }
       let wait = await lock.take(until: .now(plus: options.longestOperation))
       guard wait == .ended else {
         throw error(wait, during: operation, "Another thread kept saving the same item.")

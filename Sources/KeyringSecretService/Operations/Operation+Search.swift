@@ -111,9 +111,27 @@ extension Operation {
   }
 }
 
-// MARK: - Default collections that change by themselves
+// MARK: - The searched collection
 
 extension Operation {
+  /// Returns the object that receives messages about the storage's collection.
+  ///
+  /// - Returns: The collection or its alias, or `nil` if no collection has the label. An alias doesn't
+  ///   always stand for a collection.
+  /// - Throws: `SecureStorageError` if the storage can't be read.
+  func collection() async throws(SecureStorageError) -> ObjectPath? {
+    if let knownCollection { return knownCollection }
+    knownCollection =
+      if choosesCollection {
+        try await chosenCollection()
+      } else if let alias = options.collection.alias {
+        ObjectPath.collection(aliased: alias)
+      } else {
+        try await path(of: options.collection)
+      }
+    return knownCollection
+  }
+
   /// Indicates whether the storage chooses one of all collections.
   ///
   /// It does if the default collection can change at any time.
@@ -135,6 +153,49 @@ extension Operation {
     session.chosenCollection.withLock { $0 = chosen }
     knownCollection = chosen
     return chosen
+  }
+}
+
+extension ProviderClient {
+  /// Returns `true` if one of all collections is chosen for the storage.
+  ///
+  /// That's the case if the provider's default collection changes by itself.
+  func isChosen(_ collection: SecretServiceStorage.Collection) -> Bool {
+    collection == .default && !provider.keepsDefaultCollection
+  }
+}
+
+extension ObjectPath {
+  /// Returns the collection that stands for a default collection that changes by itself.
+  ///
+  /// Every program chooses the same collection, at any time.
+  static func chosen(from collections: [ObjectPath]) -> ObjectPath? {
+    collections.min { $0.text < $1.text }
+  }
+}
+
+// MARK: - Messages and answers
+
+extension ProviderClient {
+  /// Returns the message that finds the items, locked or not, that have all these attributes.
+  func searchMessage(_ collection: ObjectPath, _ attributes: [String: String]) -> MethodCall {
+    // Not every provider finds all items if a search has no attributes.
+    attributes.isEmpty && !provider.findsAllWithoutAttributes
+      ? .items(of: collection) : .searchItems(in: collection, attributes)
+  }
+
+  /// Returns the items in the answer to a search.
+  func itemPaths(in answer: Variant?) -> [ObjectPath] {
+    guard let value = answer?.child(0) else { return [] }
+    if value.isOfType("ao") { return value.paths }
+    let property = value.child(0)
+    return property.isOfType("ao") ? property.paths : []
+  }
+
+  /// Returns `true` if the provider's answer says that a collection is locked.
+  func isLocked(_ answer: Variant) throws(Failure) -> Bool {
+    if let isLocked = answer.property(ofType: "b") { return isLocked.bool }
+    throw unexpectedAnswer("no state of the lock")
   }
 }
 #endif

@@ -26,10 +26,7 @@ extension Operation {
     } catch {
       guard sessionIsUnusable else { throw error }
       // The provider may have created an item anyway, without the secret, which it couldn't decrypt.
-      let made = try await storedItems(with: attributes.filter { $0.key != AttributeName.schema })
-        .items
-        .filter { $0.attributes.hasSameBytes(attributes) }
-      try await remove(made.map(\.path))
+      try await remove(storedItems(withOnly: attributes).map(\.path))
       hasWritten = false
       throw error
     }
@@ -64,16 +61,13 @@ extension Operation {
       answers = try await send(to: newDefaultCollection())
     }
     guard let answer = answers[0] else { throw noCollection() }
-    let path = ObjectPath(answer.child(0).text)
-    if !path.isNone {
-      // A search that doesn't find the item that was just created says nothing about others.
-      let found = answers.dropFirst().first??.child(0).paths
-      let beside = found?.contains(path) == true ? found?.filter { $0 != path } : nil
-      return CreatedItem(path: path, beside: beside)
-    }
-    let result = try await self.answer(to: ObjectPath(answer.child(1).text))
-    guard result.isOfType("o") else { throw unexpectedAnswer("no item") }
-    return CreatedItem(path: ObjectPath(result.text))
+    let path = try await created(answer, "item")
+    // A search that doesn't find the item that was just created says nothing about others. Neither does a
+    // search before a prompt.
+    guard path.text == answer.child(0).text, let found = answers.dropFirst().first??.child(0).paths,
+      found.contains(path)
+    else { return CreatedItem(path: path) }
+    return CreatedItem(path: path, beside: found.filter { $0 != path })
   }
 
   /// Sends messages that change an item, and returns `false` if the item no longer exists.
@@ -85,7 +79,7 @@ extension Operation {
       provider.refusesWritesWhileLocked ? [] : [MethodCall.isLocked(collection)]
     func announce() async {
       // One of several messages changes the label, and the provider signals that change.
-      if messages.count == 1 { await session.announce(messages[0]) }
+      if messages.count == 1 { await session.connection.announce(messages[0]) }
     }
     // A message that was never sent isn't announced.
     try checkDeadline()
@@ -111,6 +105,15 @@ extension Operation {
     }
     try await unlock([collection])
     return try await write(messages)
+  }
+
+  /// Deletes items, and ignores those that are already gone.
+  func remove(_ items: [ObjectPath]) async throws(SecureStorageError) {
+    if items.isEmpty { return }
+    hasWritten = true
+    for case let answer? in try await send(items.map { .delete($0) }) {
+      try await finish(answer.child(0))
+    }
   }
 
   func encode(_ secret: Secret) throws(SecureStorageError) -> Variant {
@@ -196,27 +199,19 @@ extension Operation {
       }
       // Some providers keep the label of the item that they replace. Otherwise the label isn't set again:
       // others crash when a label is set while other programs replace and remove the item.
-      let answer = try await send(.label(ofItem: path))?.child(0).child(0)
-      guard let answer, answer.isOfType("s"), answer.text.hasSameBytes(stored.label) else {
-        return .done
-      }
+      let kept = try await send(.label(ofItem: path))?.property(ofType: "s")?.text
+      guard kept?.hasSameBytes(stored.label) == true else { return .done }
       _ = try await changeMetadata(of: stored, attributes, item.label)
       return .done
     }
     // Change the item in place, so that another program finds its item as it left it. Also, some providers
     // ask the user about every replacement.
-    guard try await write(secret, to: stored) else { return .vanished }
+    guard try await mark(stored, for: secret),
+      try await write([.setSecret(try encode(secret), of: stored.path)])
+    else { return .vanished }
     _ = try await changeMetadata(of: stored, attributes, item.label)
     if stored.isOwn { record(stored.path, of: item.key) }
     return .done
-  }
-
-  /// Replaces the secret of an item.
-  private func write(
-    _ secret: Secret, to stored: StoredItem
-  ) async throws(SecureStorageError) -> Bool {
-    guard try await mark(stored, for: secret) else { return false }
-    return try await write([.setSecret(try encode(secret), of: stored.path)])
   }
 
   /// Marks an item of this package before its secret becomes empty.

@@ -39,7 +39,7 @@ final class Operation: ProviderClient {
   ///
   /// It's later than at first if the user was asked, or if more messages were answered than are sent
   /// concurrently.
-  private(set) var deadline: Deadline
+  var deadline: Deadline
 
   init(
     _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage,
@@ -68,7 +68,7 @@ final class Operation: ProviderClient {
     if messages.isEmpty { return [] }
     // A cancelled or late operation sends nothing more.
     try checkDeadline()
-    let isClosed = session.isClosed
+    let isClosed = session.connection.isClosed
     do throws(DBusError) {
       let results = try await session.send(messages, until: deadline) { answered in
         // A large amount of work takes long, and that's no reason to give up afterwards.
@@ -129,77 +129,20 @@ final class Operation: ProviderClient {
     return try await body()
   }
 
-  /// Excludes the time that the user has taken from the time for the keyring's answers.
-  func addToDeadline(_ pause: Deadline.Pause) { deadline.add(pause) }
-
-  /// Shows a prompt and waits for the user's answer, if asking is allowed.
-  ///
-  /// - Parameter prompt: The prompt in a method's answer.
-  /// - Returns: The result that the method would have given without a prompt.
-  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
-  func answer(to prompt: ObjectPath) async throws(SecureStorageError) -> Variant {
-    if let result = try await answer(toExisting: prompt) { return result }
-    throw unexpectedAnswer("a prompt that doesn't exist")
-  }
-
-  /// Shows a prompt and waits for the user's answer, or returns `nil` if there is no such prompt.
-  ///
-  /// The prompt may never have existed, or may be gone. The default end is that of a new prompt.
-  func answer(
-    toExisting prompt: ObjectPath, until end: Deadline? = nil
-  ) async throws(SecureStorageError) -> Variant? {
-    guard options.interaction == .allowed else {
-      throw failure(
-        .locked, "The keyring needs to ask the user, but this storage doesn't allow prompts.")
-    }
-    let noUserWasAsked: Bool
-    do throws(DBusError) {
-      let outcome = try await asking { () async throws(DBusError) in
-        try await session.show(prompt, until: end ?? Deadline(after: options.promptTimeout))
-      }
-      switch outcome {
-      case .completed(let result): return result
-      case .dismissed: noUserWasAsked = try await session.isPrompterMissing(until: deadline)
-      case nil: return nil
-      }
-    } catch {
-      throw questionFailure(error)
-    }
-    if noUserWasAsked {
-      throw failure(
-        .locked, "The keyring needs to ask the user, but no program shows its prompt.",
-        recoverySuggestion: Provider.withoutPrompter)
-    }
-    throw failure(.userCanceled)
-  }
-
-  /// Returns the error for a failure while waiting for the user's answer.
-  func questionFailure(_ cause: DBusError) -> SecureStorageError {
-    let isLate = cause.codeWhileCalling == .timedOut
-    return failure(cause, isLate ? "The keyring's prompt wasn't answered in time." : nil)
-  }
-
-  /// Runs a closure that takes the user's time, which doesn't count.
-  func asking<Result>(
-    _ body: () async throws(DBusError) -> Result
-  ) async throws(DBusError) -> Result {
-    whenAsking(true)
-    defer { whenAsking(false) }
-    return try await deadline.pausing(body)
-  }
-
   var options: SecretServiceStorage.Options { storage.options }
   var provider: Provider { session.provider }
 
   // MARK: - Errors
 
   func failure(
-    _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil
+    _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil,
+    underlying: SecureStorageError.Underlying? = nil
   ) -> SecureStorageError {
     storage.error(
       code, during: operation, message: message,
       recoverySuggestion: recoverySuggestion
-        ?? (options.interaction == .allowed ? Self.withoutAsking[code] : nil))
+        ?? (options.interaction == .allowed ? Self.withoutAsking[code] : nil),
+      underlying: underlying)
   }
 
   /// The recovery suggestions if the keyring is already allowed to ask.
@@ -220,14 +163,55 @@ final class Operation: ProviderClient {
     return failure(.connectionLost, "The encrypted connection to the keyring doesn't work.")
   }
 
-  private func failure(_ failure: DBusError, _ message: String? = nil) -> SecureStorageError {
-    let code = failure.codeWhileCalling
-    if failure.refusesSession { sessionIsUnusable = true }
-    return storage.error(
-      code, during: operation,
-      message: message ?? (code == .other ? "The keyring failed: \(failure.text)" : nil),
-      recoverySuggestion: options.interaction == .allowed ? Self.withoutAsking[code] : nil,
-      underlying: failure.underlying)
+  func failure(_ cause: DBusError, _ message: String? = nil) -> SecureStorageError {
+    let code = cause.codeWhileCalling
+    if cause.refusesSession { sessionIsUnusable = true }
+    return failure(
+      code, message ?? (code == .other ? "The keyring failed: \(cause.text)" : nil),
+      underlying: cause.underlying)
+  }
+}
+
+// MARK: - Known paths
+
+extension Operation {
+  /// Returns the last known path of the item with a key.
+  func knownPath(of key: ItemKey) -> ObjectPath? {
+    session.itemPaths[ItemName(collection: options.collection, key: key)]
+  }
+
+  /// Remembers the path of the item with a key, or forgets it if the new path is `nil`.
+  func record(_ path: ObjectPath?, of key: ItemKey) {
+    session.itemPaths[ItemName(collection: options.collection, key: key)] = path
+  }
+}
+
+// MARK: - Answers
+
+extension [Result<Variant, DBusError>] {
+  /// Returns the answers to messages in the form that clients receive.
+  ///
+  /// - Parameters:
+  ///   - messages: The messages.
+  ///   - acceptingRefusals: A Boolean value that indicates whether a refusal to search or to read secrets
+  ///     is an answer. It means that something is gone or locked.
+  /// - Returns: The answer to each message, or `nil`.
+  /// - Throws: The failure of any of the messages.
+  func answers(
+    to messages: [MethodCall], acceptingRefusals: Bool = true
+  ) throws(DBusError) -> [Variant?] {
+    var answers: [Variant?] = []
+    for (message, result) in zip(messages, self) {
+      switch result {
+      case .success(let answer): answers.append(answer)
+      case .failure(let failure)
+      where failure.isUnknownObject(of: message)
+        || acceptingRefusals && failure.isRefusal(of: message):
+        answers.append(nil)
+      case .failure(let failure): throw failure
+      }
+    }
+    return answers
   }
 }
 

@@ -28,33 +28,6 @@ extension ProviderClient {
   }
 }
 
-extension [Result<Variant, DBusError>] {
-  /// Returns the answers to messages in the form that clients receive.
-  ///
-  /// - Parameters:
-  ///   - messages: The messages.
-  ///   - acceptingRefusals: A Boolean value that indicates whether a refusal to search or to read secrets
-  ///     is an answer. It means that something is gone or locked.
-  /// - Returns: The answer to each message, or `nil`.
-  /// - Throws: The failure of any of the messages.
-  func answers(
-    to messages: [MethodCall], acceptingRefusals: Bool = true
-  ) throws(DBusError) -> [Variant?] {
-    var answers: [Variant?] = []
-    for (message, result) in zip(messages, self) {
-      switch result {
-      case .success(let answer): answers.append(answer)
-      case .failure(let failure)
-      where failure.isUnknownObject(of: message)
-        || acceptingRefusals && failure.isRefusal(of: message):
-        answers.append(nil)
-      case .failure(let failure): throw failure
-      }
-    }
-    return answers
-  }
-}
-
 // MARK: - Collections
 
 extension ProviderClient {
@@ -73,13 +46,6 @@ extension ProviderClient {
     return try await self.collection(labeled: label)
   }
 
-  /// Returns `true` if one of all collections is chosen for the storage.
-  ///
-  /// That's the case if the provider's default collection changes by itself.
-  func isChosen(_ collection: SecretServiceStorage.Collection) -> Bool {
-    collection == .default && !provider.keepsDefaultCollection
-  }
-
   /// Lists all collections.
   func collections() async throws(Failure) -> [ObjectPath] {
     try collections(try await send(.collections()))
@@ -87,10 +53,8 @@ extension ProviderClient {
 
   /// Reads the list of collections from the provider's answer.
   func collections(_ answer: Variant?) throws(Failure) -> [ObjectPath] {
-    guard let list = answer?.child(0).child(0), list.isOfType("ao") else {
-      throw unexpectedAnswer("no list of collections")
-    }
-    return list.paths
+    if let list = answer?.property(ofType: "ao") { return list.paths }
+    throw unexpectedAnswer("no list of collections")
   }
 
   /// Lists all collections with their labels, without those that vanish in the meantime.
@@ -98,8 +62,7 @@ extension ProviderClient {
     let paths = try await collections()
     let labels = try await send(paths.map { .label(ofCollection: $0) })
     return zip(paths, labels).compactMap { path, answer in
-      guard let label = answer?.child(0).child(0), label.isOfType("s") else { return nil }
-      return (path, label.text)
+      answer?.property(ofType: "s").map { (path: path, label: $0.text) }
     }
   }
 
@@ -119,52 +82,6 @@ extension ProviderClient {
   func lockState(of collection: ObjectPath) async throws(Failure) -> Bool? {
     guard let answer = try await send(.isLocked(collection)) else { return nil }
     return try isLocked(answer)
-  }
-
-  /// Returns `true` if the provider's answer says that a collection is locked.
-  func isLocked(_ answer: Variant) throws(Failure) -> Bool {
-    let value = answer.child(0).child(0)
-    guard value.isOfType("b") else { throw unexpectedAnswer("no state of the lock") }
-    return value.bool
-  }
-}
-
-extension SecretServiceStorage.Collection {
-  /// The name that the Secret Service has for the collection, regardless of its label.
-  var alias: String? {
-    switch self {
-    case .default: "default"
-    case .session: "session"
-    case .named: nil
-    }
-  }
-}
-
-extension ObjectPath {
-  /// Returns the collection that stands for a default collection that changes by itself.
-  ///
-  /// Every program chooses the same collection, at any time.
-  static func chosen(from collections: [ObjectPath]) -> ObjectPath? {
-    collections.min { $0.text < $1.text }
-  }
-}
-
-// MARK: - Searches
-
-extension ProviderClient {
-  /// Returns the message that finds the items, locked or not, that have all these attributes.
-  func searchMessage(_ collection: ObjectPath, _ attributes: [String: String]) -> MethodCall {
-    // Not every provider finds all items if a search has no attributes.
-    attributes.isEmpty && !provider.findsAllWithoutAttributes
-      ? .items(of: collection) : .searchItems(in: collection, attributes)
-  }
-
-  /// Returns the items in the answer to a search.
-  func itemPaths(in answer: Variant?) -> [ObjectPath] {
-    guard let value = answer?.child(0) else { return [] }
-    if value.isOfType("ao") { return value.paths }
-    let property = value.child(0)
-    return property.isOfType("ao") ? property.paths : []
   }
 }
 #endif

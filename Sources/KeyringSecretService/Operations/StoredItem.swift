@@ -7,7 +7,7 @@ internal import KeyringStorage
 /// An item with the properties that the provider reports.
 struct StoredItem {
   let path: ObjectPath
-  /// The number at the end of the path, which providers count up.
+  /// The number at the end of the path, which providers count up, or 0 if there is none.
   private let number: Int
   let attributes: [String: String]
   let label: String
@@ -36,7 +36,8 @@ struct StoredItem {
     isLocked = properties?.member("Locked", ofType: "b")?.bool ?? false
     showsAttributes = isLocked || !Provider.isBeingRemoved(attributes)
     self.path = path
-    number = path.number
+    let name = path.text.lastIndex(of: "/").map { path.text[$0...].dropFirst() }
+    number = name.flatMap { Int($0) } ?? 0
     self.attributes = attributes.filter { !reserved.contains($0.key) }
     label = properties?.member("Label", ofType: "s")?.text ?? ""
     created = properties?.member("Created", ofType: "t")?.unsigned ?? 0
@@ -60,9 +61,7 @@ struct StoredItem {
   }
 
   /// Returns `true` if the item has all parts of a key and is this package's own.
-  func isOwn(under key: ItemKey) -> Bool {
-    key.ownAttributes.allSatisfy { attributes[$0.key]?.hasSameBytes($0.value) == true }
-  }
+  func isOwn(under key: ItemKey) -> Bool { key.ownAttributes.isContained(in: attributes) }
 
   /// Returns `true` if the item has all parts of a key and belongs to another program.
   ///
@@ -136,12 +135,5 @@ struct StoredItem {
 
   /// Returns `true` if the item was changed in an earlier second than another one.
   func isOlder(than other: StoredItem) -> Bool { modified < other.modified }
-}
-
-extension ObjectPath {
-  /// The number at the end of the path, or 0 if there is none.
-  fileprivate var number: Int {
-    text.lastIndex(of: "/").flatMap { Int(text[text.index(after: $0)...]) } ?? 0
-  }
 }
 #endif

@@ -102,8 +102,8 @@ extension MethodCall {
   static func searchItems(
     in collection: ObjectPath, _ attributes: [String: String]
   ) -> MethodCall {
-    // Some providers compare the attributes of each item in this order, until one differs. The private attribute
-    // distinguishes fewer items than the account, so it comes last.
+    // Some providers compare the attributes of each item in this order, until one differs. The private
+    // attribute distinguishes fewer items than the account, so it comes last.
     let ordered = attributes.sorted {
       !AttributeName.isReserved($0.key) && AttributeName.isReserved($1.key)
     }

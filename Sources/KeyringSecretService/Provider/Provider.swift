@@ -22,7 +22,8 @@
 /// - Attributes: before the first unlock since login, gnome-keyring 42.1 shows neither labels nor
 ///   attributes, and finds nothing by schema.
 /// - Searches: gnome-keyring 42.1 compares the attributes of each item until one differs. With GLib 2.74, it
-///   compares the account before this package's private attribute only if the account comes first in the message.
+///   compares the account before this package's private attribute only if the account comes first in the
+///   message.
 /// - Labels: KWallet 5.103 keeps the label of the item that it replaces. gnome-keyring 42.1 crashes when a
 ///   label is set while other programs replace and remove the item.
 /// - Secrets: KWallet 5.103 refuses a whole group if one of its items is gone. gnome-keyring 42 ends with
@@ -230,6 +231,9 @@ extension Provider {
   /// If another program makes such a change, it isn't noticed. `secret-tool` and Python's keyring make no
   /// such changes.
   enum SilentChange: String {
+    /// The interface of the signals, whose names are those of the changes.
+    static let interface = "swift_keyring.Item"
+
     /// A call of `SetSecret`, for which gnome-keyring 42.1 sends no signal.
     case secret = "SecretSet"
     /// A change of `Attributes`, for which KWallet 5.103 sends no signal.

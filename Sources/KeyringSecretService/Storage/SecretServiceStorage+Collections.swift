@@ -6,23 +6,19 @@ public import KeyringStorage
 extension SecretServiceStorage: LockableStorage {
   /// Locks the collection for every program.
   ///
-  /// - Throws: `SecureStorageError` if the collection can't be locked. It's `.other` if the keyring reports
-  ///   success and the collection is still unlocked. Some keyrings do that with the session collection.
+  /// The error is `.other` if the keyring reports success and the collection is still unlocked. Some keyrings
+  /// do that with the session collection.
   public func lock() throws(SecureStorageError) { try CallLoop.runToEnd(lockWithoutBlocking) }
 
   /// Locks the collection for every program, waiting for the keyring on the library's own thread.
   public func lockWithoutBlocking() async throws(SecureStorageError) {
-    defer { noteWrite(of: nil) }
+    defer { ChangeMonitor.noteWrite(of: nil, at: options.busAddress) }
     try await perform(.lock) { (call) async throws(SecureStorageError) in
       try await call.lock(call.lockableCollection())
     }
   }
 
-  /// Unlocks the collection for every program.
-  ///
-  /// The keyring asks the user for the collection's password.
-  ///
-  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  /// Unlocks the collection for every program, after the user's answer to the keyring's prompt.
   public func unlock() throws(SecureStorageError) { try CallLoop.runToEnd(unlockWithoutBlocking) }
 
   /// Unlocks the collection for every program, waiting for the user on the library's own thread.
@@ -64,7 +60,7 @@ extension SecretServiceStorage: CollectionStorage {
     try await perform(.read) { (call) async throws(SecureStorageError) in
       let listed = try await call.labeledCollections()
       let defaultPath =
-        call.session.provider.keepsDefaultCollection
+        call.provider.keepsDefaultCollection
         ? try await call.collection(aliased: "default")
         : ObjectPath.chosen(from: listed.map(\.path))
       var collections: [ItemCollection] = []
@@ -78,14 +74,7 @@ extension SecretServiceStorage: CollectionStorage {
     }
   }
 
-  /// Creates a collection.
-  ///
-  /// The keyring asks the user for the collection's password.
-  ///
-  /// - Parameter label: The label of the collection.
-  /// - Returns: The storage for the collection.
-  /// - Throws: `.collectionAlreadyExists` if a collection has that label, `.locked` if the user can't be
-  ///   asked, `.userCanceled` if the user declined.
+  /// Creates a collection, after the user's answer to the keyring's prompt.
   @discardableResult
   public func createCollection(
     labeled label: String
@@ -126,7 +115,7 @@ extension SecretServiceStorage: CollectionStorage {
   public func deleteCollectionWithoutBlocking(
     labeled label: String
   ) async throws(SecureStorageError) -> Bool {
-    defer { noteWrite(of: nil) }
+    defer { ChangeMonitor.noteWrite(of: nil, at: options.busAddress) }
     // Don't try twice, because another collection may have the same label.
     return try await perform(.deleteCollection, mayRepeatWrites: false) {
       (call) async throws(SecureStorageError) in
@@ -143,11 +132,11 @@ extension SecretServiceStorage: CollectionStorage {
 
   /// Returns `true` if every program uses this collection, waiting on the library's own thread.
   public func isSharedCollectionWithoutBlocking() async throws(SecureStorageError) -> Bool {
-    if options.collection == .default || options.collection == .session { return true }
+    if options.collection.alias != nil { return true }
     return try await perform(.read) { (call) async throws(SecureStorageError) in
       guard let own = try await call.collection() else { return false }
       // If the default collection changes by itself, the collection that stands for it counts.
-      if !call.session.provider.keepsDefaultCollection {
+      if !call.provider.keepsDefaultCollection {
         return try await call.chosenCollection() == own
       }
       for alias in ["default", "session"] where try await call.collection(aliased: alias) == own {

@@ -6,11 +6,7 @@ public import KeyringStorage
 extension SecretServiceStorage {
   /// Stores an item under its key.
   ///
-  /// - Parameters:
-  ///   - item: The key, and the values to store under it.
-  ///   - mode: The save mode.
-  /// - Throws: `SecureStorageError` if the item can't be stored. `.locked` and `.userCanceled` leave the
-  ///   old item unchanged.
+  /// The errors `.locked` and `.userCanceled` leave the old item unchanged.
   public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     try CallLoop.runToEnd { () async throws(SecureStorageError) in
       try await saveWithoutBlocking(item, mode: mode)
@@ -22,7 +18,7 @@ extension SecretServiceStorage {
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
     try validate(item)
-    defer { noteWrite(of: item.key) }
+    defer { ChangeMonitor.noteWrite(of: item.key, at: options.busAddress) }
     try await withSaveLock(on: item.key, .save) { () async throws(SecureStorageError) in
       try await perform(.save, mayRepeatWrites: mode != .add) {
         (call) async throws(SecureStorageError) in
@@ -34,12 +30,8 @@ extension SecretServiceStorage {
   /// Finds items, newest first.
   ///
   /// A login and its password always belong together. A label or another attribute is read just before the
-  /// secret. The secret may have been replaced in between.
-  ///
-  /// - Parameter query: A query for the items, which also names the details to fetch.
-  /// - Returns: The found items, including those of other programs.
-  /// - Throws: `SecureStorageError` if the answer isn't known. It's `.ambiguous` if a key matches several
-  ///   items of other programs and none of this package.
+  /// secret. The secret may have been replaced in between. The error is `.ambiguous` if a key matches several
+  /// items of other programs and none of this package.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try CallLoop.runToEnd { () async throws(SecureStorageError) in
       try await itemsWithoutBlocking(matching: query)
@@ -126,7 +118,7 @@ extension SecretServiceStorage {
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
-    defer { noteWrite(of: query.key) }
+    defer { ChangeMonitor.noteWrite(of: query.key, at: options.busAddress) }
     var selected: [[StoredItem]]?
     try await perform(.remove) { (call) async throws(SecureStorageError) in
       // If the first try removed something before its session was lost, the second try must not remove

@@ -8,14 +8,8 @@ extension SecretServiceStorage: ObservableStorage {
   ///
   /// The storage learns about changes from the keyring's signals, and examines the affected items before it
   /// reports a change. A thread listens to the signals while there are observers. It never unlocks anything
-  /// and never asks the user. It continues when the bus or the keyring is restarted.
-  ///
-  /// - Parameters:
-  ///   - query: A query for the items whose changes are named. The items that it selects are listed once,
-  ///     so a query that names a service or a key costs less in a large collection.
-  ///   - observer: The closure to call.
-  /// - Returns: A subscription that ends the observation.
-  /// - Throws: `SecureStorageError` if the keyring can't be reached.
+  /// and never asks the user. It continues when the bus or the keyring is restarted. The items that the query
+  /// selects are listed once, so a query that names a service or a key costs less in a large collection.
   public func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
@@ -38,10 +32,5 @@ extension SecretServiceStorage: ObservableStorage {
       }
     }
   }
-
-  /// Tells the observers in this process that an operation may have changed an item.
-  ///
-  /// This happens before the operation returns, even if the write failed: it may have taken place.
-  func noteWrite(of key: ItemKey?) { ChangeMonitor.noteWrite(of: key, at: options.busAddress) }
 }
 #endif

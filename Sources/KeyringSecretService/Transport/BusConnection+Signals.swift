@@ -29,6 +29,15 @@ extension BusSignal {
       sender: MethodCall.bus, interface: MethodCall.bus, member: "NameOwnerChanged",
       firstArgument: name)
   }
+
+  /// The signals of this package for changes that the provider doesn't signal.
+  static let unheard = BusSignal(interface: Provider.SilentChange.interface)
+
+  static let ofCollections = BusSignal(
+    sender: MethodCall.secrets, interface: MethodCall.collectionInterface)
+
+  static let ofService = BusSignal(
+    sender: MethodCall.secrets, interface: MethodCall.serviceInterface)
 }
 
 extension BusConnection {
@@ -38,11 +47,17 @@ extension BusConnection {
   func subscribe(
     to signal: BusSignal, _ handler: @escaping (BusSignal.Arrival) -> Void
   ) -> () -> Void {
-    let data = Unmanaged.passRetained(SignalHandler(handler)).toOpaque()
     let id = g_dbus_connection_signal_subscribe(
       reference.pointer, signal.sender, signal.interface, signal.member, signal.object?.text,
-      signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE, SignalHandler.callback, data,
-      SignalHandler.release)
+      signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE,
+      { _, _, object, _, member, arguments, data in
+        guard let object, let member, let arguments else { return }
+        g_variant_ref(arguments)
+        let arrival = BusSignal.Arrival(
+          object: ObjectPath(String(cString: object)), member: String(cString: member),
+          arguments: Variant(adopting: arguments))
+        Handler.run(data, with: arrival)
+      }, Handler(handler).retained(), { Handler<BusSignal.Arrival>.release($0) })
     return { [reference] in g_dbus_connection_signal_unsubscribe(reference.pointer, id) }
   }
 
@@ -88,97 +103,31 @@ extension BusConnection {
   ///
   /// - Returns: A closure that ends the subscription.
   func whenClosed(_ handler: @escaping () -> Void) -> () -> Void {
-    let data = Unmanaged.passRetained(ClosingHandler(handler)).toOpaque()
+    typealias Callback =
+      @convention(c) (OpaquePointer?, gboolean, UnsafeMutablePointer<GError>?, gpointer?) -> Void
+    let callback: Callback = { _, _, _, data in Handler<Void>.run(data, with: ()) }
     let id = g_signal_connect_data(
-      gpointer(reference.pointer), "closed",
-      unsafeBitCast(ClosingHandler.callback, to: GCallback.self), data, ClosingHandler.release,
+      gpointer(reference.pointer), "closed", unsafeBitCast(callback, to: GCallback.self),
+      Handler<Void> { handler() }.retained(), { data, _ in Handler<Void>.release(data) },
       GConnectFlags(0))
     return { [reference] in g_signal_handler_disconnect(gpointer(reference.pointer), id) }
   }
-
-  /// Sends a signal without arguments to all its subscribers.
-  ///
-  /// A signal has no answer.
-  func broadcast(_ member: String, of interface: String, from object: ObjectPath) {
-    g_dbus_connection_emit_signal(
-      reference.pointer, nil, object.text, interface, member, nil, nil)
-  }
 }
 
-extension BusConnection {
-  /// Waits until all sent messages have left the process, for one second at most.
-  ///
-  /// A failure isn't reported, because the write that the message announces has already taken place.
-  func flush() async {
-    _ = try? await CallLoop.result(until: Deadline(after: .seconds(1))) {
-      [reference] cancellable, callback, data in
-      g_dbus_connection_flush(reference.pointer, cancellable, callback, data)
-    }
-  }
-}
+/// A closure that GLib keeps until its subscription ends.
+private final class Handler<Event> {
+  private let body: (Event) -> Void
 
-private final class SignalHandler {
-  let handler: (BusSignal.Arrival) -> Void
+  init(_ body: @escaping (Event) -> Void) { self.body = body }
 
-  init(_ handler: @escaping (BusSignal.Arrival) -> Void) { self.handler = handler }
+  func retained() -> gpointer { Unmanaged.passRetained(self).toOpaque() }
 
-  static let callback: GDBusSignalCallback = { _, _, object, _, member, arguments, data in
-    guard let object, let member, let arguments, let data else { return }
-    g_variant_ref(arguments)
-    Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
-      .handler(
-        BusSignal.Arrival(
-          object: ObjectPath(String(cString: object)), member: String(cString: member),
-          arguments: Variant(adopting: arguments)))
+  static func run(_ data: gpointer?, with event: Event) {
+    if let data { Unmanaged<Handler>.fromOpaque(data).takeUnretainedValue().body(event) }
   }
 
-  static let release: GDestroyNotify = { data in
-    if let data { Unmanaged<SignalHandler>.fromOpaque(data).release() }
+  static func release(_ data: gpointer?) {
+    if let data { Unmanaged<Handler>.fromOpaque(data).release() }
   }
-}
-
-private final class ClosingHandler {
-  let handler: () -> Void
-
-  init(_ handler: @escaping () -> Void) { self.handler = handler }
-
-  typealias Callback =
-    @convention(c) (
-      OpaquePointer?, gboolean, UnsafeMutablePointer<GError>?, UnsafeMutableRawPointer?
-    ) -> Void
-
-  static let callback: Callback = { _, _, _, data in
-    if let data { Unmanaged<ClosingHandler>.fromOpaque(data).takeUnretainedValue().handler() }
-  }
-
-  static let release: GClosureNotify = { data, _ in
-    if let data { Unmanaged<ClosingHandler>.fromOpaque(data).release() }
-  }
-}
-
-// MARK: - Signals of this package
-
-extension SecretSession {
-  /// Sends this package's own signal for a change that the provider doesn't signal.
-  ///
-  /// The method waits until the signal has left the process, because the program may end right afterwards.
-  func announce(_ message: MethodCall) async {
-    guard let change = message.silentChange else { return }
-    connection.broadcast(change.rawValue, of: BusSignal.ownInterface, from: message.object)
-    await connection.flush()
-  }
-}
-
-extension BusSignal {
-  fileprivate static let ownInterface = "swift_keyring.Item"
-
-  /// The signals of this package for changes that the provider doesn't signal.
-  static let unheard = BusSignal(interface: ownInterface)
-
-  static let ofCollections = BusSignal(
-    sender: MethodCall.secrets, interface: MethodCall.collectionInterface)
-
-  static let ofService = BusSignal(
-    sender: MethodCall.secrets, interface: MethodCall.serviceInterface)
 }
 #endif

@@ -2,7 +2,6 @@
 
 #if SecretService && os(Linux)
 internal import CLibSecret
-internal import KeyringLibc
 internal import KeyringStorage
 internal import Synchronization
 
@@ -199,48 +198,28 @@ extension BusConnection {
   }
 }
 
-// MARK: - Addresses
+// MARK: - Signals of this package
 
-/// The address of a bus, with the details for messages to people: the socket and its owner.
-struct BusAddress {
-  let text: String
-
-  /// The path of the socket in the file system, or `nil` if the address names none.
-  var socket: String? {
-    guard text.hasPrefix("unix:") else { return nil }
-    let parts = text.dropFirst("unix:".count).split(whereSeparator: { $0 == "," || $0 == ";" })
-    return parts.first { $0.hasPrefix("path=") }.map { String($0.dropFirst("path=".count)) }
-  }
-
-  /// The ID of the socket's owner, or `nil` if it's unknown or the user that this program runs as.
+extension BusConnection {
+  /// Sends this package's own signal for a change that the provider doesn't signal.
   ///
-  /// A bus accepts only its own user.
-  var foreignOwner: UInt32? {
-    guard let socket, let owner = Self.owner(of: socket), owner != geteuid() else { return nil }
-    return owner
-  }
-
-  /// Returns the ID of a file's owner, or `nil` if there is no such file.
-  private static func owner(of path: String) -> UInt32? {
-    var status = stat()
-    return stat(path, &status) == 0 ? status.st_uid : nil
-  }
-
-  /// Returns the address of the session bus.
-  ///
-  /// It's in `DBUS_SESSION_BUS_ADDRESS`, or leads to the socket `bus` in `XDG_RUNTIME_DIR`. If there is
-  /// neither, GLib would run `dbus-launch` on an X display. That starts a bus, which would have no keyring.
-  static func ofSession() throws(DBusError) -> BusAddress {
-    let directory = g_getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
-    let isKnown =
-      g_getenv("DBUS_SESSION_BUS_ADDRESS") != nil
-      || directory.flatMap { owner(of: $0 + "/bus") } == geteuid()
-    guard isKnown else { throw .noAddress }
-    let address = try DBusError.check {
-      g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, &$0)
+  /// The method waits until the signal has left the process, because the program may end right afterwards. It
+  /// waits for one second at most. A failure isn't reported, because the change has already taken place.
+  func announce(_ message: MethodCall) async {
+    guard let change = message.silentChange else { return }
+    broadcast(change.rawValue, of: Provider.SilentChange.interface, from: message.object)
+    _ = try? await CallLoop.result(until: Deadline(after: .seconds(1))) {
+      [reference] cancellable, callback, data in
+      g_dbus_connection_flush(reference.pointer, cancellable, callback, data)
     }
-    defer { g_free(address) }
-    return BusAddress(text: String(cString: address))
+  }
+
+  /// Sends a signal without arguments to all its subscribers.
+  ///
+  /// A signal has no answer.
+  func broadcast(_ member: String, of interface: String, from object: ObjectPath) {
+    g_dbus_connection_emit_signal(
+      reference.pointer, nil, object.text, interface, member, nil, nil)
   }
 }
 #endif

@@ -23,48 +23,31 @@ extension SecretSession {
     _ prompt: ObjectPath, until deadline: Deadline
   ) async throws(DBusError) -> PromptOutcome? {
     let message = MethodCall.show(prompt: prompt)
-    let arguments = try await connection.arguments(
-      of: .completed(prompt, sender: provider.uniqueName), until: deadline
-    ) { () async throws(DBusError) in
-      for result in try await send([message], until: deadline) {
-        if case .failure(let failure) = result, failure.isUnknownObject(of: message) {
-          return false
-        }
-        _ = try result.get()
-      }
+    let completed = BusSignal(
+      sender: provider.uniqueName, interface: MethodCall.promptInterface, member: "Completed",
+      object: prompt)
+    let arguments = try await connection.arguments(of: completed, until: deadline) {
+      () async throws(DBusError) in
+      let answer = try await send([message], until: deadline)[0]
+      if case .failure(let failure) = answer, failure.isUnknownObject(of: message) { return false }
+      _ = try answer.get()
       return true
     }
-    return arguments.map(PromptOutcome.init)
+    guard let arguments else { return nil }
+    // Arguments of another type also end the prompt, but they aren't a usable result.
+    guard arguments.isOfType("(bv)") else { return .completed(arguments) }
+    return arguments.child(0).bool ? .dismissed : .completed(arguments.child(1).child(0))
   }
-}
 
-extension SecretSession {
   /// Returns `true` if the user can't have seen a prompt that was dismissed.
   ///
   /// That's so if the program that shows the provider's prompts isn't running.
   func isPrompterMissing(until deadline: Deadline) async throws(DBusError) -> Bool {
     guard let prompter = provider.prompter else { return false }
-    return try await owner(of: prompter, until: deadline) == nil
-  }
-}
-
-extension SecretSession.PromptOutcome {
-  /// Reads the arguments of the signal `Completed`: a flag for a dismissed prompt, and the result.
-  ///
-  /// Arguments of another type also end the prompt, but they aren't a usable result.
-  fileprivate init(_ arguments: Variant) {
-    guard arguments.isOfType("(bv)") else {
-      self = .completed(arguments)
-      return
-    }
-    self = arguments.child(0).bool ? .dismissed : .completed(arguments.child(1).child(0))
-  }
-}
-
-extension BusSignal {
-  fileprivate static func completed(_ prompt: ObjectPath, sender: String) -> BusSignal {
-    BusSignal(
-      sender: sender, interface: MethodCall.promptInterface, member: "Completed", object: prompt)
+    let owner = try await send([.owner(of: prompter)], until: deadline)[0]
+    if case .failure(let failure) = owner, failure.isWithoutReceiver { return true }
+    _ = try owner.get()
+    return false
   }
 }
 #endif

@@ -71,22 +71,6 @@ final class SecretSession: Sendable {
     secret_service_get_session_algorithms(UnsafeMutablePointer(service.pointer))
       .map { String(cString: $0) }
   }
-
-  /// Indicates whether the bus has closed the connection.
-  ///
-  /// The signal for this would go to a main context that no thread iterates.
-  var isClosed: Bool { connection.isClosed }
-}
-
-// MARK: - Names on the bus
-
-extension SecretSession {
-  /// Returns the unique name of the program that owns a name on the bus, or `nil` if there is none.
-  func owner(of name: String, until deadline: Deadline) async throws(DBusError) -> String? {
-    let result = try await send([.owner(of: name)], until: deadline)[0]
-    if case .failure(let failure) = result, failure.isWithoutReceiver { return nil }
-    return try result.get().child(0).text
-  }
 }
 
 // MARK: - Secrets

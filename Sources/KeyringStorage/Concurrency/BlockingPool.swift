@@ -37,9 +37,7 @@ package final class BlockingPool: Sendable {
   func run(_ body: @escaping @Sendable () -> Void) {
     let mustStart = state.withLock { state in
       state.bodies.append(body)
-      guard state.idle < state.bodies.count, state.threads < most else {
-        return false
-      }
+      guard state.idle < state.bodies.count, state.threads < most else { return false }
       state.threads += 1
       return true
     }
@@ -55,9 +53,7 @@ package final class BlockingPool: Sendable {
     if isAlone { while let body = takeNext() { body() } }
   }
 
-  private func takeNext() -> (@Sendable () -> Void)? {
-    state.withLock { $0.bodies.popFirst() }
-  }
+  private func takeNext() -> (@Sendable () -> Void)? { state.withLock { $0.bodies.popFirst() } }
 
   private func serve() {
     while true {
@@ -99,12 +95,11 @@ extension SecureStorage {
     _ operation: SecureStorageError.Operation,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    let canceled = error(.canceled, during: operation)
     if self is any ImmediateStorage {
-      if Task.isCancelled { throw canceled }
+      try checkCancellation(operation)
       return try body()
     }
-    return try await BlockingPool.run(orThrow: canceled, body)
+    return try await BlockingPool.run(orThrow: error(.canceled, during: operation), body)
   }
 }
 

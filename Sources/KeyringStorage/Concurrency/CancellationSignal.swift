@@ -24,9 +24,7 @@ public final class CancellationSignal: Sendable {
 
   package init() {}
 
-  deinit {
-    if isCancelled { Self.cancelled.subtract(1, ordering: .relaxed) }
-  }
+  deinit { if isCancelled { Self.cancelled.subtract(1, ordering: .relaxed) } }
 
   /// Indicates whether the current call was cancelled.
   ///

@@ -44,8 +44,6 @@ extension SecureStorage {
   package func checkCancellation(
     _ operation: SecureStorageError.Operation
   ) throws(SecureStorageError) {
-    if Task.isCancelled {
-      throw error(.canceled, during: operation)
-    }
+    if Task.isCancelled { throw error(.canceled, during: operation) }
   }
 }

@@ -41,9 +41,7 @@ package final class ProgressReporter: Sendable {
     if mustBegin { BlockingPool.shared.run { self.tell() } }
   }
 
-  private func tell() {
-    while let next = next() { handler(next.completed, next.total) }
-  }
+  private func tell() { while let next = next() { handler(next.completed, next.total) } }
 
   /// Returns the progress that the thread has to report next, or `nil` if there is none.
   private func next() -> (completed: Int, total: Int)? {

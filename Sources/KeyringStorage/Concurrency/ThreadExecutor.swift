@@ -4,10 +4,6 @@ internal import Dispatch
 internal import KeyringLibc
 internal import Synchronization
 
-#if os(Linux)
-internal import CLinux
-#endif
-
 /// An executor that runs asynchronous code on one thread, which waits for events if it has no job.
 ///
 /// Each synchronous operation has an executor of its own while it lasts. Its thread runs only the steps of
@@ -109,8 +105,18 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   /// If the call on this thread is cancelled, the task of the code is cancelled, too.
   ///
   /// - Parameter body: The code.
-  /// - Returns: `true` if another call may use the executor.
-  package func run(_ body: () async -> Void) -> Bool {
+  /// - Returns: The outcome of the code, and `true` if another call may use the executor.
+  package func runToEnd<Result, Failure: Error>(
+    _ body: () async throws(Failure) -> Result
+  ) -> (outcome: Swift.Result<Result, Failure>, isReusable: Bool) {
+    var outcome: Swift.Result<Result, Failure>?
+    let isReusable = drive { outcome = await Swift.Result(body) }
+    guard let outcome else { preconditionFailure("a call ends with an outcome") }
+    return (outcome, isReusable)
+  }
+
+  /// Runs the code of a call to its end, and returns `true` if another call may use the executor.
+  private func drive(_ body: () async -> Void) -> Bool {
     isSynchronous = true
     let outer = pthread_getspecific(Self.key)
     events.enter()
@@ -118,52 +124,17 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     withoutActuallyEscaping(body) { body in
       let call = SynchronousCall(body)
       let task = Task(executorPreference: self) { await call.run() }
-      func drive() { while !call.isOver { turn() } }
+      func finish() { while !call.isOver { turn() } }
       if let signal = CancellationSignal.current {
-        signal.onCancel({ task.cancel() }, while: drive)
+        signal.onCancel({ task.cancel() }, while: finish)
       } else {
-        drive()
+        finish()
       }
     }
     pthread_setspecific(Self.key, outer)
     let isReusable = events.leave()
     state.withLock { $0.timers = Timers() }
     return isReusable
-  }
-
-  // MARK: - Threads
-
-  /// Starts a thread of the library's own, outside Dispatch and the cooperative thread pool.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the thread, of at most 15 bytes.
-  ///   - body: The closure that the thread runs.
-  /// - Returns: `true` if the system started the thread.
-  package static func startThread(
-    named name: String, _ body: @escaping @Sendable () -> Void
-  ) -> Bool {
-    let data = Unmanaged.passRetained(ThreadBody(name: name, run: body)).toOpaque()
-    #if canImport(Darwin)
-    var thread: pthread_t?
-    #else
-    var thread = pthread_t()
-    #endif
-    let status = pthread_create(
-      &thread, nil,
-      { data in
-        ThreadBody.run(data)
-        return nil
-      }, data)
-    guard status == 0 else {
-      Unmanaged<ThreadBody>.fromOpaque(data).release()
-      return false
-    }
-    #if canImport(Darwin)
-    if let thread { pthread_detach(thread) }
-    #else
-    pthread_detach(thread)
-    #endif
-    return true
   }
 }
 
@@ -182,34 +153,12 @@ private final class SynchronousCall: @unchecked Sendable {
   }
 }
 
-private final class ThreadBody: Sendable {
-  private let name: String
-  private let run: @Sendable () -> Void
-
-  init(name: String, run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
-
-  static func run(_ data: UnsafeMutableRawPointer?) {
-    guard let data else { return }
-    let body = Unmanaged<ThreadBody>.fromOpaque(data).takeRetainedValue()
-    #if canImport(Darwin)
-    pthread_setname_np(body.name)
-    #elseif os(Linux)
-    swift_keyring_name_this_thread(body.name)
-    #endif
-    body.run()
-  }
-}
-
 extension ThreadExecutor {
   /// Runs any asynchronous code to its end on this thread.
   package static func runToEnd<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var outcome: Swift.Result<Result, Failure>?
-    // The call returns after the closure has set the outcome. No other call uses this executor.
-    _ = ThreadExecutor(Wakening()).run { outcome = await Swift.Result(body) }
-    guard let outcome else { preconditionFailure("a call ends with an outcome") }
-    return try outcome.get()
+    try ThreadExecutor(Wakening()).runToEnd(body).outcome.get()
   }
 
   /// The executor that ends the waits of tasks without an executor of their own.
@@ -231,6 +180,17 @@ extension ThreadExecutor {
   ) async throws(Failure) -> Result {
     if Self.current?.isSynchronous == true { return try await body() }
     return try await withTaskExecutorPreference(self, operation: body)
+  }
+}
+
+extension Result {
+  /// Creates a result from the value that asynchronous code returns or the error that it throws.
+  package init(_ body: () async throws(Failure) -> Success) async {
+    do throws(Failure) {
+      self = .success(try await body())
+    } catch {
+      self = .failure(error)
+    }
   }
 }
 
@@ -259,4 +219,44 @@ extension Int64 {
   package static func now(plus duration: Duration) -> Int64 {
     ThreadExecutor.now + duration.microseconds
   }
+}
+
+/// A source of events for which a thread waits when it has no job.
+///
+/// Other threads call only ``wake()``.
+package protocol EventSource: AnyObject, Sendable {
+  /// Prepares this thread to wait.
+  func enter()
+
+  /// Waits until there is an event, a given time has come, or the thread is woken.
+  ///
+  /// - Parameter moment: The moment, in microseconds of the monotonic clock, or `nil` to wait without a
+  ///   limit.
+  func wait(until moment: Int64?)
+
+  /// Ends the current wait, or the next one.
+  func wake()
+
+  /// Ends the use of the source that ``enter()`` began.
+  ///
+  /// - Returns: `true` if another call may use the source.
+  func leave() -> Bool
+}
+
+/// An event source whose only event is being woken.
+package final class Wakening: EventSource {
+  private let semaphore = DispatchSemaphore(value: 0)
+
+  package init() {}
+
+  package func enter() {}
+
+  package func wait(until moment: Int64?) {
+    let end = moment.map { DispatchTime(uptimeNanoseconds: UInt64(max(0, $0)) * 1000) }
+    _ = semaphore.wait(timeout: end ?? .distantFuture)
+  }
+
+  package func wake() { semaphore.signal() }
+
+  package func leave() -> Bool { true }
 }

@@ -22,9 +22,7 @@ package final class Waiter: Sendable {
 
   private init() {}
 
-  package var isOver: Bool {
-    state.withLock { if case .over = $0 { true } else { false } }
-  }
+  package var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
 
   /// Ends the wait.
   ///

@@ -28,9 +28,7 @@ extension SecureStorage {
     try await blocking(.diagnose) { () throws(SecureStorageError) in
       let diagnosis = diagnose(writing: writing)
       // If the calls were cancelled, their errors say nothing about the storage.
-      if CancellationSignal.isCurrentCancelled {
-        throw error(.canceled, during: .diagnose)
-      }
+      if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .diagnose) }
       return diagnosis
     }
   }
@@ -123,9 +121,7 @@ extension ItemKey {
   ///
   /// - Returns: The key.
   package static func diagnosisProbe() -> ItemKey {
-    .value(
-      service: "swift-keyring diagnosis",
-      account: .randomToken())
+    .value(service: "swift-keyring diagnosis", account: .randomToken())
   }
 }
 

@@ -4,7 +4,7 @@ extension Set<SecureStorageError.Code> {
   /// The reasons for `FirstAvailableStorage` to skip a storage.
   ///
   /// With one of these failures, it's certain that none of the program's secrets are in the storage, and that
-  /// none can be stored there. The table in the article MachinesWithoutADesktop.md explains each of them. With
+  /// none can be stored there. The table in the article ServersAndContainers.md explains each of them. With
   /// any other failure of a diagnosis, no storage is selected.
   package static let skipReasons: Self = [
     .noSessionBus, .noProvider, .noDefaultCollection, .collectionNotFound, .noStorage,
@@ -19,7 +19,5 @@ extension StorageDiagnosis {
   package var isThere: Bool { failure.map { Self.hindrances.contains($0.code) } ?? true }
 
   /// Indicates whether it's certain that the storage has none of the program's secrets, and can't have any.
-  package var isUnavailable: Bool {
-    failure.map { Set.skipReasons.contains($0.code) } ?? false
-  }
+  package var isUnavailable: Bool { failure.map { Set.skipReasons.contains($0.code) } ?? false }
 }

@@ -20,6 +20,16 @@ package struct Directory: Sendable {
       }
   }
 
+  /// The prefix of the name that a file has until it's complete.
+  package static let temporaryPrefix = ".swift-keyring-"
+
+  /// Returns a path in the directory for a file that isn't complete yet.
+  ///
+  /// - Returns: The path, which no other file has.
+  package func temporaryPath() -> String {
+    "\(path)/\(Self.temporaryPrefix)\(String.randomToken())"
+  }
+
   /// Creates the directory, and those that it's in, if they don't exist.
   ///
   /// Only the owner has access to the new directories. They are on the disk when the method returns.
@@ -40,7 +50,7 @@ package struct Directory: Sendable {
   /// - Throws: `FileFailure` if the directory can't be written to the disk.
   package func sync() throws(FileFailure) {
     do throws(FileFailure) {
-      try OpenFile(path, O_RDONLY | O_DIRECTORY).sync()
+      try OpenFile.directory(path).sync()
     } catch {
       // Some file systems can't do this, and report EINVAL.
       if error.number == EINVAL { return }

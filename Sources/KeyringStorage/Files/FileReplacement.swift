@@ -22,15 +22,17 @@ package final class FileReplacement {
   ///
   /// - Parameters:
   ///   - target: The path of the file to replace, which doesn't need to exist and must not be a link.
-  ///   - temporary: The path of the new file, in the same directory. Nothing may exist there.
+  ///   - temporary: The path of the new file, in the same directory. Nothing may exist there. The default is
+  ///     a new path.
   ///   - content: The new content.
   /// - Throws: `FileFailure` if the new file can't be written.
   package init(
-    of target: String, through temporary: String, with content: UnsafeRawBufferPointer
+    of target: String, through temporary: String? = nil, with content: UnsafeRawBufferPointer
   ) throws(FileFailure) {
+    let temporary = temporary ?? Directory(of: target).temporaryPath()
     (self.target, self.temporary) = (target, temporary)
     do throws(FileFailure) {
-      file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+      file = try OpenFile.new(temporary)
     } catch {
       throw FileFailure("can't be replaced", number: error.number)
     }
@@ -52,8 +54,9 @@ package final class FileReplacement {
   /// - Returns: The file, or `nil` if its name now belongs to another file.
   /// - Throws: `FileFailure` if the file can't be opened.
   package func opened() throws(FileFailure) -> OpenFile? {
-    guard try isInPlace() else { return nil }
-    let found = try OpenFile(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    guard try isInPlace(), let found = try OpenFile.reading(temporary, O_NOFOLLOW) else {
+      return nil
+    }
     return try isFile(found.status()) ? found : nil
   }
 

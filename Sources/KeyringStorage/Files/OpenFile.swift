@@ -45,6 +45,44 @@ package final class OpenFile: Sendable {
     }
   }
 
+  /// Opens a new file for writing.
+  ///
+  /// - Parameter path: The path of the file. Nothing may exist there.
+  /// - Returns: The file.
+  /// - Throws: `FileFailure` if the file can't be created.
+  package static func new(_ path: String) throws(FileFailure) -> OpenFile {
+    try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+  }
+
+  /// Opens a new file for writing, which has no name yet.
+  ///
+  /// If the process is killed, the system removes the file.
+  ///
+  /// - Parameter directory: The directory of the file.
+  /// - Returns: The file, or `nil` if there can't be one, for example because the file system is NFS.
+  package static func unnamed(in directory: Directory) -> OpenFile? {
+    #if canImport(Glibc)
+    // Swift imports O_TMPFILE only under this name.
+    try? OpenFile(directory.path, O_WRONLY | __O_TMPFILE)
+    #elseif canImport(Musl)
+    try? OpenFile(directory.path, O_WRONLY | O_TMPFILE)
+    #else
+    nil
+    #endif
+  }
+
+  /// Opens a directory.
+  ///
+  /// - Parameter path: The path of the directory.
+  /// - Returns: The directory.
+  /// - Throws: `FileFailure` if the directory can't be opened.
+  package static func directory(_ path: String) throws(FileFailure) -> OpenFile {
+    try OpenFile(path, O_RDONLY | O_DIRECTORY)
+  }
+
+  /// Takes over an open file.
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
   deinit { close(descriptor) }
 
   /// Returns the size, owner, permissions and times of the file.

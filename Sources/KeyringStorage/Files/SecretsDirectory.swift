@@ -18,7 +18,7 @@ package final class SecretsDirectory {
   /// - Throws: `FileFailure` if the directory can't be opened.
   package init(_ path: String) throws(FileFailure) {
     self.path = path
-    directory = try OpenFile(path, O_RDONLY | O_DIRECTORY)
+    directory = try OpenFile.directory(path)
   }
 
   /// Returns `true` if a file with a name can be a secret.

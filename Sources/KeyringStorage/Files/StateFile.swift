@@ -45,11 +45,8 @@ package struct StateFile {
   package func write(_ text: String, replacing: Bool) throws(FileFailure) -> Bool {
     let directory = Directory(of: path)
     try directory.make()
-    let name = ".swift-keyring-" + .randomToken()
     let result = Array(text.utf8).withUnsafeBytes { content in
-      Result { () throws(FileFailure) in
-        try FileReplacement(of: path, through: "\(directory.path)/\(name)", with: content)
-      }
+      Result { () throws(FileFailure) in try FileReplacement(of: path, with: content) }
     }
     let replacement = try result.get()
     if replacing {

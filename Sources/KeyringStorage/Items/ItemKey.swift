@@ -22,9 +22,7 @@ public struct ItemKey: Hashable, Sendable {
   ///   - kind: The kind of item.
   ///   - attributes: The parts of the key, by attribute name. A part can't be empty, and a name can't
   ///     contain a colon or a comma.
-  public init(kind: ItemKind, attributes: [String: String]) {
-    name = ItemName(kind, attributes)
-  }
+  public init(kind: ItemKind, attributes: [String: String]) { name = ItemName(kind, attributes) }
 
   /// Returns the key of a password.
   ///
@@ -123,9 +121,7 @@ extension ItemKey {
 
   /// Hashes the kind and the parts.
   @inlinable
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(name.hash)
-  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(name.hash) }
 
   /// Indicates whether a storage has already validated the key, so that others don't have to.
   var isValidated: Bool {
@@ -189,9 +185,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConver
   /// Creates a kind.
   ///
   /// - Parameter rawValue: The name of the kind. It can't contain a colon or a comma.
-  public init(rawValue: String) {
-    self.rawValue = rawValue
-  }
+  public init(rawValue: String) { self.rawValue = rawValue }
 
   /// A password, identified by a service and an account.
   public static let password = ItemKind(rawValue: "password")

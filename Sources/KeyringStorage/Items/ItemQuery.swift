@@ -18,9 +18,7 @@ public struct ItemQuery: Sendable, Equatable {
     /// Creates a set from its bits.
     ///
     /// - Parameter rawValue: The bits.
-    public init(rawValue: Int) {
-      self.rawValue = rawValue
-    }
+    public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// The secret.
     public static let secret = Details(rawValue: 1)
@@ -194,6 +192,12 @@ extension ItemQuery {
     let all = (item.attributes ?? [:]).merging(item.key.attributes) { $1 }
     return attributes.allSatisfy { isSame($0.value, all.value(ofExactly: $0.key)) }
       && Self.contains(created, item.created) && Self.contains(modified, item.modified)
+  }
+
+  /// Returns the newest of some items, up to the limit of the query, with the parts that it asks for.
+  package func newest(of items: [SecureItem]) -> [SecureItem] {
+    items.sorted { ($1.modified ?? .distantPast) < ($0.modified ?? .distantPast) }
+      .prefix(limit ?? .max).map { $0.selecting(details) }
   }
 
   private func isSame(_ wanted: String, _ found: String?) -> Bool {

@@ -117,7 +117,7 @@ extension ItemKey {
     let others = attributes.filter { $0.key != AttributeName.service }
       .sorted { $0.key < $1.key }.map(\.value)
     let label = ([service].compactMap(\.self) + others).joined(separator: ": ")
-    return label.replacingScalars(["/"], by: "-")
+    return label.replacingScalars(by: "-") { $0 == "/" }
   }
 }
 

@@ -3,9 +3,9 @@
 internal import Synchronization
 
 /// An observer of several sources of events, to whom they are one.
-package final class JointObserver<Source: Hashable & Sendable>: Sendable {
+package final class JointObserver: Sendable {
   private let base: @Sendable (StorageEvent) -> Void
-  private let interrupted = Mutex<Set<Source>>([])
+  private let interrupted = Mutex<Set<Int>>([])
 
   package init(_ base: @escaping @Sendable (StorageEvent) -> Void) { self.base = base }
 
@@ -13,7 +13,7 @@ package final class JointObserver<Source: Hashable & Sendable>: Sendable {
   ///
   /// Of the interruptions, the observer sees the first one begin and the last one end. The lock keeps a second
   /// source from calling the observer at the same time.
-  package func report(_ event: StorageEvent, from source: Source) {
+  package func report(_ event: StorageEvent, from source: Int) {
     interrupted.withLock { interrupted in
       let isNews =
         switch event {

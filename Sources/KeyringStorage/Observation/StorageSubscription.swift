@@ -9,9 +9,7 @@ public final class StorageSubscription: Sendable {
   /// Creates a subscription for a storage to return.
   ///
   /// - Parameter onEnd: A closure that is called once, when the subscription ends.
-  public init(onEnd: @escaping @Sendable () -> Void) {
-    self.onEnd = Mutex(onEnd)
-  }
+  public init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = Mutex(onEnd) }
 
   deinit { cancel() }
 

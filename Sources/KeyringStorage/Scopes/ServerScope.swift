@@ -73,13 +73,9 @@ public struct ServerScope: Sendable {
     try storage.removeItems(matching: query)
   }
 
-  var query: ItemQuery {
-    ItemQuery(kind: .internetPassword, attributes: server.attributes)
-  }
+  var query: ItemQuery { ItemQuery(kind: .internetPassword, attributes: server.attributes) }
 
-  func key(_ account: String) -> ItemKey {
-    .internetPassword(server: server, account: account)
-  }
+  func key(_ account: String) -> ItemKey { .internetPassword(server: server, account: account) }
 }
 
 extension SecureStorage {

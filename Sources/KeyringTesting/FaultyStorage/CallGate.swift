@@ -25,14 +25,9 @@ public final class CallGate: Sendable {
   public func open() { opening.settle(()) }
 
   /// Waits until the gate is open, the call is cancelled, or the time is over.
-  func pass(
-    _ operation: SecureStorageError.Operation, _ backendName: String, after limit: Duration? = nil
-  ) async throws(SecureStorageError) {
+  func pass(after limit: Duration? = nil) async -> Waiter.Outcome {
     // A call that was cancelled before it came here doesn't count.
     if !Task.isCancelled { arrival.settle(()) }
-    let outcome = await opening.wait(until: limit.map { .now(plus: $0) })
-    if outcome == .canceled {
-      throw SecureStorageError(.canceled, operation: operation, backendName: backendName)
-    }
+    return await opening.wait(until: limit.map { .now(plus: $0) })
   }
 }

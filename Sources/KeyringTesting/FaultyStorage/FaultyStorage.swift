@@ -130,13 +130,10 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     _ operation: SecureStorageError.Operation, with code: SecureStorageError.Code, number: Int?,
     afterwards: Bool
   ) {
-    let backendName = backendName
-    add(
-      Fault(
-        operation: operation, number: number,
-        effect: .fail(
-          { SecureStorageError(code, operation: $0.operation, backendName: backendName) },
-          afterwards: afterwards)))
+    // The fault must not retain this storage, which has the name of the wrapped one.
+    let effect = Fault.Effect.fail(
+      { [storage] in storage.error(code, during: $0.operation) }, afterwards: afterwards)
+    add(Fault(operation: operation, number: number, effect: effect))
   }
 
   private func add(_ fault: Fault) { state.withLock { $0.faults.append(fault) } }
@@ -181,13 +178,6 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   }
 
   /// Observes the wrapped storage, unless a fault makes the call fail.
-  ///
-  /// - Parameters:
-  ///   - query: The query that selects the items whose changes should be named.
-  ///   - observer: The closure to call with every event.
-  /// - Returns: The subscription.
-  /// - Throws: The error of a fault or of the wrapped storage, or `.notObservable` if the wrapped storage
-  ///   doesn't report changes.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
@@ -204,12 +194,13 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
       return state.faults.indices.compactMap { state.faults[$0].effect(on: call) }
     }
     for effect in effects {
-      switch effect {
-      case .suspend(let gate): try await gate.pass(call.operation, backendName)
-      case .delay(let duration):
-        try await CallGate().pass(call.operation, backendName, after: duration)
-      case .fail: break
-      }
+      let outcome: Waiter.Outcome? =
+        switch effect {
+        case .suspend(let gate): await gate.pass()
+        case .delay(let duration): await CallGate().pass(after: duration)
+        case .fail: nil
+        }
+      if outcome == .canceled { throw error(.canceled, during: call.operation) }
     }
     var failure: SecureStorageError?
     for case .fail(let rule, let afterwards) in effects {

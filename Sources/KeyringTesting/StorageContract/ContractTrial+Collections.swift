@@ -16,10 +16,10 @@ extension ContractTrial {
     let absent = storage.collection(labeled: label)
     try expect(!storage.collections().contains { $0.label == label }, "there is such a collection")
     try expectNothing(in: absent, "an absent collection has items")
-    _ = try expect(.collectionNotFound, of: "saving to an absent collection") {
+    try expect(.collectionNotFound, of: "saving to an absent collection") {
       try absent.setPassword("lost", for: password())
     }
-    _ = try expect(.collectionNotFound, of: "locking an absent collection") { try absent.lock() }
+    try expect(.collectionNotFound, of: "locking an absent collection") { try absent.lock() }
     try expect(!storage.deleteCollection(labeled: label), "an absent collection was deleted")
 
     let collection = try storage.createCollection(labeled: label)
@@ -56,12 +56,12 @@ extension ContractTrial {
     try expect(
       listed == ItemCollection(label: label, isLocked: false, isDefault: false),
       "the collection is listed as \(listed.map { "\($0)" } ?? "nothing")")
-    _ = try expect(.collectionAlreadyExists, of: "making a collection twice") {
+    try expect(.collectionAlreadyExists, of: "making a collection twice") {
       try storage.createCollection(labeled: label)
     }
     try collection.removeItems(matching: .service(service))
     try expectStored("of the first", password(), "after removing all in another collection")
-    _ = try expect(.invalidArgument, of: "making a collection without a label") {
+    try expect(.invalidArgument, of: "making a collection without a label") {
       try storage.createCollection(labeled: "")
     }
   }

@@ -26,7 +26,7 @@ extension ContractTrial {
   }
 
   private func expectLocked(_ action: String, _ body: () throws -> Void) throws {
-    _ = try expect(.locked, of: "\(action) an absent item of a locked storage", body)
+    try expect(.locked, of: "\(action) an absent item of a locked storage", body)
   }
 
   func addingNeverReplaces() throws {

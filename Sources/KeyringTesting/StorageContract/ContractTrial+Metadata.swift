@@ -53,11 +53,9 @@ extension ContractTrial {
     try expect(metadata().label == "Another label", "changing attributes changed the label")
     try expectStored("secret", password(), "after changing the attributes")
 
-    let error = try expect(.invalidArgument, of: "saving a new item without a secret") {
+    try expect(.invalidArgument, "secret", of: "saving a new item without a secret") {
       try storage.save(SecureItem(key: password("new"), label: "label"), mode: .addOrReplace)
     }
-    try expect(
-      error.argument == "secret", "the refused argument is \(error.argument ?? "not named")")
   }
 
   func attributesAreSearchable() throws {

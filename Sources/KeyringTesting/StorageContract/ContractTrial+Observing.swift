@@ -27,10 +27,10 @@ extension ContractTrial {
 
     try save("of another service", .password(service: otherService, account: "account"))
     _ = try secret(key)
-    _ = try expect(.itemAlreadyExists, of: "adding a present item") {
+    try expect(.itemAlreadyExists, of: "adding a present item") {
       try save("x", key, mode: .add)
     }
-    _ = try expect(.itemNotFound, of: "updating an absent item") {
+    try expect(.itemNotFound, of: "updating an absent item") {
       try save("x", password("absent"), mode: .update)
     }
     try storage.remove(password("absent"))

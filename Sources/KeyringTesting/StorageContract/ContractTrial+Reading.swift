@@ -60,7 +60,7 @@ extension ContractTrial {
     for key in [keys[0], password("absent")] {
       try expect(storage.secret(for: key) == nil, "alone a missing secret was read")
     }
-    _ = try expect(.invalidArgument, of: "reading a secret with an empty account") {
+    try expect(.invalidArgument, of: "reading a secret with an empty account") {
       _ = try storage.secret(for: password(""))
     }
   }
@@ -68,7 +68,7 @@ extension ContractTrial {
   func undecodableIsNotMissing() throws {
     let notText = Secret(bytes: [0xFF, 0xFE, 0x00, 0xC0])
     try storage.save(SecureItem(key: password(), secret: notText), mode: .add)
-    _ = try expect(.undecodable, of: "reading bytes as text") {
+    try expect(.undecodable, of: "reading bytes as text") {
       _ = try storage.password(for: password())
     }
     try expect(secret(password()) == notText, "reading an item as another type changed it")
@@ -79,15 +79,15 @@ extension ContractTrial {
     try whileLocked { storage in
       try expect(storage.isLocked(), "a locked storage says that it is not")
       try storage.lock()
-      _ = try expect(.locked, of: "reading a locked item") { _ = try secret(password()) }
-      _ = try expect(.locked, of: "reading a locked secret alone") {
+      try expect(.locked, of: "reading a locked item") { _ = try secret(password()) }
+      try expect(.locked, of: "reading a locked secret alone") {
         _ = try storage.secret(for: password())
       }
-      _ = try expect(.locked, of: "finding a locked item") {
+      try expect(.locked, of: "finding a locked item") {
         _ = try storage.items(matching: .service(service, details: .metadata))
       }
-      _ = try expect(.locked, of: "saving over a locked item") { try save("other", password()) }
-      _ = try expect(.locked, of: "adding to a locked storage") {
+      try expect(.locked, of: "saving over a locked item") { try save("other", password()) }
+      try expect(.locked, of: "adding to a locked storage") {
         try save("other", password("another"))
       }
       let exists: Bool

@@ -57,10 +57,8 @@ extension ContractTrial {
   private func expectRefusal(
     _ argument: String, _ action: String, _ body: () throws -> Void
   ) throws {
-    let error = try expect(.invalidArgument, of: "\(action) with a bad \(argument)", body)
-    try expect(
-      error.argument == argument,
-      "\(action) with a bad \(argument) named \(error.argument ?? "no argument")")
+    let error = try expect(
+      .invalidArgument, argument, of: "\(action) with a bad \(argument)", body)
     try expect(
       error.message.contains(argument), "the message does not name \(argument): \(error.message)")
   }

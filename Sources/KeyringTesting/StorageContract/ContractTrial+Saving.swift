@@ -19,14 +19,14 @@ extension ContractTrial {
 
   func addRefusesPresent() throws {
     try save("first", password(), mode: .add)
-    _ = try expect(.itemAlreadyExists, of: "adding a present item") {
+    try expect(.itemAlreadyExists, of: "adding a present item") {
       try save("second", password(), mode: .add)
     }
     try expectStored("first", password(), "after a refused addition")
   }
 
   func updateRefusesAbsent() throws {
-    _ = try expect(.itemNotFound, of: "updating an absent item") {
+    try expect(.itemNotFound, of: "updating an absent item") {
       try save("first", password(), mode: .update)
     }
     try expect(!storage.exists(password()), "a refused update made an item")

@@ -56,13 +56,19 @@ struct ContractTrial: Sendable {
     if !condition { throw violation(otherwise()) }
   }
 
+  /// Expects an error with a code and, if there is one, the name of the refused argument.
+  @discardableResult
   func expect(
-    _ code: SecureStorageError.Code, of action: String, _ body: () throws -> Void
+    _ code: SecureStorageError.Code, _ argument: String? = nil, of action: String,
+    _ body: () throws -> Void
   ) throws -> SecureStorageError {
     do {
       try body()
     } catch let error as SecureStorageError {
       try expect(error.code == code, "\(action) threw \(error.code) instead of \(code)")
+      try expect(
+        argument == nil || error.argument == argument,
+        "\(action) named \(error.argument ?? "no argument") instead of \(argument ?? "none")")
       return error
     }
     throw violation("\(action) succeeded instead of throwing \(code)")

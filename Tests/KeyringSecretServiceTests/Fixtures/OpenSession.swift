@@ -22,13 +22,6 @@ extension SecretSession {
       try await self.send(messages, until: deadline)
     }
   }
-
-  /// Returns the unique name of the program that owns a name on the bus, or `nil` if none does.
-  func owner(of name: String, until deadline: Deadline) throws(DBusError) -> String? {
-    try CallLoop.runToEnd { () async throws(DBusError) in
-      try await self.owner(of: name, until: deadline)
-    }
-  }
 }
 
 extension PrivateBus {

@@ -234,7 +234,7 @@ private final class FlickeringStorage: BlockingStorage {
     allHaveAsked.wait()
     allHaveAsked.signal()
     if number % 2 == 0 { return [] }
-    throw SecureStorageError(.noProvider, operation: .read, backendName: backendName)
+    throw error(.noProvider, during: .read)
   }
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}

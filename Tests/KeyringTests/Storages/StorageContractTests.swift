@@ -125,7 +125,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
 
   func lock() throws(SecureStorageError) {
     if fault == .locksOnlyOnce, try base.isLocked() {
-      throw SecureStorageError(.other, operation: .lock, backendName: "FaultyStorage")
+      throw error(.other, during: .lock)
     }
     try base.lock()
   }

@@ -105,7 +105,7 @@ private struct FillingStorage: BlockingStorage {
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     if item.key == keyWithoutRoom {
-      throw SecureStorageError(.other, operation: .save, backendName: backendName)
+      throw error(.other, during: .save)
     }
     try storage.save(item, mode: mode)
   }

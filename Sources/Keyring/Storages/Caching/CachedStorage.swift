@@ -173,9 +173,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
 
 extension CachedStorage: LockableStorage where Base: LockableStorage {
   /// Locks the wrapped storage and empties the cache.
-  public func lock() throws(SecureStorageError) {
-    try cache.whileWriting(nil, base.lock())
-  }
+  public func lock() throws(SecureStorageError) { try cache.whileWriting(nil, base.lock()) }
 
   /// Unlocks the wrapped storage.
   public func unlock() throws(SecureStorageError) { try base.unlock() }

@@ -33,9 +33,7 @@ final class ItemCache: Sendable {
     /// Indicates whether a task waits for an entry to expire.
     var isExpiring = false
 
-    var isObserved: Bool {
-      if case .active = observation { isConnected } else { false }
-    }
+    var isObserved: Bool { if case .active = observation { isConnected } else { false } }
 
     mutating func forget(_ key: ItemKey?) {
       guard let key else {
@@ -58,9 +56,7 @@ final class ItemCache: Sendable {
       }
     }
 
-    func isWritten(_ key: ItemKey) -> Bool {
-      writes.contains { $0.map(key.mayShareItem) ?? true }
-    }
+    func isWritten(_ key: ItemKey) -> Bool { writes.contains { $0.map(key.mayShareItem) ?? true } }
   }
 
   /// The maximum number of entries.

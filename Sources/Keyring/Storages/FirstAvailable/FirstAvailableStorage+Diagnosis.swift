@@ -16,13 +16,6 @@ extension FirstAvailableStorage {
   }
 
   /// Finds out whether each of the storages works here, and which of them is selected.
-  ///
-  /// If no storage is selected yet, this doesn't make the selection.
-  ///
-  /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
-  ///   selected storage.
-  /// - Returns: The findings of all storages, and the failure of the selected one.
-  /// - Throws: `.canceled` if the task is cancelled.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {

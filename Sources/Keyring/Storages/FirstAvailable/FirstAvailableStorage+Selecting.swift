@@ -97,6 +97,7 @@ extension FirstAvailableStorage {
     of remembered: RememberedSelection, _ operation: SecureStorageError.Operation
   ) throws(SecureStorageError) -> Int {
     if let index = names.firstIndex(of: remembered.name) { return index }
+    // The error is about the remembered storage, which `error(_:during:)` wouldn't name.
     throw SecureStorageError(
       .selectedStorageMissing, operation: operation, backendName: remembered.name,
       message: """
@@ -107,6 +108,7 @@ extension FirstAvailableStorage {
   private func missing(
     _ diagnosis: StorageDiagnosis, _ operation: SecureStorageError.Operation
   ) -> SecureStorageError {
+    // The error is about the remembered storage, which `error(_:during:)` wouldn't name.
     SecureStorageError(
       .selectedStorageMissing, operation: operation, backendName: diagnosis.storage,
       message: """
@@ -130,6 +132,7 @@ extension FirstAvailableStorage {
     }
     let reasons = failures.map { "\($0.name): \($0.failure.message)" }
     let suggestions = failures.map { "\($0.name): \($0.failure.recoverySuggestion ?? "")" }
+    // `error(_:during:)` would name the storage that another thread may have selected.
     return SecureStorageError(
       .noStorage, operation: operation, backendName: "FirstAvailableStorage",
       message: (["No storage can be used here."] + reasons).joined(separator: " "),

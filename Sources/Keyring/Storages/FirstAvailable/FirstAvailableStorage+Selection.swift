@@ -69,6 +69,7 @@ extension FirstAvailableStorage {
   ///   remember the selection, or another error if it can't be remembered.
   public func select(_ index: Int) throws(SecureStorageError) {
     guard storages.indices.contains(index) else {
+      // `error(_:during:)` would name the storage that was selected before.
       throw SecureStorageError(
         .invalidArgument, operation: .save, backendName: "FirstAvailableStorage",
         message: "There is no storage \(index) in the list.",

@@ -150,9 +150,7 @@ struct RememberedSelection: Equatable, Sendable {
 
   var text: String { name + "\n" + (isForGood ? Self.mark + "\n" : "") }
 
-  init(name: String, isForGood: Bool = false) {
-    (self.name, self.isForGood) = (name, isForGood)
-  }
+  init(name: String, isForGood: Bool = false) { (self.name, self.isForGood) = (name, isForGood) }
 
   /// Reads the text of a file, or returns `nil` if it isn't a selection.
   init?(_ text: String) {

@@ -30,7 +30,8 @@ enum UserDirectory {
     // The specification says to ignore a path that isn't absolute.
     let path = variable(own).flatMap { $0.hasPrefix("/") ? $0 : nil }
     guard let directory = path ?? home(variable).map({ "\($0)/\(inHome)" }) else { return nil }
-    return "\(directory)/swift-keyring/\(name.replacingScalars(["/", "\0"], by: "-")).\(suffix)"
+    let file = name.replacingScalars(by: "-") { $0 == "/" || $0 == "\0" }
+    return "\(directory)/swift-keyring/\(file).\(suffix)"
   }
 
   /// Returns the home, if it belongs to this user.

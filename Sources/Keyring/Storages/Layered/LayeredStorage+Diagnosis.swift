@@ -4,20 +4,11 @@ public import KeyringStorage
 
 extension LayeredStorage {
   /// Finds out whether each of the layers works here.
-  ///
-  /// - Parameter writing: If `true`, the check stores an item in the writing layer, reads it, and removes it
-  ///   again.
-  /// - Returns: The findings of all layers, and the failure that saving would have.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     diagnosisToEnd(writing: writing, "layers", of: backendName)
   }
 
-  /// Finds out whether each of the layers works here, and suspends the task while it waits.
-  ///
-  /// - Parameter writing: If `true`, the check stores an item in the writing layer, reads it, and removes it
-  ///   again.
-  /// - Returns: The findings of all layers, and the failure that saving would have.
-  /// - Throws: `.canceled` if the task is cancelled.
+  /// Finds out whether each of the layers works here.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFoundation
 public import KeyringStorage
 
 /// A storage that reads each item from the first of several storages that has it, and writes to one of them.
@@ -71,17 +70,12 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
 
   // MARK: - Reading
 
-  /// Finds items in all layers, newest first.
-  ///
-  /// - Parameter query: The conditions for the items, and the parts to fetch.
-  /// - Returns: The items, each from the first layer that has an item with its key.
-  /// - Throws: The error of a layer that isn't skipped.
+  /// Finds items in all layers, newest first, each in the first layer that has an item with its key.
   public func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {
     if let key = query.key, query == .key(key, details: query.details) {
-      return try await itemsWithoutBlocking(for: [key], details: query.details)[key].map { [$0] }
-        ?? []
+      return try await itemsWithoutBlocking(for: [key], details: query.details).map(\.value)
     }
     try validate(query, for: .read)
     var complete = query
@@ -95,24 +89,15 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
         try await storage.items(matching: complete)
       }
       // An item of an earlier layer hides these even if it doesn't match the query.
-      let keys = items.map(\.key)
-      let hidden =
-        query.allowsUnlocking
-        ? try await self.items(for: keys, details: [], in: layers.prefix(index))
-        : try await itemsWithoutUnlocking(for: keys, in: layers.prefix(index))
+      let hidden = try await self.items(
+        for: items.map(\.key), details: [], in: layers.prefix(index),
+        unlocking: query.allowsUnlocking)
       found += items.filter { hidden[$0.key] == nil }
     }
-    return found.sorted { ($1.modified ?? .distantPast) < ($0.modified ?? .distantPast) }
-      .prefix(query.limit ?? .max).map { $0.selecting(query.details) }
+    return query.newest(of: found)
   }
 
   /// Finds the items stored under keys, each in the first layer that has it.
-  ///
-  /// - Parameters:
-  ///   - keys: The keys to look for.
-  ///   - details: The parts of the items to fetch.
-  /// - Returns: The items that were found, by key.
-  /// - Throws: The error of a layer that isn't skipped.
   public func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -120,31 +105,22 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
     return try await items(for: keys, details: details, in: layers[...])
   }
 
-  /// Finds the items stored under keys, without unlocking any layer.
-  private func itemsWithoutUnlocking(
-    for keys: [ItemKey], in layers: ArraySlice<Layer>
-  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    var found: [ItemKey: SecureItem] = [:]
-    for key in keys {
-      let query = ItemQuery(key: key, details: [], allowsUnlocking: false)
-      for layer in layers where found[key] == nil {
-        found[key] = try await layer.answer(nil) { (storage) async throws(SecureStorageError) in
-          try await storage.items(matching: query).first
-        }
-      }
-    }
-    return found
-  }
-
   private func items(
-    for keys: [ItemKey], details: ItemQuery.Details, in layers: ArraySlice<Layer>
+    for keys: [ItemKey], details: ItemQuery.Details, in layers: ArraySlice<Layer>,
+    unlocking allowsUnlocking: Bool = true
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     var found: [ItemKey: SecureItem] = [:]
     var missing = keys
     for layer in layers where !missing.isEmpty {
       let items = try await layer.answer([:]) {
-        [missing] (storage) async throws(SecureStorageError) in
-        try await storage.items(for: missing, details: details)
+        [missing] (storage) async throws(SecureStorageError) -> [ItemKey: SecureItem] in
+        if allowsUnlocking { return try await storage.items(for: missing, details: details) }
+        var items: [ItemKey: SecureItem] = [:]
+        for key in missing {
+          let query = ItemQuery(key: key, details: details, allowsUnlocking: false)
+          items[key] = try await storage.items(matching: query).first
+        }
+        return items
       }
       found.merge(items) { $1 }
       missing.removeAll { items[$0] != nil }
@@ -153,10 +129,6 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
   }
 
   /// Returns the name of the layer that has an item.
-  ///
-  /// - Parameter key: The key of the item.
-  /// - Returns: The name of the storage that the item is in, or `nil` if no layer has it.
-  /// - Throws: The error of a layer that isn't skipped.
   public func originWithoutBlocking(of key: ItemKey) async throws(SecureStorageError) -> String? {
     try validate(key, for: .read)
     for layer in layers {
@@ -187,7 +159,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    let joint = JointObserver<Int>(observer)
+    let joint = JointObserver(observer)
     var subscriptions: [StorageSubscription] = []
     for (index, layer) in layers.enumerated() where layer.isObserved {
       let storage = try layer.storage.observable()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringFoundation
 public import KeyringStorage
 
 /// A read-only storage of the secrets that a service receives as files in a directory.
@@ -62,15 +61,10 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
     let directory = try open()
     let items =
       if let key = query.key { try item(key, in: directory) } else { try all(query, in: directory) }
-    return items.filter(query.matches)
-      .sorted { ($1.modified ?? .distantPast) < ($0.modified ?? .distantPast) }
-      .prefix(query.limit ?? .max).map { $0.selecting(query.details) }
+    return query.newest(of: items.filter(query.matches))
   }
 
   /// Finds out whether there is a directory, and which files are in it.
-  ///
-  /// - Parameter writing: Has no effect, because nothing can be written.
-  /// - Returns: The findings. The failure is `.noStorage` if there is no directory, or no file in it.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {

@@ -37,7 +37,7 @@ import Testing
   }
 
   private var error: SecureStorageError {
-    SecureStorageError(.userCanceled, operation: .remove, backendName: storage.backendName)
+    storage.error(.userCanceled, during: .remove)
   }
 
   @Test func `a call waits at a gate`() async throws {

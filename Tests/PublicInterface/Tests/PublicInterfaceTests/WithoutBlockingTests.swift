@@ -293,7 +293,7 @@ private struct HeldStorage: BlockingStorage {
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     gates.pass()
     if CancellationSignal.current?.isCancelled == true {
-      throw SecureStorageError(.canceled, operation: .read, backendName: backendName)
+      throw error(.canceled, during: .read)
     }
     return []
   }

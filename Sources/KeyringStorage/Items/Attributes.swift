@@ -63,3 +63,57 @@ package enum AttributeName {
     reserved.contains(name) || name.hasPrefix("gkr:compat:")
   }
 }
+
+extension [String: String] {
+  /// Returns `true` if two sets of attributes have the same names and values, byte for byte.
+  ///
+  /// - Parameter other: The other attributes.
+  /// - Returns: `true` if the names and values are the same.
+  package func hasSameBytes(_ other: [String: String]) -> Bool {
+    count == other.count && isContained(in: other)
+  }
+
+  /// Returns `true` if other attributes include all of these names and values, byte for byte.
+  ///
+  /// - Parameter other: The other attributes.
+  /// - Returns: `true` if they include all of these.
+  package func isContained(in other: [String: String]) -> Bool {
+    allSatisfy { name, value in other.value(ofExactly: name)?.hasSameBytes(value) ?? false }
+  }
+
+  /// Returns the value of the attribute with exactly this name.
+  ///
+  /// - Parameter name: The name of the attribute.
+  /// - Returns: The value, or `nil` if there is none. A name that looks the same but has other bytes
+  ///   doesn't count.
+  package func value(ofExactly name: String) -> String? {
+    index(forKey: name).flatMap { self[$0].key.hasSameBytes(name) ? self[$0].value : nil }
+  }
+}
+
+extension InternetServer {
+  /// The parts as attributes of the schema org.gnome.keyring.NetworkPassword.
+  package var attributes: [String: String] {
+    [
+      (AttributeName.server, host),
+      (AttributeName.port, port.map { String($0) }),
+      (AttributeName.object, path),
+      (AttributeName.domain, securityDomain),
+      (AttributeName.protocol, `protocol`?.rawValue),
+      (AttributeName.authenticationType, authenticationType?.rawValue),
+    ].reduce(into: [:]) { $0[$1.0] = $1.1 }
+  }
+
+  /// Creates a server from attributes, or `nil` if they name no host.
+  init?(attributes: [String: String]) {
+    guard let host = attributes[AttributeName.server] else { return nil }
+    self.init(
+      host,
+      port: attributes[AttributeName.port].flatMap(UInt16.init),
+      path: attributes[AttributeName.object],
+      securityDomain: attributes[AttributeName.domain],
+      protocol: attributes[AttributeName.protocol].map(InternetProtocol.init(rawValue:)),
+      authenticationType: attributes[AttributeName.authenticationType].map(
+        AuthenticationType.init(rawValue:)))
+  }
+}

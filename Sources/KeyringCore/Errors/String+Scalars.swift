@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension String {
+  /// The text as a single line that's safe to print to a terminal.
+  ///
+  /// Labels can come from other programs. They may contain line breaks, escape sequences, and characters
+  /// that change the direction of writing.
+  package var inOneLine: String {
+    if utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return self }
+    return replacingScalars(by: " ") { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator: true
+      default: scalar.properties.isBidiControl
+      }
+    }
+  }
+
+  /// Returns the text with some of its scalars replaced.
+  ///
+  /// A slash with a combining mark is another character than a slash, but has the same scalar. "\r\n" is a
+  /// single character.
+  package func replacingScalars(
+    by other: Unicode.Scalar, where isReplaced: (Unicode.Scalar) -> Bool
+  ) -> String {
+    String(UnicodeScalarView(unicodeScalars.map { isReplaced($0) ? other : $0 }))
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A type that finds parts of a text by their positions.
+protocol TextScanner {
+  /// The bytes that separate parts.
+  static var blanks: [UInt8] { get }
+  var bytes: UnsafeRawBufferPointer { get }
+}
+
+extension TextScanner {
+  /// The start of the text, after a byte order mark, which stays in the file.
+  var start: Int { bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
+
+  func byte(at position: Int) -> UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  func isBlank(_ byte: UInt8) -> Bool { Self.blanks.contains(byte) }
+
+  func pastBlanks(from start: Int) -> Int {
+    var position = start
+    while let byte = byte(at: position), isBlank(byte) { position += 1 }
+    return position
+  }
+
+  /// Returns the position of the quote that ends a text, or `nil` if there is none.
+  func closing(_ quote: UInt8, from start: Int) -> Int? {
+    var position = start
+    while let byte = byte(at: position) {
+      if byte == quote { return position }
+      // A backslash escapes only between double quotes.
+      position += byte == UInt8(ascii: "\\") && quote == UInt8(ascii: "\"") ? 2 : 1
+    }
+    return nil
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension Operation {
+  /// Returns the object that a method has created, at once or after the user's answer to its prompt.
+  ///
+  /// - Parameters:
+  ///   - answer: The answer of the method: the object, or "/" and a prompt.
+  ///   - kind: A word for the object.
+  /// - Returns: The object.
+  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  func created(_ answer: Variant, _ kind: String) async throws(SecureStorageError) -> ObjectPath {
+    let path = ObjectPath(answer.child(0).text)
+    guard path.isNone else { return path }
+    let result = try await self.answer(to: ObjectPath(answer.child(1).text))
+    guard result.isOfType("o") else { throw unexpectedAnswer("no \(kind)") }
+    return ObjectPath(result.text)
+  }
+
+  /// Shows the prompt in a method's answer and waits for the user's answer, if there is one.
+  func finish(_ prompt: Variant) async throws(SecureStorageError) {
+    let prompt = ObjectPath(prompt.text)
+    if !prompt.isNone { _ = try await answer(to: prompt) }
+  }
+
+  /// Shows a prompt and waits for the user's answer, if asking is allowed.
+  ///
+  /// - Parameter prompt: The prompt in a method's answer.
+  /// - Returns: The result that the method would have given without a prompt.
+  /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
+  func answer(to prompt: ObjectPath) async throws(SecureStorageError) -> Variant {
+    if let result = try await answer(toExisting: prompt) { return result }
+    throw unexpectedAnswer("a prompt that doesn't exist")
+  }
+
+  /// Shows a prompt and waits for the user's answer, or returns `nil` if there is no such prompt.
+  ///
+  /// The prompt may never have existed, or may be gone. The default end is that of a new prompt.
+  func answer(
+    toExisting prompt: ObjectPath, until end: Deadline? = nil
+  ) async throws(SecureStorageError) -> Variant? {
+    guard options.interaction == .allowed else {
+      throw failure(
+        .locked, "The keyring needs to ask the user, but this storage doesn't allow prompts.")
+    }
+    let noUserWasAsked: Bool
+    do throws(DBusError) {
+      let outcome = try await asking { () async throws(DBusError) in
+        try await session.show(prompt, until: end ?? Deadline(after: options.promptTimeout))
+      }
+      switch outcome {
+      case .completed(let result): return result
+      case .dismissed: noUserWasAsked = try await session.isPrompterMissing(until: deadline)
+      case nil: return nil
+      }
+    } catch {
+      throw questionFailure(error)
+    }
+    if noUserWasAsked {
+      throw failure(
+        .locked, "The keyring needs to ask the user, but no program shows its prompt.",
+        recoverySuggestion: Provider.withoutPrompter)
+    }
+    throw failure(.userCanceled)
+  }
+
+  /// Returns the error for a failure while waiting for the user's answer.
+  func questionFailure(_ cause: DBusError) -> SecureStorageError {
+    let isLate = cause.codeWhileCalling == .timedOut
+    return failure(cause, isLate ? "The keyring's prompt wasn't answered in time." : nil)
+  }
+
+  /// Runs a closure that takes the user's time, which doesn't count.
+  func asking<Result>(
+    _ body: () async throws(DBusError) -> Result
+  ) async throws(DBusError) -> Result {
+    whenAsking(true)
+    let pause = Deadline.Pause()
+    defer {
+      deadline.add(pause)
+      whenAsking(false)
+    }
+    return try await body()
+  }
+}
+#endif

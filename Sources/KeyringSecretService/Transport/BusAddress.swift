@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+internal import CLibSecret
+internal import KeyringLibc
+
+/// The address of a bus, with the details for messages to people: the socket and its owner.
+struct BusAddress {
+  let text: String
+
+  /// The path of the socket in the file system, or `nil` if the address names none.
+  var socket: String? {
+    guard text.hasPrefix("unix:") else { return nil }
+    let parts = text.dropFirst("unix:".count).split(whereSeparator: { $0 == "," || $0 == ";" })
+    return parts.first { $0.hasPrefix("path=") }.map { String($0.dropFirst("path=".count)) }
+  }
+
+  /// The ID of the socket's owner, or `nil` if it's unknown or the user that this program runs as.
+  ///
+  /// A bus accepts only its own user.
+  var foreignOwner: UInt32? {
+    guard let socket, let owner = Self.owner(of: socket), owner != geteuid() else { return nil }
+    return owner
+  }
+
+  /// Returns the ID of a file's owner, or `nil` if there is no such file.
+  private static func owner(of path: String) -> UInt32? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_uid : nil
+  }
+
+  /// Returns the address of the session bus.
+  ///
+  /// It's in `DBUS_SESSION_BUS_ADDRESS`, or leads to the socket `bus` in `XDG_RUNTIME_DIR`. If there is
+  /// neither, GLib would run `dbus-launch` on an X display. That starts a bus, which would have no keyring.
+  static func ofSession() throws(DBusError) -> BusAddress {
+    let directory = g_getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+    let isKnown =
+      g_getenv("DBUS_SESSION_BUS_ADDRESS") != nil
+      || directory.flatMap { owner(of: $0 + "/bus") } == geteuid()
+    guard isKnown else { throw .noAddress }
+    let address = try DBusError.check {
+      g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, &$0)
+    }
+    defer { g_free(address) }
+    return BusAddress(text: String(cString: address))
+  }
+}
+#endif

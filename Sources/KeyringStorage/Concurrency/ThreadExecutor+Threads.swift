@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringLibc
+
+#if os(Linux)
+internal import CLinux
+#endif
+
+extension ThreadExecutor {
+  /// Starts a thread of the library's own, outside Dispatch and the cooperative thread pool.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the thread, of at most 15 bytes.
+  ///   - body: The closure that the thread runs.
+  /// - Returns: `true` if the system started the thread.
+  package static func startThread(
+    named name: String, _ body: @escaping @Sendable () -> Void
+  ) -> Bool {
+    let data = Unmanaged.passRetained(ThreadBody(name: name, run: body)).toOpaque()
+    #if canImport(Darwin)
+    var thread: pthread_t?
+    #else
+    var thread = pthread_t()
+    #endif
+    let status = pthread_create(
+      &thread, nil,
+      { data in
+        ThreadBody.run(data)
+        return nil
+      }, data)
+    guard status == 0 else {
+      Unmanaged<ThreadBody>.fromOpaque(data).release()
+      return false
+    }
+    #if canImport(Darwin)
+    if let thread { pthread_detach(thread) }
+    #else
+    pthread_detach(thread)
+    #endif
+    return true
+  }
+}
+
+private final class ThreadBody: Sendable {
+  private let name: String
+  private let run: @Sendable () -> Void
+
+  init(name: String, run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
+
+  static func run(_ data: UnsafeMutableRawPointer?) {
+    guard let data else { return }
+    let body = Unmanaged<ThreadBody>.fromOpaque(data).takeRetainedValue()
+    #if canImport(Darwin)
+    pthread_setname_np(body.name)
+    #elseif os(Linux)
+    swift_keyring_name_this_thread(body.name)
+    #endif
+    body.run()
+  }
+}
