@@ -18,12 +18,12 @@ struct ClientTests {
     func send(
       _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
       until moment: Int64
-    ) async throws(EtcdFailure) -> [UInt8] {
+    ) async throws(EtcdFailure) -> EtcdReply {
       if path == silentPath {
         _ = await Waiter.wait(until: moment) { _ in }
         throw EtcdFailure(cause: .timedOut, hasDoubt: true)
       }
-      return Array(#"{"token":"a"}"#.utf8)
+      return EtcdReply(body: Array(#"{"token":"a"}"#.utf8))
     }
 
     func stream(
@@ -53,8 +53,10 @@ struct ClientTests {
     func send(
       _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
       until moment: Int64
-    ) async throws(EtcdFailure) -> [UInt8] {
-      if path == "/v3/auth/authenticate" { return Array(#"{"token":"a"}"#.utf8) }
+    ) async throws(EtcdFailure) -> EtcdReply {
+      if path == "/v3/auth/authenticate" {
+        return EtcdReply(body: Array(#"{"token":"a"}"#.utf8))
+      }
       let isRefused = refusals.withLock { count in
         count -= 1
         return count >= 0
@@ -63,7 +65,7 @@ struct ClientTests {
         throw EtcdFailure(
           cause: .refused(GatewayError(code: 3, message: "revision of auth store is old")))
       }
-      return Array(#"{"header":{}}"#.utf8)
+      return EtcdReply(body: Array(#"{"header":{}}"#.utf8))
     }
 
     func stream(
@@ -95,14 +97,14 @@ struct ClientTests {
     func send(
       _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
       until moment: Int64
-    ) async throws(EtcdFailure) -> [UInt8] {
+    ) async throws(EtcdFailure) -> EtcdReply {
       let isFrozen = frozen.withLock { frozen in
         frozen = frozen ?? endpoint.description
         return frozen == endpoint.description
       }
       guard isFrozen else {
-        return Array(
-          (path == "/v3/auth/authenticate" ? #"{"token":"a"}"# : #"{"header":{}}"#).utf8)
+        let body = path == "/v3/auth/authenticate" ? #"{"token":"a"}"# : #"{"header":{}}"#
+        return EtcdReply(body: Array(body.utf8))
       }
       lostCount.add(1, ordering: .relaxed)
       _ = await Waiter.wait(until: moment) { _ in }

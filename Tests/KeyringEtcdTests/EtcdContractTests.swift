@@ -35,6 +35,22 @@ import Testing
     #expect(try await other.items(matching: ItemQuery()).count == 2)
   }
 
+  @Test func `a hundred items are read in one transaction`() async throws {
+    let cluster = try Cluster.shared.get()
+    let other = try await cluster.newStorage()
+    let keys = (0..<100).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await other.setPassword(key.account, for: key) }
+    let transport = FaultyTransport(try cluster.transport())
+    let storage = cluster.storage(like: other, transport)
+    // The first read also reads the keys of the namespace.
+    #expect(try await storage.password(for: keys[0]) == keys[0].account)
+    let (requests, transactions) = (transport.count, transport.count(of: "/v3/kv/txn"))
+    let items = try await storage.items(for: keys, details: .secret)
+    #expect(keys.allSatisfy { items[$0]?.secret?.text == $0.account })
+    #expect(transport.count == requests + 1)
+    #expect(transport.count(of: "/v3/kv/txn") == transactions + 1)
+  }
+
   @Test func `items that are large are read in small pages`() async throws {
     let cluster = try Cluster.shared.get()
     let other = try await cluster.newStorage()

@@ -93,6 +93,19 @@ struct MessageTests {
     #expect((Namespace(name) != nil) == isValid)
   }
 
+  @Test func `the clocks of a node and of this machine differ by the least possible time`() throws {
+    let reply = EtcdReply(body: [], date: "Tue, 24 Nov 2026 19:41:06 GMT")
+    let time = try Date("2026-11-24T19:41:06Z", strategy: .iso8601)
+    #expect(reply.clockLead(from: time, to: time + 2) == 0)
+    // The date has no fraction of its second.
+    #expect(reply.clockLead(from: time + 0.9, to: time + 0.9) == 0)
+    #expect(reply.clockLead(from: time - 12, to: time - 10) == 10)
+    #expect(reply.clockLead(from: time + 11, to: time + 13) == -10)
+    for date in [nil, "yesterday", "Tue, 24 Non 2026 19:41:06 GMT"] {
+      #expect(EtcdReply(body: [], date: date).clockLead(from: time, to: time) == 0)
+    }
+  }
+
   @Test(arguments: ["9223372036854775807", "-1", "-9223372036854775808", "99999999999999999999"])
   func `a revision without a next one is refused`(number: String) {
     for json in ["\"\(number)\"", number] {

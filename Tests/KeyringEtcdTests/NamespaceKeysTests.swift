@@ -19,7 +19,7 @@ import Testing
   private let second = ItemKey.password(service: "service", account: "second")
 
   init() async throws {
-    cluster = try Cluster.shared.get()
+    cluster = try await Cluster.sharedWithUsers.value
     storage = try await cluster.newStorage()
     namespace = try #require(Namespace(storage.fleet.settings.namespace))
     try await storage.setPassword("first", for: key)

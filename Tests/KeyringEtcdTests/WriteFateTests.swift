@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd && os(Linux)
+import Foundation
 import Keyring
 import KeyringStorage
 import Synchronization
@@ -37,6 +38,27 @@ import Testing
     transport.fail(.replyLost)
     #expect(try await storage.remove(key))
     #expect(try await other.password(for: key) == nil)
+  }
+
+  @Test func `a creation of a namespace whose reply is lost succeeds once`() async throws {
+    let new = cluster.storage("test-\(UUID().uuidString)")
+    transport.fail(.replyLost)
+    #expect(try await cluster.storage(like: new, transport).initialize())
+    #expect(try await new.initialize() == false)
+  }
+
+  @Test func `a namespace that an author finds missing after a doubt isn't created later`()
+    async throws
+  {
+    let new = cluster.storage("test-\(UUID().uuidString)")
+    let author = cluster.storage(like: new, transport, timeout: .seconds(2))
+    transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
+    await expect(.connectionLost) { try await author.initialize() }
+    transport.fail()
+    await expect(.noStorage) { _ = try await author.password(for: key) }
+    #expect(await transport.release().count == 1)
+    await expect(.noStorage) { _ = try await author.password(for: key) }
+    #expect(try await author.initialize())
   }
 
   @Test func `a write of an item that this process doesn't know reads it first`() async throws {

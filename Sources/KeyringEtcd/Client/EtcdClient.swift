@@ -94,7 +94,7 @@ final class EtcdClient: Sendable {
         let reply = try await transport.send(
           path, body, to: endpoints[index], token: token,
           until: min(moment, ThreadExecutor.now + time))
-        return Answer(reply: try Self.decode(reply), hasDoubt: hasDoubt)
+        return Answer(reply: try Self.decode(reply.body), hasDoubt: hasDoubt)
       } catch {
         hasDoubt = hasDoubt || error.hasDoubt
         misfits = error.cause.isOfSetup ? misfits + 1 : 0
@@ -129,29 +129,55 @@ final class EtcdClient: Sendable {
 
   // MARK: - Diagnosis
 
-  /// A node, and its answer.
+  /// A node, and its answers.
   struct Node: Sendable {
     let endpoint: EtcdEndpoint
     let status: Result<StatusReply, EtcdFailure>
+    /// The seconds by which its clock is ahead of that of this machine, at least, or negative if it's behind.
+    var clockLead: TimeInterval = 0
+    /// Indicates whether it refuses requests of the size that was asked about.
+    var refusesSize = false
   }
 
   /// Asks each node for its state.
-  func nodes() async -> [Node] {
+  ///
+  /// - Parameter size: The number of bytes of the largest request that the nodes have to accept.
+  /// - Returns: The nodes with their answers.
+  func nodes(accepting size: Int) async -> [Node] {
     var nodes: [Node] = []
+    let largest = Self.encode(Transaction.sizeProbe(for: size))
     for (index, endpoint) in endpoints.enumerated() {
       do throws(EtcdFailure) {
         let token = try await currentToken(
           from: index, within: Self.patience, until: .now(plus: .seconds(5)))
+        let start = Date()
         let reply = try await transport.send(
           "/v3/maintenance/status", Array("{}".utf8), to: endpoint, token: token,
           // A slow node isn't one that is gone.
           until: ThreadExecutor.now + 3 * Self.patience)
-        nodes.append(Node(endpoint: endpoint, status: .success(try Self.decode(reply))))
+        var node = Node(endpoint: endpoint, status: .success(try Self.decode(reply.body)))
+        node.clockLead = reply.clockLead(from: start, to: Date())
+        node.refusesSize = await refusesSize(of: largest, endpoint, token)
+        nodes.append(node)
       } catch {
         nodes.append(Node(endpoint: endpoint, status: .failure(error)))
       }
     }
     return nodes
+  }
+
+  /// Returns `true` if a node refuses a request because of its size.
+  private func refusesSize(
+    of body: [UInt8], _ endpoint: EtcdEndpoint, _ token: String?
+  ) async -> Bool {
+    do throws(EtcdFailure) {
+      _ = try await transport.send(
+        "/v3/kv/txn", body, to: endpoint, token: token,
+        until: ThreadExecutor.now + 3 * Self.patience)
+      return false
+    } catch {
+      return error.refusal?.isTooLarge == true
+    }
   }
 
   // MARK: - Watching
@@ -275,7 +301,7 @@ final class EtcdClient: Sendable {
         "/v3/auth/authenticate", body, to: endpoints[index], token: nil,
         // A token takes much more processor time than other requests, and many programs may want one.
         until: min(moment, ThreadExecutor.now + 3 * time))
-      let new = try (Self.decode(reply) as AuthenticationReply).token
+      let new = try (Self.decode(reply.body) as AuthenticationReply).token
       token.withLock { $0 = new }
       return new
     } catch {
@@ -338,6 +364,11 @@ extension GatewayError {
   /// The request may have been processed, or may be later.
   var isTransient: Bool {
     [1, 2, 4, 13, 14].contains(code) || code == 8 && message.contains("too many requests")
+  }
+
+  /// Indicates whether the request has more bytes than the node accepts.
+  var isTooLarge: Bool {
+    message.contains("request is too large") || message.contains("larger than max")
   }
 
   /// Indicates whether a new token helps.

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
+internal import KeyringLibc
+internal import KeyringStorage
 internal import NIOSSL
 
 extension EtcdTLS {
-  /// A file that can't be read, or that has another format.
-  struct UnusableFile: Error {
-    let path: String
-  }
-
   /// Reads the files.
-  func configuration() throws(UnusableFile) -> TLSConfiguration {
+  func configuration() throws(FileFailure) -> TLSConfiguration {
     var configuration = TLSConfiguration.makeClientConfiguration()
     var path = authorities
     do {
@@ -23,7 +20,9 @@ extension EtcdTLS {
         configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: path, format: .pem))
       }
     } catch {
-      throw UnusableFile(path: path)
+      // NIOSSL doesn't report the system's error for each of the files.
+      let number = access(path, R_OK) == 0 ? EINVAL : errno
+      throw FileFailure("\(path) can't be used for encrypted connections", number: number)
     }
     return configuration
   }

@@ -11,11 +11,11 @@ protocol EtcdTransport: Sendable {
   ///   - endpoint: The node.
   ///   - token: The token of the user, or `nil` if there is none.
   ///   - moment: The moment at which to give up, in microseconds of the monotonic clock.
-  /// - Returns: The reply as JSON.
+  /// - Returns: The reply.
   /// - Throws: `EtcdFailure` if there is no reply.
   func send(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
-  ) async throws(EtcdFailure) -> [UInt8]
+  ) async throws(EtcdFailure) -> EtcdReply
 
   /// Sends a request to a node, and passes on each line of the reply until the reply ends.
   ///
@@ -31,6 +31,14 @@ protocol EtcdTransport: Sendable {
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
     _ onLine: @escaping @Sendable ([UInt8]) async -> Bool
   ) async throws(EtcdFailure)
+}
+
+/// A reply of etcd.
+struct EtcdReply: Sendable {
+  /// The reply as JSON.
+  let body: [UInt8]
+  /// The time of the node's clock when it answered, as HTTP writes it, or `nil` if the node didn't say.
+  var date: String?
 }
 
 /// The failure of a request to etcd.

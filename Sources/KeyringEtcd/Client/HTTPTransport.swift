@@ -75,13 +75,14 @@ final class HTTPTransport: EtcdTransport {
 
   func send(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
-  ) async throws(EtcdFailure) -> [UInt8] {
+  ) async throws(EtcdFailure) -> EtcdReply {
     let exchange = Exchange()
     do {
       let request = try request(path, exchange.sending(body), endpoint, token)
-      return try await client.execute(
+      let reply = try await client.execute(
         request: request, delegate: exchange, deadline: deadline(moment)
       ).reply()
+      return EtcdReply(body: reply, date: exchange.date)
     } catch {
       throw failure(error, wasSent: exchange.wasSent)
     }
@@ -162,6 +163,7 @@ private final class Exchange: HTTPClientResponseDelegate {
   private struct State: Sendable {
     var wasSent = false
     var status: HTTPResponseStatus?
+    var date: String?
     /// The bytes of the reply that weren't passed on as lines.
     var bytes: [UInt8] = []
     /// The task that passes on the last lines, and returns `false` if no others are needed.
@@ -188,6 +190,9 @@ private final class Exchange: HTTPClientResponseDelegate {
   /// Indicates whether a node may have got any of the bytes of the request.
   var wasSent: Bool { state.withLock(\.wasSent) }
 
+  /// The time of the node's clock when it answered, as HTTP writes it.
+  var date: String? { state.withLock(\.date) }
+
   var hasLine: Bool { state.withLock { $0.partCount > 0 } }
 
   /// Returns the body of the request.
@@ -203,7 +208,7 @@ private final class Exchange: HTTPClientResponseDelegate {
   func didReceiveHead(
     task: HTTPClient.Task<[UInt8]>, _ head: HTTPResponseHead
   ) -> EventLoopFuture<Void> {
-    state.withLock { $0.status = head.status }
+    state.withLock { ($0.status, $0.date) = (head.status, head.headers.first(name: "Date")) }
     return task.eventLoop.makeSucceededVoidFuture()
   }
 

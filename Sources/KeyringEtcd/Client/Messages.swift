@@ -96,6 +96,17 @@ struct Transaction: Encodable, Sendable {
   }
 }
 
+extension Transaction {
+  /// Returns a transaction that a node refuses if it refuses changes of a size.
+  ///
+  /// It only compares a value, so the node stores nothing, and asks no other node. etcd limits a message to the
+  /// bytes of `--max-request-bytes`, which limit a change, and 512 KiB more.
+  static func sizeProbe(for size: Int) -> Transaction {
+    Transaction(
+      compare: [.init(EtcdKey("/"), value: Array(repeating: 0, count: size + (512 << 10)))])
+  }
+}
+
 struct LeaseRequest: Encodable, Sendable {
   /// The time to live, in seconds.
   let seconds: Int

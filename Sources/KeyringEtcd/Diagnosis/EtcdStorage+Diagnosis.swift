@@ -3,27 +3,37 @@
 #if Etcd
 public import KeyringStorage
 
+internal import KeyringFoundation
 internal import Synchronization
 
 extension EtcdStorage {
-  /// Checks each node, the keys of the namespace, and the first thousand items that the user may read.
+  /// Checks each node and its clock, the keys of the namespace, and the first thousand items that the user may
+  /// read.
   ///
   /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed.
   /// - Returns: The diagnosis. A node that doesn't answer gives only a notice, because the others do its work.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
-    var diagnosis = ThreadExecutor.runToEnd { await fleet.diagnosis() }
+    // The request also has the item's label and key.
+    let largestChange = secretByteLimit + (1 << 16)
+    var diagnosis = ThreadExecutor.runToEnd { await fleet.diagnosis(largestChange) }
     if writing, diagnosis.failure == nil { diagnosis.probeWriting(in: self) }
     return diagnosis
   }
 }
 
 extension EtcdNamespace {
-  fileprivate func diagnosis() async -> StorageDiagnosis {
+  /// Checks nodes, keys and items.
+  ///
+  /// - Parameter largestChange: The number of bytes of the largest request that the nodes have to accept.
+  /// - Returns: The diagnosis.
+  fileprivate func diagnosis(_ largestChange: Int) async -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: "\(EtcdStorage.self)")
     var subject = "settings"
     do throws(SecureStorageError) {
       try await perform(.diagnose) { (session) throws(SecureStorageError) in
-        for node in await session.client.nodes() { add(node, to: &diagnosis) }
+        for node in await session.client.nodes(accepting: largestChange) {
+          add(node, to: &diagnosis)
+        }
         subject = "keys"
         // Nodes that don't answer have used up their time.
         session.renew()
@@ -101,7 +111,27 @@ extension EtcdNamespace {
           recoverySuggestion: error.recoverySuggestion ?? "Check the node.")
       }
     }
+    if abs(node.clockLead) > Self.mostClockLead {
+      let seconds = Int(abs(node.clockLead).rounded())
+      let relation = node.clockLead > 0 ? "ahead of" : "behind"
+      diagnosis.add(
+        subject, "Its clock is \(seconds) seconds \(relation) that of this machine.",
+        recoverySuggestion:
+          "Let a time service set both clocks. Certificates and tokens are valid for a time only.")
+    }
+    if node.refusesSize {
+      diagnosis.add(
+        subject, "It refuses items of the size that this storage allows.",
+        recoverySuggestion: "Start it without --max-request-bytes, or with a larger number.")
+    }
   }
+
+  /// The seconds by which clocks may differ.
+  ///
+  /// Clocks that a time service sets differ by much less than a second. A new certificate is used within seconds,
+  /// and isn't valid yet by a clock that is further behind. A token that etcd has signed (JWT) ends early by a
+  /// clock that is ahead.
+  private static let mostClockLead: TimeInterval = 5
 }
 
 extension StatusReply {

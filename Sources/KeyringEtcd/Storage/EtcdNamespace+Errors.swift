@@ -36,7 +36,8 @@ extension EtcdNamespace {
         .accessDenied, "The certificate of the cluster or of this program isn't trusted.",
         recoverySuggestion:
           """
-          Check the files in the argument "tls", whether a certificate has expired, and the clock of this machine.
+          Check the files in the argument "tls", whether a certificate has expired, and the clocks of this \
+          machine and of the nodes.
           """,
         underlying: underlying(text))
     case .lost(let text):
@@ -104,10 +105,6 @@ extension EtcdNamespace {
 
 extension GatewayError {
   var isDatabaseFull: Bool { code == 8 && message.contains("database space exceeded") }
-
-  fileprivate var isTooLarge: Bool {
-    message.contains("request is too large") || message.contains("larger than max")
-  }
 
   /// Indicates whether the user, or a program without one, may not do something.
   fileprivate var isDenial: Bool {

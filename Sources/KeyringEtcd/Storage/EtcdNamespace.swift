@@ -73,10 +73,10 @@ final class EtcdNamespace: Sendable {
       if Task.isCancelled { throw error(.canceled) }
       let (client, namespace) = try connected()
       let session = Session(self, client, namespace, operation)
-      if ![.initialize, .diagnose].contains(operation) {
-        if currentKeys == nil { _ = try await session.readKeys() }
-        // An observation answers no author.
-        if operation != .observe { try await session.settleDoubts() }
+      // An observation and a diagnosis answer no author.
+      if ![.observe, .diagnose].contains(operation) { try await session.settleDoubts() }
+      if ![.initialize, .diagnose].contains(operation), currentKeys == nil {
+        _ = try await session.readKeys()
       }
       return try await body(session)
     } catch {
@@ -111,12 +111,13 @@ final class EtcdNamespace: Sendable {
   }
 
   private func tlsConfiguration() throws(SecureStorageError) -> TLSConfiguration? {
-    do throws(EtcdTLS.UnusableFile) {
+    do throws(FileFailure) {
       return try settings.tls?.configuration()
     } catch {
       throw self.error(
-        .invalidArgument, "The file \(error.path) can't be used for encrypted connections.",
-        recoverySuggestion: "It must be readable, and in the PEM format.", argument: "tls")
+        .invalidArgument, "The file \(error.problem).",
+        recoverySuggestion: "It must be readable, and in the PEM format.", argument: "tls",
+        underlying: error.underlying)
     }
   }
 

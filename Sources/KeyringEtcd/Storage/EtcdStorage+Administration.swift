@@ -25,7 +25,8 @@ extension EtcdStorage {
 
   /// Creates the namespace and its keys, unless it exists.
   ///
-  /// After `.connectionLost`, call the method again with the same key.
+  /// After `.connectionLost`, the namespace may have been created. Call the method again with the same key. It
+  /// returns `false` if the first call created the namespace.
   ///
   /// - Returns: `true` if it was created, or `false` if it existed and the key opens it.
   /// - Throws: `.wrongKey` if the namespace was created with another key, or an error of the cluster.
@@ -38,25 +39,7 @@ extension EtcdStorage {
         try await NamespaceKeys.creation(
           of: session.namespace, fleet.source.withLock { $0 }, fleet.keyRequest(.creation))
       }
-      let answer: EtcdClient.Answer<TransactionReply>
-      do throws(EtcdFailure) {
-        answer = try await session.client.transact(
-          Transaction(
-            compare: changes.map(\.comparison), success: changes.map(\.operation),
-            failure: NamespaceKeys.requests(session.namespace)),
-          until: session.end)
-      } catch {
-        throw session.failure(error)
-      }
-      if answer.reply.hasSucceeded { return true }
-      let values = answer.reply.ranges.flatMap(\.values)
-      // An earlier copy of this request may have been processed.
-      let isOwn = changes.allSatisfy { change in
-        values.contains { $0.key == change.key && $0.value == change.value }
-      }
-      if isOwn { return true }
-      _ = try await fleet.takeKeys(answer.reply.ranges, session, after: fleet.currentKeys)
-      return false
+      return try await session.commitKeys(changes, nil)
     }
   }
 
@@ -127,7 +110,7 @@ extension Session {
 
   /// Makes changes, and returns `false` if the keys or the values aren't the expected ones any more.
   fileprivate func commitKeys(
-    _ changes: [ConditionalChange], _ keys: NamespaceKeys
+    _ changes: [ConditionalChange], _ keys: NamespaceKeys?
   ) async throws(SecureStorageError) -> Bool {
     let outcome = try await commit(changes, service: namespace.administration, keys)
     if case .done = outcome { return true }

@@ -161,16 +161,17 @@ final class Session: Sendable {
   /// - Parameters:
   ///   - changes: The changes, at most 64.
   ///   - service: The service that the record is kept for.
-  ///   - keys: The keys that the new values are encrypted with.
+  ///   - keys: The keys that the new values are encrypted with, or `nil` if the namespace has none yet.
   ///   - id: The identifier of the write.
   /// - Returns: The outcome.
   /// - Throws: `SecureStorageError` if the changes weren't made, or if no node tells whether they were, which
   ///   the message says.
   func commit(
-    _ changes: [ConditionalChange], service: Namespace.Service, _ keys: NamespaceKeys,
+    _ changes: [ConditionalChange], service: Namespace.Service, _ keys: NamespaceKeys?,
     id: [UInt8] = .random(FleetItem.writeIDByteCount)
   ) async throws(SecureStorageError) -> Outcome {
     let write = service.writes + id.hexadecimal
+    let conditions = keys?.conditions ?? []
     let answer: EtcdClient.Answer<TransactionReply>
     // The record that fences a copy must last as long as the lease that the copy names.
     var lease: Int64 = 0
@@ -178,7 +179,7 @@ final class Session: Sendable {
       answer = try await underLease { id in
         lease = id
         return Transaction(
-          compare: keys.conditions + [.init(write, revision: 0)] + changes.map(\.comparison),
+          compare: conditions + [.init(write, revision: 0)] + changes.map(\.comparison),
           success: changes.map(\.operation) + [.put(write, Record.done, lease: lease)],
           failure: [.range(RangeRequest(write))] + changes.map { .range(RangeRequest($0.key)) }
             + NamespaceKeys.requests(namespace))
@@ -325,7 +326,7 @@ final class Session: Sendable {
     }
   }
 
-  func failure(_ failure: EtcdFailure) -> SecureStorageError {
+  private func failure(_ failure: EtcdFailure) -> SecureStorageError {
     var isCanceled: Bool { if case .canceled = failure.cause { true } else { false } }
     guard failure.hasDoubt else { return fleet.error(for: failure.cause) }
     return fleet.error(

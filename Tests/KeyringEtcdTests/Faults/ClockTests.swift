@@ -41,7 +41,7 @@ import Testing
     try complaints.fileHandleForWriting.close()
     let text = String(
       decoding: try complaints.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    #expect(text.contains("accessDenied") && text.contains("the clock of this machine"), "\(text)")
+    #expect(text.contains("accessDenied") && text.contains("the clocks of this machine"), "\(text)")
     #expect(try await storage.item(for: key) == nil)
   }
 

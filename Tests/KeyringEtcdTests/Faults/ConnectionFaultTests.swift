@@ -10,25 +10,26 @@ import Testing
 @testable import KeyringEtcd
 
 /// A connection that can't be made is an error that tells why.
+///
+/// The storages are those of users. A new cluster has no users if no request can reach it.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ConnectionFaultTests {
+  private let cluster: Cluster
+  private let user = EtcdUser(name: "mail", password: Secret("mail's password"))
   private let key = ItemKey.password(service: "service", account: "account")
+
+  init() async throws { cluster = try await Cluster.sharedWithUsers.value }
 
   private func read(_ storage: EtcdStorage) async throws {
     _ = try await storage.password(for: key)
   }
 
   @Test func `no program listens at the address`() async throws {
-    let cluster = try Cluster.shared.get()
-    let storage = EtcdStorage(
-      endpoints: ["https://127.0.0.1:1"], namespace: "test", key: .keyFile(at: cluster.path("key")),
-      tls: cluster.tls, timeout: .seconds(1))
+    let storage = cluster.storage(endpoints: ["https://127.0.0.1:1"], timeout: .seconds(1))
     let error = await expect(.noProvider, within: .seconds(1)) { try await read(storage) }
     #expect(error?.message == "No node of the cluster can be reached.")
     try await expectFinding("It can't be reached.", in: storage)
     // The observation that the cache begins has used up the time.
-    let patient = EtcdStorage(
-      endpoints: ["https://127.0.0.1:1"], namespace: "test", key: .keyFile(at: cluster.path("key")),
-      tls: cluster.tls, timeout: .seconds(2))
+    let patient = cluster.storage(endpoints: ["https://127.0.0.1:1"], timeout: .seconds(2))
     let start = ContinuousClock.now
     await expect(.noProvider) { _ = try await patient.cached().password(for: key) }
     #expect(ContinuousClock.now - start < .seconds(3.5))
@@ -153,7 +154,7 @@ import Testing
     // The system accepts connections to it. No program answers the requests.
     let storage = EtcdStorage(
       endpoints: ["http://127.0.0.1:\(port)"], namespace: "test",
-      key: .keyFile(at: try Cluster.shared.get().path("key")), timeout: .milliseconds(500))
+      key: .keyFile(at: cluster.path("key")), timeout: .milliseconds(500))
     let start = ContinuousClock.now
     await withTaskGroup { group in
       for _ in 0..<2 * ProcessInfo.processInfo.activeProcessorCount {
@@ -168,7 +169,6 @@ import Testing
   }
 
   @Test func `a certificate that isn't trusted leaves no doubt`() async throws {
-    let cluster = try Cluster.shared.get()
     let tls = EtcdTLS(authorities: cluster.path("stranger.pem"))
     let endpoint = try #require(EtcdEndpoint(cluster.nodes[0].endpoint))
     let transport = HTTPTransport(try tls.configuration())
@@ -184,19 +184,16 @@ import Testing
   }
 
   @Test func `one address of a node that is gone costs no more than a moment`() async throws {
-    let cluster = try Cluster.shared.get()
     let other = try await cluster.newStorage()
-    let storage = EtcdStorage(
-      endpoints: ["https://127.0.0.1:1", cluster.nodes[0].endpoint],
-      namespace: other.fleet.settings.namespace, key: .keyFile(at: cluster.path("key")),
-      tls: cluster.tls, timeout: .seconds(5))
+    let storage = cluster.storage(
+      other.fleet.settings.namespace,
+      endpoints: ["https://127.0.0.1:1", cluster.nodes[0].endpoint], timeout: .seconds(5))
     for _ in 0..<10 {
       try await expecting(within: .atOnce) { try await storage.setPassword("s3cret", for: key) }
     }
   }
 
   @Test func `the cluster's certificate is of another authority`() async throws {
-    let cluster = try Cluster.shared.get()
     let tls = EtcdTLS(
       authorities: cluster.path("stranger.pem"), certificate: cluster.path("client.pem"),
       privateKey: cluster.path("client.key"))
@@ -209,16 +206,14 @@ import Testing
 
   @Test func `the cluster's certificate has expired`() async throws {
     let cluster = try Cluster(
-      count: 1, options: ["--cert-file", "@expired.pem", "--key-file", "@expired.key"])
-    let error = await expect(.accessDenied, within: .atOnce) {
-      try await read(cluster.storage())
-    }
+      options: ["--cert-file", "@expired.pem", "--key-file", "@expired.key"])
+    let storage = cluster.storage(user: user)
+    let error = await expect(.accessDenied, within: .atOnce) { try await read(storage) }
     #expect(error?.message.contains("certificate") == true)
-    try await expectFinding("certificate", in: cluster.storage())
+    try await expectFinding("certificate", in: storage)
   }
 
   @Test func `the cluster asks for a certificate`() async throws {
-    let cluster = try Cluster.shared.get()
     let tls = EtcdTLS(authorities: cluster.path("authority.pem"))
     let error = await expect(.accessDenied, within: .atOnce) {
       try await read(cluster.storage(tls: tls))
@@ -227,7 +222,6 @@ import Testing
   }
 
   @Test func `the certificate of this program has expired`() async throws {
-    let cluster = try Cluster.shared.get()
     let tls = EtcdTLS(
       authorities: cluster.path("authority.pem"), certificate: cluster.path("expired.pem"),
       privateKey: cluster.path("expired.key"))
@@ -239,33 +233,44 @@ import Testing
   }
 
   @Test func `a file of certificates is missing`() async throws {
-    let cluster = try Cluster.shared.get()
     let tls = EtcdTLS(authorities: cluster.path("missing.pem"))
     let error = await expect(.invalidArgument) { try await read(cluster.storage(tls: tls)) }
     #expect(error?.argument == "tls")
+    #expect(error?.underlying?.code == Int(ENOENT))
   }
 
   @Test func `the gateway is off`() async throws {
-    let cluster = try Cluster(count: 1, options: ["--enable-grpc-gateway=false"])
-    let error = await expect(.noProvider, within: .atOnce) { try await read(cluster.storage()) }
+    let cluster = try Cluster(options: ["--enable-grpc-gateway=false"])
+    let storage = cluster.storage(user: user)
+    let error = await expect(.noProvider, within: .atOnce) { try await read(storage) }
     #expect(error?.recoverySuggestion?.contains("enable-grpc-gateway") == true)
-    try await expectFinding("etcd's JSON gateway", in: cluster.storage())
+    try await expectFinding("etcd's JSON gateway", in: storage)
   }
 
-  @Test func `a request is larger than the cluster allows`() async throws {
-    let cluster = try Cluster(count: 1, options: ["--max-request-bytes", "10000"])
-    let storage = try await cluster.newStorage()
+  @Test func `a request is larger than a node allows`() async throws {
+    let cluster = try Cluster(environments: [0: ["ETCD_MAX_REQUEST_BYTES": "10000"]])
+    try await cluster.enableUsers()
+    let other = try await cluster.newStorage(forServiceOf: key)
+    let node = cluster.nodes[0].endpoint
+    let settings = other.fleet.settings
+    let storage = cluster.storage(settings.namespace, endpoints: [node], user: settings.user)
     let large = String(repeating: "x", count: 100_000)
     let error = await expect(.invalidArgument, within: .atOnce) {
       try await storage.setPassword(large, for: key)
     }
     #expect(error?.argument == "secret")
     #expect(try await storage.password(for: key) == nil)
+    let findings = try await other.diagnose(writing: false).findings.filter {
+      $0.text.contains("refuses items")
+    }
+    #expect(findings.map(\.subject) == ["node \(node)"])
+    #expect(findings.first?.recoverySuggestion?.contains("--max-request-bytes") == true)
   }
 
   @Test func `the database is full`() async throws {
-    let cluster = try Cluster(count: 1, options: ["--quota-backend-bytes", "\(1 << 20)"])
-    let storage = try await cluster.newStorage()
+    let cluster = try Cluster(options: ["--quota-backend-bytes", "\(1 << 20)"])
+    try await cluster.enableUsers()
+    let storage = try await cluster.newStorage(forServiceOf: key)
     try await storage.setPassword("kept", for: key)
     let large = String(repeating: "x", count: 500_000)
     let second = ItemKey.password(service: "service", account: "second")

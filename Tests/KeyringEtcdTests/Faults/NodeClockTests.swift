@@ -9,7 +9,7 @@ import Testing
 
 @testable import KeyringEtcd
 
-/// The clock of a node dates its log, and nothing else.
+/// The clock of a node dates its log and its answers, and nothing else.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct NodeClockTests {
   private let key = ItemKey.password(service: "service", account: "account")
 
@@ -22,12 +22,13 @@ import Testing
     let ahead = cluster.nodes[0]
     #expect(try startTime(of: ahead).timeIntervalSinceNow > 3000)
     #expect(try startTime(of: cluster.nodes[1]).timeIntervalSinceNow < 60)
+    try await cluster.enableUsers()
     try await cluster.makeLeader(ahead)
 
-    let other = try await cluster.newStorage()
-    let storage = EtcdStorage(
-      endpoints: [ahead.endpoint], namespace: other.fleet.settings.namespace,
-      key: .keyFile(at: cluster.path("key")), tls: cluster.tls)
+    let other = try await cluster.newStorage(forServiceOf: key)
+    let settings = other.fleet.settings
+    let storage = cluster.storage(
+      settings.namespace, endpoints: [ahead.endpoint], user: settings.user)
     let events = EventLog()
     let subscription = try await storage.observeWithoutBlocking(nil, events.append)
     try await other.setPassword("first", for: key)
@@ -37,6 +38,14 @@ import Testing
     events.wait(for: .changed(.replaced(key)))
     #expect(try await other.password(for: key) == "second")
     subscription.cancel()
+
+    // The doctor finds the node whose clock it is, and no other.
+    let findings = try await other.diagnose(writing: false).findings.filter {
+      $0.text.contains("clock")
+    }
+    #expect(findings.map(\.subject) == ["node \(ahead.endpoint)"])
+    #expect(findings.first?.text.hasSuffix("seconds ahead of that of this machine.") == true)
+    #expect(findings.first?.recoverySuggestion != nil)
   }
 
   @Test func `a leader whose clock is an hour ahead ends leases in time`() async throws {

@@ -11,6 +11,8 @@ import Testing
 @testable import KeyringEtcd
 
 /// Nodes that fail cost time, and never a value or a change.
+///
+/// The storage is that of a service, whose user may use its own items only.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct NodeFaultTests {
   enum NodeFault: CaseIterable {
     case leaderKilled, leaderFrozen, leaderCutOff, followerKilled, followerFrozen, followerCutOff
@@ -24,7 +26,8 @@ import Testing
 
   init() async throws {
     cluster = try Cluster(hasNetwork: true)
-    storage = try await cluster.newStorage()
+    try await cluster.enableUsers()
+    storage = try await cluster.newStorage(forServiceOf: key)
     try await storage.setPassword("first", for: key)
     subscription = try await storage.observeWithoutBlocking(nil, events.append)
   }
@@ -78,7 +81,7 @@ import Testing
 
   @Test func `without most of the nodes there is an error, and then the value again`() async throws
   {
-    let hasty = cluster.storage(storage.fleet.settings.namespace, timeout: .seconds(4))
+    let hasty = cluster.storage(like: storage, timeout: .seconds(4))
     #expect(try await hasty.password(for: key) == "first")
     // Without a lease, the next write wouldn't be sent.
     try await hasty.setPassword("first", for: key)
@@ -104,9 +107,8 @@ import Testing
   }
 
   @Test func `while no node answers, there is an error in time`() async throws {
-    let name = storage.fleet.settings.namespace
-    let reader = cluster.storage(name, timeout: .seconds(8))
-    let writer = cluster.storage(name, timeout: .seconds(4))
+    let reader = cluster.storage(like: storage, timeout: .seconds(8))
+    let writer = cluster.storage(like: storage, timeout: .seconds(4))
     #expect(try await reader.password(for: key) == "first")
     // Without a lease, the next write wouldn't be sent.
     try await writer.setPassword("second", for: key)
@@ -134,7 +136,7 @@ import Testing
     try Cluster.start(cluster.nodes)
     events.wait(for: .resumed)
     #expect(try await storage.password(for: key) == "first")
-    try await cluster.storage(storage.fleet.settings.namespace).setPassword("second", for: key)
+    try await cluster.storage(like: storage).setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(try await storage.password(for: key) == "second")
   }
@@ -207,7 +209,7 @@ import Testing
     for node in cluster.nodes { node.suspend() }
     await expecting(within: .seconds(7)) { events.wait(for: .interrupted) }
     for node in cluster.nodes { node.suspend(false) }
-    let other = cluster.storage(storage.fleet.settings.namespace)
+    let other = cluster.storage(like: storage)
     let second = ItemKey.password(service: "service", account: "second")
     try await other.setPassword("new", for: second)
     try await other.remove(key)
@@ -219,7 +221,8 @@ import Testing
 
   @Test(arguments: [false, true])
   func `a read of many items starts again if the history is compacted`(isQuery: Bool) async throws {
-    let keys = (0..<101).map { ItemKey.password(service: "many", account: "\($0)") }
+    try await storage.remove(key)
+    let keys = (0..<101).map { ItemKey.password(service: "service", account: "\($0)") }
     for key in keys { try await storage.setPassword("first", for: key) }
     let transport = FaultyTransport(try cluster.transport())
     let reader = cluster.storage(like: storage, transport)
@@ -230,7 +233,7 @@ import Testing
       items = Task {
         let items =
           try await isQuery
-          ? reader.items(matching: .service("many", details: .secret))
+          ? reader.items(matching: .service("service", details: .secret))
           : Array(reader.items(for: keys, details: .secret).values)
         return items.map(\.secret?.text)
       }

@@ -24,7 +24,7 @@ final class FaultyTransport: EtcdTransport {
   /// A closure that returns what a hostile node makes of a request or of a reply.
   typealias Change = @Sendable (String) throws(EtcdFailure) -> String
 
-  private typealias Held = @Sendable () async -> Result<[UInt8], EtcdFailure>
+  private typealias Held = @Sendable () async -> Result<EtcdReply, EtcdFailure>
 
   private let base: any EtcdTransport
   /// The faults of the next transactions that create something.
@@ -106,12 +106,12 @@ final class FaultyTransport: EtcdTransport {
   }
 
   /// Sends the requests that were held back, and returns their replies.
-  func release() async -> [Result<[UInt8], EtcdFailure>] {
+  func release() async -> [Result<EtcdReply, EtcdFailure>] {
     let requests = held.withLock { held in
       defer { held = [] }
       return held
     }
-    var replies: [Result<[UInt8], EtcdFailure>] = []
+    var replies: [Result<EtcdReply, EtcdFailure>] = []
     for request in requests { replies.append(await request()) }
     return replies
   }
@@ -129,14 +129,15 @@ final class FaultyTransport: EtcdTransport {
 
   func send(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
-  ) async throws(EtcdFailure) -> [UInt8] {
+  ) async throws(EtcdFailure) -> EtcdReply {
     counts.withLock { $0[path, default: 0] += 1 }
     try checkWay()
     let changes = changes.withLock { $0 }
     let body = try altered(body, changes.request)
     guard String(decoding: body, as: UTF8.self).contains("request_put") else {
       let reply = try altered(
-        try await base.send(path, body, to: endpoint, token: token, until: moment), changes.reply)
+        try await base.send(path, body, to: endpoint, token: token, until: moment).body,
+        changes.reply)
       bytes.add(reply.count, ordering: .relaxed)
       largestReply.max(reply.count, ordering: .relaxed)
       if holdsReply.exchange(false, ordering: .relaxed) {
@@ -144,7 +145,7 @@ final class FaultyTransport: EtcdTransport {
         _ = await replies.take(until: nil)
         replies.giveBack()
       }
-      return reply
+      return EtcdReply(body: reply)
     }
     writes.withLock { _ = $0.insert(body) }
     let fault = faults.withLock { $0.isEmpty ? nil : $0.removeFirst() }

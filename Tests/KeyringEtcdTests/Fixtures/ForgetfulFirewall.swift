@@ -60,7 +60,7 @@ final class ForgetfulFirewall: EtcdTransport {
 
   func send(
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
-  ) async throws(EtcdFailure) -> [UInt8] {
+  ) async throws(EtcdFailure) -> EtcdReply {
     try await base.send(path, body, to: endpoint, token: token, until: moment)
   }
 
