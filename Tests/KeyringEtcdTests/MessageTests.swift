@@ -106,6 +106,16 @@ struct MessageTests {
     }
   }
 
+  @Test(arguments: [
+    ("Thu, 01 Jan 2026 00:00:09 GMT", "2026-01-01T00:00:09Z"),
+    ("Wed, 30 Sep 2026 23:59:59 GMT", "2026-09-30T23:59:59Z"),
+    ("Thu, 01 Oct 2026 08:00:00 GMT", "2026-10-01T08:00:00Z"),
+  ])
+  func `the date of an answer is the time of its node`(date: String, text: String) throws {
+    let time = try Date(text, strategy: .iso8601)
+    #expect(EtcdReply(body: [], date: date).clockLead(from: time - 1, to: time - 1) == 1)
+  }
+
   @Test(arguments: ["9223372036854775807", "-1", "-9223372036854775808", "99999999999999999999"])
   func `a revision without a next one is refused`(number: String) {
     for json in ["\"\(number)\"", number] {

@@ -51,7 +51,7 @@ import Testing
     async throws
   {
     let new = cluster.storage("test-\(UUID().uuidString)")
-    let author = cluster.storage(like: new, transport, timeout: .seconds(2))
+    let author = cluster.storage(like: new, transport, timeout: .seconds(4))
     transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
     await expect(.connectionLost) { try await author.initialize() }
     transport.fail()

@@ -17,8 +17,8 @@ extension String {
 
   /// Returns the text with some of its scalars replaced.
   ///
-  /// A slash with a combining mark is another character than a slash, but has the same scalar. "\r\n" is a
-  /// single character.
+  /// The method replaces scalars instead of characters, because a slash with a combining mark is another
+  /// character than a slash, and "\r\n" is a single character.
   package func replacingScalars(
     by other: Unicode.Scalar, where isReplaced: (Unicode.Scalar) -> Bool
   ) -> String {

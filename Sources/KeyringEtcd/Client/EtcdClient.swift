@@ -133,7 +133,8 @@ final class EtcdClient: Sendable {
   struct Node: Sendable {
     let endpoint: EtcdEndpoint
     let status: Result<StatusReply, EtcdFailure>
-    /// The seconds by which its clock is ahead of that of this machine, at least, or negative if it's behind.
+    /// The least number of seconds by which its clock is ahead of this machine's, or a negative number if it's
+    /// behind.
     var clockLead: TimeInterval = 0
     /// Indicates whether it refuses requests of the size that was asked about.
     var refusesSize = false
@@ -141,11 +142,12 @@ final class EtcdClient: Sendable {
 
   /// Asks each node for its state.
   ///
-  /// - Parameter size: The number of bytes of the largest request that the nodes have to accept.
+  /// - Parameter size: The number of bytes of the largest request that the nodes have to accept, or `nil` if it
+  ///   isn't checked.
   /// - Returns: The nodes with their answers.
-  func nodes(accepting size: Int) async -> [Node] {
+  func nodes(accepting size: Int?) async -> [Node] {
     var nodes: [Node] = []
-    let largest = Self.encode(Transaction.sizeProbe(for: size))
+    let largest = size.map { Self.encode(Transaction.sizeProbe(for: $0)) }
     for (index, endpoint) in endpoints.enumerated() {
       do throws(EtcdFailure) {
         let token = try await currentToken(
@@ -157,7 +159,7 @@ final class EtcdClient: Sendable {
           until: ThreadExecutor.now + 3 * Self.patience)
         var node = Node(endpoint: endpoint, status: .success(try Self.decode(reply.body)))
         node.clockLead = reply.clockLead(from: start, to: Date())
-        node.refusesSize = await refusesSize(of: largest, endpoint, token)
+        if let largest { node.refusesSize = await refusesSize(of: largest, endpoint, token) }
         nodes.append(node)
       } catch {
         nodes.append(Node(endpoint: endpoint, status: .failure(error)))

@@ -97,7 +97,7 @@ struct Transaction: Encodable, Sendable {
 }
 
 extension Transaction {
-  /// Returns a transaction that a node refuses if it refuses changes of a size.
+  /// Returns a transaction that a node refuses if it would refuse a change of this size.
   ///
   /// It only compares a value, so the node stores nothing, and asks no other node. etcd limits a message to the
   /// bytes of `--max-request-bytes`, which limit a change, and 512 KiB more.

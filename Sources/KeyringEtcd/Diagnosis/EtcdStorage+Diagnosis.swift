@@ -10,11 +10,12 @@ extension EtcdStorage {
   /// Checks each node and its clock, the keys of the namespace, and the first thousand items that the user may
   /// read.
   ///
-  /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed.
+  /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed, and that each
+  ///   node accepts the largest item. For that, the method sends 2 MiB to each node, which stores none of it.
   /// - Returns: The diagnosis. A node that doesn't answer gives only a notice, because the others do its work.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     // The request also has the item's label and key.
-    let largestChange = secretByteLimit + (1 << 16)
+    let largestChange = writing ? secretByteLimit + (1 << 16) : nil
     var diagnosis = ThreadExecutor.runToEnd { await fleet.diagnosis(largestChange) }
     if writing, diagnosis.failure == nil { diagnosis.probeWriting(in: self) }
     return diagnosis
@@ -24,9 +25,10 @@ extension EtcdStorage {
 extension EtcdNamespace {
   /// Checks nodes, keys and items.
   ///
-  /// - Parameter largestChange: The number of bytes of the largest request that the nodes have to accept.
+  /// - Parameter largestChange: The number of bytes of the largest request that the nodes have to accept, or
+  ///   `nil` if it isn't checked.
   /// - Returns: The diagnosis.
-  fileprivate func diagnosis(_ largestChange: Int) async -> StorageDiagnosis {
+  fileprivate func diagnosis(_ largestChange: Int?) async -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: "\(EtcdStorage.self)")
     var subject = "settings"
     do throws(SecureStorageError) {
@@ -117,7 +119,8 @@ extension EtcdNamespace {
       diagnosis.add(
         subject, "Its clock is \(seconds) seconds \(relation) that of this machine.",
         recoverySuggestion:
-          "Let a time service set both clocks. Certificates and tokens are valid for a time only.")
+          "Let a time service set both clocks. Certificates and tokens are valid only for a limited time."
+      )
     }
     if node.refusesSize {
       diagnosis.add(

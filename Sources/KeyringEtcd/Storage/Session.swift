@@ -171,6 +171,7 @@ final class Session: Sendable {
     id: [UInt8] = .random(FleetItem.writeIDByteCount)
   ) async throws(SecureStorageError) -> Outcome {
     let write = service.writes + id.hexadecimal
+    let knownKeys = keys ?? fleet.currentKeys
     let conditions = keys?.conditions ?? []
     let answer: EtcdClient.Answer<TransactionReply>
     // The record that fences a copy must last as long as the lease that the copy names.
@@ -217,7 +218,7 @@ final class Session: Sendable {
     let values = current.map(\.values.first)
     let isSame = zip(changes, values).allSatisfy { $0.revision == $1?.revision ?? 0 }
     // The values may be encrypted with a key that was added since.
-    let newKeys = try await fleet.takeKeys(replies[(changes.count + 1)...], self, after: keys)
+    let newKeys = try await fleet.takeKeys(replies[(changes.count + 1)...], self, after: knownKeys)
     return isSame ? .otherKeys(newKeys) : .conflict(values, newKeys)
   }
 

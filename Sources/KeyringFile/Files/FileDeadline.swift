@@ -21,8 +21,8 @@ struct FileDeadline {
   /// A blocking wait for the lock of another process couldn't be ended from here. The attempt is therefore
   /// repeated about every millisecond, which is less than a write takes.
   ///
-  /// No event could take the place of the pause. The system tells nobody that a lock was released, and tells
-  /// of a file that was closed only on the machine of its writer. Each attempt would cause that event, too.
+  /// No event could take the place of the pause. The system tells nobody that a lock was released. It reports
+  /// that a file was closed, but only on the machine of the program that closed it, and after each attempt, too.
   func wait<Result>(
     for attempt: () throws(SecureStorageError) -> Result?
   ) throws(SecureStorageError) -> Result {

@@ -83,7 +83,11 @@ private final class Child: Sendable {
       guard bytes.count <= 4096 else {
         throw FileFailure("can't be given more than 4096 bytes of input", number: EFBIG)
       }
-      try bytes.withUnsafeBytes { (bytes) throws(FileFailure) in try pipe.writing.write(bytes) }
+      do throws(FileFailure) {
+        try bytes.withUnsafeBytes { (bytes) throws(FileFailure) in try pipe.writing.write(bytes) }
+      } catch {
+        throw FileFailure("can't be given its input", number: error.number)
+      }
       posix_spawn_file_actions_adddup2(&actions, pipe.reading.descriptor, STDIN_FILENO)
       input = pipe.reading
     }

@@ -18,7 +18,9 @@ extension SecretServiceStorage: LockableStorage {
     }
   }
 
-  /// Unlocks the collection for every program, after the user's answer to the keyring's prompt.
+  /// Unlocks the collection for every program.
+  ///
+  /// The keyring may ask the user for its password. The error is `.locked` if the user can't be asked.
   public func unlock() throws(SecureStorageError) { try CallLoop.runToEnd(unlockWithoutBlocking) }
 
   /// Unlocks the collection for every program, waiting for the user on the library's own thread.
@@ -74,7 +76,9 @@ extension SecretServiceStorage: CollectionStorage {
     }
   }
 
-  /// Creates a collection, after the user's answer to the keyring's prompt.
+  /// Creates a collection.
+  ///
+  /// The keyring may ask the user for its password. The error is `.locked` if the user can't be asked.
   @discardableResult
   public func createCollection(
     labeled label: String

@@ -7,13 +7,13 @@
 public protocol ReadOnlyStorage: SecureStorage {}
 
 extension ReadOnlyStorage {
-  /// Throws an error instead of storing an item.
+  /// Throws `.readOnly` instead of storing an item.
   public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
     throw error(.readOnly, during: .save)
   }
 
-  /// Throws an error instead of removing items, regardless of whether there are any.
+  /// Throws `.readOnly` instead of removing items, regardless of whether there are any.
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)

@@ -51,7 +51,7 @@ package final class FileReplacement {
   ///
   /// The returned file stays the new one, even if another process replaces it as soon as it's in its place.
   ///
-  /// - Returns: The file, or `nil` if its name now belongs to another file.
+  /// - Returns: The file, or `nil` if its name is gone or belongs to another file.
   /// - Throws: `FileFailure` if the file can't be opened.
   package func opened() throws(FileFailure) -> OpenFile? {
     guard try isInPlace(), let found = try OpenFile.reading(temporary, O_NOFOLLOW) else {

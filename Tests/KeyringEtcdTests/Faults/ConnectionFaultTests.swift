@@ -260,7 +260,7 @@ import Testing
     }
     #expect(error?.argument == "secret")
     #expect(try await storage.password(for: key) == nil)
-    let findings = try await other.diagnose(writing: false).findings.filter {
+    let findings = try await other.diagnose(writing: true).findings.filter {
       $0.text.contains("refuses items")
     }
     #expect(findings.map(\.subject) == ["node \(node)"])

@@ -112,15 +112,19 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
     var found: [ItemKey: SecureItem] = [:]
     var missing = keys
     for layer in layers where !missing.isEmpty {
-      let items = try await layer.answer([:]) {
-        [missing] (storage) async throws(SecureStorageError) -> [ItemKey: SecureItem] in
-        if allowsUnlocking { return try await storage.items(for: missing, details: details) }
-        var items: [ItemKey: SecureItem] = [:]
+      var items: [ItemKey: SecureItem] = [:]
+      if allowsUnlocking {
+        items = try await layer.answer([:]) {
+          [missing] (storage) async throws(SecureStorageError) in
+          try await storage.items(for: missing, details: details)
+        }
+      } else {
         for key in missing {
           let query = ItemQuery(key: key, details: details, allowsUnlocking: false)
-          items[key] = try await storage.items(matching: query).first
+          items[key] = try await layer.answer(nil) { (storage) async throws(SecureStorageError) in
+            try await storage.items(matching: query).first
+          }
         }
-        return items
       }
       found.merge(items) { $1 }
       missing.removeAll { items[$0] != nil }

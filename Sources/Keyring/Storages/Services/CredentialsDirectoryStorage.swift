@@ -65,6 +65,8 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   }
 
   /// Finds out whether there is a directory, and which files are in it.
+  ///
+  /// The failure is `.noStorage` if there is no directory, or no file in it.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {

@@ -78,6 +78,8 @@ public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
   }
 
   /// Finds out whether there is a variable whose name begins with the prefix.
+  ///
+  /// The failure is `.noStorage` if there is no such variable.
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     let names = EnvironmentVariable.names(withPrefix: prefix)
