@@ -102,12 +102,22 @@ import Testing
   }
 
   @Test func `a migration leaves the probe of another one alone`() throws {
-    let probe = ItemKey.value(service: "swift-keyring migration", account: "another")
+    let probe = ItemKey.value(service: "swift-keyring probe", account: "another")
     try new.save(SecureItem(key: probe, secret: Secret("")), mode: .add)
     try fill(old)
     try fill(new)
     #expect(try Migration(of: query, from: old, to: new).run() == Self.items.count)
-    #expect(try new.items(matching: .service("swift-keyring migration")).map(\.key) == [probe])
+    #expect(try new.items(matching: .service("swift-keyring probe")).map(\.key) == [probe])
+  }
+
+  @Test func `a probe is removed even if its storing seems to have failed`() throws {
+    try fill(old)
+    try fill(new)
+    let destination = FaultyStorage(new)
+    destination.failAfterCompletion(.save, with: .connectionLost, onCall: 1)
+    let error = failure { try Migration(of: query, from: old, to: destination).run() }
+    #expect(error?.code == .connectionLost)
+    #expect(try new.items(matching: .service("swift-keyring probe")).isEmpty)
   }
 
   @Test func `an asynchronous copy leaves the items in the source`() async throws {
@@ -353,7 +363,7 @@ import Testing
         }
         try Migration(of: query, from: old, to: new).run()
         // A killed migration may have left the item behind with which it compares the storages.
-        try new.removeItems(matching: .service("swift-keyring migration"))
+        try new.removeItems(matching: .service("swift-keyring probe"))
         try expectAll(items, in: new, comment)
         try expectNone(in: old, comment)
         nextCall += 1

@@ -69,7 +69,7 @@ import Testing
     }
     #expect(try Migration(of: .service(service), from: old, to: keyring).run() == 2)
     #expect(try keyring.service(service).accounts() == ["0", "1", "2"])
-    #expect(try keyring.items(matching: .service("swift-keyring migration")).isEmpty)
+    #expect(try keyring.items(matching: .service("swift-keyring probe")).isEmpty)
     try keyring.service(service).removeAll()
   }
 

@@ -88,7 +88,7 @@ struct SecretServiceDiagnosis {
         if latest.failure != nil { return }
         stage = "search"
         // A keyring may answer everything else and hang in a search.
-        _ = try await call.search([ItemKey.diagnosisProbe().ownAttributes], with: [])
+        _ = try await call.search([ItemKey.probe().ownAttributes], with: [])
         if hindrance == nil, call.addQuestion(to: &latest, mayAsk: mayAsk) {
           hindrance = "Store a secret to see whether it works."
         }

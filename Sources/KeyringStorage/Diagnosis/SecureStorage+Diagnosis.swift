@@ -64,7 +64,7 @@ extension SecureStorage {
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
-      var query = ItemQuery.key(.diagnosisProbe())
+      var query = ItemQuery.key(.probe())
       query.allowsUnlocking = false
       _ = try items(matching: query)
       if let storage = self as? any LockableStorage, try storage.isLocked() {
@@ -82,7 +82,7 @@ extension SecureStorage {
 extension StorageDiagnosis {
   /// Adds a finding about storing, reading and removing an item.
   ///
-  /// The item belongs to the service "swift-keyring diagnosis". Nothing is written to a
+  /// The item belongs to the service "swift-keyring probe". Nothing is written to a
   /// ``ReadOnlyStorage``.
   ///
   /// - Parameter storage: The storage. It must not ask the user unless it's allowed to.
@@ -91,20 +91,11 @@ extension StorageDiagnosis {
       add("writing", "is refused, as this storage is read-only")
       return
     }
-    let key = ItemKey.diagnosisProbe()
     do throws(SecureStorageError) {
-      let secret = Secret("a probe")
-      let found = Result { () throws(SecureStorageError) in
-        try storage.save(SecureItem(key: key, secret: secret), mode: .add)
-        return try storage.secret(for: key)
+      let (isSame, wasThere) = try storage.withProbe { (key, secret) throws(SecureStorageError) in
+        try storage.secret(for: key) == secret
       }
-      // Remove the item even if the task is cancelled by now, so that nothing is left behind.
-      let isRemoved = CancellationSignal.$current.withValue(nil) {
-        Result { () throws(SecureStorageError) in
-          try found.mayHaveStored ? storage.remove(key) : false
-        }
-      }
-      guard try found.get() == secret, try isRemoved.get() else {
+      guard isSame, wasThere else {
         throw storage.error(
           .verificationFailed, during: .diagnose,
           recoverySuggestion: "Check the log of the keyring.")
@@ -116,20 +107,43 @@ extension StorageDiagnosis {
   }
 }
 
-extension ItemKey {
-  /// Returns a key that no item has, and that differs for each diagnosis so that two don't collide.
+extension SecureStorage {
+  /// Stores an item as a test while a closure runs.
   ///
-  /// - Returns: The key.
-  package static func diagnosisProbe() -> ItemKey {
-    .value(service: "swift-keyring diagnosis", account: .randomToken())
+  /// The item is removed even if the closure throws, if the task is cancelled by now, or if the item may have been
+  /// stored although the answer didn't arrive. So nothing is left behind.
+  ///
+  /// - Parameter body: The closure to call with the key and the secret of the item.
+  /// - Returns: The closure's result, and `true` if the item was still there when the closure returned.
+  /// - Throws: `SecureStorageError` if the item can't be stored or removed, or the error of the closure.
+  package func withProbe<Result>(
+    _ body: (ItemKey, Secret) throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> (result: Result, wasThere: Bool) {
+    let (key, secret) = (ItemKey.probe(), Secret("a probe"))
+    var mayBeStored = true
+    let result = Swift.Result { () throws(SecureStorageError) in
+      do throws(SecureStorageError) {
+        try save(SecureItem(key: key, secret: secret), mode: .add)
+      } catch {
+        mayBeStored = [.timedOut, .canceled, .connectionLost].contains(error.code)
+        throw error
+      }
+      return try body(key, secret)
+    }
+    let removal = CancellationSignal.$current.withValue(nil) {
+      Swift.Result { () throws(SecureStorageError) in
+        try mayBeStored ? remove(key) : false
+      }
+    }
+    return (try result.get(), try removal.get())
   }
 }
 
-extension Result<Secret?, SecureStorageError> {
-  /// Indicates whether an item may be stored, even if the call ended before the answer arrived.
-  fileprivate var mayHaveStored: Bool {
-    guard case .failure(let error) = self else { return true }
-    return error.operation == .read
-      || [.timedOut, .canceled, .connectionLost].contains(error.code)
+extension ItemKey {
+  /// Returns a key that no item has, and that differs each time so that two tests don't collide.
+  ///
+  /// - Returns: The key.
+  package static func probe() -> ItemKey {
+    .value(service: "swift-keyring probe", account: .randomToken())
   }
 }

@@ -84,7 +84,7 @@ import Testing
     #expect(text.contains(Provider.current.program))
     #expect(text.contains("dh-ietf1024-sha256-aes128-cbc-pkcs7"))
     #expect(text.contains(Provider.current.defaultCollection))
-    #expect(try SecretServiceStorage().items(matching: .service("swift-keyring diagnosis")).isEmpty)
+    #expect(try SecretServiceStorage().items(matching: .service("swift-keyring probe")).isEmpty)
   }
 }
 

@@ -219,6 +219,17 @@ import Testing
     #expect(try second.password(for: key) == "2" && locked.prompts.withLock { $0 } == 1)
   }
 
+  @Test func `a layer that is lost in the middle of a search hides what it found`() throws {
+    for storage in [first, second] {
+      for key in [key, other] { try storage.setPassword("s3cret", for: key) }
+    }
+    // The first call lists the items, and the others look for those that the second layer has.
+    first.fail(.read, with: .connectionLost, onCall: 3)
+    var query = ItemQuery.service("service")
+    query.allowsUnlocking = false
+    #expect(try storage(skipping: .skip).items(matching: query).count == 3)
+  }
+
   @Test(arguments: [SecureStorageError.Code.connectionLost, .locked])
   func `a write skips no layer`(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)

@@ -173,7 +173,7 @@ struct ProgramTests {
     #expect(!look.output.contains("writing"))
     let write = try Program.tool(["doctor", "--write"])
     #expect(write.status == 0 && write.output.contains("writing      works"))
-    #expect(try Program.tool(["list", "--service", "swift-keyring diagnosis"]).output.isEmpty)
+    #expect(try Program.tool(["list", "--service", "swift-keyring probe"]).output.isEmpty)
   }
 
   @Test func `the doctor fails without a bus or a collection`() throws {
