@@ -97,7 +97,7 @@ public enum SecureStorageDefaults {
     if let handler = override?.failureHandler ?? failureHandler {
       handler(failure)
     } else {
-      // The name of an item may contain line breaks.
+      // The name of an item may contain line breaks or escape sequences.
       StandardError.write("\(failure)".inOneLine + "\n")
     }
   }

@@ -16,6 +16,8 @@ extension FirstAvailableStorage {
   }
 
   /// Finds out whether each of the storages works here, and which of them is selected.
+  ///
+  /// If no storage is selected yet, this doesn't make the selection.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {
