@@ -157,6 +157,30 @@ import Testing
     subscription.cancel()
   }
 
+  /// Creates and removes an item while the events of the old watch are missing.
+  @Test func `a cache keeps nothing that was removed while a watch is renewed`() async throws {
+    let cluster = try Cluster.shared.get()
+    let other = try await cluster.newStorage()
+    let transport = FaultyTransport(try cluster.transport())
+    let cached = cluster.storage(like: other, transport).cached()
+    let passing = ItemKey.password(service: "service", account: "passing")
+    #expect(try await cached.password(for: key) == nil)
+    let message = #"{"result":{"header":{"revision":"9000000000"}}}"#
+    transport.lastMessage.withLock { $0 = message }
+    try await other.setPassword("passing", for: passing)
+    #expect(try await cached.password(for: passing) == "passing")
+    try await other.remove(passing)
+    // The next question whether the node still answers makes the watch ask for another token.
+    transport.alter(replies: { [unowned transport] (_) throws(EtcdFailure) in
+      transport.alter()
+      transport.lastMessage.withLock { $0 = nil }
+      throw EtcdFailure(cause: .refused(GatewayError(code: 16, message: "a test")))
+    })
+    try await other.setPassword("last", for: key)
+    #expect(try waitUntil { try cached.password(for: key) == "last" })
+    #expect(try await cached.password(for: passing) == nil)
+  }
+
   @Test func `a watch that the node ends reads the items again`() async throws {
     let cluster = try Cluster.shared.get()
     let other = try await cluster.newStorage()

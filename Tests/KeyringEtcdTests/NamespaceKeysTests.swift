@@ -57,8 +57,16 @@ import Testing
 
   @Test func `a namespace that is removed is an error`() async throws {
     try await remove(namespace.meta)
+    for process in [storage, laterProcess()] {
+      await expect(.damaged) { _ = try await process.password(for: key) }
+      await expect(.damaged) { try await process.setPassword("lost", for: key) }
+    }
+    // A key that doesn't exist isn't created for what is left of the namespace.
+    let absent = laterProcess(key: .keyFile(at: cluster.path("absent-key")))
+    await expect(.damaged) { try await absent.initialize() }
+    #expect(!FileManager.default.fileExists(atPath: cluster.path("absent-key")))
+    for value in try await values(EtcdKey("/\(namespace.name)/v1/")) { try await remove(value.key) }
     await expect(.damaged) { _ = try await storage.password(for: key) }
-    await expect(.damaged) { try await storage.setPassword("lost", for: key) }
     await expect(.noStorage) { _ = try await laterProcess().password(for: key) }
   }
 
@@ -199,7 +207,8 @@ import Testing
       #expect(error?.message.hasPrefix("The value of \(items[0].key.path) ") == true)
     }
     try await expectFinding("1 of 2 can't be read", in: laterProcess())
-    for place in [namespace.meta, namespace.primary, namespace.rootKey] {
+    let dataKey = namespace.dataKey(try #require(storage.fleet.currentKeys).primary.id)
+    for place in [namespace.meta, namespace.primary, namespace.rootKey, dataKey] {
       let value = try #require(try await values(place).first)
       var bytes = value.value
       bytes[bytes.count - 1] ^= 1
@@ -451,14 +460,18 @@ import Testing
     #expect(try await storage.password(for: key) == "fourth")
   }
 
-  @Test func `a reply that is late doesn't bring older keys back`() async throws {
+  @Test(arguments: [false, true])
+  func `a reply that is late doesn't bring older keys back`(initializes: Bool) async throws {
     let transport = FaultyTransport(try cluster.transport())
     let running = cluster.storage(like: storage, transport)
     #expect(try await running.password(for: key) == "first")
     try await storage.rotateDataKey()
     var late: Task<String?, any Error>?
     try await transport.holdingNextReply {
-      late = Task { [key] in try await running.password(for: key) }
+      late = Task { [key] in
+        if initializes { #expect(try await running.initialize() == false) }
+        return try await running.password(for: key)
+      }
       #expect(transport.waitForHeldReply())
       try await storage.rotateDataKey()
       #expect(try await running.password(for: key) == "first")

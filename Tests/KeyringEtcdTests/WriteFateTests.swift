@@ -92,6 +92,45 @@ import Testing
     #expect(try await other.items(matching: .service("many")).count == 30)
   }
 
+  @Test func `a removal that others get in the way of brings no secrets back`() async throws {
+    let large = String(repeating: "x", count: 100_000)
+    for number in 0..<5 {
+      try await other.setPassword(large, for: .password(service: "large", account: "\(number)"))
+    }
+    transport.fail(
+      .late { [other] in
+        try? await other.setPassword(large, for: .password(service: "large", account: "0"))
+      })
+    #expect(try await storage.removeItems(matching: .service("large")) == 5)
+    let largest = transport.largestReplyToWrite.load(ordering: .relaxed)
+    #expect(largest < large.count)
+  }
+
+  /// Refuses the write as a full database does, and also as one that is processed again does.
+  @Test(arguments: [false, true])
+  func `a write that was fenced isn't reported as done`(isFull: Bool) async throws {
+    let keys = try #require(storage.fleet.currentKeys)
+    let (service, place) = (keys.service(of: key), keys.item(key))
+    let id = [UInt8].random(FleetItem.writeIDByteCount)
+    let record = Transaction.Operation.put(
+      service.writes + id.hexadecimal, Array("fenced".utf8), lease: nil)
+    try await cluster.call("/v3/kv/txn", Transaction(success: [record]))
+    if isFull {
+      transport.alter(requests: { (request) throws(EtcdFailure) in
+        guard request.contains("request_put") else { return request }
+        throw EtcdFailure(
+          cause: .refused(GatewayError(code: 8, message: "mvcc: database space exceeded")))
+      })
+    }
+    let outcome = try? await storage.fleet.perform(.save) { (session) throws(SecureStorageError) in
+      try await session.commit(
+        [ConditionalChange(key: place, revision: 0, value: [1])], service: service, keys, id: id)
+    }
+    if case .done = outcome { Issue.record("the write was reported as done") }
+    transport.alter()
+    #expect(try await other.password(for: key) == nil)
+  }
+
   @Test func `a timeout can have any length`() async throws {
     let patient = cluster.storage(like: other, transport, timeout: .seconds(Int64.max))
     try await patient.setPassword("new", for: key)

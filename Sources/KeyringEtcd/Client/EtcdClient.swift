@@ -368,6 +368,9 @@ extension GatewayError {
     [1, 2, 4, 13, 14].contains(code) || code == 8 && message.contains("too many requests")
   }
 
+  /// The refusal of a request that has more bytes than the node accepts.
+  static let tooLarge = GatewayError(code: 3, message: "etcdserver: request is too large")
+
   /// Indicates whether the request has more bytes than the node accepts.
   var isTooLarge: Bool {
     message.contains("request is too large") || message.contains("larger than max")

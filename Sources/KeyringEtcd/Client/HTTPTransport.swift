@@ -33,6 +33,9 @@ final class HTTPTransport: EtcdTransport {
   static let streamingThread = EventLoopExecutor()
 
   init(_ tls: TLSConfiguration?) {
+    var tls = tls ?? .makeClientConfiguration()
+    // NIOSSL would accept TLS 1.0.
+    tls.minimumTLSVersion = .tlsv12
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
     // With HTTP/2, requests on one connection can hold up a watch: etcd issue 15402.
     configuration.httpVersion = .http1Only
@@ -49,8 +52,6 @@ final class HTTPTransport: EtcdTransport {
     configurationOfStreams.http1_1ConnectionDebugInitializer = Self.keepAlive
     streaming = HTTPClient(
       eventLoopGroup: Self.streamingThread.eventLoop, configuration: configurationOfStreams)
-    // A node that stops in the middle of a reply counts as lost.
-    configuration.timeout.read = .seconds(5)
     client = HTTPClient(eventLoopGroup: Self.thread, configuration: configuration)
   }
 
@@ -256,6 +257,8 @@ private final class Exchange: HTTPClientResponseDelegate {
       throw EtcdFailure(cause: .refused(error))
     }
     let text = "\(status?.code ?? 0) \(String(decoding: bytes.prefix(200), as: UTF8.self))"
+    // A proxy may allow less than the node behind it.
+    if status == .payloadTooLarge { throw EtcdFailure(cause: .refused(.tooLarge)) }
     let isFromProxy = [.badGateway, .serviceUnavailable, .gatewayTimeout].contains(status)
     throw EtcdFailure(cause: isFromProxy ? .lost(text) : .malformed(text))
   }

@@ -16,6 +16,8 @@ struct RangeRequest: Encodable, Sendable {
   var leastRevision: Int64?
   /// Indicates whether only the number of values is returned.
   var countsOnly: Bool?
+  /// Indicates whether the values are left out.
+  var keysOnly: Bool?
 
   private enum CodingKeys: String, CodingKey {
     case key
@@ -24,6 +26,7 @@ struct RangeRequest: Encodable, Sendable {
     case limit
     case revision
     case countsOnly = "count_only"
+    case keysOnly = "keys_only"
   }
 
   init(_ key: EtcdKey) { self.key = key }

@@ -8,12 +8,15 @@ struct Namespace: Sendable {
   let name: String
   private let root: EtcdKey
 
+  private static let layout = "v1"
+
   /// Creates a namespace, or returns `nil` if it can't have that name.
   init?(_ name: String) {
     let parts = name.split(separator: "/", omittingEmptySubsequences: false)
     guard name.utf8.count <= 256,
       parts.allSatisfy({ part in
-        !part.isEmpty
+        // Otherwise, the keys of one namespace could be in another one.
+        !part.isEmpty && part != Self.layout
           && part.utf8.allSatisfy {
             Character(UnicodeScalar($0)).isLetter && $0 < 128
               || (48...57).contains($0) || "-._".utf8.contains($0)
@@ -21,7 +24,7 @@ struct Namespace: Sendable {
       })
     else { return nil }
     self.name = name
-    root = EtcdKey("/\(name)/v1/")
+    root = EtcdKey("/\(name)/\(Self.layout)/")
   }
 
   /// The description of the namespace.

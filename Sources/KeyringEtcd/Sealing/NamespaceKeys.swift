@@ -50,7 +50,7 @@ struct NamespaceKeys: Sendable {
     _ source: KeySource, _ request: KeyRequest
   ) async throws(SecureStorageError) {
     let values = Dictionary(values.map { ($0.key, $0) }) { $1 }
-    guard let meta = values[namespace.meta] else {
+    if values.isEmpty {
       guard known == nil else {
         throw request.error(
           .damaged, "The \(request.subject) has been removed from the cluster.",
@@ -60,7 +60,8 @@ struct NamespaceKeys: Sendable {
         .noStorage, "The cluster has no \(request.subject).",
         recoverySuggestion: "Check the name. Create a new namespace with initialize(), once.")
     }
-    guard let primary = values[namespace.primary], let rootValue = values[namespace.rootKey],
+    guard let meta = values[namespace.meta], let primary = values[namespace.primary],
+      let rootValue = values[namespace.rootKey],
       let description = NamespaceDescription(meta.value), let main = PrimaryKey(primary.value)
     else { throw request.damaged("its keys are incomplete") }
     if let known {
@@ -88,6 +89,18 @@ struct NamespaceKeys: Sendable {
       return try key.unwrap(
         box, authenticating: Self.binding(name, description.id, namespace), request)
     }
+    func unwrapDataKey(
+      _ box: some Collection<UInt8>, _ name: String
+    ) async throws(SecureStorageError) -> SealingKey {
+      do throws(SecureStorageError) {
+        return try await unwrap(box, name)
+      } catch {
+        // The key of the source is the right one if it opens the root key.
+        guard error.code == .wrongKey, (try? await unwrap(wrappedRoot.box, "root")) != nil
+        else { throw error }
+        throw request.damaged("a data key isn't what was stored in its place")
+      }
+    }
     let root =
       if let known { known.root } else { try await unwrap(wrappedRoot.box, "root") }
     let authenticator = Self.authenticator(root)
@@ -106,7 +119,7 @@ struct NamespaceKeys: Sendable {
       guard id == main.id || main.older.contains(id) else { continue }
       dataKeys[id] =
         if let same = known?.dataKeys[id] { same } else {
-          try await unwrap(value.value.dropFirst(), id.hexadecimal)
+          try await unwrapDataKey(value.value.dropFirst(), id.hexadecimal)
         }
     }
     guard ([main.id] + main.older).allSatisfy({ dataKeys[$0] != nil }) else {

@@ -108,7 +108,7 @@ extension GatewayError {
 
   /// Indicates whether the user, or a program without one, may not do something.
   fileprivate var isDenial: Bool {
-    [7, 16].contains(code) || code == 3 && message.contains("user name is empty")
+    code == 7 || code == 3 && message.contains("user name is empty")
   }
 }
 #endif

@@ -102,9 +102,10 @@ extension EtcdStorage {
 extension Session {
   /// Returns `true` if the namespace exists and the key opens it.
   fileprivate func hasNamespace() async throws(SecureStorageError) -> Bool {
+    let known = fleet.currentKeys
     let answer = try await transact(Transaction(success: NamespaceKeys.requests(namespace)))
-    guard answer.reply.ranges.first?.values.isEmpty == false else { return false }
-    _ = try await fleet.takeKeys(answer.reply.ranges, self, after: fleet.currentKeys)
+    if answer.reply.ranges.allSatisfy(\.values.isEmpty) { return false }
+    _ = try await fleet.takeKeys(answer.reply.ranges, self, after: known)
     return true
   }
 

@@ -125,6 +125,8 @@ final class ItemWatch: Sendable {
           // The storage isn't held during the pause.
           guard !Task.isCancelled, let self, let fleet else { return }
           isLost = await !self.synchronize(fleet)
+          // What was created and removed in between is in no list, but an observer may have read it.
+          if isRenewal, !isLost { self.observers.report(.mayHaveChanged(nil)) }
         } while isLost
       }
     }

@@ -147,6 +147,8 @@ final class Session: Sendable {
     /// The changes were made, in this revision.
     case done(Int64)
     /// Nothing was or will be changed, because these are the values now. The keys decrypt them.
+    ///
+    /// The values are there only if the change was a single new value.
     case conflict([KeyValue?], NamespaceKeys)
     /// Nothing was or will be changed, because the keys have been replaced by these.
     case otherKeys(NamespaceKeys)
@@ -173,6 +175,12 @@ final class Session: Sendable {
     let write = service.writes + id.hexadecimal
     let knownKeys = keys ?? fleet.currentKeys
     let conditions = keys?.conditions ?? []
+    let current = changes.map { change in
+      var request = RangeRequest(change.key)
+      // Many large values would take more time than a node has for its answer.
+      request.keysOnly = changes.count > 1 || change.value == nil
+      return request
+    }
     let answer: EtcdClient.Answer<TransactionReply>
     // The record that fences a copy must last as long as the lease that the copy names.
     var lease: Int64 = 0
@@ -182,7 +190,7 @@ final class Session: Sendable {
         return Transaction(
           compare: conditions + [.init(write, revision: 0)] + changes.map(\.comparison),
           success: changes.map(\.operation) + [.put(write, Record.done, lease: lease)],
-          failure: [.range(RangeRequest(write))] + changes.map { .range(RangeRequest($0.key)) }
+          failure: [.range(RangeRequest(write))] + current.map { .range($0) }
             + NamespaceKeys.requests(namespace))
       }
     } catch {
@@ -209,13 +217,13 @@ final class Session: Sendable {
         EtcdFailure(
           cause: .malformed("a reply without the expected ranges"), hasDoubt: true))
     }
-    if let record = replies[0].values.first { return .done(record.revision) }
+    if let record = Record.done(in: replies[0]) { return .done(record.revision) }
     if answer.hasDoubt, let record = try await fence(write, lease) {
       return .done(record.revision)
     }
-    let current = replies[1...changes.count]
-    try check(current, answer: changes.map { RangeRequest($0.key) })
-    let values = current.map(\.values.first)
+    let found = replies[1...changes.count]
+    try check(found, answer: current)
+    let values = found.map(\.values.first)
     let isSame = zip(changes, values).allSatisfy { $0.revision == $1?.revision ?? 0 }
     // The values may be encrypted with a key that was added since.
     let newKeys = try await fleet.takeKeys(replies[(changes.count + 1)...], self, after: knownKeys)
@@ -247,6 +255,11 @@ final class Session: Sendable {
   private enum Record {
     static let done: [UInt8] = Array("done".utf8)
     static let fenced: [UInt8] = Array("fenced".utf8)
+
+    /// Returns the record of a write that was done.
+    static func done(in reply: RangeReply?) -> KeyValue? {
+      reply?.values.first.flatMap { $0.value == fenced ? nil : $0 }
+    }
   }
 
   /// Makes sure that no copy of a write takes effect later.
@@ -259,7 +272,7 @@ final class Session: Sendable {
     fleet.doubts.withLock { $0[write] = lease }
     let record = try await record(fencing(write, lease))
     fleet.doubts.withLock { $0[write] = nil }
-    return record?.value == Record.fenced ? nil : record
+    return record
   }
 
   private func fencing(_ write: EtcdKey, _ lease: Int64) -> Transaction {
@@ -316,12 +329,12 @@ final class Session: Sendable {
   /// The time that a cancelled write has to find out whether it was done.
   private static let timeAfterCancellation = Duration.milliseconds(40)
 
-  /// Returns the record, read by a transaction, of a write whose result is unknown.
+  /// Returns the record, read by a transaction, of a write whose result is unknown, if it was done.
   private func record(
     _ transaction: Transaction
   ) async throws(SecureStorageError) -> KeyValue? {
     do throws(EtcdFailure) {
-      return try await send(transaction).reply.ranges.first?.values.first
+      return Record.done(in: try await send(transaction).reply.ranges.first)
     } catch {
       throw failure(EtcdFailure(cause: error.cause, hasDoubt: true))
     }

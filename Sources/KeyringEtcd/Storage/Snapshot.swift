@@ -34,7 +34,11 @@ struct Snapshot {
         }
       }
     } catch {
-      if first != nil, error.underlying?.code == Self.unknownRevision { return nil }
+      if first != nil, let cause = error.underlying, cause.domain == "etcd",
+        cause.code == Self.unknownRevision
+      {
+        return nil
+      }
       throw error
     }
     first = first ?? (part.keys, part.revision)

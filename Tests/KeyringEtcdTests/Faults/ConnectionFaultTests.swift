@@ -116,13 +116,30 @@ import Testing
     #expect(failure?.hasDoubt == true)
   }
 
+  @Test func `a proxy that refuses a large request is understood`() async throws {
+    let failure = try await failure(
+      of: "HTTP/1.1 413 Payload Too Large\r\nContent-Length: 5\r\n\r\n<p></")
+    #expect(failure?.refusal?.isTooLarge == true)
+    #expect(failure?.hasDoubt == false)
+  }
+
+  @Test func `a node that is silent for a long time is late, not lost`() async throws {
+    let failure = try await failure(of: "", within: .seconds(6))
+    guard case .timedOut = failure?.cause else {
+      Issue.record("the wait ended with \(String(describing: failure))")
+      return
+    }
+  }
+
   /// Returns the failure of a request that a server answers with some bytes, and then with no more.
-  private func failure(of reply: String) async throws -> EtcdFailure? {
+  private func failure(
+    of reply: String, within time: Duration = .seconds(1)
+  ) async throws -> EtcdFailure? {
     let endpoint = try #require(
       EtcdEndpoint("http://127.0.0.1:\(try portOfServer(answering: reply))"))
     do throws(EtcdFailure) {
       _ = try await HTTPTransport(nil).send(
-        "/v3/kv/range", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: .seconds(1)))
+        "/v3/kv/range", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: time))
       return nil
     } catch {
       return error
@@ -181,6 +198,33 @@ import Testing
       return
     }
     #expect(failure?.hasDoubt == false)
+  }
+
+  @Test func `encryption that is out of date is refused`() async throws {
+    let port = try Cluster.freePorts(1)[0]
+    let server = try Program(
+      "openssl",
+      [
+        "s_server", "-accept", "127.0.0.1:\(port)", "-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0",
+        "-cert", cluster.path("node.pem"), "-key", cluster.path("node.key"), "-www",
+      ])
+    // It prints this line when it accepts connections.
+    var line = ""
+    while line != "ACCEPT" {
+      line = try server.readLine()
+      try #require(!line.isEmpty)
+    }
+    let endpoint = try #require(EtcdEndpoint("https://127.0.0.1:\(port)"))
+    let transport = try cluster.transport()
+    let failure = await #expect(throws: EtcdFailure.self) {
+      try await transport.send(
+        "/v3/kv/range", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: .seconds(9)))
+    }
+    guard case .untrusted = failure?.cause else {
+      Issue.record("the request ended with \(String(describing: failure))")
+      return
+    }
+    try server.end()
   }
 
   @Test func `one address of a node that is gone costs no more than a moment`() async throws {

@@ -135,7 +135,9 @@ import Testing
     #expect(waitUntil { transport.count(of: "/v3/auth/authenticate") > tokens })
     try await operators.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
-    #expect(events.count == 1)
+    #expect(!events.contains(.interrupted))
+    // An observer may have read what was created and removed in the meantime.
+    #expect(events.contains(.mayHaveChanged(nil)))
     subscription.cancel()
   }
 

@@ -398,7 +398,7 @@ final class Cluster: Sendable {
   }
 
   /// Returns ports that nothing listens on.
-  private static func freePorts(_ count: Int) throws -> [UInt16] {
+  static func freePorts(_ count: Int) throws -> [UInt16] {
     let sockets = try (0..<count).map { _ in try boundSocket() }
     defer { for (socket, _) in sockets { close(socket) } }
     return sockets.map(\.port)

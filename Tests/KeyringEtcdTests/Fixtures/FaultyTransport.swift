@@ -54,6 +54,8 @@ final class FaultyTransport: EtcdTransport {
   let bytes = Atomic(0)
   /// The number of bytes of the largest of these replies.
   let largestReply = Atomic(0)
+  /// The number of bytes of the largest reply to a write.
+  let largestReplyToWrite = Atomic(0)
 
   /// The number of requests so far.
   var count: Int { counts.withLock { $0.values.reduce(0, +) } }
@@ -168,12 +170,12 @@ final class FaultyTransport: EtcdTransport {
         }
       }
       throw loss()
-    case .late(let event):
-      await event()
-      return try await base.send(path, body, to: endpoint, token: token, until: moment)
-    case nil:
-      return try await base.send(path, body, to: endpoint, token: token, until: moment)
+    case .late(let event): await event()
+    case nil: break
     }
+    let reply = try await base.send(path, body, to: endpoint, token: token, until: moment)
+    largestReplyToWrite.max(reply.body.count, ordering: .relaxed)
+    return reply
   }
 
   private func checkWay() throws(EtcdFailure) {
