@@ -9,7 +9,8 @@ when its standard input ends. For each call, it prints "called METHOD". Each lin
   fault METHOD type              answers with a string, which is never the type of an answer
   fault METHOD leave             leaves the bus without an answer
   fault METHOD lost              performs one call, and answers with the bus's error for a lost answer
-  fault METHOD prompt OUTCOME    answers with a prompt: accept, dismiss, mute or type
+  fault METHOD prompt OUTCOME    answers with a prompt: accept, dismiss, mute, type or none
+  abdicate                       stops providing the service, and stays on the bus (KeePassXC 2.7.4)
   reset                          removes all faults
   quiet                          stops printing the calls
   lock, unlock                   locks or unlocks everything
@@ -39,7 +40,9 @@ when its standard input ends. For each call, it prints "called METHOD". Each lin
   hide search                    refuses to search a locked collection
   hide collection                doesn't know a collection that is locked
   hide default                   has another default collection after every call
-  hide each                      locks each item by itself, until it's unlocked by its path
+  hide each                      locks each item by itself, until it's unlocked by its path (KeePassXC 2.7.4)
+  hide attributes                does the same, and shows no property of a locked item but its lock (oo7)
+  stubborn                       reports success for each unlocking of an item, and unlocks none
 
 The answer to each line is "ok".
 """
@@ -91,6 +94,8 @@ class Service:
         self.default = COLLECTION
         self.pending = None
         self.hidden = "none"
+        self.abdicated = False
+        self.stubborn = False
         self.rival = None
         self.retires = False
         self.last = None
@@ -160,7 +165,11 @@ class Service:
                 self.complete(True, "s", "")
             elif outcome == "type":
                 self.complete(False, "u", 7)
+            elif outcome == "none":
+                self.complete(False, "o", "/")
             return "", ()
+        if self.abdicated:
+            raise Failure("org.freedesktop.DBus.Error.UnknownObject")
         perform = getattr(self, method, None)
         if not perform:
             raise Failure("org.freedesktop.DBus.Error.UnknownMethod")
@@ -208,7 +217,7 @@ class Service:
         if self.strict and any(item not in self.items for item in items):
             raise Failure(INTERFACE + "Error.NoSuchObject")
         items = [item for item in items if item in self.items]
-        if self.hidden == "each" and any(self.is_locked(item) for item in items):
+        if self.locks_each() and any(self.is_locked(item) for item in items):
             raise Failure(LOCKED)
         if self.hidden != "secrets":
             items = [item for item in items if not self.is_locked(item)]
@@ -313,7 +322,10 @@ class Service:
         if path == SERVICE and name == "Collections":
             return "v", (("ao", self.visible()),)
         if path.rsplit("/", 1)[0] in self.collections:
-            return "v", (self.properties(path)[name],)
+            properties = self.properties(path)
+            if name not in properties:
+                raise Failure(LOCKED)
+            return "v", (properties[name],)
         path = self.collection(path)
         collection = self.collections[path]
         items = [item for item in self.items if item.startswith(path + "/")
@@ -335,6 +347,8 @@ class Service:
         if self.withers:
             attributes = {}
             self.Delete(path)
+        if self.hidden == "attributes" and self.is_locked(path):
+            return {"Locked": ("b", True)}
         return {
             "Label": ("s", item.label), "Attributes": ("a{ss}", attributes),
             "Locked": ("b", not self.withers and self.is_locked(path)),
@@ -381,14 +395,17 @@ class Service:
 
     def is_locked(self, item):
         return (self.collections[item.rsplit("/", 1)[0]].locked
-                or self.hidden == "each" and not self.items[item].allowed)
+                or self.locks_each() and not self.items[item].allowed)
+
+    def locks_each(self):
+        return self.hidden in ("each", "attributes")
 
     def set_locks(self, objects, locked):
         for path in objects:
             collection = path if path in self.collections else path.rsplit("/", 1)[0]
             if collection not in self.collections:
                 raise Failure(INTERFACE + "Error.NoSuchObject")
-            if path in self.items:
+            if path in self.items and not self.stubborn:
                 self.items[path].allowed = not locked
             if self.collections[collection].locked != locked:
                 self.collections[collection].locked = locked
@@ -418,7 +435,7 @@ class Service:
                 self.faults[words[1]] = (words[2], " ".join(words[3:]))
             elif words[0] == "reset":
                 self.faults = {}
-                self.withers = self.churns = False
+                self.withers = self.churns = self.stubborn = False
             elif words[0] == "quiet":
                 self.quiet = True
             elif words[0] == "strict":
@@ -449,6 +466,11 @@ class Service:
                 self.churns = True
             elif words[0] == "unheard":
                 self.unheard = True
+            elif words[0] == "stubborn":
+                self.stubborn = True
+            elif words[0] == "abdicate":
+                self.abdicated = True
+                self.connection.send(message_bus.ReleaseName("org.freedesktop.secrets"))
             elif words[0] == "wither":
                 self.withers = True
             elif words[0] == "age":

@@ -105,6 +105,53 @@ import Testing
     expect(.locked) { _ = try storage.password(for: absent) }
   }
 
+  /// Locks an item, and not its collection.
+  private func lockItem(_ hiding: Hiding) throws -> SecretServiceStorage {
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: StorageUse.key)
+    try service.hide(hiding)
+    try service.lock()
+    try storage.unlock()
+    return storage
+  }
+
+  @Test(arguments: [Hiding.each, .attributes])
+  func `a locked item in an unlocked collection is not absent`(hiding: Hiding) throws {
+    let storage = try lockItem(hiding)
+    var query = ItemQuery.service("service")
+    query.allowsUnlocking = false
+    if hiding == .each {
+      #expect(try storage.items(matching: query).count == 1)
+    } else {
+      expect(.locked) { _ = try storage.items(matching: query) }
+    }
+    expect(.itemAlreadyExists) {
+      try storage.setPassword("another", for: StorageUse.key, mode: .add)
+    }
+    #expect(try storage.password(for: StorageUse.key) == "s3cret")
+  }
+
+  @Test(arguments: [Hiding.each, .attributes])
+  func `an item that stays locked after it was unlocked is an error`(hiding: Hiding) throws {
+    let storage = try lockItem(hiding)
+    try service.unlockNothing()
+    expect(.locked) { _ = try storage.password(for: StorageUse.key) }
+    expect(.locked) { _ = try storage.items(matching: .service("service", details: .all)) }
+    try service.reset()
+    #expect(try storage.password(for: StorageUse.key) == "s3cret")
+  }
+
+  @Test func `a query that may not unlock anything asks for no unlocking`() throws {
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: StorageUse.key)
+    var query = ItemQuery.service("service", details: .all)
+    query.allowsUnlocking = false
+    try service.fault("GetSecrets", .error("org.freedesktop.Secret.Error.IsLocked"))
+    _ = try service.takeCalls()
+    expect(.locked) { _ = try storage.items(matching: query) }
+    #expect(try service.takeCalls()["Unlock"] == nil)
+  }
+
   @Test(arguments: Hiding.allCases.filter { $0 != .collection })
   func `adding to a locked collection replaces nothing`(hiding: Hiding) throws {
     let storage = bus.storage()
@@ -149,7 +196,7 @@ import Testing
   #if EncryptedFile
   @Test(arguments: Hiding.allCases) func `a stored key is not replaced`(hiding: Hiding) throws {
     let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) } }
     func file(_ name: String) throws -> EncryptedFileStorage {
       EncryptedFileStorage(
         at: "\(directory)/\(name)", key: .storage(bus.storage(), key: StorageUse.key))
@@ -217,7 +264,9 @@ import Testing
     try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     let key = ItemKey.credentials(service: "service", label: "label")
-    try create(["service": "service", "label": "label", "username": "old"], "pa55")
+    try openSession(at: bus.address).createItem(
+      ["service": "service", "label": "label", "username": "old"], label: "Theirs", secret: "pa55",
+      replacing: true)
     try service.fault("Delete", .error("org.example.Error.Odd"))
     #expect(throws: SecureStorageError.self) {
       try storage.setCredential(Credential(login: "new", password: "word"), for: key)
@@ -296,7 +345,8 @@ import Testing
   @Test func `the next save leaves one of two items made at the same time`() throws {
     let storage = bus.storage()
     for secret in ["first", "second"] {
-      try create(StorageUse.key.newAttributes, secret, replacing: false)
+      try openSession(at: bus.address).createItem(
+        StorageUse.key.newAttributes, label: "Theirs", secret: secret, replacing: false)
     }
     #expect(try storage.password(for: StorageUse.key) == "first")
     try storage.setPassword("third", for: StorageUse.key)
@@ -305,6 +355,25 @@ import Testing
   }
 
   // MARK: - A default collection that moves
+
+  @Test func `a collection that ends with the session is chosen last`() {
+    let paths = ["work", "session", "zoo"].map {
+      ObjectPath("/org/freedesktop/secrets/collection/\($0)")
+    }
+    #expect(ObjectPath.chosen(from: paths) == paths[0])
+    #expect(ObjectPath.chosen(from: [paths[1]]) == paths[1])
+    #expect(ObjectPath.chosen(from: []) == nil)
+  }
+
+  @Test(arguments: ["org.gnome.keyring", "org.kde.kwalletd5", "org.kde.secretservicecompat"])
+  func `a default collection that only the user moves is used`(name: String) throws {
+    try service.takeName(name)
+    try service.makeSecondCollection()
+    try service.moveDefault()
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
+    let paths = try bus.search(["service": "service"])
+    #expect(paths.count == 1 && paths.allSatisfy { $0.collection.text.hasSuffix("/second") })
+  }
 
   @Test func `a default collection that moves does not split the items`() throws {
     let storage = bus.storage()
@@ -361,17 +430,6 @@ import Testing
       try body()
     }
     #expect(error?.code == code, sourceLocation: sourceLocation)
-  }
-
-  /// Creates an item as another program does.
-  private func create(
-    _ attributes: [String: String], _ secret: String, replacing: Bool = true
-  ) throws {
-    let session = try openSession(at: bus.address)
-    let message = MethodCall.createItem(
-      in: .collection(aliased: "default"), attributes: attributes, label: "Theirs",
-      secret: try #require(session.encode(Secret(secret))), replacing: replacing)
-    _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
   }
 }
 #endif

@@ -75,8 +75,6 @@ final class ChangeMonitor: Sendable {
       state.observers[state.nextID] = Observer(observer)
       return state.nextID
     }
-    var deadline = deadline
-    deadline.forgetRenewals()
     let request = Request(id: id, collection: collection, query: query, deadline: deadline)
     let mustStart = state.withLock { state in
       state.requests.append(request)

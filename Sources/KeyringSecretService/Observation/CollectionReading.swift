@@ -12,10 +12,14 @@ struct CollectionReading: ProviderClient {
   ///
   /// It runs between the signals that arrive before the answer and those that arrive after it.
   var onAnswer: (MethodCall) -> Void = { _ in }
+  /// A closure that is called each time that answers to many messages renew the deadline.
+  var whenRenewed: () -> Void = {}
 
   func send(_ messages: [MethodCall]) async throws(DBusError) -> [Variant?] {
     try await connection.send(messages, to: provider.uniqueName, until: deadline) { index in
       onAnswer(messages[index])
+    } onFlight: { _ in
+      if messages.count > BusConnection.maxInFlight { whenRenewed() }
     }.answers(to: messages)
   }
 

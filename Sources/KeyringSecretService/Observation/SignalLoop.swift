@@ -182,7 +182,11 @@ final class SignalLoop {
       // Register the collection now, so that no signal is lost while its items are listed.
       observed[id] = new
       do throws(DBusError) {
-        _ = try await read(new, isFirst: true, request.deadline)
+        _ = try await read(new, isFirst: true, request.deadline) {
+          var deadline = request.deadline
+          deadline.renew()
+          request.outcome.extendWaits(to: deadline.end)
+        }
       } catch {
         observed[id] = nil
         throw .init(error)
@@ -224,9 +228,11 @@ final class SignalLoop {
   }
 
   private func read(
-    _ collection: ObservedCollection, isFirst: Bool, _ deadline: Deadline
+    _ collection: ObservedCollection, isFirst: Bool, _ deadline: Deadline,
+    whenRenewed: @escaping () -> Void = {}
   ) async throws(DBusError) -> Bool {
     var reading = try reading(deadline)
+    reading.whenRenewed = whenRenewed
     reading.onAnswer = { collection.wasListed($0.object, after: self.signals.count) }
     var state = try await reading.state(of: collection.collection)
     // A collection that existed before may only be closed. Its items aren't lost.

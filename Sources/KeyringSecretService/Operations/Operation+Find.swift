@@ -157,10 +157,9 @@ extension Operation {
           unlocked.formUnion(locked)
           continue
         }
-      } else if result.isLocked {
-        let isComplete = provider.listsLockedItems
-        guard isComplete, !stored.contains(where: \.hidesAttributes) else { throw failure(.locked) }
       }
+      let mayHideItems = !unlocking && result.isLocked && !provider.listsLockedItems
+      if mayHideItems || stored.contains(where: \.hidesAttributes) { throw failure(.locked) }
       if stored.count == paths.count {
         return (stored.sorted { $0.replaces($1) }, isAll: paths.count == listed.count)
       }
@@ -186,9 +185,9 @@ extension Operation {
     return contents
   }
 
-  /// The maximum number of times that a collection is unlocked for one search.
+  /// The maximum number of times that a collection or an item is unlocked for one operation.
   ///
   /// It may be locked again right away.
-  private static let mostUnlockings = 3
+  static let mostUnlockings = 3
 }
 #endif

@@ -15,8 +15,9 @@ extension Operation {
     let path = ObjectPath(answer.child(0).text)
     guard path.isNone else { return path }
     let result = try await self.answer(to: ObjectPath(answer.child(1).text))
-    guard result.isOfType("o") else { throw unexpectedAnswer("no \(kind)") }
-    return ObjectPath(result.text)
+    let object = ObjectPath(result.isOfType("o") ? result.text : "/")
+    if object.isNone { throw unexpectedAnswer("no \(kind)") }
+    return object
   }
 
   /// Shows the prompt in a method's answer and waits for the user's answer, if there is one.

@@ -8,12 +8,19 @@ extension Operation {
   func selectedItems(matching query: ItemQuery) async throws(SecureStorageError) -> [SecureItem] {
     var refusals: [ObjectPath: Int] = [:]
     var incomplete: Set<ObjectPath> = []
+    var unlockings = 0
+    let needsSecrets = query.details.contains(.secret)
     while true {
       let selected = try await storedItems(
         matching: query, fetching: query.details, ignoring: incomplete
       ).map { (key: $0, item: $1[0]) }
+      if needsSecrets, query.allowsUnlocking, selected.contains(where: \.item.isLocked) {
+        unlockings += 1
+        if unlockings == Self.mostUnlockings { throw failure(.locked) }
+        continue
+      }
       let unread =
-        query.details.contains(.secret) ? selected.map(\.item).filter(\.canBeRead).map(\.path) : []
+        needsSecrets ? selected.map(\.item).filter(\.canBeRead).map(\.path) : []
       let contents = try await contents(of: ItemFetch(unread, .secret, in: session))
       let missing = unread.filter { contents.secrets[$0] == nil }
       if missing.isEmpty {
@@ -29,7 +36,9 @@ extension Operation {
       for path in refused where try await lockState(of: path.collection) == false {
         refusals[path, default: 0] += 1
       }
-      try await insist(on: refused.filter { refusals[$0] ?? 0 > 1 }, refusals)
+      let insistent = refused.filter { refusals[$0] ?? 0 > 1 }
+      if !insistent.isEmpty, !query.allowsUnlocking { throw failure(.locked) }
+      try await insist(on: insistent, refusals)
       try checkRepetition()
     }
   }

@@ -26,6 +26,7 @@ extension Operation {
     var remaining: [[StoredItem]] = []
     for item in selected.joined() {
       let same = try await storedItems(withOnly: item.attributes)
+        .filter { $0.mayBeSame(as: item) }
       if !same.isEmpty { remaining.append(same) }
     }
     return remaining

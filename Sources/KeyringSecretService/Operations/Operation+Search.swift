@@ -168,9 +168,11 @@ extension ProviderClient {
 extension ObjectPath {
   /// Returns the collection that stands for a default collection that changes by itself.
   ///
-  /// Every program chooses the same collection, at any time.
+  /// Every program chooses the same collection, at any time. A collection that ends with the user's session
+  /// comes last.
   static func chosen(from collections: [ObjectPath]) -> ObjectPath? {
-    collections.min { $0.text < $1.text }
+    let lasting = collections.filter { !$0.text.hasSuffix("/collection/session") }
+    return (lasting.isEmpty ? collections : lasting).min { $0.text < $1.text }
   }
 }
 

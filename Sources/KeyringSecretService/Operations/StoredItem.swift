@@ -19,21 +19,25 @@ struct StoredItem {
 
   /// Indicates whether the item can have been found by its attributes.
   let showsAttributes: Bool
+  /// Indicates whether the provider reported the attributes.
+  private let hasAttributes: Bool
   /// The item's place in the list in which it was found.
   var place = 0
 
   /// Creates an item from the answer to a request for all properties, or for the attributes alone.
   ///
-  /// The attributes alone leave the label, the times and the lock state unknown. The item doesn't have the
-  /// reserved attributes, which the provider adds. The initializer returns `nil` for any other answer.
+  /// The attributes alone leave the label, the times and the lock state unknown. The properties of a locked
+  /// item may lack the attributes. The item doesn't have the reserved attributes, which the provider adds. The
+  /// initializer returns `nil` for any other answer.
   init?(path: ObjectPath, answer: Variant, reserved: Set<String>) {
     let value = answer.child(0)
     let properties = value.isOfType("a{sv}") ? value : nil
     let found =
       if let properties { properties.member("Attributes", ofType: "a{ss}") } else { value.child(0) }
-    guard let found, found.isOfType("a{ss}") else { return nil }
-    let attributes = found.strings
     isLocked = properties?.member("Locked", ofType: "b")?.bool ?? false
+    hasAttributes = found?.isOfType("a{ss}") == true
+    guard hasAttributes || isLocked else { return nil }
+    let attributes = hasAttributes ? found?.strings ?? [:] : [:]
     showsAttributes = isLocked || !Provider.isBeingRemoved(attributes)
     self.path = path
     let name = path.text.lastIndex(of: "/").map { path.text[$0...].dropFirst() }
@@ -72,7 +76,7 @@ struct StoredItem {
   }
 
   /// Indicates whether the item is locked and the provider hides its attributes.
-  var hidesAttributes: Bool { isLocked && hasHiddenAttributes }
+  var hidesAttributes: Bool { isLocked && (hasHiddenAttributes || !hasAttributes) }
 
   /// Indicates whether the attributes are hidden, as those of a locked item may be.
   var hasHiddenAttributes: Bool { Provider.hidesAttributes(attributes) }
@@ -104,6 +108,14 @@ struct StoredItem {
     attributes.filter {
       key.attributes[$0.key] == nil && !AttributeName.reserved.contains($0.key)
     }
+  }
+
+  /// Returns `true` if another item with the same attributes may be this one, perhaps under an earlier path.
+  ///
+  /// Other programs may have stored several items with the same attributes.
+  func mayBeSame(as other: StoredItem) -> Bool {
+    path == other.path || other.created == 0
+      || (created, label) == (other.created, other.label)
   }
 
   /// Returns `true` if this item is valid rather than another one with the same key.

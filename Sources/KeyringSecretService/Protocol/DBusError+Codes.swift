@@ -33,7 +33,8 @@ extension DBusError {
 
   /// The error code for a failure while a message to the provider was in progress.
   var codeWhileCalling: SecureStorageError.Code {
-    code(whenProviderIsGone: .connectionLost)
+    remoteName == Provider.errorOfEndedService
+      ? .connectionLost : code(whenProviderIsGone: .connectionLost)
   }
 
   private func code(whenProviderIsGone gone: SecureStorageError.Code) -> SecureStorageError.Code {

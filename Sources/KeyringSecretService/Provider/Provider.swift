@@ -44,6 +44,8 @@ struct Provider: Sendable, Equatable {
     case gnomeKeyring = "org.gnome.keyring"
     case kwallet5 = "org.kde.kwalletd5"
     case kwallet6 = "org.kde.kwalletd6"
+    /// KWallet from version 6.14 on, whose kwalletd6 no longer provides the Secret Service.
+    case ksecretd = "org.kde.secretservicecompat"
     case keepassxc = "org.keepassxc.KeePassXC.MainWindow"
   }
 
@@ -64,7 +66,9 @@ struct Provider: Sendable, Equatable {
     program = Program.allCases.first { owners[$0.rawValue] == uniqueName }
   }
 
-  private var isKWallet: Bool { program == .kwallet5 || program == .kwallet6 }
+  private var isKWallet: Bool {
+    [.kwallet5, .kwallet6, .ksecretd].contains(program)
+  }
 }
 
 // MARK: - Visibility
@@ -161,6 +165,11 @@ extension Provider {
     "org.freedesktop.DBus.Error.UnknownMethod",
     "org.freedesktop.DBus.Error.UnknownInterface",
   ]
+
+  /// The D-Bus name of the error of a program that stays on the bus, and no longer provides the service.
+  ///
+  /// KeePassXC removes its objects if the user turns off its integration, according to its source.
+  static let errorOfEndedService = "org.freedesktop.DBus.Error.UnknownObject"
 
   /// The D-Bus name of the error for a locked object, from the specification.
   static let errorOfLockedObject = "org.freedesktop.Secret.Error.IsLocked"

@@ -77,14 +77,8 @@ final class ReadQueue: Sendable {
   private nonisolated(nonsending) func wait(
     for batch: Batch, until deadline: Deadline
   ) async -> Waiter.Outcome {
-    var moment = deadline.end
-    while true {
-      let end = await batch.outcome.wait(until: moment)
-      guard end == .timedOut else { return end }
-      if batch.hasAsked { return await batch.outcome.wait(until: nil) }
-      guard let renewed = batch.renewedEnd, renewed > moment else { return end }
-      moment = renewed
-    }
+    let end = await batch.outcome.wait(until: deadline.end)
+    return end == .timedOut && batch.hasAsked ? await batch.outcome.wait(until: nil) : end
   }
 
   // MARK: - Batches
@@ -114,7 +108,7 @@ final class ReadQueue: Sendable {
           if isAsking { batch.noteQuestion() }
           self.move(route, by: isAsking ? -1 : 1)
         } whenRenewed: {
-          batch.renew(until: .now(plus: route.options.serviceTimeout))
+          batch.outcome.extendWaits(to: .now(plus: route.options.serviceTimeout))
         }
       }
       batch.outcome.settle(outcome)
@@ -195,7 +189,6 @@ private final class Batch: Sendable {
     var readers = 1
     var isShared = false
     var hasAsked = false
-    var renewedEnd: Int64?
     var isCancelled = false
     var task: Task<Void, Never>?
   }
@@ -216,11 +209,6 @@ private final class Batch: Sendable {
   var hasAsked: Bool { state.withLock { $0.hasAsked } }
 
   func noteQuestion() { state.withLock { $0.hasAsked = true } }
-
-  /// The deadline that answers have renewed, in microseconds of the monotonic clock, or `nil` if none did.
-  var renewedEnd: Int64? { state.withLock { $0.renewedEnd } }
-
-  func renew(until moment: Int64) { state.withLock { $0.renewedEnd = moment } }
 
   func add(_ keys: [ItemKey]) {
     state.withLock { state in

@@ -225,11 +225,7 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "another")
 
     let theirs = ItemKey.password(service: "theirs", account: "account")
-    let attributes = ["service", "theirs", "username", "account"]
-    let stored = try Program(
-      "secret-tool", ["store", "--label", "Theirs"] + attributes, environment: bus.environment
-    ).finish(input: Data("theirs".utf8))
-    try #require(stored.status == 0)
+    try SecretTool.store("theirs", label: "Theirs", theirs.attributes, on: bus)
     try storage.save(
       SecureItem(key: theirs, secret: Secret("ours"), label: "Another label"), mode: .update)
     #expect(try storage.password(for: theirs) == "ours")
@@ -326,6 +322,24 @@ import Testing
     try service.churn()
     let error = #expect(throws: SecureStorageError.self) {
       try storage.items(matching: .service("service"))
+    }
+    #expect(error?.code == .timedOut)
+  }
+
+  @Test func `an observation of many items may begin later than after the timeout`() throws {
+    try service.quiet()
+    let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try bus.storage().setPassword("s3cret", for: key) }
+    try service.fault("GetAll", .late(0.6))
+    let storage = bus.storage(serviceTimeout: .seconds(2))
+    let start = ContinuousClock.now
+    let subscription = try storage.observe(.service("service")) { _ in }
+    // A shorter time would prove nothing.
+    #expect(ContinuousClock.now - start > .seconds(2))
+    subscription.cancel()
+    try service.fault("GetAll", .mute)
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.observe(.service("service")) { _ in }
     }
     #expect(error?.code == .timedOut)
   }
@@ -428,15 +442,23 @@ import Testing
     // Another program's item stays too, although the key fits it once our own item is gone.
     let key = ItemKey.password(service: "theirs", account: "account")
     try storage.setPassword("ours", for: key)
-    let theirs = ["service": "theirs", "username": "account", "theirs": "yes"]
-    let stored = try Program(
-      "secret-tool", ["store", "--label", "Theirs"] + theirs.flatMap { [$0.key, $0.value] },
-      environment: bus.environment
-    ).finish(input: Data("theirs".utf8))
-    try #require(stored.status == 0)
+    let theirs = key.attributes.merging(["theirs": "yes"]) { $1 }
+    try SecretTool.store("theirs", label: "Theirs", theirs, on: bus)
     try self.service.fault("Delete", .lost)
     #expect(try storage.remove(key))
     #expect(try storage.password(for: key) == "theirs")
+    // Another program may have several items with the same attributes.
+    let session = try openSession(at: bus.address)
+    for secret in ["old", "new"] {
+      try self.service.age(seconds: 100)
+      try session.createItem(
+        ["service": "equal", "username": "account"], label: "Theirs", secret: secret,
+        replacing: false)
+    }
+    try self.service.fault("Delete", .lost)
+    #expect(
+      try storage.removeItems(matching: ItemQuery(attributes: ["service": "equal"], limit: 1)) == 1)
+    #expect(try storage.password(for: .password(service: "equal", account: "account")) == "old")
   }
 
   @Test func `a stale alias is not a collection`() throws {
@@ -513,6 +535,17 @@ import Testing
     try storage.save(item("new"), mode: .addOrReplace)
     let found = try bus.storage().items(matching: .key(StorageUse.key, details: .all))
     #expect(found.map(\.secret?.text) == ["new"])
+  }
+
+  @Test func `the next provider is used if one stops but stays on the bus`() throws {
+    let storage = bus.storage()
+    try storage.setPassword("s3cret", for: StorageUse.key)
+    try service.abdicate()
+    let next = try FakeService(on: bus)
+    try storage.setPassword("another", for: StorageUse.key)
+    #expect(try storage.password(for: StorageUse.key) == "another")
+    try next.end()
+    StorageUse.read.expectFailure(.noProvider, storage)
   }
 
   @Test(arguments: Method.allCases)

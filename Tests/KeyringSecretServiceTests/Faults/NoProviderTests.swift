@@ -26,11 +26,7 @@ import Testing
         .providerFailed, bus.storage(), cause: "A keyring is installed",
         recoverySuggestion: "Start it by hand, for example with gnome-keyring-daemon")
     }
-    try expectNoOtherSelection(.providerFailed, bus.storage())
-    let error = #expect(throws: SecureStorageError.self) {
-      try bus.storage().observe(nil) { _ in }
-    }
-    #expect(error?.code == .providerFailed)
+    try expectFailedProvider(bus.storage())
   }
 
   /// dbus-broker has the same error for both.
@@ -44,24 +40,14 @@ import Testing
     for use in StorageUse.allCases {
       use.expectFailure(.providerFailed, installed.storage, cause: "startup job failed")
     }
-    #expect(installed.storage.diagnose().failure?.code == .providerFailed)
-    try expectNoOtherSelection(.providerFailed, installed.storage)
-    let error = #expect(throws: SecureStorageError.self) {
-      try installed.storage.observe(nil) { _ in }
-    }
-    #expect(error?.code == .providerFailed)
+    try expectFailedProvider(installed.storage)
   }
 
-  private func expectNoOtherSelection(
-    _ code: SecureStorageError.Code, _ storage: SecretServiceStorage
-  ) throws {
-    let file = InMemoryStorage()
-    let choosing = FirstAvailableStorage([storage, file])
-    let error = #expect(throws: SecureStorageError.self) {
-      try choosing.setPassword("s3cret", for: StorageUse.key)
-    }
-    #expect(error?.code == code)
-    #expect(try !file.exists(StorageUse.key))
+  private func expectFailedProvider(_ storage: SecretServiceStorage) throws {
+    #expect(storage.diagnose().failure?.code == .providerFailed)
+    try storage.expectNoOtherSelection(.providerFailed)
+    let error = #expect(throws: SecureStorageError.self) { try storage.observe(nil) { _ in } }
+    #expect(error?.code == .providerFailed)
   }
 
   @Test func `a start that never finishes times out`() throws {

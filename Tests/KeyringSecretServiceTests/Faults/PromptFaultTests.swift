@@ -100,11 +100,15 @@ import Testing
     try expectNothingDone(question)
   }
 
-  @Test(arguments: [(Question.createItem, SecureStorageError.Code.other), (.unlock, .locked)])
-  func `a result of another type is an error and changes nothing`(
-    question: Question, code: SecureStorageError.Code
+  @Test(
+    arguments: [
+      (Question.createItem, FakeService.Fault.Outcome.type, SecureStorageError.Code.other),
+      (.createItem, .none, .other), (.unlock, .type, .locked),
+    ])
+  func `a result of another type or without an object is an error and changes nothing`(
+    question: Question, outcome: FakeService.Fault.Outcome, code: SecureStorageError.Code
   ) throws {
-    try prepare(question, .type)
+    try prepare(question, outcome)
     question.use.expectFailure(code, bus.storage())
     try expectNothingDone(question)
   }

@@ -12,11 +12,18 @@ import Testing
 @testable import KeyringSecretService
 
 /// The Secret portal as a source of a key, with portals that misbehave.
-@Suite(.withOwnKeyring) struct SecretPortalTests {
+@Suite(.withOwnKeyring) final class SecretPortalTests {
   private let bus: PrivateBus
-  private let tokenFile = "/tmp/swift-keyring-\(UUID().uuidString)/token"
+  private let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private var tokenFile: String { directory + "/token" }
 
   init() throws { bus = try PrivateBus() }
+
+  deinit {
+    // Not every test makes it.
+    guard FileManager.default.fileExists(atPath: directory) else { return }
+    #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) }
+  }
 
   private func source(
     _ timeout: Duration = .seconds(60), tokenFile: String? = nil
@@ -28,10 +35,7 @@ import Testing
   }
 
   private func portal(_ behavior: String) throws -> Program {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../Fixtures/fake-portal.py").path
-    let program = try Program(
-      "/usr/bin/python3", ["-I", script, behavior], environment: bus.environment)
+    let program = try Program.script("fake-portal.py", [behavior], environment: bus.environment)
     try #require(program.readLine() == "ready", "the fake portal did not start")
     return program
   }
@@ -50,8 +54,6 @@ import Testing
   #if EncryptedFile
   @Test func `a file with the portal's key keeps the contract`() throws {
     let portal = try portal("parts")
-    let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: directory) }
     for rule in StorageContract.cases(for: EncryptedFileStorage.self) {
       try rule.verify(EncryptedFileStorage(at: directory + "/secrets", key: source()))
     }
@@ -62,10 +64,6 @@ import Testing
   @Test func `a token is kept for the next request`() async throws {
     let portal = try portal("token")
     let source = source(tokenFile: tokenFile)
-    defer {
-      let directory = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
-      try? FileManager.default.removeItem(at: directory)
-    }
     let secret = try await source.secret(for: request(.creation))
     #expect(try await source.secret(for: request()) == secret)
     // Another source with the same file finds the secret, too.
@@ -79,10 +77,6 @@ import Testing
   @Test func `requests at the same time get one secret`() async throws {
     let portal = try portal("token")
     let (source, request) = (source(tokenFile: tokenFile), request(.creation))
-    defer {
-      let directory = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
-      try? FileManager.default.removeItem(at: directory)
-    }
     async let first = source.secret(for: request)
     async let second = source.secret(for: request)
     #expect(try await first == second)
@@ -92,9 +86,7 @@ import Testing
 
   @Test func `a token that can't be read asks for no other secret`() async throws {
     let portal = try portal("token")
-    let directory = URL(fileURLWithPath: tokenFile).deletingLastPathComponent()
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: directory) }
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
     try Data([0xFF]).write(to: URL(fileURLWithPath: tokenFile))
     let error = await #expect(throws: SecureStorageError.self) {
       try await source(tokenFile: tokenFile).secret(for: request())

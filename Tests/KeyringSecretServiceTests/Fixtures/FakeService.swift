@@ -22,7 +22,7 @@ final class FakeService {
     /// Answers with a prompt that has this outcome.
     case prompt(Outcome)
 
-    enum Outcome: String { case accept, dismiss, mute, type }
+    enum Outcome: String { case accept, dismiss, mute, type, none }
 
     var description: String {
       switch self {
@@ -49,9 +49,7 @@ final class FakeService {
   }
 
   private static func start(on bus: PrivateBus) throws -> Program {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../Fixtures/fake-service.py").path
-    let program = try Program("/usr/bin/python3", ["-I", script], environment: bus.environment)
+    let program = try Program.script("fake-service.py", environment: bus.environment)
     try #require(program.readLine() == "ready", "the fake service did not start")
     return program
   }
@@ -83,6 +81,8 @@ final class FakeService {
     case `default`
     /// Locks each item by itself, until it's unlocked by its path.
     case each
+    /// Does the same, and shows no property of a locked item but its lock.
+    case attributes
   }
 
   func hide(_ hiding: Hiding) throws { try order("hide \(hiding.rawValue)") }
@@ -113,6 +113,12 @@ final class FakeService {
 
   /// Replaces each item with another when a client asks for its properties.
   func churn() throws { try order("churn") }
+
+  /// Reports success for each unlocking of an item, and unlocks none.
+  func unlockNothing() throws { try order("stubborn") }
+
+  /// Stops providing the service, and stays on the bus.
+  func abdicate() throws { try order("abdicate") }
 
   /// Gives the next sessions another key than their callers have.
   func makeSessionsUnusable(count: Int) throws { try order("unusable \(count)") }
