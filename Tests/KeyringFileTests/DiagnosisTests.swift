@@ -48,6 +48,12 @@ import Testing
     #expect(failures(storage).index == 0)
   }
 
+  @Test func `a relative path's first directory may be missing, too`() {
+    let storage = EncryptedFileStorage(
+      at: "missing-\(UUID().uuidString)/secrets", key: .keyFile(at: directory.path("key")))
+    #expect(storage.diagnose().failure == nil)
+  }
+
   @Test func `a usable file is described, and written only on request`() throws {
     try storage.setPassword("s3cret", for: .first)
     let before = try directory.bytes("deep/secrets")

@@ -94,10 +94,7 @@ extension EncryptedFile {
   private func diagnoseDirectory(
     _ diagnosis: inout StorageDiagnosis, _ subject: String, isNew: Bool
   ) throws(SecureStorageError) {
-    var directory = place.directory
-    while access(directory.path, F_OK) != 0, directory.path.contains("/"), directory.path != "/" {
-      directory = Directory(of: directory.path)
-    }
+    let directory = place.directory.nearestExisting
     let hasLock = access(place.lockPath, F_OK) == 0
     guard isWritable(directory.path, W_OK | X_OK), !hasLock || isWritable(place.lockPath, W_OK)
     else {

@@ -30,6 +30,14 @@ package struct Directory: Sendable {
     "\(path)/\(Self.temporaryPrefix)\(String.randomToken())"
   }
 
+  /// The directory itself if it exists, and the nearest existing one above it otherwise.
+  ///
+  /// The first missing directory would be created in the latter.
+  package var nearestExisting: Directory {
+    if access(path, F_OK) == 0 || errno != ENOENT || path == "/" || path == "." { return self }
+    return Directory(of: path).nearestExisting
+  }
+
   /// Creates the directory, and those that it's in, if they don't exist.
   ///
   /// Only the owner has access to the new directories. They are on the disk when the method returns.

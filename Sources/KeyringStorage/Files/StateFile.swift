@@ -29,7 +29,7 @@ package struct StateFile {
       guard let file = try OpenFile.reading(path) else { return nil }
       return try file.secret(atMost: Self.largest).text ?? ""
     } catch {
-      if error.isMissing || error.hasNoDirectory { return nil }
+      if error.hasNoDirectory { return nil }
       if error.kind != .system { return "" }
       throw error
     }
@@ -70,13 +70,7 @@ package struct StateFile {
   ///
   /// - Returns: The reason.
   package func obstacle() -> FileFailure? {
-    var directory = Directory(of: path)
-    // The innermost directory that exists is the one in which the first missing directory would be created.
-    while access(directory.path, F_OK) != 0, errno == ENOENT, directory.path != "/",
-      directory.path != "."
-    {
-      directory = Directory(of: directory.path)
-    }
+    let directory = Directory(of: path).nearestExisting
     return access(directory.path, W_OK | X_OK) == 0 ? nil : FileFailure("can't be written")
   }
 }
