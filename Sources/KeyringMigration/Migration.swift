@@ -123,12 +123,11 @@ public struct Migration: Sendable {
   /// - Returns: The number of items that were in the source and are now only in the destination.
   /// - Throws: `SecureStorageError` if the migration fails. Before anything is written, it's
   ///   `.itemAlreadyExists` with the key if the destination has a different value that isn't to be replaced,
-  ///   `.undecodable` if a
-  ///   plaintext value isn't of the expected type, `.invalidArgument` if the source and the destination are
-  ///   the same storage, or any error of reading. Later, it's `.verificationFailed` if the destination
-  ///   doesn't return what was written, `.sourceChanged` if someone has changed the source in the meantime,
-  ///   or the error of storing or removing an item. After `.verificationFailed` and `.sourceChanged`,
-  ///   nothing has been removed from the source.
+  ///   `.undecodable` if a plaintext value isn't of the expected type, `.invalidArgument` if the source and
+  ///   the destination are the same storage, or any error of reading. Later, it's `.verificationFailed` if
+  ///   the destination doesn't return what was written, `.sourceChanged` if someone has changed the source
+  ///   in the meantime, or the error of storing or removing an item. After `.verificationFailed` and
+  ///   `.sourceChanged`, nothing has been removed from the source.
   @discardableResult
   public func run() throws(SecureStorageError) -> Int {
     var transfers = try verifiedTransfers()

@@ -217,11 +217,6 @@ extension SecureStorage {
 
   /// Finds the item stored under a key, and returns its secret.
   public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
-    try secretOfItem(for: key)
-  }
-
-  /// Finds the secret in the default way, for a storage that also has a better one.
-  package func secretOfItem(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     guard let item = try item(for: key, details: .secret) else { return nil }
     return try ItemCoding.secret.value(of: item, from: backendName)
   }

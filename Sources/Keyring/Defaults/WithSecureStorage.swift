@@ -29,7 +29,7 @@ public func withSecureStorage<Result, Failure: Error>(
   operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
   try SecureStorageDefaults.overriding.withValue(TaskOverride(storage, failureHandler)) {
-    Swift.Result { () throws(Failure) in try operation() }
+    Swift.Result(catching: operation)
   }.get()
 }
 

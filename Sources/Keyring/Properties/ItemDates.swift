@@ -46,8 +46,6 @@ extension SecureProperty {
   /// - Returns: The times, or `nil` if there is no item.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func dates() async throws(SecureStorageError) -> ItemDates? {
-    let property = resolved
-    return try await property.storage.item(for: property.key, details: .metadata)
-      .map(ItemDates.init)
+    try await storage.item(for: key, details: .metadata).map(ItemDates.init)
   }
 }

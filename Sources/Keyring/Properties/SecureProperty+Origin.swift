@@ -15,8 +15,7 @@ extension SecureProperty {
   /// - Returns: The name of the storage, or `nil` if there is no value.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func origin() throws(SecureStorageError) -> String? {
-    let property = resolved
-    return try property.storage.origin(of: property.key)
+    try storage.origin(of: key)
   }
 
   /// Returns the name of the storage that has the value, without blocking the task's thread.
@@ -24,7 +23,6 @@ extension SecureProperty {
   /// - Returns: The name of the storage, or `nil` if there is no value.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func origin() async throws(SecureStorageError) -> String? {
-    let property = resolved
-    return try await property.storage.origin(of: property.key)
+    try await storage.origin(of: key)
   }
 }

@@ -45,7 +45,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   package var identity: ObjectIdentifier { ObjectIdentifier(failures) }
 
   /// The same property with its current storage and key fixed.
-  var resolved: Self {
+  package var resolved: Self {
     var property = self
     property.explicitStorage = chosenStorage
     property.itemKey = .fixed(key)
@@ -71,8 +71,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func read() async throws(SecureStorageError) -> Value? {
-    let property = resolved
-    let value = try await property.storage.value(for: property.key, as: coding)
+    let value = try await storage.value(for: key, as: coding)
     failures.readSucceeded()
     return value
   }
@@ -93,8 +92,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
   ///   that case, the value may have been stored.
   public nonisolated(nonsending) func write(_ value: Value?) async throws(SecureStorageError) {
-    let property = resolved
-    try await property.storage.setValue(value, for: property.key, as: coding)
+    try await storage.setValue(value, for: key, as: coding)
     failures.writeSucceeded()
   }
 
@@ -119,8 +117,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   ///   that case, the item may have been removed.
   @discardableResult
   public nonisolated(nonsending) func remove() async throws(SecureStorageError) -> Bool {
-    let property = resolved
-    let wasThere = try await property.storage.remove(property.key)
+    let wasThere = try await storage.remove(key)
     failures.writeSucceeded()
     return wasThere
   }
@@ -136,8 +133,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Returns: `true` if there is a value.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func exists() async throws(SecureStorageError) -> Bool {
-    let property = resolved
-    return try await property.storage.exists(property.key)
+    try await storage.exists(key)
   }
 
   // MARK: - Plain reads and assignments

@@ -11,7 +11,7 @@ package protocol SecurePropertyMember: Sendable {
   var details: ItemQuery.Details { get }
   var identity: ObjectIdentifier { get }
   var failure: SecureStorageError? { get }
-  var resolvedMember: any SecurePropertyMember { get }
+  var resolved: Self { get }
 
   func exists() throws(SecureStorageError) -> Bool
   nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError) -> Bool
@@ -21,7 +21,6 @@ package protocol SecurePropertyMember: Sendable {
 
 extension SecureProperty: SecurePropertyMember {
   package var details: ItemQuery.Details { coding.details }
-  package var resolvedMember: any SecurePropertyMember { resolved }
 
   package nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError)
     -> Bool

@@ -29,7 +29,7 @@ extension SecureProperties {
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
     var count = 0
     var failure: SecureStorageError?
-    for member in members.map(\.resolvedMember) {
+    for member in members.map({ $0.resolved }) {
       do throws(SecureStorageError) {
         if try await member.removeWithoutBlocking() { count += 1 }
       } catch {

@@ -92,7 +92,7 @@ public struct SecureProperties: Sendable {
   /// The properties of one storage, with their current keys.
   struct Part {
     let storage: any SecureStorage
-    package let members: [any SecurePropertyMember]
+    let members: [any SecurePropertyMember]
     let keys: [ItemKey]
 
     init(_ members: [any SecurePropertyMember]) {

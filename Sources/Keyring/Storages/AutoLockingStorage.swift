@@ -94,7 +94,7 @@ public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
       // Lock before the operation, too: another program may have unlocked the collection, and the user must
       // be asked.
       try await base.lock()
-      let outcome = await Swift.Result { () async throws(SecureStorageError) in try await body() }
+      let outcome = await Swift.Result(body)
       // Lock even if the task is cancelled. Cancellation ends the wait for the user, not the protection.
       try await withoutCancellation { [base] in
         await Swift.Result { () async throws(SecureStorageError) in try await base.lock() }

@@ -70,7 +70,7 @@ public struct EncryptedFileStorage: BlockingStorage {
   public func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
-    try validate(.key(key), for: .read)
+    try validate(key, for: .read)
     return try file.content(.read)?.entries[key]?.item(details)
   }
 
@@ -78,7 +78,7 @@ public struct EncryptedFileStorage: BlockingStorage {
   public func items(
     for keys: [ItemKey], details: ItemQuery.Details
   ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    for key in keys { try validate(.key(key), for: .read) }
+    for key in keys { try validate(key, for: .read) }
     let content = try file.content(.read)
     var items: [ItemKey: SecureItem] = [:]
     for key in keys { items[key] = content?.entries[key]?.item(details) }

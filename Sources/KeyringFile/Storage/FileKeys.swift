@@ -50,23 +50,23 @@ final class FileKeys: Sendable {
   func envelope(
     for header: FileHeader, _ purpose: KeyRequest.Purpose
   ) throws(SecureStorageError) -> Envelope {
-    if let known = known(for: header) { return known }
+    if let known = known(for: header.wrappedKey) { return known }
     // An inspection doesn't ask for the key, and doesn't wait for another thread's question.
     if purpose == .inspection { return try open(header, purpose) }
     return try askingOnce {
-      known(for: header)
+      known(for: header.wrappedKey)
     } or: { () throws(SecureStorageError) in
       try open(header, purpose)
     }
   }
 
   /// Returns `true` if a data key is the one that was last opened or made.
-  func isKnown(_ envelope: Envelope) -> Bool { known(for: FileHeader(envelope.wrappedKey)) != nil }
+  func isKnown(_ envelope: Envelope) -> Bool { known(for: envelope.wrappedKey) != nil }
 
   func remember(_ envelope: Envelope) { opened.withLock { $0 = envelope } }
 
-  private func known(for header: FileHeader) -> Envelope? {
-    opened.withLock { $0?.wrappedKey == header.wrappedKey ? $0 : nil }
+  private func known(for key: WrappedKey) -> Envelope? {
+    opened.withLock { $0?.wrappedKey == key ? $0 : nil }
   }
 
   private func open(

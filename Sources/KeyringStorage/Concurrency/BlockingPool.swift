@@ -95,10 +95,7 @@ extension SecureStorage {
     _ operation: SecureStorageError.Operation,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    if self is any ImmediateStorage {
-      try checkCancellation(operation)
-      return try body()
-    }
+    if self is any ImmediateStorage { return try immediately(operation, body) }
     return try await BlockingPool.run(orThrow: error(.canceled, during: operation), body)
   }
 }
@@ -156,7 +153,7 @@ private final class PendingCall<Result: Sendable>: Sendable {
   func run(_ body: () throws(SecureStorageError) -> Result, _ signal: CancellationSignal) {
     guard let continuation = take() else { return }
     CancellationSignal.$current.withValue(signal) {
-      continuation.resume(returning: Outcome { () throws(SecureStorageError) in try body() })
+      continuation.resume(returning: Outcome(catching: body))
     }
   }
 

@@ -77,8 +77,7 @@ extension ImmediateStorage where Self: ObservableStorage {
   public nonisolated(nonsending) func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    try checkCancellation(.observe)
-    return try { () throws(SecureStorageError) in try observe(query, observer) }()
+    try immediately(.observe) { () throws(SecureStorageError) in try observe(query, observer) }
   }
 }
 

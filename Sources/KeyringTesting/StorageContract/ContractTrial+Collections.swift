@@ -2,7 +2,7 @@
 
 internal import KeyringStorage
 
-// Rules 2 and 10: collections are separate, and a cancelled call ends.
+// Rule 2: collections are separate.
 extension ContractTrial {
   func collectionsAreApart() throws {
     guard let storage = storage as? any CollectionStorage else {

@@ -186,7 +186,7 @@ extension ContractTrial {
       let found = try storage.credential(for: credentials())
       try expect(
         found.map { Array($0.login.utf8) } == Array(login.utf8),
-        "a login that changed in its normalisation only did not change")
+        "a login that changed only in its normalization did not change")
     }
     try save("decomposed", password(decomposed))
     try expect(

@@ -84,7 +84,8 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   /// It comes from the cache if it was read before, and from the wrapped storage otherwise.
   public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
     if !isCanceled, let known = cache.findSecret(key) { return known }
-    return try secretOfItem(for: key)
+    guard let item = try item(for: key, details: .secret) else { return nil }
+    return try ItemCoding.secret.value(of: item, from: backendName)
   }
 
   /// Returns the items stored under keys.

@@ -143,8 +143,7 @@ final class ItemCache: Sendable {
         if state.entries.count >= Self.mostEntries { state.entries = [:] }
         state.entries[key] = Entry(item: found[key], details: details, end: end)
       }
-      defer { state.isExpiring = state.isExpiring || end != nil }
-      return end != nil && !state.isExpiring
+      return end != nil && !exchange(&state.isExpiring, with: true)
     }
     if mustExpire { expire() }
   }

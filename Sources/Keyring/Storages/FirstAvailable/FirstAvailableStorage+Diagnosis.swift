@@ -43,17 +43,8 @@ extension FirstAvailableStorage {
       }
       add(selection, to: &diagnosis)
       diagnosis.failure = examined[selection.index].failure
-      if memory.lacksPlace {
-        diagnosis.add(
-          "memory",
-          "The selection isn't remembered, because there is neither XDG_STATE_HOME nor a home directory.",
-          recoverySuggestion: "Set XDG_STATE_HOME. Otherwise each run selects a storage again.")
-      }
-      if diagnosis.failure == nil, !(selection.storage is any ReadOnlyStorage), !made.isRemembered,
-        selection.remembered == nil, let obstacle = memory.obstacle()
-      {
-        diagnosis.add("memory", obstacle)
-      }
+      let isRemembered = made.isRemembered || selection.remembered != nil
+      addMemory(of: selection, isRemembered: isRemembered, to: &diagnosis)
     } catch {
       if error.code == .canceled { throw error }
       for member in examined { diagnosis.add(member) }
@@ -82,5 +73,21 @@ extension FirstAvailableStorage {
       "selection", "\(selection).",
       recoverySuggestion: isSettled ? nil : "To use another storage, fix the problem listed above."
     )
+  }
+
+  /// Adds the problem that keeps a selection from being remembered, if there is one.
+  private func addMemory(
+    of selection: Selection, isRemembered: Bool, to diagnosis: inout StorageDiagnosis
+  ) {
+    if memory.lacksPlace {
+      diagnosis.add(
+        "memory",
+        "The selection isn't remembered, because there is neither XDG_STATE_HOME nor a home directory.",
+        recoverySuggestion: "Set XDG_STATE_HOME. Otherwise each run selects a storage again.")
+    }
+    if isRemembered || diagnosis.failure != nil || selection.storage is any ReadOnlyStorage {
+      return
+    }
+    if let obstacle = memory.obstacle() { diagnosis.add("memory", obstacle) }
   }
 }

@@ -19,17 +19,16 @@ extension LayeredStorage {
       // The save itself asks the writing layer. It has to be asked here only if a later layer is
       // asked next.
       if position == index, position == layers.endIndex - 1 { break }
-      let isBefore = position < index
-      // The stored parts of an item that the writing layer doesn't have yet are copied.
+      // If only a later layer has the item, its stored parts are copied.
       let details: ItemQuery.Details =
-        isBefore || mode == .add ? [] : item.secret == nil ? .all : .metadata
+        position <= index || mode == .add ? [] : item.secret == nil ? .all : .metadata
       let found = try await layer.required.answer(nil) {
         (storage) async throws(SecureStorageError) in
-        try await storage.item(for: item.key, details: position == index ? [] : details)
+        try await storage.item(for: item.key, details: details)
       }
       guard let found else { continue }
       if mode == .add { throw error(.itemAlreadyExists, during: .save) }
-      if isBefore { throw hidden(by: layer, .save) }
+      if position < index { throw hidden(by: layer, .save) }
       if position == index { break }
       return try await save(item.completed(from: found), copiedFor: item, mode: mode, in: writing)
     }

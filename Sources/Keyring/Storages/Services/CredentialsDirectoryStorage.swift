@@ -103,9 +103,11 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   ) throws(SecureStorageError) -> [SecureItem] {
     var items: [SecureItem] = []
     for name in try names(in: directory) {
-      guard let key = mapping.key(name, query.kind ?? .password) else { continue }
-      guard let file = try read(name, in: directory) else { continue }
-      SecureItem(key, given: file.content, modified: file.modified).map { items.append($0) }
+      guard let key = mapping.key(name, query.kind ?? .password),
+        let file = try read(name, in: directory),
+        let item = SecureItem(key, given: file.content, modified: file.modified)
+      else { continue }
+      items.append(item)
     }
     return items
   }
