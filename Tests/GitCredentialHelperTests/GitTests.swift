@@ -33,6 +33,19 @@ import Testing
       .filter { $0.utf8.starts(with: "username=".utf8) || $0.utf8.starts(with: "password=".utf8) }
   }
 
+  /// Stores an item of ada's on the host, as another program does.
+  private func storeTheirs(_ secret: String, label: String, _ attributes: String...) throws {
+    let command =
+      ["secret-tool", "store", "--label=\(label)", "user", "ada", "protocol", "https"]
+      + ["server", host] + attributes
+    var stored = try git.run(command, input: secret)
+    // KWallet 5.103 can't use the keys of about one session in 256.
+    if PrivateSession.isOnKWallet, stored.status != 0 {
+      stored = try git.run(command, input: secret)
+    }
+    #expect(stored == Git.Outcome())
+  }
+
   @Test(arguments: [
     "s3cret", " two words ", #""quotes' $HOME `id` \"#, "a=b==", "pässwörd 👩‍💻", "\u{301}",
   ])
@@ -131,15 +144,8 @@ import Testing
   }
 
   @Test func `an item of another helper is found and erased`() throws {
-    let store = [
-      "secret-tool", "store", "--label=Git: https://\(host):8443/", "user", "ada",
-      "protocol", "https", "port", "8443", "server", host,
-    ]
-    let input = "theirs\noauth_refresh_token=xyzzy"
-    var stored = try git.run(store, input: input)
-    // KWallet 5.103 can't use the keys of about one session in 256.
-    if PrivateSession.isOnKWallet, stored.status != 0 { stored = try git.run(store, input: input) }
-    #expect(stored == Git.Outcome())
+    try storeTheirs(
+      "theirs\noauth_refresh_token=xyzzy", label: "Git: https://\(host):8443/", "port", "8443")
     #expect(try fill("url=https://\(host):8443") == ["username=ada", "password=theirs"])
     #expect(try fill("url=https://\(host)") == [])
     try reject("url=https://ada:theirs@\(host):8443")
@@ -160,17 +166,8 @@ import Testing
   /// Other programs choose labels, and an error names them.
   @Test func `an error shows no control characters of a label`() throws {
     for number in ["one", "two"] {
-      let label = "--label=\u{1B}]0;title\u{7}\nline \(number)"
-      let store = [
-        "secret-tool", "store", label, "user", "ada", "protocol", "https", "server", host, "number",
-        number,
-      ]
-      var stored = try git.run(store, input: number)
-      // KWallet 5.103 can't use the keys of about one session in 256.
-      if PrivateSession.isOnKWallet, stored.status != 0 {
-        stored = try git.run(store, input: number)
-      }
-      #expect(stored == Git.Outcome())
+      try storeTheirs(
+        number, label: "\u{1B}]0;title\u{7}\nline \(number)", "number", number)
     }
     let outcome = try git.run([Git.helper, "store"], input: "url=https://ada:s3cret@\(host)\n")
     #expect(outcome.status == 1 && outcome.output.isEmpty)

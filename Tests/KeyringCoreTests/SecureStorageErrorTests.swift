@@ -85,10 +85,9 @@ import Testing
 extension SecureStorageError.Code {
   fileprivate static let known: [Self] = [
     .itemNotFound, .itemAlreadyExists, .locked, .userCanceled, .noSessionBus, .noProvider,
-    .providerFailed, .selectedStorageMissing, .noDefaultCollection, .collectionNotFound,
-    .collectionAlreadyExists, .accessDenied, .timedOut,
-    .canceled,
-    .connectionLost, .ambiguous, .invalidArgument, .undecodable, .readOnly, .noStorage,
-    .notObservable, .other,
+    .providerFailed, .noDefaultCollection, .collectionNotFound, .collectionAlreadyExists,
+    .accessDenied, .timedOut, .canceled, .connectionLost, .ambiguous, .invalidArgument,
+    .undecodable, .wrongKey, .keyNotFound, .damaged, .verificationFailed, .sourceChanged, .readOnly,
+    .noStorage, .selectedStorageMissing, .notObservable, .other,
   ]
 }

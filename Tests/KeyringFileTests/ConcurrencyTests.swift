@@ -30,19 +30,9 @@ import Testing
 
   /// Waits for the workers, and expects the file to have all acknowledged writes.
   private func expectNothingLost(_ workers: [Program]) throws {
-    var output = ""
-    for worker in workers {
-      let (status, text) = try worker.finish()
-      #expect(status == 0)
-      output += String(decoding: text, as: UTF8.self)
-    }
+    let histories = try LinearizabilityLog.read(workers)
     let items = try storage.items(matching: .service("service", details: .secret))
-    let values = Dictionary(
-      uniqueKeysWithValues: items.map {
-        ($0.key.attributes["username"] ?? $0.key.attributes["label"] ?? "", $0.secret?.text)
-      })
-    let histories = try LinearizabilityLog.read(output)
-    #expect(!histories.isEmpty)
+    let values = LinearizabilityLog.values(of: items)
     #expect(Set(values.keys).isSubset(of: histories.keys))
     for (key, history) in histories {
       let violations = history.violations(last: values[key] ?? nil)
@@ -100,29 +90,12 @@ import Testing
   @Test func `the file is opened before it is replaced, and not afterwards`() throws {
     let storage = storage
     try storage.setPassword("old", for: .first)
-    let events = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-    defer { close(events) }
-    try #require(inotify_add_watch(events, directory.url.path, UInt32(IN_OPEN | IN_MOVED_TO)) >= 0)
+    let events = try FileEvents(UInt32(IN_OPEN | IN_MOVED_TO), of: directory.url.path)
     #expect(try storage.password(for: .first) == "old")
-    #expect(Self.events("secrets", from: events).isEmpty, "a read only checks for a new file")
+    #expect(!events.take().contains { $0.name == "secrets" }, "a read only checks for a new file")
     try storage.setPassword("new", for: .first)
-    #expect(Self.events("secrets", from: events) == [UInt32(IN_OPEN), UInt32(IN_MOVED_TO)])
-  }
-
-  /// Reads the events of the file with a name.
-  private static func events(_ name: String, from descriptor: Int32) -> [UInt32] {
-    var buffer = [UInt8](repeating: 0, count: 1 << 14)
-    let count = read(descriptor, &buffer, buffer.count)
-    var rest = buffer.prefix(max(0, count))
-    var masks: [UInt32] = []
-    while !rest.isEmpty {
-      let event = rest.withUnsafeBytes { $0.loadUnaligned(as: inotify_event.self) }
-      let end = MemoryLayout<inotify_event>.size + Int(event.len)
-      let found = rest.prefix(end).dropFirst(MemoryLayout<inotify_event>.size).prefix { $0 != 0 }
-      if found.elementsEqual(name.utf8) { masks.append(event.mask) }
-      rest = rest.dropFirst(end)
-    }
-    return masks
+    let masks = events.take().filter { $0.name == "secrets" }.map { $0.mask }
+    #expect(masks == [UInt32(IN_OPEN), UInt32(IN_MOVED_TO)])
   }
 
   /// Both writers use the same name until one of them notices the other.
@@ -167,7 +140,9 @@ import Testing
     let storage = storage
     try await storage.setPassword("kept", for: .first)
     let lock = try #require(try FileLock(taking: FileLocation(path)))
+    let opened = try FileEvents(UInt32(IN_OPEN), of: path + ".lock")
     let task = Task { try await storage.setPassword("late", for: .first) }
+    opened.wait()
     task.cancel()
     let error = await #expect(throws: SecureStorageError.self) { try await task.value }
     #expect(error?.code == .canceled)

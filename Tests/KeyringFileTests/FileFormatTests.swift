@@ -2,10 +2,10 @@
 
 #if EncryptedFile
 import Crypto
+import CryptoExtras
 import Foundation
 import KeyringStorage
 import Testing
-import CryptoExtras
 
 @testable import KeyringFile
 

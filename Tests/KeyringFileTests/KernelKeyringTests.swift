@@ -28,9 +28,7 @@ struct KernelKeyringTests {
     in keyring: KernelKeyring = .session
   ) -> EncryptedFileStorage {
     let questions = questions
-    let source = KeySource.passphrase(
-      cost: ScryptCost(logarithm: 4, blockSize: 8, parallelism: 1)
-    ) { () throws(SecureStorageError) in
+    let source = KeySource.passphrase(cost: .cheap) { () throws(SecureStorageError) in
       questions.increase()
       return Secret(passphrase)
     }

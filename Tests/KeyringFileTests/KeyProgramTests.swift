@@ -158,7 +158,7 @@ import Testing
     #expect(error?.underlying?.code == Int(EFBIG))
   }
 
-  @Test func `the messages of a command are an error's, if they're kept`() async throws {
+  @Test func `the first messages of a command are kept on request`() async throws {
     let request = FileLocation(directory.path("secrets")).keyRequest(.opening)
     let script = "cat; echo one >&2; yes message | head -c 200000 >&2"
     let program = KeyProgram(

@@ -86,8 +86,7 @@ import Testing
     let questions = Mutex(0)
     let another = DispatchSemaphore(value: 0)
     let storage = storage(
-      .passphrase(cost: ScryptCost(logarithm: 4, blockSize: 8, parallelism: 1)) {
-        () throws(SecureStorageError) in
+      .passphrase(cost: .cheap) { () throws(SecureStorageError) in
         let isFirst = questions.withLock { questions in
           questions += 1
           return questions == 1
@@ -157,13 +156,10 @@ import Testing
   @Test func `the time for the answer does not count as a wait for the lock`() throws {
     let timeout = Duration.seconds(3)
     let held = Mutex(try FileLock(taking: FileLocation(directory.path("secrets"))))
-    let opened = inotify_init1(Int32(IN_CLOEXEC))
-    defer { close(opened) }
-    #expect(inotify_add_watch(opened, directory.path("secrets.lock"), UInt32(IN_OPEN)) >= 0)
+    let opened = try FileEvents(UInt32(IN_OPEN), of: directory.path("secrets.lock"))
     let storage = EncryptedFileStorage(
       at: directory.path("secrets"),
-      key: .passphrase(cost: ScryptCost(logarithm: 4, blockSize: 8, parallelism: 1)) {
-        () throws(SecureStorageError) in
+      key: .passphrase(cost: .cheap) { () throws(SecureStorageError) in
         let answered = ContinuousClock.now + timeout
         while ContinuousClock.now < answered { sched_yield() }
         return Secret("right")
@@ -171,8 +167,7 @@ import Testing
     let queue = DispatchQueue(label: "other writer")
     queue.async {
       // The other writer ends when the first one has tried to take the lock.
-      var event = pollfd(fd: opened, events: Int16(POLLIN), revents: 0)
-      poll(&event, 1, 10_000)
+      opened.wait()
       held.withLock { $0 = nil }
     }
     try storage.setPassword("s3cret", for: .first)
@@ -240,8 +235,7 @@ import Testing
   @Test func `a file that is created during a change of the key has the new key`() throws {
     let change = Mutex<(@Sendable () throws -> Void)?>(nil)
     let storage = storage(
-      .passphrase(cost: ScryptCost(logarithm: 4, blockSize: 8, parallelism: 1)) {
-        () throws(SecureStorageError) in
+      .passphrase(cost: .cheap) { () throws(SecureStorageError) in
         let body = change.withLock { $0 }
         #expect(throws: Never.self) { try body?() }
         return Secret("old")
@@ -272,14 +266,9 @@ import Testing
   @Test func `a key file has no other name while it is made`() throws {
     try FileManager.default.createDirectory(
       atPath: directory.path("keys"), withIntermediateDirectories: false)
-    let events = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-    defer { close(events) }
-    try #require(inotify_add_watch(events, directory.path("keys"), UInt32(IN_CREATE)) >= 0)
+    let events = try FileEvents(UInt32(IN_CREATE), of: directory.path("keys"))
     try storage(.keyFile(at: directory.path("keys/key"))).setPassword("s3cret", for: .first)
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = read(events, &buffer, buffer.count)
-    let names = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-    #expect(names.contains("key\0") && !names.contains(".swift"), "\(names)")
+    #expect(events.take().map { $0.name } == ["key"])
   }
 
   /// A killed process can leave one on a file system without unnamed files.

@@ -48,8 +48,6 @@ import Testing
   }
 
   /// Waits for a time, so that the kill can come at any moment.
-  ///
-  /// This is the only wait that isn't for an event.
   private func wait(nanoseconds: Int) {
     var time = timespec(tv_sec: 0, tv_nsec: nanoseconds)
     nanosleep(&time, nil)

@@ -150,26 +150,14 @@ import Testing
   }
 
   @Test func `labels that no storage accepts are corrected`() throws {
-    struct Foreign: BlockingStorage {
-      let base: InMemoryStorage
-
-      func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-        try base.save(item, mode: mode)
-      }
-      func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-        try base.items(matching: query).map {
-          var item = $0
-          item.label = item.key.attributes["username"] == "0" ? "" : "https://example.org"
-          return item
-        }
-      }
-      func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-        try base.removeItems(matching: query)
-      }
-    }
     let keys = Self.items.prefix(2).map(\.key)
     for key in keys { try old.setPassword("s3cret", for: key) }
-    #expect(try Migration(of: keys, from: Foreign(base: old), to: new).run() == 2)
+    let foreign = AlteringStorage(
+      base: old,
+      whenReading: {
+        $0.label = $0.key.attributes["username"] == "0" ? "" : "https://example.org"
+      })
+    #expect(try Migration(of: keys, from: foreign, to: new).run() == 2)
     #expect(try new.item(for: keys[0])?.label == keys[0].defaultLabel)
     #expect(try new.item(for: keys[1])?.label == "https:--example.org")
   }
@@ -227,23 +215,6 @@ import Testing
   }
 
   @Test func `the source keeps its items if one reads back differently`() throws {
-    /// A storage that loses a part of one item when it saves it.
-    struct Lossy: BlockingStorage {
-      let base: InMemoryStorage
-      let lose: @Sendable (inout SecureItem) -> Void
-
-      func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-        var item = item
-        if item.key == MigrationTests.items[8].key { lose(&item) }
-        try base.save(item, mode: mode)
-      }
-      func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-        try base.items(matching: query)
-      }
-      func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-        try base.removeItems(matching: query)
-      }
-    }
     let losses: [@Sendable (inout SecureItem) -> Void] = [
       { $0.secret = Secret("s3cret") }, { $0.label = "label" }, { $0.attributes = [:] },
       { $0.key = .password(service: "elsewhere", account: "8") },
@@ -251,7 +222,9 @@ import Testing
     for lose in losses {
       let (old, new) = (InMemoryStorage(), InMemoryStorage())
       try fill(old)
-      let migration = Migration(of: query, from: old, to: Lossy(base: new, lose: lose))
+      let lossy = AlteringStorage(
+        base: new, whenSaving: { if $0.key == MigrationTests.items[8].key { lose(&$0) } })
+      let migration = Migration(of: query, from: old, to: lossy)
       #expect(failure { try migration.run() }?.code == .verificationFailed)
       try expectAll(in: old)
     }

@@ -4,7 +4,6 @@ import Foundation
 import Keyring
 import KeyringMigration
 import KeyringStorage
-import Synchronization
 import Testing
 
 /// Migrations to a storage that has other values under the same keys.
@@ -53,7 +52,8 @@ import Testing
     let other = ItemKey.password(service: "service", account: "other")
     try destination.setPassword("new", for: key)
     try destination.setPassword("other", for: other)
-    let view = OldView(base: destination, key: key)
+    let view = AlteringStorage(
+      base: destination, whenReading: { [key] in if $0.key == key { $0.secret = Secret("old") } })
     let migration = Migration(of: [key, other], from: view, to: destination, replacing: true)
     let error = #expect(throws: SecureStorageError.self) { try migration.run() }
     #expect(error?.code == .invalidArgument)
@@ -71,40 +71,11 @@ import Testing
 
   @Test func `plaintext replaces a value, too`() async throws {
     try await destination.setPassword("old", for: key)
-    let defaults = Defaults()
-    let plaintext = PlaintextSource.values(
-      read: { _ in defaults.password.withLock { $0 } },
-      remove: { _ in defaults.password.withLock { $0 = nil } })
+    let defaults = Defaults(["password": "new"])
     let migration = Migration(
-      of: [.password("password", as: key)], from: plaintext, to: destination, replacing: true)
+      of: [.password("password", as: key)], from: defaults.plaintext, to: destination,
+      replacing: true)
     #expect(try await migration.run() == 1)
     #expect(try await destination.password(for: key) == "new")
-  }
-}
-
-/// The settings of an app.
-private final class Defaults: Sendable {
-  let password = Mutex<String?>("new")
-}
-
-/// A storage that shows an old value of one of its items.
-private struct OldView: BlockingStorage {
-  let base: InMemoryStorage
-  let key: ItemKey
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode: mode)
-  }
-
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try base.items(matching: query).map { item in
-      var item = item
-      if item.key == key { item.secret = Secret("old") }
-      return item
-    }
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try base.removeItems(matching: query)
   }
 }

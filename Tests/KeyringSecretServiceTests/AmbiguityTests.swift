@@ -94,14 +94,5 @@ import Testing
     #expect(try storage.items(matching: first).contains { $0.key == key })
     #expect(try storage.service(name).removeAll() == 1)
   }
-
-  @Test func `removing our item leaves an item with more attributes`() throws {
-    let key = ItemKey.password(service: name, account: "token")
-    try storage.setPassword("ours", for: key)
-    try SecretTool.store(
-      "theirs", label: "Theirs", key.attributes.merging(["profile": "work"]) { $1 })
-    #expect(try storage.remove(key))
-    #expect(try secrets(key) == ["theirs"])
-  }
 }
 #endif

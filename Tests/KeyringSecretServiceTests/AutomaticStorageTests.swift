@@ -8,7 +8,7 @@ import Testing
 @testable import Keyring
 
 /// `FirstAvailableStorage.automatic()` in the example `SecureSettings`, in a terminal.
-@Suite(.withOwnKeyring) struct AutomaticStorageTests {
+@Suite(.withOwnKeyring) final class AutomaticStorageTests {
   private let home = "/tmp/swift-keyring-\(UUID().uuidString)"
   private var file: String { home + "/.local/share/swift-keyring/SecureSettings.secrets" }
   private var selection: String {
@@ -23,10 +23,11 @@ import Testing
     try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
   }
 
+  deinit { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: home) } }
+
   /// Starts the app in a terminal, with the bus of a session or without one.
   private func start(_ command: String, on bus: PrivateBus? = nil) throws -> Program {
-    let app = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-      .appendingPathComponent("SecureSettings").path
+    let app = Program.path(of: "SecureSettings")
     let address = bus?.address ?? "unix:path=/nonexistent"
     return try .inTerminal(
       "env -i HOME=\(home) DBUS_SESSION_BUS_ADDRESS=\(address) \(app) \(command) automatic")
@@ -56,7 +57,6 @@ import Testing
   private var prompt: String { "Passphrase of the file \(file): " }
 
   @Test func `a user without a keyring types a passphrase`() throws {
-    defer { try? FileManager.default.removeItem(atPath: home) }
     let made = try run(
       "sign-in", (prompt, "s3cret phrase"), ("Repeat the passphrase: ", "s3cret phrase"))
     #expect(made.status == 0 && made.text.contains("account       ada@example.org"), "\(made)")
@@ -77,7 +77,6 @@ import Testing
   }
 
   @Test func `two passphrases that differ create no file`() throws {
-    defer { try? FileManager.default.removeItem(atPath: home) }
     // The app has four properties. Each of them asks.
     let answers = [(prompt, "one"), ("Repeat the passphrase: ", "two")]
     let (_, text) = try run("sign-in", Array(repeating: answers, count: 4).flatMap { $0 })
@@ -86,7 +85,6 @@ import Testing
   }
 
   @Test func `a user with a keyring is asked for nothing`() throws {
-    defer { try? FileManager.default.removeItem(atPath: home) }
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
     defer { _ = keyring }
@@ -129,9 +127,7 @@ import Testing
   }
 
   @Test func `a program without a terminal says so`() throws {
-    defer { try? FileManager.default.removeItem(atPath: home) }
-    let app = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-      .appendingPathComponent("SecureSettings").path
+    let app = Program.path(of: "SecureSettings")
     let (_, output) = try Program(
       "setsid",
       ["--wait", "env", "-i", "HOME=\(home)", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent"]

@@ -10,7 +10,7 @@ import Testing
 @testable import KeyringSecretService
 
 /// The program `Examples/HeadlessService`, started as on machines without a desktop.
-@Suite struct HeadlessTests {
+@Suite final class HeadlessTests {
   private let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
   private let program: String
 
@@ -19,16 +19,16 @@ import Testing
     program = directory + "/service"
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-    let built = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-      .appendingPathComponent("HeadlessService")
-    try FileManager.default.copyItem(atPath: built.path, toPath: program)
+    try FileManager.default.copyItem(
+      atPath: Program.path(of: "HeadlessService"), toPath: program)
   }
+
+  deinit { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) } }
 
   /// Starts the program with only these variables, by a command that may change more than that.
   private func run(
     _ variables: [String: String], by command: [String] = []
   ) throws -> (status: Int32, lines: [String]) {
-    defer { try? FileManager.default.removeItem(atPath: directory) }
     // The script .ci/sanitize sets these.
     let sanitizer = ProcessInfo.processInfo.environment.filter {
       ["ASAN_OPTIONS", "LSAN_OPTIONS", "ASAN_SYMBOLIZER_PATH"].contains($0.key)
@@ -82,10 +82,7 @@ import Testing
     for (path, mode) in [(credentials + "/authToken", 0o400), (credentials, 0o500)] {
       try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
-    defer {
-      try? FileManager.default.setAttributes(
-        [.posixPermissions: 0o700], ofItemAtPath: credentials)
-    }
+    defer { chmod(credentials, 0o700) }
     let (status, lines) = try run(
       [
         "CREDENTIALS_DIRECTORY": credentials, "INVOCATION_ID": "0123456789abcdef",
@@ -275,9 +272,8 @@ import Testing
     let service = try FakeService(on: bus)
     try bus.storage().setPassword(
       "s3cret", for: .password(service: "org.example.HeadlessService", account: "authToken"))
-    let home = directory + "-home"
+    let home = directory + "/home"
     try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(atPath: home) }
     let variables = [
       "DBUS_SESSION_BUS_ADDRESS": bus.address, "HEADLESS_SERVICE_AUTH_TOKEN": "another",
       "HOME": home,
@@ -286,7 +282,7 @@ import Testing
     let selection = home + "/.local/state/swift-keyring/org.example.HeadlessService.selection"
     #expect(try String(contentsOfFile: selection, encoding: .utf8) == "SecretServiceStorage\n")
     try service.end()
-    let (status, lines) = try HeadlessTests().run(variables)
+    let (status, lines) = try run(variables)
     #expect(status == 1 && lines.count == 1)
     #expect(
       lines.first?.hasPrefix("failure: SecretServiceStorage: read failed (selectedStorageMissing)")

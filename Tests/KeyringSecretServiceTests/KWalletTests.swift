@@ -27,11 +27,6 @@ struct KWalletTests {
     }
   }
 
-  @Test(arguments: [StorageContract.collectionsAreApart])
-  func `a collection cannot be made without a user`(rule: StorageContract) throws {
-    try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
-  }
-
   @Test func `wallets are separate`() throws {
     let key = ItemKey.password(service: PrivateSession.newService(), account: "account")
     let first = SecretServiceStorage()

@@ -6,7 +6,7 @@ import Keyring
 import KeyringStorage
 import Testing
 
-/// KeePassXC as people use it, with confirmations, several databases, and attributes of its own.
+/// KeePassXC as it is installed, with confirmations, several databases, and attributes of its own.
 extension KeePassXCTests {
   // MARK: - Confirmations, as in a new installation
 
@@ -34,20 +34,20 @@ extension KeePassXCTests {
 
   @Test func `a new process reads an item that the user allows`() throws {
     try withItemOfAnotherProcess { bus, screen in
-      let person = try Screen.Person(.allow, at: screen)
+      let user = try Screen.User(.allow, at: screen)
       let reader = try read("allowed", bus)
       #expect(try reader.readLine() == "s3cret")
-      try person.finish()
+      try user.finish()
       #expect(try reader.finish().status == 0)
     }
   }
 
   @Test func `a new process does not read an item that the user denies`() throws {
     try withItemOfAnotherProcess { bus, screen in
-      let person = try Screen.Person(.deny, at: screen)
+      let user = try Screen.User(.deny, at: screen)
       let reader = try read("allowed", bus)
       #expect(try reader.readLine() == "error userCanceled")
-      try person.finish()
+      try user.finish()
       #expect(try reader.finish().status == 0)
     }
   }
@@ -69,9 +69,9 @@ extension KeePassXCTests {
   @Test(arguments: [Operation.read, .readAll, .update, .save])
   func `an operation that the user allows is done`(operation: Operation) throws {
     try withItemOfAnotherProcess { bus, screen in
-      let person = try Screen.Person(.allow, at: screen)
+      let user = try Screen.User(.allow, at: screen)
       #expect(try operation.outcome(bus.storage()) == operation.outcomeWhenUnlocked)
-      try person.finish()
+      try user.finish()
       #expect(try bus.storage().password(for: StorageUse.key) == operation.passwordAfterwards)
       let items = try bus.storage().items(matching: .service("service"))
       #expect(items.count == 1)

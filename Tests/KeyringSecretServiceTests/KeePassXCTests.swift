@@ -6,7 +6,6 @@ import Keyring
 import KeyringFile
 import KeyringMigration
 import KeyringStorage
-import KeyringTesting
 import Testing
 
 /// The differences of KeePassXC.
@@ -112,9 +111,9 @@ struct KeePassXCTests {
   func `an operation goes on after the user unlocks the database`(operation: Operation) throws {
     let screen = try Screen()
     try withLockedDatabase(screen) { bus, _ in
-      let person = try Screen.Person(.unlock(), at: screen)
+      let user = try Screen.User(.unlock(), at: screen)
       #expect(try operation.outcome(bus.storage()) == operation.outcomeWhenUnlocked)
-      try person.finish()
+      try user.finish()
       try expectOnly(operation.passwordAfterwards, bus)
     }
   }
@@ -123,9 +122,9 @@ struct KeePassXCTests {
   func `a user who declines loses nothing`(operation: Operation) throws {
     let screen = try Screen()
     try withLockedDatabase(screen) { bus, keyring in
-      let person = try Screen.Person(.leaveLocked, at: screen)
+      let user = try Screen.User(.leaveLocked, at: screen)
       #expect(try operation.outcome(bus.storage()) == "error userCanceled")
-      try person.finish()
+      try user.finish()
       try keyring.unlock()
       try expectOnly("s3cret", bus)
     }
@@ -139,13 +138,13 @@ struct KeePassXCTests {
     try withLockedDatabase(screen) { bus, keyring in
       let source = InMemoryStorage()
       try source.setPassword("another", for: StorageUse.key)
-      let person = interaction == .allowed ? try Screen.Person(.unlock(), at: screen) : nil
+      let user = interaction == .allowed ? try Screen.User(.unlock(), at: screen) : nil
       let error = #expect(throws: SecureStorageError.self) {
         try Migration(of: .service("service"), from: source, to: bus.storage(interaction)).run()
       }
-      #expect(error?.code == (person == nil ? .locked : .itemAlreadyExists))
-      try person?.finish()
-      if person == nil { try keyring.unlock() }
+      #expect(error?.code == (user == nil ? .locked : .itemAlreadyExists))
+      try user?.finish()
+      if user == nil { try keyring.unlock() }
       try expectOnly("s3cret", bus)
       #expect(try source.password(for: StorageUse.key) == "another")
     }
@@ -173,7 +172,7 @@ struct KeePassXCTests {
   ) throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) } }
     func file(_ name: String, _ keyring: SecretServiceStorage) -> EncryptedFileStorage {
       EncryptedFileStorage(at: "\(directory)/\(name)", key: .storage(keyring, key: StorageUse.key))
     }
@@ -182,12 +181,12 @@ struct KeePassXCTests {
     let keyring = try KeePassXC(on: bus, screen: screen)
     try file("first", bus.storage()).setPassword("of the first", for: StorageUse.key)
     try keyring.lock()
-    let person = interaction == .allowed ? try Screen.Person(.unlock(), at: screen) : nil
+    let user = interaction == .allowed ? try Screen.User(.unlock(), at: screen) : nil
     let saved = Result {
       try file("second", bus.storage(interaction)).setPassword("of the second", for: StorageUse.key)
     }
-    try person?.finish()
-    if person == nil {
+    try user?.finish()
+    if user == nil {
       let error = #expect(throws: SecureStorageError.self) { try saved.get() }
       #expect(error?.code == .locked)
       try keyring.unlock()
@@ -213,9 +212,9 @@ struct KeePassXCTests {
     let confirming = AutoLockingStorage(vault)
     for _ in 0..<2 {
       // The unlock brings the vault to the front, and makes it the default collection for a while.
-      let person = try Screen.Person(.unlock(), at: screen)
+      let user = try Screen.User(.unlock(), at: screen)
       #expect(try confirming.password(for: StorageUse.key) == "s3cret")
-      try person.finish()
+      try user.finish()
       #expect(try vault.isLocked())
     }
     try keyring.kill()
@@ -243,13 +242,6 @@ struct KeePassXCTests {
     #expect(log.changes == Array(repeating: .replaced(StorageUse.key), count: 3))
     observation.cancel()
     try keyring.kill()
-  }
-
-  // MARK: - Collections
-
-  @Test(arguments: [StorageContract.collectionsAreApart])
-  func `a collection cannot be made without a user`(rule: StorageContract) throws {
-    try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
   }
 }
 #endif

@@ -51,8 +51,6 @@ import Testing
   }
 
   /// Waits for a given time, so that the kill comes at an arbitrary moment.
-  ///
-  /// This is the only wait in all tests that isn't for an event.
   private func wait(_ duration: Duration) {
     usleep(UInt32(duration / .microseconds(1)))
   }

@@ -9,7 +9,7 @@ import KeyringTesting
 import Testing
 
 /// A service's layers: the credentials that it's given, a real keyring, and a file.
-@Suite(.withOwnKeyring) struct LayeredKeyringTests {
+@Suite(.withOwnKeyring) final class LayeredKeyringTests {
   private let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
   private let service = "org.example.layers"
   private let bus: PrivateBus
@@ -31,12 +31,11 @@ import Testing
     ])
   }
 
+  deinit { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) } }
+
   private func key(_ account: String) -> ItemKey { .password(service: service, account: account) }
 
-  private func cleanUp() { try? FileManager.default.removeItem(atPath: directory) }
-
   @Test func `each secret comes from its own layer`() async throws {
-    defer { cleanUp() }
     try Data("1".utf8).write(to: URL(fileURLWithPath: directory + "/credentials/given"))
     try await bus.storage().setPassword("2", for: key("given"))
     try await bus.storage().setPassword("2", for: key("kept"))
@@ -63,7 +62,6 @@ import Testing
   }
 
   @Test func `a locked keyring hides no item behind a file`() throws {
-    defer { cleanUp() }
     try bus.storage().setPassword("2", for: key("kept"))
     try file.setPassword("3", for: key("kept"))
     try bus.storage(.never).lock()
@@ -73,7 +71,6 @@ import Testing
   }
 
   @Test func `a keyring that is gone is skipped by reads only`() throws {
-    defer { cleanUp() }
     try bus.storage().setPassword("2", for: key("kept"))
     try file.setPassword("3", for: key("kept"))
     try keyring.kill()

@@ -71,7 +71,9 @@ import Testing
       let directory = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: false)
-      defer { try? FileManager.default.removeItem(atPath: directory) }
+      defer {
+        #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: directory) }
+      }
       let storage = CredentialsDirectoryStorage(service: "service", directory: directory)
       try await MemoryTrial(of: storage, copiesKept: 0).given(directory)
     }

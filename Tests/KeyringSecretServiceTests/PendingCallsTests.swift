@@ -158,26 +158,18 @@ import Testing
     #expect(ends == [.timedOut: Self.count / 2 - 1, .canceled: Self.count / 2 + 1])
   }
 
-  /// Returns the number of connections to the bus.
-  private func connectionCount() throws -> Int {
-    let session = try openSession(at: bus.address)
-    let names = try session.send(
-      [.toBus("ListNames", [], answer: "(as)")], until: Deadline(after: .seconds(5)))[0].get()
-    return names.child(0).children.filter { $0.text.hasPrefix(":") }.count
-  }
-
   @Test func `a connection with too many unanswered messages is replaced and closed`() async throws
   {
     let storage = bus.storage(serviceTimeout: .seconds(1))
     try await storage.setPassword("s3cret", for: StorageUse.key)
-    let before = try connectionCount()
+    let before = try bus.connectionCount()
     try service.fault("SearchItems", .mute)
     let keys = (0..<50).map { ItemKey.password(service: "service", account: "\($0)") }
     let error = await #expect(throws: SecureStorageError.self) {
       try await storage.items(for: keys, details: .all)
     }
     #expect(error?.code == .timedOut)
-    #expect(try waitUntil { try connectionCount() == before })
+    #expect(try waitUntil { try bus.connectionCount() == before })
   }
 
   // MARK: - Together
@@ -224,52 +216,17 @@ import Testing
 
   /// Stores two items of another program that a key can't tell apart.
   private func storeTwice(_ key: ItemKey) throws {
-    let session = try openSession(at: bus.address)
     for number in 1...2 {
-      let secret = try #require(session.encode(Secret("theirs")))
-      let creation = MethodCall.createItem(
-        in: .collection(aliased: "default"),
-        attributes: key.attributes.merging(["number": "\(number)"]) { $1 },
-        label: "Item \(number)", secret: secret, replacing: false)
-      _ = try { () throws in
-        try session.send([creation], until: Deadline(after: .seconds(5)))[0].get()
-      }()
+      try openSession(at: bus.address).createItem(
+        key.attributes.merging(["number": "\(number)"]) { $1 }, label: "Item \(number)",
+        secret: "theirs", replacing: false)
     }
   }
 
-  @Test func `an ambiguous item fails no other reads of its batch`() async throws {
-    let storage = bus.storage()
-    let ambiguous = ItemKey.password(service: "service", account: "ambiguous")
-    try await storage.setPassword("s3cret", for: StorageUse.key)
-    _ = try await storage.password(for: StorageUse.key)
-    try storeTwice(ambiguous)
-    try service.fault("SearchItems", .late(0.3))
-    let reads = (0..<20).map { number in
-      Task { () -> Result<String?, SecureStorageError> in
-        await Result { () async throws(SecureStorageError) in
-          try await storage.password(for: number % 2 == 0 ? StorageUse.key : ambiguous)
-        }
-      }
-    }
-    for (number, read) in reads.enumerated() {
-      switch await read.value {
-      case .success(let password): #expect(number % 2 == 0 && password == "s3cret")
-      case .failure(let error): #expect(number % 2 == 1 && error.code == .ambiguous)
-      }
-    }
-  }
-
-  /// Another item failed the batch before the user was asked, so each read may unlock its own.
-  @Test func `reads still unlock their own items after their batch fails`() async throws {
-    let storage = bus.storage()
-    let ambiguous = ItemKey.password(service: "service", account: "ambiguous")
-    let keys = (0..<8).map { ItemKey.password(service: "service", account: "\($0)") }
-    for key in keys { try await storage.setPassword("s3cret", for: key) }
-    try storeTwice(ambiguous)
-    try service.hide(.each)
-    try service.lock()
-    try service.fault("SearchItems", .late(0.1))
-    // The first two reads travel alone.
+  /// Reads each key and an ambiguous one at the same time, and expects that only the latter fails.
+  private func expectOnlyAmbiguityFails(
+    beside keys: [ItemKey], _ ambiguous: ItemKey, in storage: SecretServiceStorage
+  ) async {
     let reads = keys.flatMap { [$0, ambiguous] }.map { key in
       Task { () -> Result<String?, SecureStorageError> in
         await Result { () async throws(SecureStorageError) in
@@ -283,6 +240,31 @@ import Testing
       case .failure(let error): #expect(number % 2 == 1 && error.code == .ambiguous)
       }
     }
+  }
+
+  @Test func `an ambiguous item fails no other reads of its batch`() async throws {
+    let storage = bus.storage()
+    let ambiguous = ItemKey.password(service: "service", account: "ambiguous")
+    try await storage.setPassword("s3cret", for: StorageUse.key)
+    _ = try await storage.password(for: StorageUse.key)
+    try storeTwice(ambiguous)
+    try service.fault("SearchItems", .late(0.3))
+    let keys = Array(repeating: StorageUse.key, count: 10)
+    await expectOnlyAmbiguityFails(beside: keys, ambiguous, in: storage)
+  }
+
+  /// Another item failed the batch before the user was asked, so each read may unlock its own.
+  @Test func `reads still unlock their own items after their batch fails`() async throws {
+    let storage = bus.storage()
+    let ambiguous = ItemKey.password(service: "service", account: "ambiguous")
+    let keys = (0..<8).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await storage.setPassword("s3cret", for: key) }
+    try storeTwice(ambiguous)
+    try service.hide(.each)
+    try service.lock()
+    try service.fault("SearchItems", .late(0.1))
+    // The first two reads travel alone.
+    await expectOnlyAmbiguityFails(beside: keys, ambiguous, in: storage)
   }
 
   /// Synchronous calls need none of the threads that asynchronous calls run on, and vice versa.

@@ -36,5 +36,14 @@ import Testing
     try collection.delete()
     try outcome.get()
   }
+
+  @Test(
+    .enabled(
+      if: KnownLimitation.of(.rule(.collectionsAreApart)) != nil,
+      "PromptTests confirm the prompts of gnome-keyring"))
+  func `a collection cannot be made without a user`() throws {
+    let rule = StorageContract.collectionsAreApart
+    try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage(interaction: .never)) }
+  }
 }
 #endif

@@ -43,18 +43,9 @@ import Testing
 
   /// Waits for the workers, and checks that the keyring has every write that it acknowledged.
   private func expectNothingLost(_ workers: [Program], _ storage: SecretServiceStorage) throws {
-    var output = ""
-    for worker in workers {
-      let (status, text) = try worker.finish()
-      #expect(status == 0)
-      output += String(decoding: text, as: UTF8.self)
-    }
+    let histories = try LinearizabilityLog.read(workers)
     let items = try storage.items(matching: .service(service, details: .secret))
-    let values = Dictionary(
-      uniqueKeysWithValues: items.map {
-        ($0.key.attributes["username"] ?? $0.key.attributes["label"] ?? "", $0.secret?.text)
-      })
-    let histories = try LinearizabilityLog.read(output)
+    let values = LinearizabilityLog.values(of: items)
     #expect(Set(values.keys).isSubset(of: histories.keys))
     for (key, history) in histories {
       // The Secret Service has no "create if absent". See `SaveMode.add`.

@@ -15,19 +15,9 @@ import Testing
 
   /// Creates the item that another process creates before it deletes the item that it replaces.
   private func replaceWithNewAttributes(revision: Int, _ secret: String) throws {
-    try createItem(
-      key.newAttributes.merging([AttributeName.revision: "\(revision)"]) { $1 }, secret,
-      replacing: true)
-  }
-
-  private func createItem(
-    _ attributes: [String: String], _ secret: String, replacing: Bool
-  ) throws {
-    let session = try openSession()
-    let message = MethodCall.createItem(
-      in: .collection(aliased: "default"), attributes: attributes, label: "newer",
-      secret: try #require(session.encode(Secret(secret))), replacing: replacing)
-    _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
+    try openSession().createItem(
+      key.newAttributes.merging([AttributeName.revision: "\(revision)"]) { $1 }, label: "newer",
+      secret: secret, replacing: true)
   }
 
   /// Another process has begun to add an item, and hasn't found yet that there already is one.
@@ -39,7 +29,8 @@ import Testing
     try storage.save(item("old"), mode: .addOrReplace)
     // Some providers replace the item that was changed last. Their times are in whole seconds.
     Thread.sleep(until: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.up)))
-    try createItem(value.newAttributes, "theirs", replacing: false)
+    try openSession().createItem(
+      value.newAttributes, label: "newer", secret: "theirs", replacing: false)
     try storage.save(item("ours"), mode: .addOrReplace)
     let found = try SecretServiceStorage().items(matching: .key(value, details: .all))
     #expect(found.map(\.secret?.text) == ["ours"])

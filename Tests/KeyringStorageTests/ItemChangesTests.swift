@@ -78,7 +78,7 @@ import Testing
 
   @Test func `cancellation ends the stream`() async throws {
     let observers = ObserverList()
-    let storage = CountingStorage(observers)
+    let storage = ReportingStorage(observers)
     let changes = try await storage.changes()
     #expect(!observers.isEmpty)
     let reader = Task {
@@ -97,7 +97,7 @@ import Testing
 
   @Test func `the observation ends with the last reference to the stream`() async throws {
     let observers = ObserverList()
-    var changes: ItemChanges? = try await CountingStorage(observers).changes()
+    var changes: ItemChanges? = try await ReportingStorage(observers).changes()
     var iterator = changes?.makeAsyncIterator()
     changes = nil
     #expect(!observers.isEmpty)
@@ -133,7 +133,7 @@ import Testing
 }
 
 /// A storage that reports the events that a test gives it.
-private struct CountingStorage: BlockingStorage, ObservableStorage {
+private struct ReportingStorage: BlockingStorage, ObservableStorage {
   let observers: ObserverList
 
   init(_ observers: ObserverList) { self.observers = observers }

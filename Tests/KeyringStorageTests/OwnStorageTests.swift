@@ -29,6 +29,12 @@ import Testing
     #expect(!ItemQuery(label: "e\u{301}").matches(SecureItem(key: item.key, label: "\u{E9}")))
   }
 
+  @Test func `a progress handler does not affect the equality of queries`() {
+    var query = ItemQuery.service("service")
+    query.onProgress = { _, _ in }
+    #expect(query == .service("service"))
+  }
+
   @Test func `an item is limited to the requested details`() {
     #expect(item.selecting(.all) == item)
     #expect(item.selecting([]) == SecureItem(key: item.key))

@@ -132,13 +132,6 @@ import Testing
     }
   }
 
-  @Test(.secureStorage(), arguments: 0..<8)
-  func `the trait gives every case its own storage`(number: Int) {
-    #expect(settings.authToken == nil)
-    settings.authToken = "\(number)"
-    #expect(settings.authToken == "\(number)")
-  }
-
   @Test func `a test process without an override is refused`() throws {
     let error = #expect(throws: SecureStorageError.self) { try settings.$authToken.read() }
     #expect(error?.code == .noStorage)

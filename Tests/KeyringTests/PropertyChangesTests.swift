@@ -78,9 +78,3 @@ import Testing
     #expect(another?.code == .notObservable)
   }
 }
-
-private struct SilentStorage: BlockingStorage {
-  func save(_ item: SecureItem, mode: SaveMode) {}
-  func items(matching query: ItemQuery) -> [SecureItem] { [] }
-  func removeItems(matching query: ItemQuery) -> Int { 0 }
-}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import Foundation
+package import KeyringStorage
 import Testing
 
 /// The operations of several threads and processes on one key, with their times.
@@ -22,6 +24,27 @@ package struct LinearizabilityLog {
   }
 
   private var events: [Event] = []
+
+  /// Waits for workers that `KeyringWorker mix` has started, and reads their output, by key.
+  package static func read(_ workers: [Program]) throws -> [String: LinearizabilityLog] {
+    var output = ""
+    for worker in workers {
+      let (status, text) = try worker.finish()
+      #expect(status == 0)
+      output += String(decoding: text, as: UTF8.self)
+    }
+    let histories = try read(output)
+    try #require(!histories.isEmpty, "the workers did nothing")
+    return histories
+  }
+
+  /// Returns the values of items that workers have stored, by the keys of the output.
+  package static func values(of items: [SecureItem]) -> [String: String?] {
+    Dictionary(
+      uniqueKeysWithValues: items.map {
+        ($0.key.attributes["username"] ?? $0.key.attributes["label"] ?? "", $0.secret?.text)
+      })
+  }
 
   /// Reads the output of `KeyringWorker mix` or `mix-on`, by key.
   package static func read(_ output: String) throws -> [String: LinearizabilityLog] {

@@ -29,13 +29,27 @@ package final class Program: Sendable {
     try process.run()
   }
 
-  /// The path of `Tests/Fixtures/KeyringWorker`, which is built beside the tests.
-  package static let workerPath = URL(fileURLWithPath: CommandLine.arguments[0])
-    .deletingLastPathComponent().appendingPathComponent("KeyringWorker").path
+  /// Returns the path of a program that is built beside the tests.
+  package static func path(of name: String) -> String {
+    URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appendingPathComponent(name).path
+  }
+
+  /// The path of `Tests/Fixtures/KeyringWorker`.
+  package static let workerPath = path(of: "KeyringWorker")
 
   /// Starts the worker.
   package static func worker(_ arguments: String...) throws -> Program {
     try Program(workerPath, arguments)
+  }
+
+  /// Starts a Python script of `Tests/Fixtures`.
+  package static func script(
+    _ name: String, _ arguments: [String] = [], environment: [String: String] = [:]
+  ) throws -> Program {
+    let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../\(name)").path
+    return try Program("/usr/bin/python3", ["-I", path] + arguments, environment: environment)
   }
 
   deinit {

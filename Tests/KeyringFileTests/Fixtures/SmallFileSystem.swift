@@ -6,8 +6,13 @@ import Foundation
 /// A file system in memory with little room, which is mounted until its release.
 final class SmallFileSystem: Sendable {
   /// The result of an attempt to mount a file system in this process.
-  static let canBeMounted =
-    (try? SmallFileSystem(at: TemporaryDirectory().path("tried"), kibibytes: 4)) != nil
+  static let canBeMounted: Bool = {
+    guard let directory = try? TemporaryDirectory() else { return false }
+    // The file system is unmounted before the directory is removed.
+    return withExtendedLifetime(directory) {
+      (try? SmallFileSystem(at: directory.path("tried"), kibibytes: 4)) != nil
+    }
+  }()
 
   private let path: String
 

@@ -4,6 +4,7 @@
 import Foundation
 import KeyringSealing
 import KeyringStorage
+import Testing
 
 @testable import KeyringFile
 
@@ -18,7 +19,7 @@ final class TemporaryDirectory: Sendable {
       at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
   }
 
-  deinit { try? FileManager.default.removeItem(at: url) }
+  deinit { #expect(throws: Never.self) { try FileManager.default.removeItem(at: url) } }
 
   func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
@@ -47,14 +48,17 @@ final class TemporaryDirectory: Sendable {
   }
 }
 
-extension KeySource {
-  /// Creates a source with a passphrase that takes little time.
+extension ScryptCost {
+  /// A cost that takes little time.
   ///
   /// The standard cost takes seconds in a debug build.
+  static let cheap = ScryptCost(logarithm: 4, blockSize: 8, parallelism: 1)
+}
+
+extension KeySource {
+  /// Creates a source with a passphrase that takes little time.
   static func cheap(_ passphrase: String) -> KeySource {
-    .passphrase(cost: ScryptCost(logarithm: 4, blockSize: 8, parallelism: 1)) {
-      () throws(SecureStorageError) in Secret(passphrase)
-    }
+    .passphrase(cost: .cheap) { () throws(SecureStorageError) in Secret(passphrase) }
   }
 }
 

@@ -15,9 +15,7 @@ final class FakeBus {
   /// - Parameter names: The names that the bus lists as activatable.
   /// - Throws: An error if the bus doesn't start.
   init(activatable names: String...) throws {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../Fixtures/fake-bus.py").path
-    program = try Program("/usr/bin/python3", ["-I", script, path] + names)
+    program = try .script("fake-bus.py", [path] + names)
     try #require(program.readLine() == "ready", "the fake bus did not start")
   }
 

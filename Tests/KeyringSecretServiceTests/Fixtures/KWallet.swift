@@ -70,11 +70,7 @@ final class KWallet: MortalProvider {
 
   /// Makes a wallet as pam_kwallet does at the login of a user who may not have one yet.
   private func makeWallet(_ name: String) throws {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../Fixtures/new-wallet-key.py").path
-    let made = try Program(
-      "/usr/bin/python3", ["-I", script, home + "/kwalletd/\(name).salt"]
-    ).finish()
+    let made = try Program.script("new-wallet-key.py", [home + "/kwalletd/\(name).salt"]).finish()
     let kwallet = Provider.kwalletProgram
     let object = kwallet == "ksecretd" ? "/ksecretd" : "/modules/\(kwallet)"
     let call = try Program(

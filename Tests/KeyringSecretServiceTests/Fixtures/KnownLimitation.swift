@@ -13,7 +13,7 @@ struct KnownLimitation {
     case sessionCollection
     /// An item that's found at every moment while several threads or programs rewrite it.
     case rewrittenItemsAreFound
-    /// A rule without a test, because a test would take a crash of the keyring.
+    /// A write that's still there after the keyring has crashed.
     case crashSafety
 
     var description: String {

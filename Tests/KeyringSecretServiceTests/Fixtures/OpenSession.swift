@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
+import Keyring
+import Testing
+
 @testable import KeyringSecretService
 
 /// Returns this process's session with the provider on a bus.
@@ -22,9 +25,35 @@ extension SecretSession {
       try await self.send(messages, until: deadline)
     }
   }
+
+  /// Creates an item in the default collection, as another program does.
+  func createItem(
+    _ attributes: [String: String], label: String, secret: String, replacing: Bool
+  ) throws {
+    let message = MethodCall.createItem(
+      in: .collection(aliased: "default"), attributes: attributes, label: label,
+      secret: try #require(encode(Secret(secret))), replacing: replacing)
+    _ = try send([message], until: Deadline(after: .seconds(25)))[0].get()
+  }
+}
+
+/// Counts the items in the keyring that have these attributes, including those that readers skip.
+func countStoredItems(_ attributes: [String: String]) throws -> Int {
+  let search = MethodCall(
+    ObjectPath("/org/freedesktop/secrets"), "org.freedesktop.Secret.Service", "SearchItems",
+    [.strings(attributes)], answer: "(aoao)")
+  let answer = try openSession().send([search], until: Deadline(after: .seconds(25)))[0].get()
+  return answer.child(0).paths.count + answer.child(1).paths.count
 }
 
 extension PrivateBus {
+  /// Returns the number of connections to the bus.
+  func connectionCount() throws -> Int {
+    let names = try openSession(at: address).send(
+      [.toBus("ListNames", [], answer: "(as)")], until: Deadline(after: .seconds(25)))[0].get()
+    return names.child(0).children.count { $0.text.hasPrefix(":") }
+  }
+
   /// Finds all items with these attributes, in every collection.
   func search(_ attributes: [String: String]) throws -> [ObjectPath] {
     let session = try openSession(at: address)

@@ -60,11 +60,10 @@ final class SandboxedApp {
   /// - Returns: The status and the output, with what the app wrote to standard error.
   /// - Throws: An error if the app doesn't start.
   func run(_ command: String, data: String? = nil) throws -> (status: Int32, text: String) {
-    let app = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-      .appendingPathComponent("SecureSettings").path
     let words = wrapped([
       "env", "-i", "DBUS_SESSION_BUS_ADDRESS=unix:path=\(directory)/bus",
-      "XDG_DATA_HOME=\(data ?? self.data)", "sh", "-c", "exec \"$0\" \"$1\" 2>&1", app, command,
+      "XDG_DATA_HOME=\(data ?? self.data)", "sh", "-c", "exec \"$0\" \"$1\" 2>&1",
+      Program.path(of: "SecureSettings"), command,
     ])
     let (status, output) = try Program(words[0], Array(words.dropFirst())).finish()
     return (status, String(decoding: output, as: UTF8.self))

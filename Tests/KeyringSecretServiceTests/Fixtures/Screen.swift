@@ -26,8 +26,8 @@ final class Screen {
     ["search"] + options + ["--onlyvisible", "--name", title]
   }
 
-  /// A person in front of the screen, who answers one dialog.
-  final class Person {
+  /// The user, who answers one dialog on the screen.
+  final class User {
     enum Answer {
       /// The password that unlocks a database.
       case unlock(String = KeePassXC.password)

@@ -12,8 +12,12 @@ struct SecretTool: OtherProgram {
     return status == 0 ? String(decoding: output, as: UTF8.self) : nil
   }
 
-  static func store(_ secret: String, label: String, _ attributes: [String: String]) throws {
-    try #require(run(["store", "--label", label], attributes, input: secret).status == 0)
+  /// Stores an item on a bus, or in the private session.
+  static func store(
+    _ secret: String, label: String, _ attributes: [String: String], on bus: PrivateBus? = nil
+  ) throws {
+    let command = ["store", "--label", label]
+    try #require(run(command, attributes, input: secret, on: bus).status == 0)
   }
 
   static func clear(_ attributes: [String: String]) throws {
@@ -21,11 +25,14 @@ struct SecretTool: OtherProgram {
   }
 
   private static func run(
-    _ command: [String], _ attributes: [String: String], input: String = ""
+    _ command: [String], _ attributes: [String: String], input: String = "",
+    on bus: PrivateBus? = nil
   ) throws -> (status: Int32, output: Data) {
     func run() throws -> (status: Int32, output: Data) {
-      try Program("secret-tool", command + attributes.flatMap { [$0.key, $0.value] })
-        .finish(input: Data(input.utf8))
+      try Program(
+        "secret-tool", command + attributes.flatMap { [$0.key, $0.value] },
+        environment: bus?.environment ?? [:]
+      ).finish(input: Data(input.utf8))
     }
     let result = try run()
     // KWallet 5.103 can't use the keys of about one session in 256.

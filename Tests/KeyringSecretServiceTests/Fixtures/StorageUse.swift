@@ -76,12 +76,27 @@ enum StorageUse: CaseIterable, CustomTestStringConvertible {
     #expect(error.code == code, "\(self): \(error)", sourceLocation: sourceLocation)
     #expect(error.operation == operation, "\(error)", sourceLocation: sourceLocation)
     #expect(error.backendName == storage.backendName, sourceLocation: sourceLocation)
-    #expect(error.message.hasSuffix(".") || error.underlying != nil, "\(error)")
-    #expect(error.recoverySuggestion?.isEmpty == false, "\(error)")
+    #expect(
+      error.message.hasSuffix(".") || error.underlying != nil, "\(error)",
+      sourceLocation: sourceLocation)
+    #expect(
+      error.recoverySuggestion?.isEmpty == false, "\(error)", sourceLocation: sourceLocation)
     for words in [cause, recoverySuggestion] where !words.isEmpty {
       #expect(error.description.contains(words), "\(error)", sourceLocation: sourceLocation)
     }
     return error
+  }
+}
+
+extension SecretServiceStorage {
+  /// Expects that no other storage takes the place of this one, which fails.
+  func expectNoOtherSelection(_ code: SecureStorageError.Code) throws {
+    let file = InMemoryStorage()
+    let error = #expect(throws: SecureStorageError.self) {
+      try FirstAvailableStorage([self, file]).setPassword("s3cret", for: StorageUse.key)
+    }
+    #expect(error?.code == code)
+    #expect(try !file.exists(StorageUse.key))
   }
 }
 #endif

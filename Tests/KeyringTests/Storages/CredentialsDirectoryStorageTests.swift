@@ -169,10 +169,9 @@ import Testing
     try directory.write("s3cret", "token")
     let (storage, key) = (storage, password("token"))
     let task = Task { () async throws -> SecureItem? in
-      while !Task.isCancelled { await Task.yield() }
+      withUnsafeCurrentTask { $0?.cancel() }
       return try await storage.item(for: key)
     }
-    task.cancel()
     let error = await #expect(throws: SecureStorageError.self) { try await task.value }
     #expect(error?.code == .canceled)
   }
@@ -185,10 +184,12 @@ final class TemporarySecrets: Sendable {
   let path = NSTemporaryDirectory() + "swift-keyring-\(UUID().uuidString)"
 
   init() {
-    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    #expect(throws: Never.self) {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: path) }
+  deinit { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) } }
 
   func write(_ text: String, _ name: String) throws { try write(Data(text.utf8), name) }
 

@@ -18,6 +18,17 @@ import Testing
       try InMemoryStorage().password(for: .password(service: "service", account: "account")) == nil)
   }
 
+  @Test func `a canceled task makes no call`() async throws {
+    let storage = InMemoryStorage()
+    let writing = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await storage.setPassword("lost", for: .password(service: "service", account: "account"))
+    }
+    let error = await #expect(throws: SecureStorageError.self) { try await writing.value }
+    #expect(error?.code == .canceled)
+    #expect(try await storage.items(matching: .service("service")).isEmpty)
+  }
+
   @Test func `items come newest first`() throws {
     let storage = InMemoryStorage()
     for account in ["one", "two", "three"] {

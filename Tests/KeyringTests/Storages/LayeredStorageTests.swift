@@ -22,8 +22,8 @@ import Testing
     LayeredStorage([.reading(first, whenUnreachable: policy), .writing(second)])
   }
 
-  private func code(_ body: () throws -> Void) -> SecureStorageError.Code? {
-    do { try body() } catch { return (error as? SecureStorageError)?.code }
+  private func code(_ body: () throws -> Void) throws -> SecureStorageError.Code? {
+    do { try body() } catch let error as SecureStorageError { return error.code }
     return nil
   }
 
@@ -93,14 +93,14 @@ import Testing
     ] {
       let storage = storage(skipping: policy)
       let expected = fallsThrough ? nil : code
-      #expect(self.code { _ = try storage.password(for: key) } == expected)
-      #expect(self.code { _ = try storage.origin(of: key) } == expected)
-      #expect(self.code { _ = try storage.items(matching: .service("service")) } == expected)
+      #expect(try self.code { _ = try storage.password(for: key) } == expected)
+      #expect(try self.code { _ = try storage.origin(of: key) } == expected)
+      #expect(try self.code { _ = try storage.items(matching: .service("service")) } == expected)
       if fallsThrough { #expect(try storage.password(for: key) == "2") }
     }
   }
 
-  @Test func `a layer that is found in time isn't asked in vain`() throws {
+  @Test func `the layers after the one that has the item aren't asked`() throws {
     try first.setPassword("1", for: key)
     second.fail(.read, with: .locked)
     #expect(try storage.password(for: key) == "1")
@@ -133,7 +133,7 @@ import Testing
       }
       #expect(error?.code == .readOnly && error?.message.contains("first") == true)
     }
-    #expect(code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
+    #expect(try code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
     #expect(second.count(of: .save) == 0)
   }
 
@@ -141,7 +141,7 @@ import Testing
     let item = SecureItem(
       key: key, secret: Secret("3"), label: "label", attributes: ["a": "1", "b": "1"])
     try third.save(item, mode: .add)
-    #expect(code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
+    #expect(try code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
     try storage.save(SecureItem(key: key, attributes: ["b": "2"]), mode: .update)
     let saved = try second.item(for: key)
     #expect(saved?.secret?.text == "3" && saved?.label == "label")
@@ -163,16 +163,16 @@ import Testing
 
   @Test func `a save asks the written layer only once if it's the last`() throws {
     let storage = storage(skipping: .fail)
-    #expect(code { try storage.setPassword("new", for: key, mode: .update) } == .itemNotFound)
+    #expect(try code { try storage.setPassword("new", for: key, mode: .update) } == .itemNotFound)
     try storage.setPassword("new", for: key, mode: .add)
-    #expect(code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
+    #expect(try code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
     try storage.setPassword("newer", for: key)
     #expect(second.count(of: .read) == 0 && second.count(of: .save) == 4)
     #expect(try storage.password(for: key) == "newer")
   }
 
   @Test func `updating needs an item in any layer`() throws {
-    #expect(code { try storage.setPassword("new", for: key, mode: .update) } == .itemNotFound)
+    #expect(try code { try storage.setPassword("new", for: key, mode: .update) } == .itemNotFound)
     try third.setPassword("3", for: key)
     try storage.setPassword("new", for: key, mode: .update)
     #expect(try second.password(for: key) == "new")
@@ -202,7 +202,7 @@ import Testing
   @Test func `a removal reveals no item of another layer`() throws {
     try second.save(SecureItem(key: key, secret: Secret("2"), label: "mine"), mode: .add)
     try third.save(SecureItem(key: key, secret: Secret("3"), label: "default"), mode: .add)
-    #expect(code { try storage.removeItems(matching: ItemQuery(label: "mine")) } == .readOnly)
+    #expect(try code { try storage.removeItems(matching: ItemQuery(label: "mine")) } == .readOnly)
     #expect(try storage.password(for: key) == "2")
   }
 
@@ -212,10 +212,10 @@ import Testing
     let storage = LayeredStorage([.reading(locked), .writing(second)])
     var query = ItemQuery.service("service", details: .secret)
     query.allowsUnlocking = false
-    #expect(code { _ = try storage.items(matching: query) } == .locked)
+    #expect(try code { _ = try storage.items(matching: query) } == .locked)
     #expect(locked.prompts.withLock { $0 } == 0)
     // A removal needs to know what the layer has.
-    #expect(code { try storage.removeItems(matching: query) } == .userCanceled)
+    #expect(try code { try storage.removeItems(matching: query) } == .userCanceled)
     #expect(try second.password(for: key) == "2" && locked.prompts.withLock { $0 } == 1)
   }
 
@@ -234,8 +234,8 @@ import Testing
   func `a write skips no layer`(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)
     let storage = storage(skipping: .skip)
-    #expect(self.code { try storage.setPassword("new", for: key) } == code)
-    #expect(self.code { try storage.remove(key) } == code)
+    #expect(try self.code { try storage.setPassword("new", for: key) } == code)
+    #expect(try self.code { try storage.remove(key) } == code)
     #expect(second.count(of: .save) == 0 && second.count(of: .remove) == 0)
     // A storage that isn't there has no items.
     first.reset()
@@ -248,8 +248,8 @@ import Testing
     try third.setPassword("3", for: key)
     let storage = LayeredStorage([.reading(first), .reading(third)])
     #expect(try storage.password(for: key) == "3")
-    #expect(code { try storage.setPassword("new", for: key) } == .readOnly)
-    #expect(code { try storage.remove(key) } == .readOnly)
+    #expect(try code { try storage.setPassword("new", for: key) } == .readOnly)
+    #expect(try code { try storage.remove(key) } == .readOnly)
     #expect(storage.diagnose().failure?.code == .readOnly)
     #expect(try LayeredStorage([]).password(for: key) == nil)
   }
@@ -269,14 +269,14 @@ import Testing
   }
 
   @Test func `a layer that can't be observed is an error`() throws {
-    let left = EventStorage()
+    let left = ReportingStorage()
     let storage = LayeredStorage([.reading(left), .writing(SilentStorage())])
-    #expect(code { _ = try storage.observe(nil) { _ in } } == .notObservable)
+    #expect(try code { _ = try storage.observe(nil) { _ in } } == .notObservable)
     #expect(left.observers.isEmpty, "the first layer is still observed")
   }
 
   @Test func `observers are interrupted until all layers are back`() throws {
-    let (left, right) = (EventStorage(), EventStorage())
+    let (left, right) = (ReportingStorage(), ReportingStorage())
     let storage = LayeredStorage([.reading(left), .writing(right)])
     let events = Mutex<[StorageEvent]>([])
     let subscription = try storage.observe(nil) { event in events.withLock { $0.append(event) } }
@@ -322,39 +322,6 @@ import Testing
   }
 }
 
-/// An in-memory storage with a name of its own.
-private struct NamedStorage: ImmediateStorage, ObservableStorage {
-  let backendName: String
-  private let items = InMemoryStorage()
-
-  init(_ name: String) { backendName = name }
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try items.save(item, mode: mode)
-  }
-
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try items.items(matching: query)
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try items.removeItems(matching: query)
-  }
-
-  func observe(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageSubscription {
-    items.observe(query, observer)
-  }
-}
-
-/// A storage that can't report changes.
-private struct SilentStorage: ImmediateStorage {
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] { [] }
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
-}
-
 /// A locked storage that lists nothing, such as gnome-keyring before its first unlock, and whose user declines.
 private final class QuietStorage: ImmediateStorage {
   let prompts = Mutex(0)
@@ -370,19 +337,4 @@ private final class QuietStorage: ImmediateStorage {
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
-}
-
-/// A storage whose events a test reports.
-private struct EventStorage: ImmediateStorage, ObservableStorage {
-  let observers = ObserverList()
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] { [] }
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
-
-  func observe(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageSubscription {
-    observers.add(observer)
-  }
 }

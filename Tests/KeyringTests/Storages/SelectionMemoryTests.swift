@@ -12,7 +12,7 @@ import Testing
 @Suite struct SelectionMemoryTests {
   private let items = InMemoryStorage()
   private let keyring: FaultyStorage
-  private let file = NamedStorage("File")
+  private let file = FaultyStorage(NamedStorage("File"))
   private let directory = TemporarySecrets()
   private let key = ItemKey.password(service: "service", account: "account")
 
@@ -50,7 +50,7 @@ import Testing
     let choice = try second.selection()
     #expect(choice.remembered == "File" && choice.index == 1)
     #expect(choice.appeared.map(\.storage) == ["InMemoryStorage"] && choice.skipped.isEmpty)
-    file.fail()
+    file.fail(.read, with: .other)
     let error = #expect(throws: SecureStorageError.self) { try second.password(for: key) }
     #expect(error?.backendName == "\(choice)")
     let finding = try #require(second.diagnose().findings.last)
@@ -109,7 +109,7 @@ import Testing
       #expect(error?.recoverySuggestion?.contains("remove \(path).") == true)
     }
     #expect(storage.diagnose(writing: true).failure?.code == .selectedStorageMissing)
-    #expect(try !file.exists(key) && file.count == 0)
+    #expect(try !file.exists(key) && file.count(of: .save) == 0)
     keyring.reset()
     #expect(try storage.password(for: key) == "s3cret")
   }
@@ -373,29 +373,5 @@ private final class Told: Sendable {
 
   func note(_ choice: FirstAvailableStorage.Selection) {
     selections.withLock { $0.append("\(choice)") }
-  }
-}
-
-/// A storage with a name of its own.
-private final class NamedStorage: BlockingStorage {
-  let backendName: String
-  private let base = FaultyStorage()
-
-  init(_ name: String) { backendName = name }
-
-  var count: Int { base.count(of: .save) }
-
-  func fail() { base.fail(.read, with: .other) }
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode: mode)
-  }
-
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try base.items(matching: query)
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try base.removeItems(matching: query)
   }
 }

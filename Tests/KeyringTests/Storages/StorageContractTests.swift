@@ -28,7 +28,7 @@ import Testing
 
   @Test func `the rule about locking needs a lockable storage`() {
     #expect(throws: ContractViolation.self) {
-      try StorageContract.lockedIsNotMissing.verify(UnlockableStorage())
+      try StorageContract.lockedIsNotMissing.verify(SilentStorage())
     }
   }
 }
@@ -100,12 +100,6 @@ enum Fault: CaseIterable {
     case .tellsProgressTooLate: .progressEndsWithItsQuery
     }
   }
-}
-
-private struct UnlockableStorage: BlockingStorage {
-  func save(_ item: SecureItem, mode: SaveMode) {}
-  func items(matching query: ItemQuery) -> [SecureItem] { [] }
-  func removeItems(matching query: ItemQuery) -> Int { 0 }
 }
 
 /// A storage that is correct except for one fault.

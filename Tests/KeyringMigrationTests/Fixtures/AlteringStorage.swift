@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keyring
+import KeyringStorage
+
+/// A storage that changes items when it saves or reads them.
+struct AlteringStorage: BlockingStorage {
+  let base: InMemoryStorage
+  var whenSaving: @Sendable (inout SecureItem) -> Void = { _ in }
+  var whenReading: @Sendable (inout SecureItem) -> Void = { _ in }
+
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    var item = item
+    whenSaving(&item)
+    try base.save(item, mode: mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try base.items(matching: query).map { item in
+      var item = item
+      whenReading(&item)
+      return item
+    }
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try base.removeItems(matching: query)
+  }
+}
