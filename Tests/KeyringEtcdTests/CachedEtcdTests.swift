@@ -178,7 +178,7 @@ import Testing
     })
     try await other.setPassword("last", for: key)
     #expect(try waitUntil { try cached.password(for: key) == "last" })
-    #expect(try await cached.password(for: passing) == nil)
+    #expect(try waitUntil { try cached.password(for: passing) == nil })
   }
 
   @Test func `a watch that the node ends reads the items again`() async throws {

@@ -97,11 +97,17 @@ import Testing
     for number in 0..<5 {
       try await other.setPassword(large, for: .password(service: "large", account: "\(number)"))
     }
+    let isChanged = Atomic(false)
     transport.fail(
       .late { [other] in
         try? await other.setPassword(large, for: .password(service: "large", account: "0"))
+        isChanged.store(true, ordering: .relaxed)
       })
+    let writes = transport.writeCount
     #expect(try await storage.removeItems(matching: .service("large")) == 5)
+    #expect(transport.writeCount == writes + 2, "the first removal failed")
+    let wasChanged = isChanged.load(ordering: .relaxed)
+    #expect(wasChanged)
     let largest = transport.largestReplyToWrite.load(ordering: .relaxed)
     #expect(largest < large.count)
   }

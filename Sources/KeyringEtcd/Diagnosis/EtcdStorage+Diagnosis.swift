@@ -125,7 +125,11 @@ extension EtcdNamespace {
     if node.refusesSize {
       diagnosis.add(
         subject, "It refuses items of the size that this storage allows.",
-        recoverySuggestion: "Start it without --max-request-bytes, or with a larger number.")
+        recoverySuggestion:
+          """
+          Start it without --max-request-bytes, or with a larger number. If there is a proxy, let it accept \
+          requests of 3 MiB.
+          """)
     }
   }
 

@@ -36,8 +36,8 @@ extension EtcdNamespace {
         .accessDenied, "The certificate of the cluster or of this program isn't trusted.",
         recoverySuggestion:
           """
-          Check the files in the argument "tls", whether a certificate has expired, and the clocks of this \
-          machine and of the nodes.
+          Check the files in the argument "tls", whether a certificate has expired, the clocks of this machine \
+          and of the nodes, and whether the nodes use TLS 1.2 or later.
           """,
         underlying: underlying(text))
     case .lost(let text):

@@ -92,7 +92,10 @@ final class EtcdNamespace: Sendable {
       guard let namespace = Namespace(settings.namespace) else {
         throw error(
           .invalidArgument,
-          "The argument \"namespace\" must consist of letters, digits, \"-\", \".\", \"_\" and \"/\".",
+          """
+          The argument "namespace" must consist of letters, digits, "-", ".", "_" and "/", and no part between \
+          slashes may be empty or "v1".
+          """,
           argument: "namespace")
       }
       let endpoints = settings.endpoints.compactMap { EtcdEndpoint($0) }

@@ -29,7 +29,8 @@ extension EtcdStorage {
   /// returns `false` if the first call created the namespace.
   ///
   /// - Returns: `true` if it was created, or `false` if it existed and the key opens it.
-  /// - Throws: `.wrongKey` if the namespace was created with another key, or an error of the cluster.
+  /// - Throws: `.wrongKey` if the namespace was created with another key, `.damaged` if a part of it is missing,
+  ///   or an error of the cluster.
   @discardableResult
   public func initialize() async throws(SecureStorageError) -> Bool {
     try await fleet.perform(.initialize) { (session) throws(SecureStorageError) in
@@ -169,7 +170,9 @@ extension Session {
 
   /// The most items of a transaction.
   private static var batchLimit: Int { 64 }
-  /// The most bytes of the items of a transaction; etcd refuses requests of more than 1.5 MiB.
-  private static var batchByteLimit: Int { 1 << 20 }
+  /// The most bytes of several items of a transaction.
+  ///
+  /// As JSON, they take a third more. Many proxies refuse requests of more than 1 MiB.
+  private static var batchByteLimit: Int { 1 << 19 }
 }
 #endif

@@ -31,7 +31,7 @@ public struct EtcdStorage: AsynchronousStorage {
   ///   - endpoints: The addresses of the nodes, such as "https://etcd-1.example.org:2379". If a node doesn't
   ///     answer, another one is asked.
   ///   - namespace: The name under which the fleet's items are in the cluster: letters, digits, "-", ".",
-  ///     "_" and "/".
+  ///     "_" and "/". No part between slashes may be empty or "v1".
   ///   - key: The source of the key that all machines of the fleet have. Prefer a key to a passphrase:
   ///     someone who has a copy of the cluster's data can try out passphrases.
   ///   - tls: The files for encrypted connections, or `nil` to trust the authorities of the system.

@@ -125,8 +125,6 @@ final class ItemWatch: Sendable {
           // The storage isn't held during the pause.
           guard !Task.isCancelled, let self, let fleet else { return }
           isLost = await !self.synchronize(fleet)
-          // What was created and removed in between is in no list, but an observer may have read it.
-          if isRenewal, !isLost { self.observers.report(.mayHaveChanged(nil)) }
         } while isLost
       }
     }
@@ -265,7 +263,24 @@ final class ItemWatch: Sendable {
       if !isDue, try await catchUp(parts, session) { return }
       try await list(parts, session)
     }
+    if outcome != nil { reportUnlisted(fleet) }
     return outcome != nil
+  }
+
+  /// Reports the items that this process has read or written, but that aren't there now.
+  ///
+  /// If such an item was created and removed since the last watch, no watch and no list has shown it.
+  private func reportUnlisted(_ fleet: EtcdNamespace) {
+    guard let keys = fleet.currentKeys else { return }
+    for key in fleet.known.keys {
+      let place = keys.item(key)
+      let isUnlisted = state.withLock { state in
+        state.items[place] == nil && state.follows(EtcdRange(place))
+      }
+      guard isUnlisted else { continue }
+      fleet.known[key] = nil
+      observers.report(.mayHaveChanged(key))
+    }
   }
 
   /// Reads the newest items, and reports what has changed.

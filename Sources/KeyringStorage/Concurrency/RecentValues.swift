@@ -13,6 +13,8 @@ package final class RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sen
 
   package init() {}
 
+  package var keys: [Key] { values.withLock { Array($0.keys) } }
+
   package subscript(key: Key) -> Value? {
     get { values.withLock { $0[key] } }
     set {

@@ -25,10 +25,6 @@ package final class EventLog: Sendable {
 
   package var count: Int { events.withLock(\.count) }
 
-  package func contains(_ event: StorageEvent) -> Bool {
-    events.withLock { $0.contains(event) }
-  }
-
   package var changes: [ItemChange] {
     events.withLock { events in
       events.compactMap { if case .changed(let change) = $0 { change } else { nil } }
