@@ -3,17 +3,10 @@
 #if SecretService && os(Linux)
 public import KeyringStorage
 
-extension SecretServiceStorage {
+extension SecretServiceStorage: AsynchronousStorage {
   /// Stores an item under its key.
   ///
   /// The errors `.locked` and `.userCanceled` leave the old item unchanged.
-  public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try CallLoop.runToEnd { () async throws(SecureStorageError) in
-      try await saveWithoutBlocking(item, mode: mode)
-    }
-  }
-
-  /// Stores an item under its key, waiting for the keyring on the thread that all asynchronous calls share.
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
@@ -32,13 +25,6 @@ extension SecretServiceStorage {
   /// A login and its password always belong together. A label or another attribute is read just before the
   /// secret. The secret may have been replaced in between. The error is `.ambiguous` if a key matches several
   /// items of other programs and none of this package.
-  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try CallLoop.runToEnd { () async throws(SecureStorageError) in
-      try await itemsWithoutBlocking(matching: query)
-    }
-  }
-
-  /// Finds items, newest first, waiting for the keyring on the thread that all asynchronous calls share.
   public nonisolated(nonsending) func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {
@@ -62,17 +48,8 @@ extension SecretServiceStorage {
   }
 
   /// Finds the items stored under keys, with as many waits as for one item.
-  public func items(
-    for keys: [ItemKey], details: ItemQuery.Details
-  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    try CallLoop.runToEnd { () async throws(SecureStorageError) in
-      try await itemsWithoutBlocking(for: keys, details: details)
-    }
-  }
-
-  /// Finds the items stored under keys, waiting on the thread that all asynchronous calls share.
   ///
-  /// Reads that you start while others are in progress are sent together.
+  /// Asynchronous reads that you start while others are in progress are sent together.
   public nonisolated(nonsending) func itemsWithoutBlocking(
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -105,15 +82,7 @@ extension SecretServiceStorage {
     }
   }
 
-  /// Removes the items that ``items(matching:)`` finds.
-  @discardableResult
-  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try CallLoop.runToEnd { () async throws(SecureStorageError) in
-      try await removeItemsWithoutBlocking(matching: query)
-    }
-  }
-
-  /// Removes items permanently, waiting for the keyring on the thread that all asynchronous calls share.
+  /// Removes the items that ``itemsWithoutBlocking(matching:)`` finds, permanently.
   public func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {

@@ -10,15 +10,6 @@ extension SecretServiceStorage: ObservableStorage {
   /// reports a change. A thread listens to the signals while there are observers. It never unlocks anything
   /// and never asks the user. It continues when the bus or the keyring is restarted. The items that the query
   /// selects are listed once, so a query that names a service or a key costs less in a large collection.
-  public func observe(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageSubscription {
-    try CallLoop.runToEnd { () async throws(SecureStorageError) in
-      try await observeWithoutBlocking(query, observer)
-    }
-  }
-
-  /// Starts an observation, waiting for the keyring on the library's own thread.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
