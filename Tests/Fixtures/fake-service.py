@@ -412,6 +412,8 @@ class Service:
                 for name, item in self.items.items():
                     if locked and name.startswith(collection + "/"):
                         item.allowed = False
+                        if self.hidden == "attributes":
+                            self.signal(collection, "ItemChanged", name)
                 self.signal(SERVICE, "CollectionChanged", collection)
 
     def collection(self, path):

@@ -409,6 +409,21 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
   }
 
+  @Test func `no observer takes an item that hides its attributes for removed`() throws {
+    let log = EventLog()
+    let storage = bus.storage()
+    let second = ItemKey.password(service: "service", account: "second")
+    try storage.setPassword("first", for: StorageUse.key)
+    try service.hide(.attributes)
+    let observation = try storage.observe(.service("service"), log.append)
+    try service.lock()
+    try service.unlock()
+    try storage.setPassword("second", for: second)
+    log.wait(for: .changed(.created(second)))
+    #expect(!log.changes.contains(.removed(StorageUse.key)))
+    _ = observation
+  }
+
   @Test func `an observer stays with its collection`() throws {
     let log = EventLog()
     let storage = bus.storage()

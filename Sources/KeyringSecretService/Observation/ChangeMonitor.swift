@@ -18,6 +18,13 @@ final class ChangeMonitor: Sendable {
     let deadline: Deadline
     /// The failure of the request, or `nil` if the observation has begun.
     let outcome = SharedOutcome<SecretSession.OpeningFailure?>()
+
+    /// The deadline with its full length from now on, because the keyring has answered.
+    var renewedDeadline: Deadline {
+      var deadline = deadline
+      deadline.renew()
+      return deadline
+    }
   }
 
   private struct State: Sendable {
@@ -141,6 +148,15 @@ final class ChangeMonitor: Sendable {
         return nil
       }
       return (exchange(&state.requests, with: []), Set(state.observers.keys))
+    }
+  }
+
+  /// Makes the calls that wait for these requests or for later ones wait longer.
+  ///
+  /// Observations begin one after the other.
+  func extendWaits(for requests: [Request]) {
+    for request in requests + state.withLock(\.requests) {
+      request.outcome.extendWaits(to: request.renewedDeadline.end)
     }
   }
 

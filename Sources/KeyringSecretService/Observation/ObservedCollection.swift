@@ -98,6 +98,8 @@ final class ObservedCollection {
       let stored = found[item]
       // If an item was deleted before it was read, the signal of the deletion is still to come.
       if signals.isSettled(item, after: listed[item]) || stored == nil && !isDeleted { continue }
+      // A locked item that hides its attributes is still the one that is known.
+      if let stored, stored.hidesAttributes, known[item] != nil { continue }
       let new = stored.flatMap(knownItem)
       // An unknown item that the observer hasn't asked for is no change and needn't be kept.
       if new?.key == nil, known[item] == nil { continue }
@@ -137,10 +139,13 @@ final class ObservedCollection {
       let confirmed = items.keys.filter {
         signals.isSettled($0, after: listed[$0]) && signals.isConfirmed($0)
       }
+      var found = items.compactMapValues(knownItem)
+      // The same applies here.
+      for (path, item) in items where item.hidesAttributes {
+        found[path] = known[path] ?? found[path]
+      }
       report(
-        known.replaceAll(
-          by: items.compactMapValues(knownItem), confirmed: Set(confirmed),
-          mayHideSome: isIncomplete))
+        known.replaceAll(by: found, confirmed: Set(confirmed), mayHideSome: isIncomplete))
       isIncomplete = false
     }
     if isInterrupted {

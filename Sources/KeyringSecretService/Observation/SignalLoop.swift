@@ -30,7 +30,7 @@ final class SignalLoop {
   func runOnce(_ work: (requests: [ChangeMonitor.Request], observers: Set<Int>)) async {
     observed = observed.filter { work.observers.contains($0.key) }
     if connection?.isClosed == true { disconnect() }
-    for request in work.requests { await answer(request) }
+    for request in work.requests { await answer(request, among: work.requests) }
     var isIdle = work.requests.isEmpty
     if backoff.isOver, !observed.isEmpty {
       if await resynchronize() { isIdle = false }
@@ -171,10 +171,13 @@ final class SignalLoop {
 
   // MARK: - Reading
 
-  private func answer(_ request: ChangeMonitor.Request) async {
+  private func answer(
+    _ request: ChangeMonitor.Request, among requests: [ChangeMonitor.Request]
+  ) async {
+    let deadline = request.renewedDeadline
     do throws(SecretSession.OpeningFailure) {
-      try await connect(until: request.deadline)
-      try await findProvider(startingIt: true, until: request.deadline)
+      try await connect(until: deadline)
+      try await findProvider(startingIt: true, until: deadline)
       let id = request.id
       let new = ObservedCollection(request.collection, request.query) { [monitor] event in
         monitor.report(event, to: id)
@@ -182,10 +185,8 @@ final class SignalLoop {
       // Register the collection now, so that no signal is lost while its items are listed.
       observed[id] = new
       do throws(DBusError) {
-        _ = try await read(new, isFirst: true, request.deadline) {
-          var deadline = request.deadline
-          deadline.renew()
-          request.outcome.extendWaits(to: deadline.end)
+        _ = try await read(new, isFirst: true, deadline) { [monitor] in
+          monitor.extendWaits(for: requests)
         }
       } catch {
         observed[id] = nil

@@ -185,7 +185,7 @@ extension Operation {
     return contents
   }
 
-  /// The maximum number of times that a collection or an item is unlocked for one operation.
+  /// The maximum number of times that a search unlocks its collection, and that a query unlocks its items.
   ///
   /// It may be locked again right away.
   static let mostUnlockings = 3

@@ -16,7 +16,7 @@ extension Operation {
       ).map { (key: $0, item: $1[0]) }
       if needsSecrets, query.allowsUnlocking, selected.contains(where: \.item.isLocked) {
         unlockings += 1
-        if unlockings == Self.mostUnlockings { throw failure(.locked) }
+        if unlockings > Self.mostUnlockings { throw failure(.locked) }
         continue
       }
       let unread =

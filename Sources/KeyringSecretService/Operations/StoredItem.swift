@@ -19,8 +19,7 @@ struct StoredItem {
 
   /// Indicates whether the item can have been found by its attributes.
   let showsAttributes: Bool
-  /// Indicates whether the provider reported the attributes.
-  private let hasAttributes: Bool
+  private let reportsAttributes: Bool
   /// The item's place in the list in which it was found.
   var place = 0
 
@@ -35,9 +34,9 @@ struct StoredItem {
     let found =
       if let properties { properties.member("Attributes", ofType: "a{ss}") } else { value.child(0) }
     isLocked = properties?.member("Locked", ofType: "b")?.bool ?? false
-    hasAttributes = found?.isOfType("a{ss}") == true
-    guard hasAttributes || isLocked else { return nil }
-    let attributes = hasAttributes ? found?.strings ?? [:] : [:]
+    reportsAttributes = found?.isOfType("a{ss}") == true
+    guard reportsAttributes || isLocked else { return nil }
+    let attributes = reportsAttributes ? found?.strings ?? [:] : [:]
     showsAttributes = isLocked || !Provider.isBeingRemoved(attributes)
     self.path = path
     let name = path.text.lastIndex(of: "/").map { path.text[$0...].dropFirst() }
@@ -76,7 +75,7 @@ struct StoredItem {
   }
 
   /// Indicates whether the item is locked and the provider hides its attributes.
-  var hidesAttributes: Bool { isLocked && (hasHiddenAttributes || !hasAttributes) }
+  var hidesAttributes: Bool { isLocked && (hasHiddenAttributes || !reportsAttributes) }
 
   /// Indicates whether the attributes are hidden, as those of a locked item may be.
   var hasHiddenAttributes: Bool { Provider.hidesAttributes(attributes) }

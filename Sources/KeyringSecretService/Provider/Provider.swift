@@ -18,7 +18,7 @@
 ///   anything. Without a wallet, it ends the prompt with a value of another type. Dismissing a prompt aborts
 ///   gnome-keyring 42. KeePassXC 2.7.4 asks the user before it replaces an item of another program.
 /// - Locked items: KWallet 5.103 answers with an empty secret, and deletes the item without asking for the
-///   password.
+///   password. oo7's daemon reports no property but the lock, according to its source.
 /// - Attributes: before the first unlock since login, gnome-keyring 42.1 shows neither labels nor
 ///   attributes, and finds nothing by schema.
 /// - Searches: gnome-keyring 42.1 compares the attributes of each item until one differs. With GLib 2.74, it

@@ -330,12 +330,12 @@ import Testing
     try service.quiet()
     let keys = (0..<200).map { ItemKey.password(service: "service", account: "\($0)") }
     for key in keys { try bus.storage().setPassword("s3cret", for: key) }
-    try service.fault("GetAll", .late(0.6))
-    let storage = bus.storage(serviceTimeout: .seconds(2))
+    try service.fault("GetAll", .late(0.9))
+    let storage = bus.storage(serviceTimeout: .seconds(3))
     let start = ContinuousClock.now
     let subscription = try storage.observe(.service("service")) { _ in }
     // A shorter time would prove nothing.
-    #expect(ContinuousClock.now - start > .seconds(2))
+    #expect(ContinuousClock.now - start > .seconds(3))
     subscription.cancel()
     try service.fault("GetAll", .mute)
     let error = #expect(throws: SecureStorageError.self) {
