@@ -313,7 +313,7 @@ import Darwin
         }
         let migration = Migration(of: plans, from: .jsonFile(file.path), to: storage)
         do { try migration.run() } catch {
-          failures += 1
+          if operation == .save { failures += 1 }
           #expect(try file.content == Self.json)
           #expect(try migration.run() == 3)
         }
@@ -323,7 +323,7 @@ import Darwin
         #expect(try !file.content.contains("s\\u0033cret"))
       }
     }
-    #expect(failures >= 6, "each of the three saves fails in two ways")
+    #expect(failures == 6, "each of the three saves fails in two ways")
   }
 
   @Test func `one value does not become two items`() throws {

@@ -141,7 +141,7 @@ import Testing
           let own = InMemoryStorage()
           let properties = SecureProperties(of: AppSettings(own: own))
           do { try properties.migrate(from: defaults.plaintext, at: paths) } catch {
-            failures += 1
+            if operation == .save { failures += 1 }
             #expect(defaults.names.count == 7)
             #expect(try properties.migrate(from: defaults.plaintext, at: paths) == 6)
           }
@@ -152,6 +152,6 @@ import Testing
         }
       }
     }
-    #expect(failures >= 5, "each of the five saves fails")
+    #expect(failures == 5, "each of the five saves fails")
   }
 }
