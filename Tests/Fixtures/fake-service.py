@@ -14,6 +14,7 @@ when its standard input ends. For each call, it prints "called METHOD". Each lin
   reset                          removes all faults
   quiet                          stops printing the calls
   lock, unlock                   locks or unlocks everything
+  shut                           locks each item by itself, where that is possible
   duplicate                      adds a copy of each item that was changed later
   retire                         removes the oldest item just before the next one is created
   swap                           swaps the paths of the items, the first with the last
@@ -412,8 +413,6 @@ class Service:
                 for name, item in self.items.items():
                     if locked and name.startswith(collection + "/"):
                         item.allowed = False
-                        if self.hidden == "attributes":
-                            self.signal(collection, "ItemChanged", name)
                 self.signal(SERVICE, "CollectionChanged", collection)
 
     def collection(self, path):
@@ -452,6 +451,10 @@ class Service:
                 self.set_locks(list(self.collections), words[0] == "lock")
                 for item in self.items.values():
                     item.allowed = words[0] == "unlock"
+            elif words[0] == "shut":
+                for name, item in self.items.items():
+                    item.allowed = False
+                    self.signal(name.rsplit("/", 1)[0], "ItemChanged", name)
             elif words[0] == "alias":
                 self.default = {"none": "/", "stale": SERVICE + "/collection/gone"}[words[1]]
             elif words[0] == "second":

@@ -65,6 +65,9 @@ final class FakeService {
   func lock() throws { try order("lock") }
   func unlock() throws { try order("unlock") }
 
+  /// Locks each item by itself, and not its collection.
+  func lockItems() throws { try order("shut") }
+
   /// The behavior of the provider with locked collections and items.
   enum Hiding: String, CaseIterable {
     /// Lists locked items, and refuses everything else.
