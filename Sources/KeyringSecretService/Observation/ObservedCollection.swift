@@ -98,8 +98,7 @@ final class ObservedCollection {
       let stored = found[item]
       // If an item was deleted before it was read, the signal of the deletion is still to come.
       if signals.isSettled(item, after: listed[item]) || stored == nil && !isDeleted { continue }
-      // A locked item that hides its attributes is still the one that is known.
-      if let stored, stored.hidesAttributes, known[item] != nil { continue }
+      if let stored, isHidden(stored) { continue }
       let new = stored.flatMap(knownItem)
       // An unknown item that the observer hasn't asked for is no change and needn't be kept.
       if new?.key == nil, known[item] == nil { continue }
@@ -140,10 +139,7 @@ final class ObservedCollection {
         signals.isSettled($0, after: listed[$0]) && signals.isConfirmed($0)
       }
       var found = items.compactMapValues(knownItem)
-      // The same applies here.
-      for (path, item) in items where item.hidesAttributes {
-        found[path] = known[path] ?? found[path]
-      }
+      for (path, item) in items where isHidden(item) { found[path] = known[path] }
       report(
         known.replaceAll(by: found, confirmed: Set(confirmed), mayHideSome: isIncomplete))
       isIncomplete = false
@@ -168,6 +164,13 @@ final class ObservedCollection {
     if query == nil { return false }
     if isFirst { return true }
     return !state.isLocked && (isLocked || isInterrupted || state.path != path)
+  }
+
+  /// Returns `true` if an item is known, and hides its attributes now because it's locked.
+  ///
+  /// It isn't another item, and nothing shows that it has changed.
+  private func isHidden(_ stored: StoredItem) -> Bool {
+    stored.hidesAttributes && known[stored.path] != nil
   }
 
   private func report(_ changes: [ItemChange]) {

@@ -36,20 +36,20 @@ extension Operation {
       for path in refused where try await lockState(of: path.collection) == false {
         refusals[path, default: 0] += 1
       }
-      let insistent = refused.filter { refusals[$0] ?? 0 > 1 }
-      if !insistent.isEmpty, !query.allowsUnlocking { throw failure(.locked) }
-      try await insist(on: insistent, refusals)
+      try await insist(
+        on: refused.filter { refusals[$0] ?? 0 > 1 }, refusals, unlocking: query.allowsUnlocking)
       try checkRepetition()
     }
   }
 
   /// Unlocks items whose secrets the provider refuses although it lists them as unlocked.
   ///
-  /// The method throws if an earlier unlock didn't help.
+  /// The method throws if an earlier unlock didn't help, or if nothing may be unlocked.
   private func insist(
-    on refused: [ObjectPath], _ refusals: [ObjectPath: Int]
+    on refused: [ObjectPath], _ refusals: [ObjectPath: Int], unlocking: Bool
   ) async throws(SecureStorageError) {
     if refused.isEmpty { return }
+    guard unlocking else { throw failure(.locked) }
     if refused.contains(where: { refusals[$0] ?? 0 > 2 }) {
       _ = try await send([.getSecrets(refused, session: session.path)], acceptingRefusals: false)
       throw unexpectedAnswer("no secret for an item that it lists as unlocked")

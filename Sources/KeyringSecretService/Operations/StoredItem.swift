@@ -19,6 +19,7 @@ struct StoredItem {
 
   /// Indicates whether the item can have been found by its attributes.
   let showsAttributes: Bool
+  /// Indicates whether the provider reported the attributes, which it may not do while the item is locked.
   private let reportsAttributes: Bool
   /// The item's place in the list in which it was found.
   var place = 0
