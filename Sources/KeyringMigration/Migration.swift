@@ -117,8 +117,8 @@ public struct Migration: Sendable {
 
   /// Moves the items, or continues a migration that didn't finish.
   ///
-  /// If the destination already has an item with the same secret and attributes, the item isn't written
-  /// again. An item that isn't in the source is skipped.
+  /// If the destination already has an item with the same secret and attributes, it keeps its label. An item
+  /// that isn't in the source is skipped.
   ///
   /// - Returns: The number of items that were in the source and are now only in the destination.
   /// - Throws: `SecureStorageError` if the migration fails. Before anything is written, it's
@@ -130,7 +130,7 @@ public struct Migration: Sendable {
   ///   `.sourceChanged`, nothing has been removed from the source.
   @discardableResult
   public func run() throws(SecureStorageError) -> Int {
-    var transfers = try verifiedTransfers()
+    var transfers = try verifiedTransfers(moving: true)
     try perform(.removing, &transfers)
     return transfers.itemCount
   }
@@ -144,7 +144,7 @@ public struct Migration: Sendable {
   /// - Throws: The same errors as `run()`, except for those of removing an item.
   @discardableResult
   public func copy() throws(SecureStorageError) -> Int {
-    try verifiedTransfers().itemCount
+    try verifiedTransfers(moving: false).itemCount
   }
 
   /// Copies the items without blocking the task's thread.
@@ -160,9 +160,14 @@ public struct Migration: Sendable {
   }
 
   /// Stores the items in the destination and reads them back.
-  private func verifiedTransfers() throws(SecureStorageError) -> [MigrationTransfer] {
+  private func verifiedTransfers(
+    moving isMoving: Bool
+  ) throws(SecureStorageError) -> [MigrationTransfer] {
     var transfers = transfers
-    for index in transfers.indices { try transfers[index].read() }
+    for index in transfers.indices {
+      transfers[index].isMoving = isMoving
+      try transfers[index].read()
+    }
     for phase in [Phase.checking, .writing, .verifying] { try perform(phase, &transfers) }
     return transfers
   }

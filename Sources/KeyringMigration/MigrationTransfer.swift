@@ -11,6 +11,8 @@ struct MigrationTransfer: Sendable {
   private(set) var items: [SecureItem] = []
   /// The keys of the items that the destination already had.
   private(set) var alreadyPresent: Set<ItemKey> = []
+  /// Indicates whether the items are removed from the source afterwards.
+  var isMoving = false
 
   mutating func read() throws(SecureStorageError) {
     items = try source.items()
@@ -38,12 +40,12 @@ struct MigrationTransfer: Sendable {
   }
 
   private mutating func check(_ done: () -> Void) throws(SecureStorageError) {
-    var isAnyFound = false
+    var found: ItemKey?
     for batch in items.batches {
-      let found = try destination.items(for: batch.map(\.key), details: .all)
+      let others = try destination.items(for: batch.map(\.key), details: .all)
       for item in batch {
-        if let other = found[item.key] {
-          isAnyFound = true
+        if let other = others[item.key] {
+          found = item.key
           if other.hasValue(of: item), !isReplacing || other.hasLabel(of: item) {
             alreadyPresent.insert(item.key)
           } else if !isReplacing {
@@ -55,8 +57,8 @@ struct MigrationTransfer: Sendable {
     }
     // If the destination has an item of the source, both may be the same storage. In that case, removing an
     // item from one would remove it from both. Another program may just have changed or removed the others.
-    if isAnyFound, let storage = source.storage,
-      try destination.sharesItems(with: storage)
+    if let found, let storage = source.storage,
+      try destination.sharesItems(with: storage, likeThoseOf: found)
     {
       throw destination.error(
         .invalidArgument, during: .migrate,
@@ -66,7 +68,11 @@ struct MigrationTransfer: Sendable {
 
   private func write(_ done: () -> Void) throws(SecureStorageError) {
     for item in items {
-      if !alreadyPresent.contains(item.key) { try write(item) }
+      if !alreadyPresent.contains(item.key) {
+        try write(item)
+      } else if isMoving {
+        try keep(item)
+      }
       done()
     }
   }
@@ -103,6 +109,16 @@ struct MigrationTransfer: Sendable {
     }
   }
 
+  /// Stores the value that the destination already has once more, under the label that it has there.
+  ///
+  /// The destination may have found the item in the source itself, as one of its layers. The removal from the
+  /// source would then lose it.
+  private func keep(_ item: SecureItem) throws(SecureStorageError) {
+    var item = item
+    item.label = nil
+    try destination.save(item, mode: .update)
+  }
+
   private func alreadyExists(_ key: ItemKey) -> SecureStorageError {
     destination.error(
       .itemAlreadyExists, during: .save, message: "The destination has another value for \(key).",
@@ -113,8 +129,23 @@ struct MigrationTransfer: Sendable {
 
 extension SecureStorage {
   /// Returns `true` if another storage is the same: an item that is briefly saved in one is found in the other.
-  fileprivate func sharesItems(with other: any SecureStorage) throws(SecureStorageError) -> Bool {
-    let (isFound, wasThere) = try withProbe { (key, _) throws(SecureStorageError) in
+  ///
+  /// A user of a fleet may be allowed to save items only for the service of the key.
+  fileprivate func sharesItems(
+    with other: any SecureStorage, likeThoseOf key: ItemKey
+  ) throws(SecureStorageError) -> Bool {
+    do throws(SecureStorageError) {
+      return try sharesItems(with: other, probe: .probe())
+    } catch {
+      guard error.code == .accessDenied else { throw error }
+      return try sharesItems(with: other, probe: .probe(like: key))
+    }
+  }
+
+  private func sharesItems(
+    with other: any SecureStorage, probe: ItemKey
+  ) throws(SecureStorageError) -> Bool {
+    let (isFound, wasThere) = try withProbe(probe) { (key, _) throws(SecureStorageError) in
       try other.exists(key)
     }
     if isFound { return true }

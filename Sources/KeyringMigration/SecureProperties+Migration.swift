@@ -122,9 +122,9 @@ extension SecureProperties {
           Use one of these names: \(members.map { "\"\($0.name)\"" }.joined(separator: ", ")).
           """, argument: "paths")
     }
-    // Several properties can declare the same item, which is migrated only once.
+    // Several properties can declare the same item of the same storage, which is migrated only once.
     var seen: Set<ItemKey> = []
-    let members = members.filter { seen.insert($0.key).inserted }
+    let members = members.filter { $0.hasExplicitStorage || seen.insert($0.key).inserted }
     func items(_ members: [any SecurePropertyMember]) -> [PlaintextMapping] {
       members.map {
         PlaintextMapping(path: paths[$0.name] ?? [$0.name], key: $0.key, parse: $0.parse)

@@ -75,6 +75,16 @@ public struct KeySource: Sendable {
     self.init(.other, named: name, read: read)
   }
 
+  /// Creates a source from a key that the program has.
+  ///
+  /// The key is as safe as the place that the program gets it from.
+  ///
+  /// - Parameter key: The key. It must have at least 32 bytes that can't be guessed.
+  /// - Returns: The source.
+  public static func key(_ key: Secret) -> KeySource {
+    KeySource(named: "key") { _ throws(SecureStorageError) in key }
+  }
+
   init(
     _ kind: Kind, named name: String? = nil, cost: ScryptCost? = nil,
     storage: (any SecureStorage)? = nil, createsKey: Bool = false, read: @escaping Reading

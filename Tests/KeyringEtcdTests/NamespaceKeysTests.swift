@@ -321,7 +321,7 @@ import Testing
     /// Returns a source with the user's answer, which takes a while.
     func source(answeringAfter time: Duration = .zero) -> KeySource {
       .passphrase(cost: ScryptCost(logarithm: 10, blockSize: 8, parallelism: 1)) {
-        () async throws(SecureStorageError) in
+        _ async throws(SecureStorageError) in
         self.questions.add(1, ordering: .relaxed)
         if time > .zero { _ = await Waiter.wait(until: .now(plus: time)) { _ in } }
         return Secret("pass")

@@ -87,7 +87,7 @@ import Testing
     #expect(failures(wrong) == (.wrongKey, .wrongKey, nil))
     let kind = EncryptedFileStorage(
       at: path,
-      key: .passphrase { () throws(SecureStorageError) in
+      key: .passphrase { _ throws(SecureStorageError) in
         Issue.record("asked")
         return Secret("a passphrase")
       })
@@ -111,7 +111,7 @@ import Testing
     try EncryptedFileStorage(at: path, key: .cheap("right")).setPassword("s3cret", for: .first)
     let asking = EncryptedFileStorage(
       at: path,
-      key: .passphrase { () throws(SecureStorageError) in
+      key: .passphrase { _ throws(SecureStorageError) in
         Issue.record("asked")
         return Secret("right")
       })
@@ -120,6 +120,56 @@ import Testing
     let known = EncryptedFileStorage(at: path, key: .cheap("right"))
     #expect(try known.password(for: .first) == "s3cret")
     #expect("\(known.diagnose())".contains("a passphrase, which opens the file"))
+  }
+
+  @Test func `a storage whose key can't be created is skipped if it has no file`() throws {
+    try FileManager.default.createDirectory(
+      atPath: directory.path("keys"), withIntermediateDirectories: false)
+    let storage = EncryptedFileStorage(
+      at: directory.path("deep/secrets"), key: .keyFile(at: directory.path("keys/key")))
+    try directory.withoutPrivileges {
+      try chmod("keys", 0o500)
+      #expect(failures(storage) == (.noStorage, nil, 1))
+      try chmod("keys", 0o700)
+      #expect(failures(storage) == (nil, nil, 0))
+    }
+  }
+
+  /// Such a directory can't be written to the disk.
+  @Test func `a directory that can't be read can't be used`() throws {
+    let storage = EncryptedFileStorage(at: directory.path("deep/secrets"), key: .cheap("right"))
+    try directory.withoutPrivileges {
+      try storage.setPassword("kept", for: .first)
+      try chmod("deep", 0o300)
+      #expect(storage.diagnose().failure?.code == .readOnly)
+      try chmod("deep", 0o700)
+      #expect(storage.diagnose().failure == nil)
+    }
+  }
+
+  @Test func `the advice fits the cause of a failure`() throws {
+    let place = FileLocation(directory.path("secrets"))
+    let full = FileFailure("can't be watched", number: ENOSPC)
+    #expect(
+      SecureStorageError.unwatched(place, full).recoverySuggestion?.contains("max_user_watches")
+        == true)
+    for (path, advice) in [("keys/key", "directory"), ("key", "chmod 600")] {
+      let key = KeySource.keyFile(at: directory.path(path))
+      try directory.write([UInt8](repeating: 7, count: 32), "key")
+      try chmod("key", 0o644)
+      try directory.withoutPrivileges {
+        Foundation.chmod(directory.url.path, 0o500)
+        defer { Foundation.chmod(directory.url.path, 0o700) }
+        let request = place.keyRequest(.creation)
+        let error = #expect(throws: SecureStorageError.self) {
+          _ = try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+            try await key.secret(for: request)
+          }
+        }
+        #expect(error?.code == .accessDenied)
+        #expect(error?.recoverySuggestion?.contains(advice) == true, "\(path)")
+      }
+    }
   }
 
   /// The program may be started by systemd on one machine, and by hand on another.
@@ -210,7 +260,8 @@ import Testing
   @Test func `a storage is skipped if its directory has no file and cannot be written`() throws {
     try directory.withoutPrivileges {
       try chmod("", 0o500)
-      for storage in [directory.storage(), directory.storage("deep/secrets")] {
+      for name in ["secrets", "deep/secrets"] {
+        let storage = EncryptedFileStorage(at: directory.path(name), key: .cheap("right"))
         #expect(storage.diagnose().findings.map(\.subject) == ["file", "key", "directory"])
         #expect(failures(storage) == (.noStorage, nil, 1))
       }

@@ -28,7 +28,7 @@ struct KernelKeyringTests {
     in keyring: KernelKeyring = .session
   ) -> EncryptedFileStorage {
     let questions = questions
-    let source = KeySource.passphrase(cost: .cheap) { () throws(SecureStorageError) in
+    let source = KeySource.passphrase(cost: .cheap) { _ throws(SecureStorageError) in
       questions.increase()
       return Secret(passphrase)
     }

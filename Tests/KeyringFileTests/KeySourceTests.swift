@@ -51,7 +51,7 @@ import Testing
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
     let answers = Mutex(["right", "wrong"])
     let storage = storage(
-      .passphrase(cost: .standard) { () throws(SecureStorageError) in
+      .passphrase(cost: .standard) { _ throws(SecureStorageError) in
         Secret(answers.withLock { $0.removeLast() })
       })
     #expect(try code { _ = try storage.password(for: .first) } == .wrongKey)
@@ -71,7 +71,7 @@ import Testing
     try storage(.cheap("right")).setPassword("s3cret", for: .first)
     let questions = Mutex(0)
     let storage = storage(
-      .passphrase { () throws(SecureStorageError) in
+      .passphrase { _ throws(SecureStorageError) in
         questions.withLock { $0 += 1 }
         return Secret("right")
       })
@@ -86,7 +86,7 @@ import Testing
     let questions = Mutex(0)
     let another = DispatchSemaphore(value: 0)
     let storage = storage(
-      .passphrase(cost: .cheap) { () throws(SecureStorageError) in
+      .passphrase(cost: .cheap) { _ throws(SecureStorageError) in
         let isFirst = questions.withLock { questions in
           questions += 1
           return questions == 1
@@ -113,12 +113,37 @@ import Testing
     #expect(try self.storage(.cheap("new")).password(for: .first) == "s3cret")
   }
 
+  /// The actor serves the storage's question on the storage's thread, with its own calls.
+  @Test(.timeLimit(.minutes(1)))
+  func `an actor can answer the question and use the storage`() async throws {
+    actor Vault {
+      var storage: EncryptedFileStorage?
+      var read: Task<String?, any Error>?
+
+      func setUp(_ storage: EncryptedFileStorage) { self.storage = storage }
+      func password() async throws -> String? { try await storage?.password(for: .first) }
+      func passphrase() -> Secret {
+        read = Task { try await self.password() }
+        // The other call is in the actor's queue when this one returns.
+        usleep(100_000)
+        return Secret("right")
+      }
+    }
+    try await storage(.cheap("right")).setPassword("s3cret", for: .first)
+    let vault = Vault()
+    let storage = storage(
+      .passphrase(cost: .cheap) { _ async throws(SecureStorageError) in await vault.passphrase() })
+    await vault.setUp(storage)
+    #expect(try await storage.password(for: .first) == "s3cret")
+    #expect(try await vault.read?.value == "s3cret")
+  }
+
   @Test func `the answer stays valid when another process writes the file`() throws {
     let other = storage(.cheap("right"))
     try other.setPassword("old", for: .first)
     let questions = Mutex(0)
     let storage = storage(
-      .passphrase { () throws(SecureStorageError) in
+      .passphrase { _ throws(SecureStorageError) in
         questions.withLock { $0 += 1 }
         try other.setPassword("new", for: .first)
         return Secret("right")
@@ -133,7 +158,7 @@ import Testing
     let (isAsked, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let storage = EncryptedFileStorage(
       at: directory.path("secrets"),
-      key: .passphrase { () throws(SecureStorageError) in
+      key: .passphrase { _ throws(SecureStorageError) in
         isAsked.signal()
         // The other thread's timeout is over long before this.
         #expect(hasEnded.wait(timeout: .now() + .milliseconds(300)) == .timedOut)
@@ -159,7 +184,7 @@ import Testing
     let opened = try FileEvents(UInt32(IN_OPEN), of: directory.path("secrets.lock"))
     let storage = EncryptedFileStorage(
       at: directory.path("secrets"),
-      key: .passphrase(cost: .cheap) { () throws(SecureStorageError) in
+      key: .passphrase(cost: .cheap) { _ throws(SecureStorageError) in
         let answered = ContinuousClock.now + timeout
         while ContinuousClock.now < answered { sched_yield() }
         return Secret("right")
@@ -176,7 +201,7 @@ import Testing
 
   @Test func `a declined passphrase is an error, and no file is made`() throws {
     let storage = storage(
-      .passphrase { () throws(SecureStorageError) in
+      .passphrase { _ throws(SecureStorageError) in
         throw SecureStorageError(.userCanceled, operation: .unlock, backendName: "test")
       })
     #expect(try storage.password(for: .first) == nil, "without a file, there is no question")
@@ -235,7 +260,7 @@ import Testing
   @Test func `a file that is created during a change of the key has the new key`() throws {
     let change = Mutex<(@Sendable () throws -> Void)?>(nil)
     let storage = storage(
-      .passphrase(cost: .cheap) { () throws(SecureStorageError) in
+      .passphrase(cost: .cheap) { _ throws(SecureStorageError) in
         let body = change.withLock { $0 }
         #expect(throws: Never.self) { try body?() }
         return Secret("old")
@@ -293,11 +318,11 @@ import Testing
   @Test func `a key file can be made under another name first`() throws {
     let request = FileLocation(directory.path("secrets")).keyRequest(.creation)
     let file = KeyFile(path: directory.path("key"), request: request)
-    try file.makeWithSecondName(in: Directory(of: directory.path("key")))
+    try file.makeWithSecondName()
     let key = try directory.bytes("key")
     #expect(key.count == 32)
     #expect(try directory.mode("key") == 0o600)
-    try file.makeWithSecondName(in: Directory(of: directory.path("key")))
+    try file.makeWithSecondName()
     #expect(try directory.bytes("key") == key, "the key of another process stays")
     #expect(try directory.names() == ["key"])
   }

@@ -128,10 +128,10 @@ import Testing
     let path = directory.path("secrets")
     let other = EncryptedFileStorage(at: path, key: .cheap("old"))
     try await other.setPassword("kept", for: .first)
-    let answers = Mutex(["new", "old"])
+    let answers = Mutex(["newest", "new", "old"])
     let storage = EncryptedFileStorage(
       at: path,
-      key: .passphrase(cost: .standard) { () throws(SecureStorageError) in
+      key: .passphrase(cost: .standard) { _ throws(SecureStorageError) in
         Secret(answers.withLock { $0.popLast() } ?? "wrong")
       })
     let (stream, observation) = try events(of: storage)
@@ -139,12 +139,22 @@ import Testing
     try await other.changeKey(to: .cheap("new"))
     #expect(await iterator.next() == .interrupted)
     try await other.setPassword("new", for: .second)
-    #expect(answers.withLock { $0 } == ["new"])
+    #expect(answers.withLock { $0 } == ["newest", "new"])
     #expect(try await storage.password(for: .second) == "new")
     #expect(await iterator.next() == .changed(.created(.second)))
     #expect(await iterator.next() == .resumed)
-    #expect(answers.withLock { $0 } == [])
+    // An observer that comes later isn't told of an interruption that another one was told of.
+    try await other.changeKey(to: .cheap("newest"))
+    #expect(await iterator.next() == .interrupted)
     observation.cancel()
+    let (laterStream, later) = try events(of: storage)
+    var laterIterator = laterStream.filter { $0 != .mayHaveChanged(nil) }.makeAsyncIterator()
+    #expect(answers.withLock { $0 } == [])
+    try await other.setPassword("later", for: .first)
+    #expect(await laterIterator.next() == .changed(.replaced(.first)))
+    try await other.removeItems(matching: .key(.second))
+    #expect(await laterIterator.next() == .changed(.removed(.second)))
+    later.cancel()
   }
 
   @Test(.timeLimit(.minutes(1)))

@@ -83,6 +83,7 @@ struct SealedCredentialTests {
     #expect(try directory.names().isEmpty)
     #expect(try storage.password(for: .first) == nil)
     try directory.write([1, 2, 3], "key")
+    #expect(storage.diagnose().failure?.code == .noStorage, "nothing can be stored with that key")
     #expect(try code { try storage.setPassword("lost", for: .first) } == .keyNotFound)
     #expect(try directory.bytes("key") == [1, 2, 3])
   }

@@ -204,6 +204,34 @@ import Testing
     #expect(try self.storage().password(for: .second) == "new")
   }
 
+  /// Someone may clear the data of an app while it runs.
+  @Test func `a removed file with a removed key gets a new key`() throws {
+    let key = KeySource.keyFile(at: directory.path("key"))
+    let storage = EncryptedFileStorage(at: path, key: key)
+    try storage.setPassword("old", for: .first)
+    for name in ["secrets", "key"] {
+      try FileManager.default.removeItem(atPath: directory.path(name))
+    }
+    try storage.setPassword("new", for: .second)
+    #expect(try EncryptedFileStorage(at: path, key: key).password(for: .second) == "new")
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can become another user"))
+  func `a directory that can't be reached is an error`() async {
+    await #expect(processExitsWith: .success) {
+      let (hidden, directory) = (try TemporaryDirectory(), try TemporaryDirectory())
+      try directory.withoutPrivileges {}
+      chmod(hidden.url.path, 0o700)
+      // Access is checked for this user, who can become root again.
+      #expect(chdir(hidden.url.path) == 0 && setreuid(65534, 0) == 0 && seteuid(65534) == 0)
+      defer { #expect(seteuid(0) == 0 && setreuid(0, 0) == 0) }
+      for (path, key) in [(directory.path("secrets"), "key"), ("secrets", directory.path("key"))] {
+        let storage = EncryptedFileStorage(at: path, key: .keyFile(at: key))
+        #expect(try code { try storage.setPassword("lost", for: .first) } == .accessDenied)
+      }
+    }
+  }
+
   /// A user who is no longer in a group can't give it a file.
   @Test(.enabled(if: geteuid() == 0, "only root may give a file to any group"))
   func `a group without permissions is not kept`() throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Keyring
 import KeyringMigration
 import KeyringStorage
@@ -110,14 +111,61 @@ import Testing
     #expect(try new.items(matching: .service("swift-keyring probe")).map(\.key) == [probe])
   }
 
-  @Test func `a probe is removed even if its storing seems to have failed`() throws {
+  @Test(arguments: [SecureStorageError.Code.connectionLost, .other])
+  func `a probe is removed even if its storing seems to have failed`(
+    code: SecureStorageError.Code
+  ) throws {
     try fill(old)
     try fill(new)
     let destination = FaultyStorage(new)
-    destination.failAfterCompletion(.save, with: .connectionLost, onCall: 1)
+    destination.failAfterCompletion(.save, with: code, onCall: 1)
     let error = failure { try Migration(of: query, from: old, to: destination).run() }
-    #expect(error?.code == .connectionLost)
+    #expect(error?.code == code)
     #expect(try new.items(matching: .service("swift-keyring probe")).isEmpty)
+  }
+
+  /// A user of a fleet has access to the items of some services.
+  @Test func `a migration needs access only to the service of its items`() throws {
+    try fill(old)
+    let destination = FaultyStorage(new)
+    let denied = SecureStorageError(.accessDenied, operation: .save, backendName: "test")
+    destination.fail {
+      $0.operation == .save && $0.keys.first?.service != Self.service ? denied : nil
+    }
+    for _ in 1...2 {
+      #expect(try Migration(of: query, from: old, to: destination).copy() == Self.items.count)
+    }
+    try expectAll(in: new)
+  }
+
+  /// The destination finds the item in the source, until it's removed there.
+  @Test(arguments: [false, true])
+  func `a migration to a layer above the source loses nothing`(isFirst: Bool) throws {
+    try fill(old)
+    let layers = [LayeredStorage.Layer.writing(new), .reading(old)]
+    let destination = LayeredStorage(isFirst ? layers : layers.reversed())
+    let migration = Migration(of: query, from: old, to: destination)
+    if isFirst {
+      #expect(try migration.run() == Self.items.count)
+      try expectAll(in: new)
+      try expectNone(in: old)
+    } else {
+      #expect(failure { try migration.run() }?.code == .readOnly)
+      try expectAll(in: old)
+    }
+  }
+
+  /// The variable is gone when the program starts again.
+  @Test func `a migration to a read-only storage removes nothing`() throws {
+    let key = ItemKey.password(service: Self.service, account: "token")
+    try old.setPassword("s3cret", for: key)
+    setenv("MIGRATION_TEST_TOKEN", "s3cret", 1)
+    defer { unsetenv("MIGRATION_TEST_TOKEN") }
+    let destination = EnvironmentStorage(service: Self.service, prefix: "MIGRATION_TEST_")
+    #expect(try destination.password(for: key) == "s3cret")
+    #expect(
+      failure { try Migration(of: [key], from: old, to: destination).run() }?.code == .readOnly)
+    #expect(try old.exists(key))
   }
 
   @Test func `an asynchronous copy leaves the items in the source`() async throws {

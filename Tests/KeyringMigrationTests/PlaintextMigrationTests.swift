@@ -363,6 +363,14 @@ import Darwin
     #expect(defaults.names == ["other"])
   }
 
+  /// An empty array can be cast to an array of any type.
+  @Test func `an empty list of the app is a list`() throws {
+    let defaults = Defaults(["session": [String]()])
+    let plan = PlaintextMapping.value("session", of: [String].self, as: session)
+    #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).run() == 1)
+    #expect(try storage.value([String].self, for: session) == [])
+  }
+
   // The members of a dictionary have another order in every process.
   @Test func `a dictionary is the same value in any order`() throws {
     let members = (0..<20).map { ("member \($0)", $0) }

@@ -120,6 +120,20 @@ import Testing
     #expect(defaults.names.count == 7)
   }
 
+  @Test func `two properties of one item in two storages do not share a value`() throws {
+    struct Two {
+      @Password("authToken") var common: String?
+      @Password("authToken") var own: String?
+
+      init(own storage: any SecureStorage) { _own = Password("authToken", storage: storage) }
+    }
+    let error = #expect(throws: SecureStorageError.self) {
+      try SecureProperties(of: Two(own: vault)).migrate(from: defaults.plaintext)
+    }
+    #expect(error?.code == .ambiguous)
+    #expect(defaults.names.count == 7)
+  }
+
   @Test func `a path for no property is refused`() throws {
     let error = #expect(throws: SecureStorageError.self) {
       try properties.migrate(from: defaults.plaintext, at: ["authTokn": ["authToken"]])

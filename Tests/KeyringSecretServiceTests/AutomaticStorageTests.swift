@@ -55,10 +55,11 @@ import Testing
   }
 
   private var prompt: String { "Passphrase of the file \(file): " }
+  private var newPrompt: String { "New passphrase of the file \(file): " }
 
   @Test func `a user without a keyring types a passphrase`() throws {
     let made = try run(
-      "sign-in", (prompt, "s3cret phrase"), ("Repeat the passphrase: ", "s3cret phrase"))
+      "sign-in", (newPrompt, "s3cret phrase"), ("Repeat the passphrase: ", "s3cret phrase"))
     #expect(made.status == 0 && made.text.contains("account       ada@example.org"), "\(made)")
     #expect(!made.text.contains("s3cret phrase"))
     #expect(try selection == "EncryptedFileStorage\n")
@@ -78,7 +79,7 @@ import Testing
 
   @Test func `two passphrases that differ create no file`() throws {
     // The app has four properties. Each of them asks.
-    let answers = [(prompt, "one"), ("Repeat the passphrase: ", "two")]
+    let answers = [(newPrompt, "one"), ("Repeat the passphrase: ", "two")]
     let (_, text) = try run("sign-in", Array(repeating: answers, count: 4).flatMap { $0 })
     #expect(text.contains("The two passphrases differ."), "\(text)")
     #expect(!FileManager.default.fileExists(atPath: file))

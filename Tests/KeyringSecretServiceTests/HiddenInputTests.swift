@@ -45,6 +45,26 @@ import Testing
     #expect(rest.contains("10 bytes") && !rest.contains("t0p"), "\(rest)")
   }
 
+  #if EncryptedFile
+  @Test func `a question ends when its task is cancelled`() throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString)"
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let pipe = "\(directory)/pipe"
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let program = try Program.inTerminal(
+      "bash -c '\(Program.workerPath) ask-until \(directory)/secrets \(pipe); stty -a'")
+    let prompt = "New passphrase of the file \(directory)/secrets: "
+    #expect(try program.read(until: prompt).hasSuffix(prompt))
+    close(open(pipe, O_WRONLY))
+    let end = "error canceled"
+    let text = try program.read(until: end)
+    let rest = String(decoding: try program.finish().output, as: UTF8.self)
+    #expect(text.hasSuffix(end) && rest.contains(" echo "), "\(text)\(rest)")
+  }
+  #endif
+
   @Test func `a line that the terminal cuts off is refused`() throws {
     let program = try ask("true", "true")
     #expect(try program.read(until: "Secret: ").hasSuffix("Secret: "))

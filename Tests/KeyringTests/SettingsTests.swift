@@ -31,6 +31,26 @@ import Testing
   private let settings = AppSettings()
   private var properties: SecureProperties { SecureProperties(of: settings) }
 
+  /// A property that is created later must not be taken for one that was read.
+  @Test func `values belong to the properties that were read`() throws {
+    let values = try SecureProperties(of: Account()).readAll()
+    for _ in 0..<1000 {
+      let other = Account()
+      #expect(throws: SecureStorageError.self) { _ = try values[other.$refreshToken] }
+    }
+  }
+
+  @Test func `an item of two properties is removed once`() throws {
+    let storage = FaultyStorage()
+    try withSecureStorage(storage) { () throws in
+      let properties = SecureProperties(of: [Account(), Account()])
+      Account().refreshToken = "token"
+      storage.forgetCalls()
+      #expect(try properties.removeAll() == 1)
+      #expect(storage.count(of: .remove) == 2)
+    }
+  }
+
   private func fill() {
     settings.inherited = "inherited"
     settings.account.refreshToken = "token"

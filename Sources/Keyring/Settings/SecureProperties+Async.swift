@@ -29,6 +29,9 @@ extension SecureProperties {
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
     var count = 0
     var failure: SecureStorageError?
+    // Several properties can declare the same item. A second removal could remove another program's.
+    var seen: Set<ItemKey> = []
+    let members = members.filter { $0.hasExplicitStorage || seen.insert($0.key).inserted }
     for member in members.map({ $0.resolved }) {
       do throws(SecureStorageError) {
         if try await member.removeWithoutBlocking() { count += 1 }

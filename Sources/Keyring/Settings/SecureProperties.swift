@@ -132,9 +132,12 @@ extension SecureProperties {
 public struct SecureValues: Sendable {
   /// The items of the properties that were read, `nil` for those without one.
   private var items: [ObjectIdentifier: SecureItem?] = [:]
+  /// The properties, which are kept so that no other property gets the identity of one of them.
+  private var members: [any SecurePropertyMember] = []
 
   /// Adds the items that were found in a storage.
   mutating func add(_ found: [ItemKey: SecureItem], to part: SecureProperties.Part) {
+    members += part.members
     for (member, key) in zip(part.members, part.keys) {
       items[member.identity] = .some(found[key])
     }

@@ -34,6 +34,9 @@ public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
     self.timeout = timeout
   }
 
+  /// The limit of the wrapped storage.
+  public var secretByteLimit: Int { base.secretByteLimit }
+
   /// Stores an item under its key, after the user has unlocked the collection.
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode

@@ -19,6 +19,19 @@ extension Secret {
   /// - Throws: `.locked` if there is no terminal, `.userCanceled` if the input ends before the line does, and
   ///   `.invalidArgument` if the line is longer than the terminal accepts.
   public static func typed(atPrompt prompt: String) throws(SecureStorageError) -> Secret {
+    try typed(atPrompt: prompt) { false }
+  }
+
+  /// Asks for a line of text at the program's terminal, until the question is cancelled.
+  ///
+  /// - Parameters:
+  ///   - prompt: The text before the cursor.
+  ///   - isCancelled: A closure that is called before the question, and after ``lookForCancellation()``.
+  /// - Returns: The line without its end.
+  /// - Throws: `.canceled` if the question is cancelled, or the same errors as ``typed(atPrompt:)``.
+  package static func typed(
+    atPrompt prompt: String, unless isCancelled: () -> Bool
+  ) throws(SecureStorageError) -> Secret {
     // Two questions at the same time would mix.
     let result = HiddenInput.onlyOne.withLock { _ in
       Result { () throws(SecureStorageError) in
@@ -32,11 +45,15 @@ extension Secret {
         else {
           throw noTerminal
         }
-        return try HiddenInput(prompt: prompt, terminal: terminal, shown: shown).secret()
+        return try HiddenInput(prompt: prompt, terminal: terminal, shown: shown).secret(
+          unless: isCancelled)
       }
     }
     return try result.get()
   }
+
+  /// Makes a question at the terminal look whether it's cancelled.
+  package static func lookForCancellation() { SignalPipe.passOn(SignalPipe.noSignal) }
 
   /// The error for a program without a terminal, or `nil` if the program has one.
   package static var typingFailure: SecureStorageError? {
@@ -61,6 +78,7 @@ private struct HiddenInput {
     case longLine
     case end
     case signal(Int32)
+    case cancellation
   }
 
   let prompt: String
@@ -74,10 +92,10 @@ private struct HiddenInput {
   /// Asks until there is an answer.
   ///
   /// A program that was stopped asks again when it continues.
-  func secret() throws(SecureStorageError) -> Secret {
+  func secret(unless isCancelled: () -> Bool) throws(SecureStorageError) -> Secret {
     while true {
       let signals = CaughtSignals()
-      let event = ask(signals)
+      let event = isCancelled() ? .cancellation : ask(signals, isCancelled)
       show()
       let number: Int32? = if case .signal(let number) = event { number } else { nil }
       signals.release(raising: number)
@@ -87,6 +105,8 @@ private struct HiddenInput {
       case .signal(SIGTSTP): continue
       case .signal:
         throw Self.error(.userCanceled, "The question was interrupted.", "Try again.")
+      case .cancellation:
+        throw Self.error(.canceled, "The question was cancelled.", "Try again.")
       case .end:
         throw Self.error(.userCanceled, "The input ended before a line was entered.", "Try again.")
       case .longLine:
@@ -97,7 +117,7 @@ private struct HiddenInput {
     }
   }
 
-  private func ask(_ signals: CaughtSignals) -> Event {
+  private func ask(_ signals: CaughtSignals, _ isCancelled: () -> Bool) -> Event {
     hideAndAsk()
     // A terminal cuts a longer line off, and keeps its end.
     return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
@@ -105,6 +125,10 @@ private struct HiddenInput {
       var count = 0
       while count < buffer.count {
         if let number = signals.wait(for: terminal) {
+          if number == SignalPipe.noSignal {
+            if isCancelled() { return .cancellation }
+            continue
+          }
           if number != SIGCONT { return .signal(number) }
           // The program was stopped by a signal that can't be caught. The terminal may show what is typed, and
           // has dropped what was typed before.
@@ -220,6 +244,9 @@ private struct CaughtSignals {
 ///
 /// It stays open, because a handler can run on another thread after the question.
 private struct SignalPipe: Sendable {
+  /// A number in the pipe that wakes the question without a signal, and that `raise` ignores.
+  static let noSignal: Int32 = 0
+
   let reading: Int32
 
   /// The pipe of the process, or `nil` if the process has too many open files.

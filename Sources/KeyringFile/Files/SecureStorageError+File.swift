@@ -29,7 +29,7 @@ extension SecureStorageError {
     let recoverySuggestion: String? =
       switch failure.number {
       case ENOSPC, EDQUOT, EFBIG: "Free some disk space. The previous content is unchanged."
-      case EROFS, EACCES, EPERM: "Give this program's user write access to the file's directory."
+      case EROFS, EACCES, EPERM: "Give this program's user access to the file and its directory."
       case ELOOP: "Use the path of the file itself. It must not be a link."
       default: nil
       }
@@ -46,6 +46,16 @@ extension SecureStorageError {
       The new content is in place. If the machine crashes now, the old content may come back. \
       Check the disk and the directory, and save again.
       """
+    return error
+  }
+
+  /// Returns the error for a file whose changes can't be noticed.
+  static func unwatched(_ place: FileLocation, _ failure: FileFailure) -> SecureStorageError {
+    var error = SecureStorageError(place, failure)
+    if [ENOSPC, EMFILE].contains(failure.number) {
+      error.recoverySuggestion =
+        "Raise fs.inotify.max_user_watches or fs.inotify.max_user_instances with sysctl."
+    }
     return error
   }
 

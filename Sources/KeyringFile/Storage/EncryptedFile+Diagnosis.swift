@@ -81,7 +81,9 @@ extension EncryptedFile {
       diagnosis.add(subject, "a \(source), which is available")
     } catch {
       guard error.code == .keyNotFound else { throw error }
-      guard !source.createsKey else {
+      // Another cause means that there is a key that can't be used, or that the key can't be created.
+      let isMissing = error.underlying.map { $0 == FileFailure("", number: ENOENT).underlying }
+      if source.createsKey, isMissing ?? true {
         return diagnosis.add(subject, "a \(source), which the first save creates")
       }
       // Nothing is stored on this machine, and nothing can be stored.
@@ -96,8 +98,7 @@ extension EncryptedFile {
   ) throws(SecureStorageError) {
     let directory = place.directory.nearestExisting
     let hasLock = access(place.lockPath, F_OK) == 0
-    guard isWritable(directory.path, W_OK | X_OK), !hasLock || isWritable(place.lockPath, W_OK)
-    else {
+    guard directory.isWritable, !hasLock || isWritable(place.lockPath) else {
       var error = SecureStorageError(place, FileFailure("is in a directory that can't be written"))
       guard error.code == .accessDenied else { throw error }
       // The content of a file that is there can still be read.
@@ -111,8 +112,8 @@ extension EncryptedFile {
   }
 
   /// Returns `true` if the effective user has access; access(2) would check the real user.
-  private func isWritable(_ path: String, _ mode: Int32) -> Bool {
-    faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
+  private func isWritable(_ path: String) -> Bool {
+    faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
   }
 }
 #endif

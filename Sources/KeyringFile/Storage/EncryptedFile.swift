@@ -79,9 +79,10 @@ final class EncryptedFile: Sendable {
       let old = newest?.content
       newest = version
       #if os(Linux)
-      if observers.list.isEmpty { return }
-      for change in (version?.content ?? FileContent()).changes(since: old ?? FileContent()) {
-        observers.list.report(.changed(change))
+      if !observers.list.isEmpty {
+        for change in (version?.content ?? FileContent()).changes(since: old ?? FileContent()) {
+          observers.list.report(.changed(change))
+        }
       }
       observers.report(isReadable: true)
       #endif
@@ -195,7 +196,11 @@ final class EncryptedFile: Sendable {
   ) throws(SecureStorageError) -> StorageSubscription {
     let observation = try attempt(.observe) { () throws(SecureStorageError) in
       try attempt(place.directory.make())
-      try attempt(observers.watch(place) { [weak self] in self?.lookForChanges($0) })
+      do throws(FileFailure) {
+        try observers.watch(place) { [weak self] in self?.lookForChanges($0) }
+      } catch {
+        throw .unwatched(place, error)
+      }
       // Read the file without a deadline first, so that the user who is asked for the key has time.
       _ = try version()
       return try FileDeadline(timeout).wait { () throws(SecureStorageError) in

@@ -122,8 +122,12 @@ final class FileKeys: Sendable {
     }
   }
 
-  /// Returns `true` if a data key was made with the current source.
-  func isCurrent(_ new: NewKey) -> Bool { state.withLock { $0.changes == new.changes } }
+  /// Returns `true` if a data key was made with the current source, and with a key that the source still has.
+  ///
+  /// A source that creates its key creates it again if it was removed in the meantime, perhaps together with the file.
+  func isCurrent(_ new: NewKey) -> Bool {
+    state.withLock { $0.changes == new.changes && !$0.source.createsKey }
+  }
 
   /// Creates a file with a data key, unless the source was replaced since the key was made.
   ///

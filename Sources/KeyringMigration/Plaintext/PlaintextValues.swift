@@ -51,7 +51,9 @@ extension ExternalValue {
     switch value {
     case let text as String: self = .text(Secret(text))
     case let data as Data: self = .bytes(Secret(bytes: data))
-    case let bytes as [UInt8]: self = .bytes(Secret(bytes: bytes))
+    // An empty array of any type can be cast to this one.
+    case let bytes as [UInt8] where type(of: value) == [UInt8].self:
+      self = .bytes(Secret(bytes: bytes))
     default:
       // Keys are sorted, so that the same value gives the same bytes when it's read again.
       let encoder = JSONEncoder()

@@ -65,10 +65,15 @@ struct KeyFile {
   ///
   /// If two processes do this at the same time, one of them creates the key, and both of them use it.
   private func makeUnlessPresent() throws(FileFailure) {
-    if access(path, F_OK) == 0 { return }
     let directory = Directory(of: path)
+    if access(path, F_OK) == 0 {
+      // The process that has created the file may have been killed before its name was on the disk. Someone else may
+      // have created it in a directory that this user can't read.
+      try? directory.sync()
+      return
+    }
     try directory.make()
-    if try !makeWithoutSecondName(in: directory) { try makeWithSecondName(in: directory) }
+    if try !makeWithoutSecondName(in: directory) { try makeWithSecondName() }
     try directory.sync()
   }
 
@@ -77,7 +82,7 @@ struct KeyFile {
   /// A process that is killed leaves nothing behind. The method returns `false` if the file system has no
   /// such files (NFS, for example) or if /proc is empty.
   private func makeWithoutSecondName(in directory: Directory) throws(FileFailure) -> Bool {
-    // If the directory itself is the problem, makeWithSecondName(in:) reports that.
+    // If the directory itself is the problem, makeWithSecondName() reports that.
     guard let file = OpenFile.unnamed(in: directory) else { return false }
     try writeKey(to: file)
     let source = "/proc/self/fd/\(file.descriptor)"
@@ -88,16 +93,11 @@ struct KeyFile {
   ///
   /// A process that is killed may leave that name behind, either on an incomplete file or on the key. The
   /// next process that reads the key removes the name from it.
-  func makeWithSecondName(in directory: Directory) throws(FileFailure) {
-    let temporary = directory.temporaryPath()
-    let file = try OpenFile.new(temporary)
-    defer { unlink(temporary) }
-    try writeKey(to: file)
-    // Use a hard link, because renaming would replace a file that another process has created in the
-    // meantime.
-    guard link(temporary, path) == 0 || errno == EEXIST else {
-      throw FileFailure("can't be created")
+  func makeWithSecondName() throws(FileFailure) {
+    let file = try newContent().withUnsafeBytes { (bytes) throws(FileFailure) in
+      try FileReplacement(of: path, with: bytes)
     }
+    _ = try file.commitUnlessThere()
   }
 
   private func writeKey(to file: OpenFile) throws(FileFailure) {
@@ -126,13 +126,21 @@ struct KeyFile {
   }
 
   private func failure(_ cause: FileFailure) -> SecureStorageError {
+    if cause.isMissing, request.purpose == .inspection,
+      !Directory(of: path).nearestExisting.isWritable
+    {
+      return request.error(
+        .keyNotFound, "The key file \(path) doesn't exist, and this user can't create it.",
+        underlying: FileFailure("", number: EACCES).underlying)
+    }
     let code = cause.isMissing ? .keyNotFound : cause.code
+    let advice =
+      access(path, F_OK) == 0
+      ? "It must belong to the program's user, and be readable only by that user: chmod 600."
+      : "Let the program's user write the directory that the file is in."
     return request.error(
       code, "The key file \(path) \(cause.problem).",
-      recoverySuggestion: code == .accessDenied
-        ? "It must belong to the program's user, and be readable only by that user: chmod 600."
-        : nil,
-      underlying: cause.underlying)
+      recoverySuggestion: code == .accessDenied ? advice : nil, underlying: cause.underlying)
   }
 }
 #endif

@@ -47,9 +47,11 @@ struct KeyProgram: Sendable {
 
   private func failure(_ cause: FileFailure, _ request: KeyRequest) -> SecureStorageError {
     let command = words.first.map { "command \($0)" } ?? "command"
+    let isMissing = cause.isMissing || cause.code == .accessDenied
     return request.error(
       .other, "The \(command) \(cause.problem).",
-      recoverySuggestion: "Install it, or correct its name.", underlying: cause.underlying)
+      recoverySuggestion: isMissing ? "Install it, or correct its name." : nil,
+      underlying: cause.underlying)
   }
 }
 

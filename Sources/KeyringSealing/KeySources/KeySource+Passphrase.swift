@@ -23,11 +23,12 @@ extension KeySource {
   /// A synchronous operation blocks its thread until the closure returns. If the closure waits for the main
   /// actor, for example to show a dialog, use the storage only with `await`.
   ///
+  /// If the purpose of the request is `.creation`, nothing is encrypted with the passphrase yet. Ask twice then,
+  /// because a mistyped passphrase would lock everything.
+  ///
   /// - Parameter ask: The closure that returns the passphrase or throws an error, such as `.userCanceled`.
   /// - Returns: The source.
-  public static func passphrase(
-    asking ask: @escaping @Sendable () async throws(SecureStorageError) -> Secret
-  ) -> KeySource {
+  public static func passphrase(asking ask: @escaping Reading) -> KeySource {
     passphrase(cost: .standard, asking: ask)
   }
 
@@ -44,24 +45,38 @@ extension KeySource {
           .keyNotFound, failure.message, recoverySuggestion: failure.recoverySuggestion)
       }
       try request.refuseInspection(of: "passphrase")
+      guard await question.take(until: nil) == .ended else { throw request.error(.canceled) }
+      defer { question.giveBack() }
       do throws(SecureStorageError) {
-        let passphrase = try Secret.typed(atPrompt: "Passphrase of the \(request.subject): ")
-        if request.purpose == .opening { return passphrase }
-        if try Secret.typed(atPrompt: "Repeat the passphrase: ") == passphrase { return passphrase }
+        if request.purpose == .opening {
+          return try typed("Passphrase of the \(request.subject): ")
+        }
+        let passphrase = try typed("New passphrase of the \(request.subject): ")
+        if try typed("Repeat the passphrase: ") == passphrase { return passphrase }
       } catch {
         throw request.error(
-          error.code, error.message, recoverySuggestion: error.recoverySuggestion)
+          error.code, error.message, recoverySuggestion: error.recoverySuggestion,
+          argument: error.code == .invalidArgument ? "passphrase" : nil)
       }
       throw request.error(.invalidArgument, "The two passphrases differ.", argument: "passphrase")
     }
   }
 
-  package static func passphrase(
-    cost: ScryptCost, asking ask: @escaping @Sendable () async throws(SecureStorageError) -> Secret
-  ) -> KeySource {
+  package static func passphrase(cost: ScryptCost, asking ask: @escaping Reading) -> KeySource {
     KeySource(.passphrase, cost: cost) { (request) async throws(SecureStorageError) in
       try request.refuseInspection(of: "passphrase")
-      return try await ask()
+      return try await ask(request)
+    }
+  }
+
+  /// The permission to ask at the terminal, for one task at a time.
+  private static let question = TaskSemaphore(1)
+
+  /// Asks a question at the terminal, which ends if the task is cancelled.
+  private static func typed(_ prompt: String) throws(SecureStorageError) -> Secret {
+    guard let signal = CancellationSignal.current else { return try Secret.typed(atPrompt: prompt) }
+    return try signal.onCancel(Secret.lookForCancellation) { () throws(SecureStorageError) in
+      try Secret.typed(atPrompt: prompt) { signal.isCancelled }
     }
   }
 }

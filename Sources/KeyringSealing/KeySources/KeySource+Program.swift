@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing && os(Linux)
-public import KeyringStorage
+internal import KeyringStorage
 
 extension KeySource {
-  /// Creates a source from a key that the program has.
-  ///
-  /// The key is as safe as the place that the program gets it from.
-  ///
-  /// - Parameter key: The key. It must have at least 32 bytes that can't be guessed.
-  /// - Returns: The source.
-  public static func key(_ key: Secret) -> KeySource {
-    KeySource(named: "key") { _ throws(SecureStorageError) in key }
-  }
-
   /// Creates a source from a command that prints the key.
   ///
   /// The command runs each time that the key is needed. It has the input, the error output and the

@@ -84,7 +84,7 @@ extension SecureStorage {
   /// Runs a synchronous operation for a task, and cancels it with the task.
   ///
   /// The operation runs on a thread of the thread pool. If the storage is an ``ImmediateStorage``, or if
-  /// the current thread already runs a synchronous operation, it runs at once on the current thread.
+  /// the task belongs to a synchronous operation, it runs at once on the current thread.
   ///
   /// - Parameters:
   ///   - operation: The operation that errors name.
@@ -103,7 +103,7 @@ extension SecureStorage {
 extension BlockingPool {
   /// Runs code that blocks for a task, and cancels it with the task.
   ///
-  /// If the current thread already runs a synchronous operation, the code runs at once on this thread.
+  /// If the task belongs to a synchronous operation, the code runs at once on its thread.
   ///
   /// - Parameters:
   ///   - canceled: The error to throw if the task is cancelled before the code runs.
@@ -114,7 +114,7 @@ extension BlockingPool {
     orThrow canceled: SecureStorageError,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    if ThreadExecutor.current?.isSynchronous == true {
+    if ThreadExecutor.isCurrentTaskSynchronous {
       if Task.isCancelled { throw canceled }
       return try body()
     }

@@ -92,6 +92,15 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     pthread_getspecific(key).map { Unmanaged<ThreadExecutor>.fromOpaque($0).takeUnretainedValue() }
   }
 
+  /// Indicates whether the current task belongs to the synchronous operation of this thread.
+  ///
+  /// An actor that serves such an operation runs on its thread, together with the calls of other tasks that the actor
+  /// has in its queue. These must not block the thread.
+  static var isCurrentTaskSynchronous: Bool {
+    guard let current, current.isSynchronous else { return false }
+    return withUnsafeCurrentTask { $0?.unownedTaskExecutor == current.asUnownedTaskExecutor() }
+  }
+
   /// The key under which each thread keeps its executor.
   private static let key = {
     var key = pthread_key_t()
@@ -178,7 +187,7 @@ extension ThreadExecutor {
   package func run<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    if Self.current?.isSynchronous == true { return try await body() }
+    if Self.isCurrentTaskSynchronous { return try await body() }
     return try await withTaskExecutorPreference(self, operation: body)
   }
 }

@@ -113,19 +113,24 @@ extension SecureStorage {
   /// The item is removed even if the closure throws, if the task is cancelled by now, or if the item may have been
   /// stored although the answer didn't arrive. So nothing is left behind.
   ///
-  /// - Parameter body: The closure to call with the key and the secret of the item.
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - body: The closure to call with the key and the secret of the item.
   /// - Returns: The closure's result, and `true` if the item was still there when the closure returned.
   /// - Throws: `SecureStorageError` if the item can't be stored or removed, or the error of the closure.
   package func withProbe<Result>(
+    _ key: ItemKey = .probe(),
     _ body: (ItemKey, Secret) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> (result: Result, wasThere: Bool) {
-    let (key, secret) = (ItemKey.probe(), Secret("a probe"))
+    let secret = Secret("a probe")
     var mayBeStored = true
     let result = Swift.Result { () throws(SecureStorageError) in
       do throws(SecureStorageError) {
         try save(SecureItem(key: key, secret: secret), mode: .add)
       } catch {
-        mayBeStored = [.timedOut, .canceled, .connectionLost].contains(error.code)
+        // A file whose directory can't be written to the disk is refused after it's in place.
+        mayBeStored = [.timedOut, .canceled, .connectionLost, .accessDenied, .other].contains(
+          error.code)
         throw error
       }
       return try body(key, secret)
@@ -145,5 +150,16 @@ extension ItemKey {
   /// - Returns: The key.
   package static func probe() -> ItemKey {
     .value(service: "swift-keyring probe", account: .randomToken())
+  }
+
+  /// Returns a key that no item has, of the same service or server as another key.
+  ///
+  /// - Parameter other: The other key.
+  /// - Returns: The key.
+  package static func probe(like other: ItemKey) -> ItemKey {
+    let name = "swift-keyring probe \(String.randomToken())"
+    if let service = other.service { return .value(service: service, account: name) }
+    let server = other.attributes.filter { $0.key == AttributeName.server }
+    return ItemKey(kind: other.kind, attributes: server.merging([AttributeName.user: name]) { $1 })
   }
 }

@@ -38,13 +38,19 @@ package struct Directory: Sendable {
     return Directory(of: path).nearestExisting
   }
 
+  /// Indicates whether the effective user can replace files in the directory.
+  ///
+  /// To wait until the directory is on the disk, the user must also be able to read it.
+  package var isWritable: Bool { faccessat(AT_FDCWD, path, R_OK | W_OK | X_OK, AT_EACCESS) == 0 }
+
   /// Creates the directory, and those that it's in, if they don't exist.
   ///
   /// Only the owner has access to the new directories. They are on the disk when the method returns.
   ///
   /// - Throws: `FileFailure` if a directory can't be created.
   package func make() throws(FileFailure) {
-    if access(path, F_OK) == 0 { return }
+    // These two have no outer directory. The caller's own use of the directory reports why it can't be reached.
+    if access(path, F_OK) == 0 || path == "/" || path == "." { return }
     let outer = Directory(of: path)
     try outer.make()
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {

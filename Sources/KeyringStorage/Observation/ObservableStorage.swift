@@ -93,7 +93,8 @@ extension ObservableStorage {
   /// has read the items again.
   ///
   /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
-  ///   with other conditions is refused. An empty query matches all items.
+  ///   with a label, times or a limit is refused, and attributes that aren't parts of a key match no item. An
+  ///   empty query matches all items.
   /// - Returns: The changes. The stream ends if the task that reads it is cancelled.
   /// - Throws: `.invalidArgument` if a key alone can't answer the query, `.canceled` if the task is
   ///   cancelled, or another error if the storage can't be observed.

@@ -129,7 +129,7 @@ extension ContractTrial {
       ("text after a byte order mark", Array("\u{FEFF}text".utf8)),
       ("16 bytes, a whole block of a cipher", Array(repeating: 0x10, count: 16)),
       ("1 MiB", megabyte),
-      ("the largest secret", [UInt8](repeating: 0x78, count: storage.secretByteLimit)),
+      ("the largest secret", [UInt8](repeating: 0x78, count: try secretByteLimit())),
     ]
     for (name, bytes) in samples {
       let key = password(name)
@@ -140,6 +140,13 @@ extension ContractTrial {
     try storage.save(SecureItem(key: password(), secret: Secret(bytes: [0xFF, 0])), mode: .add)
     try save("text", password())
     try expectStored("text", password(), "after bytes were replaced by text")
+  }
+
+  /// Returns the storage's limit, which must not be larger than that of all storages.
+  func secretByteLimit() throws -> Int {
+    let (limit, largest) = (storage.secretByteLimit, ItemLimits.secretBytes)
+    try expect((0...largest).contains(limit), "the limit of \(limit) bytes isn't in 0...\(largest)")
+    return limit
   }
 
   func emptyIsNotMissing() throws {

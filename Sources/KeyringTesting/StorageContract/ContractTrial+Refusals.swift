@@ -37,7 +37,7 @@ extension ContractTrial {
     for reserved in ["xdg:schema", "gkr:compat:uint32:port"] {
       try expectRefusal("attributes", of: SecureItem(key: password(), attributes: [reserved: ""]))
     }
-    let large = Secret(bytes: [UInt8](repeating: 0x78, count: storage.secretByteLimit + 1))
+    let large = Secret(bytes: [UInt8](repeating: 0x78, count: try secretByteLimit() + 1))
     try expectRefusal("secret", of: SecureItem(key: password(), secret: large))
     try expectStored("kept", password(), "after refused saves")
     let count = try storage.items(matching: .service(service)).count

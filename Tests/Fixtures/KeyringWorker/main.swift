@@ -17,6 +17,7 @@ import KeyringStorage
 //   KeyringWorker change SERVICE COUNT
 //   KeyringWorker serve SERVICE
 //   KeyringWorker ask
+//   KeyringWorker ask-until FILE PIPE
 //
 // STORAGE is a collection of the Secret Service, the path of an encrypted file, "tpm:" and the path of a file whose
 // key is in a TPM, or "etcd:" and the directory of a cluster. The program ends with the status 0 if all goes well.
@@ -53,6 +54,10 @@ case ("ask", 1):
       tell("error \(error.message)")
     }
   }
+#if EncryptedFile
+case ("ask-until", 3):
+  try askForPassphrase(of: arguments[1], untilOpened: arguments[2])
+#endif
 #if SecretService
 case ("start", 2):
   // Nothing was sent before, so every thread finds that there is no session yet.

@@ -17,7 +17,7 @@ final class FileEvents: Sendable {
   /// Waits for an event, for 10 seconds at most.
   func wait() {
     var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    #expect(poll(&source, 1, 10_000) == 1)
+    #expect(poll(&source, 1, 60_000) == 1)
   }
 
   /// Takes the events so far, with the names of the files in the directory.

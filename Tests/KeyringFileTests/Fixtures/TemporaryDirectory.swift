@@ -58,7 +58,7 @@ extension ScryptCost {
 extension KeySource {
   /// Creates a source with a passphrase that takes little time.
   static func cheap(_ passphrase: String) -> KeySource {
-    .passphrase(cost: .cheap) { () throws(SecureStorageError) in Secret(passphrase) }
+    .passphrase(cost: .cheap) { _ throws(SecureStorageError) in Secret(passphrase) }
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Keyring
 import KeyringStorage
 import KeyringTesting
@@ -134,6 +135,44 @@ import Testing
     }
     #expect(error?.code == .timedOut && error?.operation == .read)
     #expect(base.reads.withLock { $0 } == 0)
+  }
+
+  @Test func `a layer that can't be observed keeps no read from the others`() throws {
+    let memory = InMemoryStorage()
+    try memory.setPassword("s3cret", for: key)
+    let layers: [LayeredStorage.Layer] = [
+      .reading(memory), .writing(InterruptedStorage(code: .timedOut)),
+    ]
+    #expect(try LayeredStorage(layers).cached().password(for: key) == "s3cret")
+  }
+
+  /// The keyring may be missing on this machine.
+  @Test func `a layer that doesn't exist doesn't keep the others from being observed`() async throws
+  {
+    let memory = InMemoryStorage()
+    let storage = LayeredStorage([.reading(FirstAvailableStorage([])), .writing(memory)])
+    let events = Mutex<[StorageEvent]>([])
+    let observation = try await storage.observeWithoutBlocking(nil) { event in
+      events.withLock { $0.append(event) }
+    }
+    try await memory.setPassword("s3cret", for: key)
+    #expect(events.withLock { $0 } == [.interrupted, .changed(.created(key))])
+    observation.cancel()
+  }
+
+  @Test func `nothing of a storage that isn't selected any more is kept`() throws {
+    let (first, second) = (InMemoryStorage(), InMemoryStorage())
+    try first.setPassword("first", for: key)
+    try second.setPassword("second", for: key)
+    let path = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let choice = FirstAvailableStorage([first, second], remembering: .file(at: path))
+    let storage = choice.cached()
+    #expect(try storage.password(for: key) == "first")
+    try choice.select(1)
+    #expect(try storage.password(for: key) == "second")
+    try second.setPassword("new", for: key)
+    #expect(try storage.password(for: key) == "new")
   }
 
   /// An observation that fails late may have used up the time, or the storage only can't be observed.

@@ -36,6 +36,17 @@ import Testing
     #expect("\(selection)" == "InMemoryStorage, as InMemoryStorage has \(code)")
   }
 
+  @Test func `the limit is that of the chosen storage`() throws {
+    let small = SmallStorage()
+    let storage = FirstAvailableStorage([small, second])
+    #expect(storage.secretByteLimit == 1)
+    #expect(try storage.selection().index == 0 && storage.secretByteLimit == 1)
+    let other = FirstAvailableStorage([first, small], remembering: .nowhere)
+    #expect(other.secretByteLimit == 1)
+    #expect(try other.selection().index == 0)
+    #expect(other.secretByteLimit == first.secretByteLimit)
+  }
+
   @Test func `the storage is chosen once`() throws {
     first.fail(.read, with: .noProvider)
     let storage = storage
@@ -240,4 +251,12 @@ private final class FlickeringStorage: BlockingStorage {
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}
 
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
+}
+
+private struct SmallStorage: BlockingStorage {
+  var secretByteLimit: Int { 1 }
+
+  func save(_ item: SecureItem, mode: SaveMode) {}
+  func items(matching query: ItemQuery) -> [SecureItem] { [] }
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
 }

@@ -52,6 +52,7 @@ enum Fault: CaseIterable {
   case reportsTwice, reportsReplacedAsCreated, reportsToThoseWhoHaveLeft
   case readsAbsentWhileLocked, addsUnlockingAndReplacing
   case limitsToTheOldest, tellsProgressTooLate
+  case hasNoLimit
 
   var brokenRule: StorageContract {
     switch self {
@@ -98,6 +99,7 @@ enum Fault: CaseIterable {
     case .addsUnlockingAndReplacing: .addingNeverReplaces
     case .limitsToTheOldest: .limitedQueriesAreTheBeginning
     case .tellsProgressTooLate: .progressEndsWithItsQuery
+    case .hasNoLimit: .invalidArgumentsAreRefused
     }
   }
 }
@@ -112,6 +114,8 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
   private let saved = Log()
 
   init(_ fault: Fault) { self.fault = fault }
+
+  var secretByteLimit: Int { fault == .hasNoLimit ? .max : base.secretByteLimit }
 
   var description: String {
     fault == .printsSecrets ? "\(saved.items.compactMap(\.secret?.text))" : "RuleBreakingStorage"

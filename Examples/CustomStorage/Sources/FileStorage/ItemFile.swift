@@ -29,9 +29,14 @@ enum ItemFile {
   }
 
   static func read(_ url: URL) throws -> [SecureItem] {
-    // A missing file is empty, but an unreadable file is an error.
-    guard FileManager.default.fileExists(atPath: url.path) else { return [] }
-    return try JSONDecoder().decode([Record].self, from: Data(contentsOf: url)).map { record in
+    let data: Data
+    do {
+      data = try Data(contentsOf: url)
+    } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+      // A missing file is empty. A file that can't be read or reached is an error.
+      return []
+    }
+    return try JSONDecoder().decode([Record].self, from: data).map { record in
       SecureItem(
         key: ItemKey(kind: ItemKind(rawValue: record.kind), attributes: record.key),
         secret: Secret(bytes: record.secret), label: record.label, attributes: record.attributes,

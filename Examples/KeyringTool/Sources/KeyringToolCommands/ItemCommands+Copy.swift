@@ -75,6 +75,9 @@ extension SecureStorageError {
     switch code {
     case .itemAlreadyExists:
       "The destination has another value. To replace it, use --replace."
+    // Arguments of the destination
+    case .invalidArgument
+    where ["passphrase", "key", "namespace", "endpoints", "tls", "path"].contains(argument): nil
     case .ambiguous, .invalidArgument, .undecodable: message
     default: nil
     }

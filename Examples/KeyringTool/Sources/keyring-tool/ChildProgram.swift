@@ -32,11 +32,15 @@ struct ChildProgram {
 
   /// Prepares the start of a program.
   ///
-  /// From now on, signals wait for the program. Call this before a library starts threads.
+  /// Call this before a library changes how signals are handled.
   init() {
     ignoresPipes = Self.isIgnored(SIGPIPE)
     // If it's ignored, the end of the other program isn't known.
     signal(SIGCHLD, SIG_DFL)
+  }
+
+  /// Makes signals wait for the program, instead of ending this one.
+  func holdSignals() {
     for number in Self.signals where !Self.isIgnored(number) {
       var action = sigaction()
       let handler:
@@ -44,9 +48,9 @@ struct ChildProgram {
           { number, information, _ in
             // The codes of signals that the kernel sends by itself, such as those of a terminal, are positive.
             // A terminal that is closed signals only the first program of its session.
-            guard number == SIGHUP || information.map({ $0.pointee.si_code <= 0 }) == true else {
-              return
-            }
+            let isForBoth =
+              number != SIGHUP && information.map({ $0.pointee.si_code > 0 }) == true
+            if isForBoth, runningProgram.load(ordering: .sequentiallyConsistent) > 0 { return }
             pendingSignals.bitwiseOr(1 << UInt64(number), ordering: .sequentiallyConsistent)
             ChildProgram.passPendingSignalsOn()
           }

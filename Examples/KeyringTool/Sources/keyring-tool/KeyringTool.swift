@@ -36,6 +36,7 @@ struct KeyringTool: AsyncParsableCommand {
   #endif
 
   static func main() async {
+    Terminal.reserveClosedStreams()
     do {
       var command = try parseAsRoot(arguments)
       if var command = command as? any AsyncParsableCommand {

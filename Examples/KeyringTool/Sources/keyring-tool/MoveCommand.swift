@@ -29,7 +29,7 @@ struct MoveCommand: ParsableCommand {
   var all = false
 
   func validate() throws {
-    if to == storage.collection {
+    if storage.selection.name == .keyring(collection: to) {
       throw ValidationError("The destination is the same collection. Specify --to or --collection.")
     }
   }

@@ -109,6 +109,8 @@ struct RunCommand: ParsableCommand {
       }
       setenv(name, text, 1)
     }
+    // Until here, a signal has ended this program, which had nothing to remove.
+    program.holdSignals()
     let directory = secrets.isEmpty ? nil : try CredentialsDirectory(secrets)
     if let directory { setenv("CREDENTIALS_DIRECTORY", directory.path, 1) }
     if let directory, !netrc.isEmpty { setenv("NETRC", "\(directory.path)/netrc", 1) }

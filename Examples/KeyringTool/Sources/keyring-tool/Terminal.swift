@@ -11,6 +11,19 @@ import Glibc
 
 /// The input and output of secrets.
 enum Terminal {
+  /// Makes reads and writes of closed standard streams fail.
+  ///
+  /// Otherwise, the next file or socket that a library opens gets the number of the stream, and a secret would be
+  /// written there.
+  static func reserveClosedStreams() {
+    // In this order, the number of each new descriptor is that of the stream.
+    for (stream, access) in [
+      (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
+    ] where fcntl(stream, F_GETFD) < 0 {
+      _ = open("/dev/null", access)
+    }
+  }
+
   /// Reads a secret that a program pipes in, or that the user types twice without echo.
   static func readSecret(isBinary: Bool) throws -> Secret {
     if isatty(STDIN_FILENO) == 0 {

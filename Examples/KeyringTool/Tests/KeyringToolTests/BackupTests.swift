@@ -106,7 +106,7 @@ struct BackupTests {
     let item = ["--service", service, "--account", "me"]
     #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
     let export = try Program.inTerminal(["export", "--to", file] + item)
-    for prompt in ["Passphrase of the ", "Repeat the passphrase: "] {
+    for prompt in ["New passphrase of the ", "Repeat the passphrase: "] {
       try export.waitFor(prompt)
       try export.type("correct horse\n")
     }
@@ -123,6 +123,20 @@ struct BackupTests {
     try wrong.waitFor("another passphrase")
     #expect(try wrong.finish().status != 0)
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+  }
+
+  @Test func `a mistyped passphrase ends an export`() throws {
+    let accounts = ["me", "you"].map { ["--service", service, "--account", $0] }
+    for item in accounts { #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0) }
+    let export = try Program.inTerminal(["export", "--to", file, "--service", service])
+    try export.waitFor("New passphrase of the ")
+    try export.type("correct horse\n")
+    try export.waitFor("Repeat the passphrase: ")
+    try export.type("corect horse\n")
+    let end = try export.finish()
+    #expect(end.status == 1 && end.output.contains("The two passphrases differ."), "\(end)")
+    #expect(!end.output.contains("New passphrase"), "\(end)")
+    for item in accounts { #expect(try Program.tool(["remove"] + item).output == "removed 1\n") }
   }
 
   @Test func `a backup that doesn't exist is no empty backup`() throws {

@@ -156,6 +156,31 @@ struct RunTests {
     }
   }
 
+  /// The keyring may take minutes, because a user is to unlock it.
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `a signal before the program is started ends the tool`(number: Int32) throws {
+    let directory = TemporaryDirectory()
+    // The bus accepts the connection and never answers.
+    let script = """
+      import os, signal, socket, subprocess, sys
+      signal.pthread_sigmask(signal.SIG_SETMASK, [])
+      bus = socket.socket(socket.AF_UNIX)
+      bus.bind(sys.argv[1])
+      bus.listen()
+      os.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + sys.argv[1]
+      tool = subprocess.Popen(sys.argv[3:])
+      connection, _ = bus.accept()
+      connection.recv(1)
+      tool.send_signal(int(sys.argv[2]))
+      print("ended", -tool.wait())
+      """
+    let result = try Program.run(
+      "python3",
+      ["-c", script, directory.path("bus"), "\(number)", Program.toolPath] + run
+        + ["--file", "me", "--", "echo", "started"])
+    #expect(result.output == "ended \(number)\n", "\(result)")
+  }
+
   @Test func `a generated password isn't printed, and replaces nothing unasked`() throws {
     let generated = try Program.tool(["generate"] + item)
     #expect(generated.status == 0 && generated.output.isEmpty)

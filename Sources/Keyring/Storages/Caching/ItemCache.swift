@@ -224,7 +224,8 @@ final class ItemCache: Sendable {
   ///   - storage: The storage to observe.
   ///   - operation: The operation that needs the observation.
   /// - Throws: The error of the storage if the operation is an observation, or if the attempt used up so much of
-  ///   the storage's time that a read would take twice as long.
+  ///   the storage's time that a read would take twice as long. The layers of a ``LayeredStorage`` have their own
+  ///   times, and a read may not need the one that can't be observed.
   func observe(
     _ storage: some ObservableStorage, for operation: SecureStorageError.Operation
   ) async throws(SecureStorageError) {
@@ -237,19 +238,24 @@ final class ItemCache: Sendable {
       return true
     }
     guard mustStart else { return }
-    let retry = ContinuousClock.now + Self.retryInterval
+    let start = ContinuousClock.now
     do throws(SecureStorageError) {
       let observation = try await storage.observeWithoutBlocking(nil) { [weak self] event in
         self?.receive(event)
       }
       state.withLock { $0.observation = .active(observation) }
     } catch {
-      let hasTakenLong = retry < .now
-      state.withLock { $0.observation = .none(retry: .now + Self.retryInterval) }
+      let time = start.duration(to: .now)
+      // Reads wait for an attempt. Most of them must not.
+      let pause = max(Self.retryInterval, time * 5)
+      state.withLock { $0.observation = .none(retry: .now + pause) }
+      if operation == .observe { throw error.during(operation) }
       // A storage that only can't be observed can be read.
+      let hasTakenLong = time > Self.retryInterval
       let isUnreachable = hasTakenLong && [.connectionLost, .noProvider].contains(error.code)
-      guard isUnreachable || error.code == .timedOut || operation == .observe else { return }
-      throw error.during(operation)
+      if isUnreachable || error.code == .timedOut, !(storage is LayeredStorage) {
+        throw error.during(operation)
+      }
     }
   }
 }

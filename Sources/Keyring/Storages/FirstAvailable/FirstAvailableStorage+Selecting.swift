@@ -51,7 +51,7 @@ extension FirstAvailableStorage {
     }
     // Another process has remembered another storage first. This process has written nothing yet, so it
     // uses that storage too.
-    decision.state.withLock { $0.forget() }
+    decision.forget()
     return try await self.selection(for: operation)
   }
 

@@ -76,7 +76,7 @@ extension FirstAvailableStorage {
         recoverySuggestion: "Pass an index from 0 to \(storages.count - 1).", argument: "index")
     }
     try memory.replace(with: RememberedSelection(name: names[index], isForGood: true))
-    decision.state.withLock { $0.forget() }
+    decision.forget()
   }
 
   /// Forgets the selection, so that the next operation selects again.
@@ -86,6 +86,6 @@ extension FirstAvailableStorage {
   /// - Throws: `SecureStorageError` if the selection can't be forgotten.
   public func forgetSelection() throws(SecureStorageError) {
     try memory.replace(with: nil)
-    decision.state.withLock { $0.forget() }
+    decision.forget()
   }
 }

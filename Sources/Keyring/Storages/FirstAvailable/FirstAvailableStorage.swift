@@ -58,6 +58,13 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     }
 
     let state = Mutex(State())
+    /// The observers of the selected storage, who learn only that it isn't selected any more.
+    let observers = ObserverList()
+
+    func forget() {
+      state.withLock { $0.forget() }
+      observers.report(.interrupted)
+    }
   }
 
   let storages: [any SecureStorage]
@@ -92,6 +99,13 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
       names.append(count == 1 ? name : "\(name) \(count)")
     }
     self.names = names
+  }
+
+  /// The limit of the selected storage, or the smallest one if none is selected yet.
+  public var secretByteLimit: Int {
+    let limits = storages.map(\.secretByteLimit)
+    let index = decision.state.withLock { $0.selection?.index }
+    return index.map { limits[$0] } ?? limits.min() ?? ItemLimits.secretBytes
   }
 
   /// The selected storage and the reasons for it; "FirstAvailableStorage" before there is one.
@@ -146,6 +160,8 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
 
   /// Calls a closure with every event of the selected storage.
   ///
+  /// If another storage is selected afterwards, the last event is `.interrupted`. Observe the storage again then.
+  ///
   /// - Parameters:
   ///   - query: The items whose changes are reported by key.
   ///   - observer: The closure, which may be called on any thread. It must return at once and not use the
@@ -156,8 +172,19 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    try await perform(.observe) { (storage) async throws(SecureStorageError) in
+    let generation = decision.state.withLock { $0.generation }
+    let observation = try await perform(.observe) { (storage) async throws(SecureStorageError) in
       try await storage.observable().observeWithoutBlocking(query, observer)
+    }
+    let end: @Sendable (StorageEvent) -> Void = { event in
+      observation.cancel()
+      observer(event)
+    }
+    let selection = decision.observers.add(end)
+    if decision.state.withLock({ $0.generation }) != generation { end(.interrupted) }
+    return StorageSubscription {
+      selection.cancel()
+      observation.cancel()
     }
   }
 

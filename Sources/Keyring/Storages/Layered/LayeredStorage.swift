@@ -152,7 +152,9 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
   /// an item that becomes visible because another one was removed is reported as removed. So read the item
   /// after a change.
   ///
-  /// The files and variables that a program is given aren't observed.
+  /// The files and variables that a program is given aren't observed, so a cache doesn't notice that such a file was
+  /// replaced. Cache the other layers instead: `.reading(fleet.cached())`. If a layer has no storage on this machine
+  /// (`.noStorage`), the observation begins with `.interrupted`, because the layer may get one.
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key.
@@ -167,8 +169,13 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
     var subscriptions: [StorageSubscription] = []
     for (index, layer) in layers.enumerated() where layer.isObserved {
       let storage = try layer.storage.observable()
-      subscriptions.append(
-        try await storage.observeWithoutBlocking(query) { joint.report($0, from: index) })
+      do throws(SecureStorageError) {
+        subscriptions.append(
+          try await storage.observeWithoutBlocking(query) { joint.report($0, from: index) })
+      } catch {
+        if error.code != .noStorage { throw error }
+        joint.report(.interrupted, from: index)
+      }
     }
     return StorageSubscription { [subscriptions] in
       for subscription in subscriptions { subscription.cancel() }

@@ -37,7 +37,7 @@ import Testing
     try await storage.setPassword("s3cret", for: first)
     defer { try? removeDirectory() }
     try changeKey(of: storage, to: .passphrase(Secret("pass")))
-    let asking = KeySource.passphrase { () throws(SecureStorageError) in Secret("pass") }
+    let asking = KeySource.passphrase { _ throws(SecureStorageError) in Secret("pass") }
     #expect(try await EncryptedFileStorage(at: path, key: asking).password(for: first) == "s3cret")
     let other = InMemoryStorage()
     let otherKey = ItemKey.value(service: "service", account: "key of the file")
