@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Keyring
 import KeyringMigration
 import KeyringStorage
@@ -153,19 +152,6 @@ import Testing
       #expect(failure { try migration.run() }?.code == .readOnly)
       try expectAll(in: old)
     }
-  }
-
-  /// The variable is gone when the program starts again.
-  @Test func `a migration to a read-only storage removes nothing`() throws {
-    let key = ItemKey.password(service: Self.service, account: "token")
-    try old.setPassword("s3cret", for: key)
-    setenv("MIGRATION_TEST_TOKEN", "s3cret", 1)
-    defer { unsetenv("MIGRATION_TEST_TOKEN") }
-    let destination = EnvironmentStorage(service: Self.service, prefix: "MIGRATION_TEST_")
-    #expect(try destination.password(for: key) == "s3cret")
-    #expect(
-      failure { try Migration(of: [key], from: old, to: destination).run() }?.code == .readOnly)
-    #expect(try old.exists(key))
   }
 
   @Test func `an asynchronous copy leaves the items in the source`() async throws {

@@ -363,6 +363,20 @@ import Darwin
     #expect(defaults.names == ["other"])
   }
 
+  /// The variable is gone when the program starts again.
+  @Test func `values stay if the destination can't store them`() throws {
+    let defaults = Defaults(["token": "s3cret"])
+    setenv("MIGRATION_TEST_TOKEN", "s3cret", 1)
+    defer { unsetenv("MIGRATION_TEST_TOKEN") }
+    let destination = EnvironmentStorage(service: "service", prefix: "MIGRATION_TEST_")
+    let key = ItemKey.password(service: "service", account: "token")
+    #expect(try destination.password(for: key) == "s3cret")
+    let migration = Migration(
+      of: [.password("token", as: key)], from: defaults.plaintext, to: destination)
+    #expect(failure { try migration.run() }?.code == .readOnly)
+    #expect(defaults.names == ["token"])
+  }
+
   /// An empty array can be cast to an array of any type.
   @Test func `an empty list of the app is a list`() throws {
     let defaults = Defaults(["session": [String]()])

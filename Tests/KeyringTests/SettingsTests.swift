@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Keyring
 import KeyringStorage
 import KeyringTesting
 import Testing
+
+@testable import Keyring
 
 /// All properties of a value at once.
 @Suite(.secureStorage()) struct SettingsTests {
@@ -33,11 +34,17 @@ import Testing
 
   /// A property that is created later must not be taken for one that was read.
   @Test func `values belong to the properties that were read`() throws {
-    let values = try SecureProperties(of: Account()).readAll()
-    for _ in 0..<1000 {
-      let other = Account()
-      #expect(throws: SecureStorageError.self) { _ = try values[other.$refreshToken] }
+    weak var identity: AnyObject?
+    func read() throws -> SecureValues {
+      let account = Account()
+      identity = account.$refreshToken.failures
+      return try SecureProperties(of: account).readAll()
     }
+    let values = try read()
+    // As long as the object is there, no other one has its address.
+    #expect(identity != nil)
+    let other = Account()
+    #expect(throws: SecureStorageError.self) { _ = try values[other.$refreshToken] }
   }
 
   @Test func `an item of two properties is removed once`() throws {
