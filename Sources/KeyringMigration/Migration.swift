@@ -117,14 +117,15 @@ public struct Migration: Sendable {
 
   /// Moves the items, or continues a migration that didn't finish.
   ///
-  /// If the destination already has an item with the same secret and attributes, it keeps its label. An item
-  /// that isn't in the source is skipped.
+  /// If the destination already has an item with the same secret and attributes, that item stays as it is. An
+  /// item that isn't in the source is skipped.
   ///
   /// - Returns: The number of items that were in the source and are now only in the destination.
   /// - Throws: `SecureStorageError` if the migration fails. Before anything is written, it's
   ///   `.itemAlreadyExists` with the key if the destination has a different value that isn't to be replaced,
   ///   `.undecodable` if a plaintext value isn't of the expected type, `.invalidArgument` if the source and
-  ///   the destination are the same storage, or any error of reading. Later, it's `.verificationFailed` if
+  ///   the destination are the same storage, `.readOnly` if the destination can't store an item that it finds,
+  ///   or any error of reading. Later, it's `.verificationFailed` if
   ///   the destination doesn't return what was written, `.sourceChanged` if someone has changed the source
   ///   in the meantime, or the error of storing or removing an item. After `.verificationFailed` and
   ///   `.sourceChanged`, nothing has been removed from the source.

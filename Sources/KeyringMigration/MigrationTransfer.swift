@@ -109,14 +109,12 @@ struct MigrationTransfer: Sendable {
     }
   }
 
-  /// Stores the value that the destination already has once more, under the label that it has there.
+  /// Makes the destination keep an item that it already has.
   ///
-  /// The destination may have found the item in the source itself, as one of its layers. The removal from the
-  /// source would then lose it.
+  /// The destination may have found the item in the source itself, as one of its layers. It then copies the item. An
+  /// update without a secret never overwrites a newer one.
   private func keep(_ item: SecureItem) throws(SecureStorageError) {
-    var item = item
-    item.label = nil
-    try destination.save(item, mode: .update)
+    try destination.save(SecureItem(key: item.key), mode: .update)
   }
 
   private func alreadyExists(_ key: ItemKey) -> SecureStorageError {

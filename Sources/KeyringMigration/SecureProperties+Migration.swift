@@ -122,7 +122,8 @@ extension SecureProperties {
           Use one of these names: \(members.map { "\"\($0.name)\"" }.joined(separator: ", ")).
           """, argument: "paths")
     }
-    // Several properties can declare the same item of the same storage, which is migrated only once.
+    // Several properties can declare the same item of the current storage, which is migrated only once. A property
+    // with its own storage can't share a value.
     var seen: Set<ItemKey> = []
     let members = members.filter { $0.hasExplicitStorage || seen.insert($0.key).inserted }
     func items(_ members: [any SecurePropertyMember]) -> [PlaintextMapping] {

@@ -136,7 +136,7 @@ import Testing
   }
 
   /// Such a directory can't be written to the disk.
-  @Test func `a directory that can't be read can't be used`() throws {
+  @Test func `a file in a directory that can't be read can't be changed`() throws {
     let storage = EncryptedFileStorage(at: directory.path("deep/secrets"), key: .cheap("right"))
     try directory.withoutPrivileges {
       try storage.setPassword("kept", for: .first)

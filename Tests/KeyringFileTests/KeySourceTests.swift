@@ -113,7 +113,7 @@ import Testing
     #expect(try self.storage(.cheap("new")).password(for: .first) == "s3cret")
   }
 
-  /// The actor serves the storage's question on the storage's thread, with its own calls.
+  /// The actor answers on the storage's thread, and runs the calls in its own queue there, too.
   @Test(.timeLimit(.minutes(1)))
   func `an actor can answer the question and use the storage`() async throws {
     actor Vault {

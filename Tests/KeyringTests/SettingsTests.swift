@@ -50,11 +50,17 @@ import Testing
   @Test func `an item of two properties is removed once`() throws {
     let storage = FaultyStorage()
     try withSecureStorage(storage) { () throws in
-      let properties = SecureProperties(of: [Account(), Account()])
+      let accounts = [Account(), Account()]
+      let properties = SecureProperties(of: accounts)
+      storage.fail(.remove, with: .locked, onCall: 1)
       Account().refreshToken = "token"
+      accounts[1].refreshToken = nil
+      #expect(accounts[1].$refreshToken.failure != nil)
+      storage.reset()
       storage.forgetCalls()
       #expect(try properties.removeAll() == 1)
       #expect(storage.count(of: .remove) == 2)
+      #expect(accounts[1].$refreshToken.failure == nil)
     }
   }
 

@@ -15,6 +15,8 @@ package protocol SecurePropertyMember: Sendable {
 
   func exists() throws(SecureStorageError) -> Bool
   nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError) -> Bool
+  /// Forgets the failure of an assignment, because the item was removed.
+  func forgetFailure()
   /// Stores an external value in an item; returns `false` if the value has another type.
   var parse: @Sendable (ExternalValue, inout SecureItem) -> Bool { get }
 }
@@ -27,6 +29,8 @@ extension SecureProperty: SecurePropertyMember {
   {
     try await remove()
   }
+
+  package func forgetFailure() { failures.writeSucceeded() }
 
   package var parse: @Sendable (ExternalValue, inout SecureItem) -> Bool { coding.parse }
 }

@@ -29,12 +29,16 @@ extension SecureProperties {
   public nonisolated(nonsending) func removeAll() async throws(SecureStorageError) -> Int {
     var count = 0
     var failure: SecureStorageError?
-    // Several properties can declare the same item. A second removal could remove another program's.
-    var seen: Set<ItemKey> = []
-    let members = members.filter { $0.hasExplicitStorage || seen.insert($0.key).inserted }
-    for member in members.map({ $0.resolved }) {
+    var removed: Set<ItemKey> = []
+    for (member, isOfCurrentStorage) in members.map({ ($0.resolved, !$0.hasExplicitStorage) }) {
+      // Several properties can declare the same item. A second removal could remove another program's.
+      if isOfCurrentStorage, removed.contains(member.key) {
+        member.forgetFailure()
+        continue
+      }
       do throws(SecureStorageError) {
         if try await member.removeWithoutBlocking() { count += 1 }
+        if isOfCurrentStorage { removed.insert(member.key) }
       } catch {
         failure = failure ?? error
       }

@@ -52,7 +52,7 @@ extension Secret {
     return try result.get()
   }
 
-  /// Makes a question at the terminal look whether it's cancelled.
+  /// Makes the question at the terminal check whether it was cancelled.
   package static func lookForCancellation() { SignalPipe.passOn(SignalPipe.noSignal) }
 
   /// The error for a program without a terminal, or `nil` if the program has one.

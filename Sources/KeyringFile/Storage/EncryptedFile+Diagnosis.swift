@@ -99,7 +99,8 @@ extension EncryptedFile {
     let directory = place.directory.nearestExisting
     let hasLock = access(place.lockPath, F_OK) == 0
     guard directory.isWritable, !hasLock || isWritable(place.lockPath) else {
-      var error = SecureStorageError(place, FileFailure("is in a directory that can't be written"))
+      var error = SecureStorageError(
+        place, FileFailure("is in a directory that can't be read and written"))
       guard error.code == .accessDenied else { throw error }
       // The content of a file that is there can still be read.
       error.code = isNew ? .noStorage : .readOnly

@@ -104,7 +104,10 @@ final class FileKeys: Sendable {
       state.withLock { $0.prepared }
     } or: { () throws(SecureStorageError) in
       let new = try new()
-      state.withLock { if $0.changes == new.changes { $0.prepared = new } }
+      state.withLock { state in
+        // Someone may remove a key that was created, together with the file.
+        if state.changes == new.changes, !state.source.createsKey { state.prepared = new }
+      }
       return new
     }
   }
@@ -122,12 +125,8 @@ final class FileKeys: Sendable {
     }
   }
 
-  /// Returns `true` if a data key was made with the current source, and with a key that the source still has.
-  ///
-  /// A source that creates its key creates it again if it was removed in the meantime, perhaps together with the file.
-  func isCurrent(_ new: NewKey) -> Bool {
-    state.withLock { $0.changes == new.changes && !$0.source.createsKey }
-  }
+  /// Returns `true` if a data key was made with the current source.
+  func isCurrent(_ new: NewKey) -> Bool { state.withLock { $0.changes == new.changes } }
 
   /// Creates a file with a data key, unless the source was replaced since the key was made.
   ///

@@ -94,10 +94,14 @@ struct KeyFile {
   /// A process that is killed may leave that name behind, either on an incomplete file or on the key. The
   /// next process that reads the key removes the name from it.
   func makeWithSecondName() throws(FileFailure) {
-    let file = try newContent().withUnsafeBytes { (bytes) throws(FileFailure) in
-      try FileReplacement(of: path, with: bytes)
+    do throws(FileFailure) {
+      let file = try newContent().withUnsafeBytes { (bytes) throws(FileFailure) in
+        try FileReplacement(of: path, with: bytes)
+      }
+      _ = try file.commitUnlessThere()
+    } catch {
+      throw FileFailure("can't be created", number: error.number)
     }
-    _ = try file.commitUnlessThere()
   }
 
   private func writeKey(to file: OpenFile) throws(FileFailure) {
@@ -137,7 +141,7 @@ struct KeyFile {
     let advice =
       access(path, F_OK) == 0
       ? "It must belong to the program's user, and be readable only by that user: chmod 600."
-      : "Let the program's user write the directory that the file is in."
+      : "Give the program's user access to the directory that the file is in."
     return request.error(
       code, "The key file \(path) \(cause.problem).",
       recoverySuggestion: code == .accessDenied ? advice : nil, underlying: cause.underlying)

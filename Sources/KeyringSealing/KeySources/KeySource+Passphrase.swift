@@ -49,10 +49,10 @@ extension KeySource {
       defer { question.giveBack() }
       do throws(SecureStorageError) {
         if request.purpose == .opening {
-          return try typed("Passphrase of the \(request.subject): ")
+          return try await typed("Passphrase of the \(request.subject): ")
         }
-        let passphrase = try typed("New passphrase of the \(request.subject): ")
-        if try typed("Repeat the passphrase: ") == passphrase { return passphrase }
+        let passphrase = try await typed("New passphrase of the \(request.subject): ")
+        if try await typed("Repeat the passphrase: ") == passphrase { return passphrase }
       } catch {
         throw request.error(
           error.code, error.message, recoverySuggestion: error.recoverySuggestion,
@@ -73,11 +73,15 @@ extension KeySource {
   private static let question = TaskSemaphore(1)
 
   /// Asks a question at the terminal, which ends if the task is cancelled.
-  private static func typed(_ prompt: String) throws(SecureStorageError) -> Secret {
-    guard let signal = CancellationSignal.current else { return try Secret.typed(atPrompt: prompt) }
-    return try signal.onCancel(Secret.lookForCancellation) { () throws(SecureStorageError) in
-      try Secret.typed(atPrompt: prompt) { signal.isCancelled }
+  private static func typed(_ prompt: String) async throws(SecureStorageError) -> Secret {
+    let result = await withTaskCancellationHandler {
+      Result { () throws(SecureStorageError) in
+        try Secret.typed(atPrompt: prompt) { Task.isCancelled }
+      }
+    } onCancel: {
+      Secret.lookForCancellation()
     }
+    return try result.get()
   }
 }
 #endif

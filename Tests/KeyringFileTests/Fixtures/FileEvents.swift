@@ -14,7 +14,7 @@ final class FileEvents: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Waits for an event, for 10 seconds at most.
+  /// Waits for an event, for a minute at most.
   func wait() {
     var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     #expect(poll(&source, 1, 60_000) == 1)

@@ -146,20 +146,6 @@ import Testing
     #expect(try LayeredStorage(layers).cached().password(for: key) == "s3cret")
   }
 
-  /// The keyring may be missing on this machine.
-  @Test func `a layer that doesn't exist doesn't keep the others from being observed`() async throws
-  {
-    let memory = InMemoryStorage()
-    let storage = LayeredStorage([.reading(FirstAvailableStorage([])), .writing(memory)])
-    let events = Mutex<[StorageEvent]>([])
-    let observation = try await storage.observeWithoutBlocking(nil) { event in
-      events.withLock { $0.append(event) }
-    }
-    try await memory.setPassword("s3cret", for: key)
-    #expect(events.withLock { $0 } == [.interrupted, .changed(.created(key))])
-    observation.cancel()
-  }
-
   @Test func `nothing of a storage that isn't selected any more is kept`() throws {
     let (first, second) = (InMemoryStorage(), InMemoryStorage())
     try first.setPassword("first", for: key)

@@ -77,7 +77,7 @@ extension SecureStorageError {
       "The destination has another value. To replace it, use --replace."
     // Arguments of the destination
     case .invalidArgument
-    where ["passphrase", "key", "namespace", "endpoints", "tls", "path"].contains(argument): nil
+    where ["passphrase", "namespace", "endpoints", "tls"].contains(argument): nil
     case .ambiguous, .invalidArgument, .undecodable: message
     default: nil
     }

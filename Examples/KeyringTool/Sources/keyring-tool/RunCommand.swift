@@ -109,7 +109,7 @@ struct RunCommand: ParsableCommand {
       }
       setenv(name, text, 1)
     }
-    // Until here, a signal has ended this program, which had nothing to remove.
+    // Until now, a signal ends this program. There is nothing to remove yet.
     program.holdSignals()
     let directory = secrets.isEmpty ? nil : try CredentialsDirectory(secrets)
     if let directory { setenv("CREDENTIALS_DIRECTORY", directory.path, 1) }

@@ -85,7 +85,9 @@ struct ProgramTests {
     let there = ["--collection", "session"] + item
     let metadata = try Program.tool(["get", "--metadata"] + there).output
     #expect(metadata.contains("label: a-b") && metadata.contains("note=kept"))
-    #expect(try Program.tool(["remove"] + there).output == "removed 1\n")
+    let back = try Program.tool(["move", "--storage", "keyring:session"] + item)
+    #expect(back.output == "moved 1\n", "\(back)")
+    #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
   }
 
   @Test func `the program keeps credentials and internet passwords`() throws {

@@ -26,6 +26,15 @@ struct TerminalTests {
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
   }
 
+  /// Otherwise, the next socket that a library opens would be standard output.
+  @Test func `a secret goes nowhere if standard output is closed`() throws {
+    #expect(try Program.tool(["set"] + item, input: "t0p s3cret").status == 0)
+    let result = try Program.run(
+      "sh", ["-c", "\"$0\" \"$@\" >&-", Program.toolPath, "get"] + item)
+    #expect(result.status == 1 && result.errors.contains("can't be written"), "\(result)")
+    #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+  }
+
   @Test func `a terminal shows a secret only on request`() throws {
     #expect(try Program.tool(["set"] + item, input: "t0p s3cret").status == 0)
     let refused = try terminal(tool("get")).finish()

@@ -224,8 +224,8 @@ final class ItemCache: Sendable {
   ///   - storage: The storage to observe.
   ///   - operation: The operation that needs the observation.
   /// - Throws: The error of the storage if the operation is an observation, or if the attempt used up so much of
-  ///   the storage's time that a read would take twice as long. The layers of a ``LayeredStorage`` have their own
-  ///   times, and a read may not need the one that can't be observed.
+  ///   the storage's time that a read would take twice as long. A read of a ``LayeredStorage`` is tried in any case,
+  ///   because another layer may have the item.
   func observe(
     _ storage: some ObservableStorage, for operation: SecureStorageError.Operation
   ) async throws(SecureStorageError) {
@@ -246,7 +246,7 @@ final class ItemCache: Sendable {
       state.withLock { $0.observation = .active(observation) }
     } catch {
       let time = start.duration(to: .now)
-      // Reads wait for an attempt. Most of them must not.
+      // The read that starts an attempt waits for it. A long pause keeps this rare.
       let pause = max(Self.retryInterval, time * 5)
       state.withLock { $0.observation = .none(retry: .now + pause) }
       if operation == .observe { throw error.during(operation) }

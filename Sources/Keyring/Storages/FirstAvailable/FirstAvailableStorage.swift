@@ -101,11 +101,11 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     self.names = names
   }
 
-  /// The limit of the selected storage, or the smallest one if none is selected yet.
+  /// The limit of the selected storage, or the largest one if none is selected yet.
   public var secretByteLimit: Int {
     let limits = storages.map(\.secretByteLimit)
     let index = decision.state.withLock { $0.selection?.index }
-    return index.map { limits[$0] } ?? limits.min() ?? ItemLimits.secretBytes
+    return index.map { limits[$0] } ?? limits.max() ?? ItemLimits.secretBytes
   }
 
   /// The selected storage and the reasons for it; "FirstAvailableStorage" before there is one.
@@ -160,7 +160,8 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
 
   /// Calls a closure with every event of the selected storage.
   ///
-  /// If another storage is selected afterwards, the last event is `.interrupted`. Observe the storage again then.
+  /// If another storage is selected afterwards, the closure gets `.interrupted`, and never `.resumed`. Observe the
+  /// storage again then. A cache that observed it reads everything from the storage from then on.
   ///
   /// - Parameters:
   ///   - query: The items whose changes are reported by key.
@@ -173,15 +174,15 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
     let generation = decision.state.withLock { $0.generation }
+    // For the observer, the selection is a source of events, too. Once it's interrupted, it stays so.
+    let joint = JointObserver(observer)
     let observation = try await perform(.observe) { (storage) async throws(SecureStorageError) in
-      try await storage.observable().observeWithoutBlocking(query, observer)
+      try await storage.observable().observeWithoutBlocking(query) { joint.report($0, from: 0) }
     }
-    let end: @Sendable (StorageEvent) -> Void = { event in
-      observation.cancel()
-      observer(event)
+    let selection = decision.observers.add { joint.report($0, from: 1) }
+    if decision.state.withLock({ $0.generation }) != generation {
+      joint.report(.interrupted, from: 1)
     }
-    let selection = decision.observers.add(end)
-    if decision.state.withLock({ $0.generation }) != generation { end(.interrupted) }
     return StorageSubscription {
       selection.cancel()
       observation.cancel()

@@ -153,8 +153,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
   /// after a change.
   ///
   /// The files and variables that a program is given aren't observed, so a cache doesn't notice that such a file was
-  /// replaced. Cache the other layers instead: `.reading(fleet.cached())`. If a layer has no storage on this machine
-  /// (`.noStorage`), the observation begins with `.interrupted`, because the layer may get one.
+  /// replaced. Cache the other layers instead: `.reading(fleet.cached())`.
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key.
@@ -169,13 +168,8 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
     var subscriptions: [StorageSubscription] = []
     for (index, layer) in layers.enumerated() where layer.isObserved {
       let storage = try layer.storage.observable()
-      do throws(SecureStorageError) {
-        subscriptions.append(
-          try await storage.observeWithoutBlocking(query) { joint.report($0, from: index) })
-      } catch {
-        if error.code != .noStorage { throw error }
-        joint.report(.interrupted, from: index)
-      }
+      subscriptions.append(
+        try await storage.observeWithoutBlocking(query) { joint.report($0, from: index) })
     }
     return StorageSubscription { [subscriptions] in
       for subscription in subscriptions { subscription.cancel() }
