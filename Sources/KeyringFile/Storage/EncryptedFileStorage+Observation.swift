@@ -14,6 +14,9 @@ extension EncryptedFileStorage: ObservableStorage {
   ///   changes are reported then.
   /// - The directory of the file doesn't exist.
   ///
+  /// If a directory further up is renamed, or a symbolic link in the path leads elsewhere, the storage doesn't notice
+  /// that until its next operation, and a cache keeps the old items.
+  ///
   /// The file is read first. This needs the key, and creates the directory if it's missing.
   ///
   /// - Parameters:

@@ -143,6 +143,7 @@ import Testing
     let place = NSTemporaryDirectory() + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: place) }
     let storage = FirstAvailableStorage([InMemoryStorage()], remembering: .file(at: place))
+    #expect(storage.secretByteLimit == InMemoryStorage().secretByteLimit)
     try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .key(key)).count == 1)
     #expect(try await storage.itemsWithoutBlocking(for: [key], details: .secret).count == 1)
@@ -185,6 +186,7 @@ import Testing
   @Test func `an AutoLockingStorage has asynchronous operations`() async throws {
     let collection = try await InMemoryStorage().createCollection(labeled: "vault")
     let storage = AutoLockingStorage(collection, timeout: .seconds(10))
+    #expect(storage.secretByteLimit == collection.secretByteLimit)
     let (key, item) = (key, item)
     // The storage stays locked.
     for body: () async throws -> Void in [
