@@ -130,16 +130,16 @@ extension SecureProperties {
 
 /// The values of many properties, read at the same time.
 public struct SecureValues: Sendable {
-  /// The items of the properties that were read, `nil` for those without one.
-  private var items: [ObjectIdentifier: SecureItem?] = [:]
-  /// The properties, which are kept so that no other property gets the identity of one of them.
-  private var members: [any SecurePropertyMember] = []
+  /// The properties that were read, and their items.
+  ///
+  /// A property is kept, so that no other one gets its identity.
+  private var items: [ObjectIdentifier: (property: any SecurePropertyMember, item: SecureItem?)] =
+    [:]
 
   /// Adds the items that were found in a storage.
   mutating func add(_ found: [ItemKey: SecureItem], to part: SecureProperties.Part) {
-    members += part.members
     for (member, key) in zip(part.members, part.keys) {
-      items[member.identity] = .some(found[key])
+      items[member.identity] = (member, found[key])
     }
   }
 
@@ -157,7 +157,7 @@ public struct SecureValues: Sendable {
           message: "The property \"\(property.name)\" isn't one of those that were read.",
           argument: "property")
       }
-      guard let item = found else { return nil }
+      guard let item = found.item else { return nil }
       return try property.coding.value(of: item, from: "SecureValues")
     }
   }
