@@ -102,22 +102,22 @@ import Testing
 
   @Test func `a user who prefers a file gets it`() throws {
     let file = InMemoryStorage()
-    for preference in [FirstAvailableStorage.Preference.keyring, .file] {
-      let names = preference.storages(file: file).map(\.backendName)
-      #expect(names.firstIndex(of: "InMemoryStorage") == (preference == .file ? 0 : 1))
+    for prefersFile in [true, false] {
+      let storages = FirstAvailableStorage.storages(file: file, prefersFile: prefersFile)
+      #expect(storages.firstIndex { $0 is InMemoryStorage } == (prefersFile ? 0 : 1))
     }
     // The keyring isn't used in place of a file that can't be there.
     let none = UnavailableStorage(message: "none", recoverySuggestion: "none")
-    #expect(FirstAvailableStorage.Preference.file.storages(file: none).count == 1)
+    #expect(FirstAvailableStorage.storages(file: none, prefersFile: true).count == 1)
   }
 
   @Test func `a sandbox without a directory has no storage`() async {
     await #expect(processExitsWith: .success) {
       for name in ["HOME", "XDG_DATA_HOME"] { unsetenv(name) }
       let sandbox = Sandbox.flatpak("org.example.App")
-      let storage = PlatformStorage.storage(in: sandbox, prefer: .keyring)
+      let storage = PlatformStorage.storage(in: sandbox)
       #expect(throws: SecureStorageError.self) { try storage?.selection() }
-      #expect(storage != nil && PlatformStorage.storage(in: .none, prefer: .keyring) == nil)
+      #expect(storage != nil && PlatformStorage.storage(in: .none) == nil)
       setenv("HOME", "/home/ada", 1)
       #expect(sandbox.dataDirectory == "/home/ada/.var/app/org.example.App/data")
       for path in ["", "relative"] {

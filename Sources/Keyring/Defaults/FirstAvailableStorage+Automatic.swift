@@ -9,16 +9,6 @@ public import KeyringSealing
 #endif
 
 extension FirstAvailableStorage {
-  /// The storage that a program uses if it can choose.
-  public enum Preference: Sendable {
-    /// The user's keyring, and a file if there is none.
-    case keyring
-    /// A file, even if there is a keyring.
-    ///
-    /// A program that has stored secrets in the keyring before with this storage goes on using the keyring.
-    case file
-  }
-
   #if EncryptedFile
   /// Creates the storage for programs that run with and without a desktop.
   ///
@@ -34,7 +24,8 @@ extension FirstAvailableStorage {
   /// `selection()` returns it, with its reasons.
   ///
   /// - Parameters:
-  ///   - preference: The storage to use if both are available.
+  ///   - prefersFile: If `true`, the program uses the file even if there is a keyring, unless it has stored
+  ///     secrets in the keyring before with this storage.
   ///   - key: The source of the file's key. By default, it's a passphrase that the user types. Pass another
   ///     source if no user is present. It has no effect in a sandbox.
   ///   - name: The name of the program. The names of its files begin with it. The default is the name of the
@@ -42,10 +33,9 @@ extension FirstAvailableStorage {
   /// - Returns: The storage. Create one and share it. In a process that runs tests, it refuses every
   ///   operation.
   public static func automatic(
-    prefer preference: Preference = .keyring, key: KeySource = .typedPassphrase(),
-    named name: String? = nil
+    prefersFile: Bool = false, key: KeySource = .typedPassphrase(), named name: String? = nil
   ) -> FirstAvailableStorage {
-    automatic(preference, name) { EncryptedFileStorage(at: $0, key: key) }
+    automatic(prefersFile, name) { EncryptedFileStorage(at: $0, key: key) }
   }
   #else
   /// Creates the storage for programs that run with and without a desktop.
@@ -54,14 +44,15 @@ extension FirstAvailableStorage {
   /// needs the trait `EncryptedFile`.
   ///
   /// - Parameters:
-  ///   - preference: The storage to use if both are available.
+  ///   - prefersFile: If `true`, the program uses the file even if there is a keyring, unless it has stored
+  ///     secrets in the keyring before with this storage.
   ///   - name: The name of the program. The default is the name of the executable.
   /// - Returns: The storage. Create one and share it. In a process that runs tests, it refuses every
   ///   operation.
   public static func automatic(
-    prefer preference: Preference = .keyring, named name: String? = nil
+    prefersFile: Bool = false, named name: String? = nil
   ) -> FirstAvailableStorage {
-    automatic(preference, name) { _ in
+    automatic(prefersFile, name) { _ in
       UnavailableStorage(
         message: "A file for secrets needs swift-keyring's trait EncryptedFile.",
         recoverySuggestion: "Turn it on in Package.swift: traits: [.defaults, \"EncryptedFile\"]")
@@ -70,19 +61,20 @@ extension FirstAvailableStorage {
   #endif
 
   private static func automatic(
-    _ preference: Preference, _ name: String?, file: (String) -> any SecureStorage
+    _ prefersFile: Bool, _ name: String?, file: (String) -> any SecureStorage
   ) -> FirstAvailableStorage {
     if TestProcess.isCurrent {
       return FirstAvailableStorage([PlatformStorage.inTests("A storage")], remembering: .nowhere)
     }
     #if SecretService && os(Linux)
-    if let storage = PlatformStorage.storage(in: .current(), prefer: preference) { return storage }
+    let own = PlatformStorage.storage(in: .current(), prefersFile: prefersFile)
+    if let own { return own }
     #endif
     let name = name ?? Executable.name
     let path = UserDirectory.data.path(of: name, suffix: "secrets")
     let selection = UserDirectory.data.path(of: name, suffix: "selection")
     return FirstAvailableStorage(
-      preference.storages(file: path.map(file) ?? withoutDirectory),
+      storages(file: path.map(file) ?? withoutDirectory, prefersFile: prefersFile),
       remembering: selection.map(SelectionMemory.file) ?? .nowhere)
   }
 
@@ -92,19 +84,15 @@ extension FirstAvailableStorage {
         "The user has no directory for a file, because there is neither XDG_DATA_HOME nor a home.",
       recoverySuggestion: "Set XDG_DATA_HOME, or use an EncryptedFileStorage with a path.")
   }
-}
 
-extension FirstAvailableStorage.Preference {
   /// Returns the storages to select from.
-  func storages(file: any SecureStorage) -> [any SecureStorage] {
+  static func storages(file: any SecureStorage, prefersFile: Bool) -> [any SecureStorage] {
     #if SecretService && os(Linux)
-    switch self {
-    case .keyring: [SecretServiceStorage(), file]
+    if !prefersFile { return [SecretServiceStorage(), file] }
     // A program that wants the file must not use the keyring because the file isn't available.
-    case .file: file is UnavailableStorage ? [file] : [file, SecretServiceStorage()]
-    }
+    return file is UnavailableStorage ? [file] : [file, SecretServiceStorage()]
     #else
-    [file]
+    return [file]
     #endif
   }
 }

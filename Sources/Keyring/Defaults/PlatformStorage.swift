@@ -41,16 +41,16 @@ extension PlatformStorage {
   /// remembered beside the file, so the secrets are never split between the two.
   private static let own: StorageBox? =
     TestProcess.isCurrent
-    ? nil : StorageBox(storage(in: .current(), prefer: .keyring) ?? SecretServiceStorage())
+    ? nil : StorageBox(storage(in: .current()) ?? SecretServiceStorage())
 
   /// Returns the storage in a sandbox, or `nil` without one.
   ///
   /// - Parameters:
   ///   - sandbox: The sandbox.
-  ///   - preference: The storage to use if both are available.
+  ///   - prefersFile: If `true`, the file is used even if there is a keyring.
   /// - Returns: The storage.
   static func storage(
-    in sandbox: Sandbox, prefer preference: FirstAvailableStorage.Preference
+    in sandbox: Sandbox, prefersFile: Bool = false
   ) -> FirstAvailableStorage? {
     guard sandbox != .none else { return nil }
     guard let data = sandbox.dataDirectory else {
@@ -63,7 +63,8 @@ extension PlatformStorage {
     }
     let directory = data + "/swift-keyring"
     return FirstAvailableStorage(
-      preference.storages(file: file(in: directory, of: sandbox)),
+      FirstAvailableStorage.storages(
+        file: file(in: directory, of: sandbox), prefersFile: prefersFile),
       remembering: .file(at: directory + "/selection"))
   }
 

@@ -53,6 +53,13 @@ extension ContractTrial {
     try expect(metadata().label == "Another label", "changing attributes changed the label")
     try expectStored("secret", password(), "after changing the attributes")
 
+    try storage.save(SecureItem(key: password()), mode: .update)
+    let unchanged = try metadata()
+    try expect(unchanged.label == "Another label", "an update without a label changed it")
+    try expect(
+      unchanged.attributes == ["environment": "test"], "an update without attributes changed them")
+    try expectStored("secret", password(), "after an update without a secret")
+
     try expect(.invalidArgument, "secret", of: "saving a new item without a secret") {
       try storage.save(SecureItem(key: password("new"), label: "label"), mode: .addOrReplace)
     }

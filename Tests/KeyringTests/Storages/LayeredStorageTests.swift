@@ -18,8 +18,8 @@ import Testing
     LayeredStorage([.reading(first), .writing(second), .reading(third)])
   }
 
-  private func storage(skipping policy: LayeredStorage.UnreachablePolicy) -> LayeredStorage {
-    LayeredStorage([.reading(first, whenUnreachable: policy), .writing(second)])
+  private func storage(isRequired: Bool) -> LayeredStorage {
+    LayeredStorage([.reading(first, isRequired: isRequired), .writing(second)])
   }
 
   private func code(_ body: () throws -> Void) throws -> SecureStorageError.Code? {
@@ -87,11 +87,9 @@ import Testing
     let unreachable: Set<SecureStorageError.Code> = [
       .noSessionBus, .noProvider, .providerFailed, .connectionLost, .timedOut,
     ]
-    for (policy, fallsThrough) in [
-      (LayeredStorage.UnreachablePolicy.fail, code == .noStorage),
-      (.skip, code == .noStorage || unreachable.contains(code)),
-    ] {
-      let storage = storage(skipping: policy)
+    for isRequired in [true, false] {
+      let fallsThrough = code == .noStorage || !isRequired && unreachable.contains(code)
+      let storage = storage(isRequired: isRequired)
       let expected = fallsThrough ? nil : code
       #expect(try self.code { _ = try storage.password(for: key) } == expected)
       #expect(try self.code { _ = try storage.origin(of: key) } == expected)
@@ -162,7 +160,7 @@ import Testing
   }
 
   @Test func `a save asks the written layer only once if it's the last`() throws {
-    let storage = storage(skipping: .fail)
+    let storage = storage(isRequired: true)
     #expect(try code { try storage.setPassword("new", for: key, mode: .update) } == .itemNotFound)
     try storage.setPassword("new", for: key, mode: .add)
     #expect(try code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
@@ -227,13 +225,13 @@ import Testing
     first.fail(.read, with: .connectionLost, onCall: 3)
     var query = ItemQuery.service("service")
     query.allowsUnlocking = false
-    #expect(try storage(skipping: .skip).items(matching: query).count == 3)
+    #expect(try storage(isRequired: false).items(matching: query).count == 3)
   }
 
   @Test(arguments: [SecureStorageError.Code.connectionLost, .locked])
   func `a write skips no layer`(code: SecureStorageError.Code) throws {
     first.fail(.read, with: code)
-    let storage = storage(skipping: .skip)
+    let storage = storage(isRequired: false)
     #expect(try self.code { try storage.setPassword("new", for: key) } == code)
     #expect(try self.code { try storage.remove(key) } == code)
     #expect(second.count(of: .save) == 0 && second.count(of: .remove) == 0)

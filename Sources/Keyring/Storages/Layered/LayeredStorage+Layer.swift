@@ -7,39 +7,34 @@ extension LayeredStorage {
   public struct Layer: Sendable {
     let storage: any SecureStorage
     let isWriting: Bool
-    let policy: UnreachablePolicy
+    /// Indicates whether a read fails while the storage can't be reached.
+    let isRequired: Bool
 
     /// Returns a layer that is only read.
     ///
     /// - Parameters:
     ///   - storage: The storage.
-    ///   - policy: The policy for a read while the storage can't be reached.
+    ///   - isRequired: If `true`, a read fails with the error of the storage while the storage can't be reached.
+    ///     If `false`, the read goes on with the next layer, which may have an older or another value.
     /// - Returns: The layer.
     public static func reading(
-      _ storage: any SecureStorage, whenUnreachable policy: UnreachablePolicy = .fail
+      _ storage: any SecureStorage, isRequired: Bool = true
     ) -> Layer {
-      Layer(storage: storage, isWriting: false, policy: policy)
+      Layer(storage: storage, isWriting: false, isRequired: isRequired)
     }
 
     /// Returns the layer that is read and written.
     ///
     /// - Parameters:
     ///   - storage: The storage.
-    ///   - policy: The policy for a read while the storage can't be reached.
+    ///   - isRequired: If `true`, a read fails with the error of the storage while the storage can't be reached.
+    ///     If `false`, the read goes on with the next layer, which may have an older or another value.
     /// - Returns: The layer.
     public static func writing(
-      _ storage: any SecureStorage, whenUnreachable policy: UnreachablePolicy = .fail
+      _ storage: any SecureStorage, isRequired: Bool = true
     ) -> Layer {
-      Layer(storage: storage, isWriting: true, policy: policy)
+      Layer(storage: storage, isWriting: true, isRequired: isRequired)
     }
-  }
-
-  /// A policy for reading while the storage of a layer can't be reached.
-  public enum UnreachablePolicy: Sendable {
-    /// The read fails with the error of the storage.
-    case fail
-    /// The read goes on with the next layer, which may have an older or another value.
-    case skip
   }
 
   /// The codes of the errors that say that a storage can't be reached.
@@ -71,9 +66,9 @@ extension LayeredStorage.Layer {
   }
 
   private func isSkipped(after code: SecureStorageError.Code) -> Bool {
-    code == .noStorage || policy == .skip && LayeredStorage.unreachable.contains(code)
+    code == .noStorage || !isRequired && LayeredStorage.unreachable.contains(code)
   }
 
-  /// A copy of the layer that isn't skipped if it's unreachable.
-  var required: Self { Self(storage: storage, isWriting: isWriting, policy: .fail) }
+  /// A copy of the layer that is required.
+  var required: Self { Self(storage: storage, isWriting: isWriting, isRequired: true) }
 }

@@ -10,7 +10,7 @@ public import KeyringStorage
 /// ```swift
 /// SecureStorageDefaults.storage = LayeredStorage([
 ///   .reading(CredentialsDirectoryStorage(service: "org.example.service")),
-///   .reading(fleet, whenUnreachable: .skip),
+///   .reading(fleet, isRequired: false),
 ///   .writing(file),
 /// ])
 /// ```
@@ -25,7 +25,7 @@ public import KeyringStorage
 /// |---|---|
 /// | The item is absent. | is asked |
 /// | There is no storage (`.noStorage`). For example, the service was started without systemd. | is asked |
-/// | The storage can't be reached (`.noSessionBus`, `.noProvider`, `.providerFailed`, `.connectionLost` or `.timedOut`). | is asked if the layer is declared with ``UnreachablePolicy/skip`` |
+/// | The storage can't be reached (`.noSessionBus`, `.noProvider`, `.providerFailed`, `.connectionLost` or `.timedOut`). | is asked if the layer is declared with `isRequired: false` |
 /// | Any other error: the layer is locked, denies access, has another key, is damaged, and so on. | isn't asked: the error is thrown |
 ///
 /// A search returns the items of all layers. An item hides the items that the layers after it have under the

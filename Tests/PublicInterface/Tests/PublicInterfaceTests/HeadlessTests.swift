@@ -57,9 +57,9 @@ import Testing
   }
 
   @Test func `tests don't reach the storage of the machine`() async throws {
-    for preference in [FirstAvailableStorage.Preference.keyring, .file] {
+    for prefersFile in [true, false] {
       let storage = FirstAvailableStorage.automatic(
-        prefer: preference, key: .typedPassphrase(), named: "app")
+        prefersFile: prefersFile, key: .typedPassphrase(), named: "app")
       let error = await #expect(throws: SecureStorageError.self) {
         try await storage.exists(.password(service: "service", account: "account"))
       }
@@ -153,8 +153,8 @@ import Testing
   @Test func `a LayeredStorage reads each item from the first layer that has it`() throws {
     let (given, own) = (InMemoryStorage(), InMemoryStorage())
     let storage = LayeredStorage([
-      LayeredStorage.Layer.reading(given, whenUnreachable: LayeredStorage.UnreachablePolicy.fail),
-      .writing(own, whenUnreachable: .skip),
+      LayeredStorage.Layer.reading(given, isRequired: true),
+      .writing(own, isRequired: false),
     ])
     let property = Password("account", service: "service", storage: storage)
     try given.setPassword("given", for: key)

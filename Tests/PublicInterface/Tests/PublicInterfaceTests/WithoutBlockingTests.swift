@@ -154,8 +154,8 @@ import Testing
 
   @Test func `a LayeredStorage has asynchronous operations`() async throws {
     let storage = LayeredStorage([
-      .reading(InMemoryStorage(), whenUnreachable: .fail),
-      .writing(InMemoryStorage(), whenUnreachable: .skip),
+      .reading(InMemoryStorage(), isRequired: true),
+      .writing(InMemoryStorage(), isRequired: false),
     ])
     try await storage.saveWithoutBlocking(item, mode: .add)
     #expect(try await storage.itemsWithoutBlocking(matching: .service("service")).count == 1)
