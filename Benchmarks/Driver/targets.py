@@ -130,7 +130,7 @@ CHANGE_BOUND = (
     "All processes share the two processors of one machine. The table of watchers has the processor time that a "
     "change costs for each of them, in the nodes and in the process: together 0.35 to 0.5 ms, because the speed of "
     "the processors changes. On two processors, half of fifty processes take 4 to 6 ms, and the write before them "
-    "2 to 3 ms. In ten runs on this machine, the median was 7.3 to 11.6 ms.")
+    "2 to 3 ms. In twelve runs on this machine, the median was 7.3 to 13.4 ms.")
 
 FLEET_TARGETS = [
     Target("read", "fleet", fleet.STORAGE, 1.20, fleet.BARE, case="read",
