@@ -7,12 +7,14 @@ internal import Synchronization
 
 /// The values at the time the snapshot was made, in memory that is overwritten on release.
 final class StoredSnapshot: ConfigSnapshot {
+  private typealias Result = Swift.Result<Secret?, SecureStorageError>
+
   private enum State: Sendable {
     /// The secrets; `nil` if several items have the same key.
     case read([ItemKey: Secret?])
     case failed(SecureStorageError)
     /// The results so far, if the storage can't list its items.
-    case readOneByOne([ItemKey: Result<Secret?, SecureStorageError>])
+    case readOneByOne([ItemKey: Result])
   }
 
   let providerName: String
@@ -20,7 +22,8 @@ final class StoredSnapshot: ConfigSnapshot {
   private let state: Mutex<State>
 
   init(
-    providerName: String, values: StoredValues, _ items: Result<[SecureItem], SecureStorageError>
+    providerName: String, values: StoredValues,
+    _ items: Swift.Result<[SecureItem], SecureStorageError>
   ) {
     self.providerName = providerName
     self.values = values
@@ -36,24 +39,30 @@ final class StoredSnapshot: ConfigSnapshot {
 
   func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
     let itemKey = values.key(key)
-    let secret = try state.withLock { state throws(SecureStorageError) -> Secret? in
+    let known = try state.withLock { state throws(SecureStorageError) -> Result? in
       switch state {
       case .read(let secrets):
-        guard let known = secrets[itemKey] else { return nil }
-        if let secret = known { return secret }
+        guard let secret = secrets[itemKey] else { return .success(nil) }
         // If several items have the same key, only the storage can choose one or report the ambiguity.
-        return try values.storage.secret(for: itemKey)
+        return secret.map(Result.success)
       case .failed(let error): throw error
-      case .readOneByOne(var results):
-        let result =
-          results[itemKey]
-          ?? Result { () throws(SecureStorageError) in try values.storage.secret(for: itemKey) }
-        results[itemKey] = result
-        state = .readOneByOne(results)
-        return try result.get()
+      case .readOneByOne(let results): return results[itemKey]
       }
     }
-    return try values.result(secret, key, type)
+    return try values.result((known ?? read(itemKey)).get(), key, type)
+  }
+
+  /// Reads a secret from the storage, and keeps the result if the storage can't list its items.
+  private func read(_ key: ItemKey) -> Result {
+    let result = Result { () throws(SecureStorageError) in try values.storage.secret(for: key) }
+    return state.withLock { state in
+      guard case .readOneByOne(var results) = state else { return result }
+      // Another thread may have read it in the meantime.
+      let first = results[key] ?? result
+      results[key] = first
+      state = .readOneByOne(results)
+      return first
+    }
   }
 }
 #endif

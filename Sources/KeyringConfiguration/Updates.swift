@@ -33,7 +33,12 @@ struct Updates<Element: Sendable>: AsyncSequence, Sendable {
 
     /// Waits for a change, or until the task is cancelled if there are no changes to wait for.
     private mutating func nextChange(isolation actor: isolated (any Actor)?) async -> Bool {
-      if changes != nil { return await changes?.next(isolation: actor) != nil }
+      if changes != nil {
+        guard await changes?.next(isolation: actor) != nil else { return false }
+        // The read that follows shows all of them.
+        changes?.removeWaiting()
+        return true
+      }
       _ = await Waiter.wait(until: nil) { _ in }
       return false
     }

@@ -8,6 +8,7 @@ import Keyring
 import KeyringConfiguration
 import KeyringStorage
 import KeyringTesting
+import Synchronization
 import Testing
 
 /// Configuration values that are items of a storage.
@@ -163,6 +164,20 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a snapshot can be read while it reads another value`() throws {
+    let snapshot = Mutex<(any ConfigSnapshot)?>(nil)
+    let storage = AskingStorage { key throws(SecureStorageError) in
+      if key.account == "other" { return nil }
+      let other = snapshot.withLock { $0 }
+      let result = try? other?.value(forKey: AbsoluteConfigKey(["other"]), type: .string)
+      return result?.value == nil ? Secret("s3cret") : nil
+    }
+    snapshot.withLock { $0 = SecureStorageProvider(storage, service: Self.service).snapshot() }
+    let result = try snapshot.withLock { $0 }?.value(forKey: key("name"), type: .string)
+    #expect(result?.value?.content == .string("s3cret"))
+  }
+
   @Test func `descriptions and dumps show no value`() throws {
     try set("s3cret", "name")
     let provider = SecureStorageProvider(storage, service: Self.service, name: "vault")
@@ -232,6 +247,30 @@ import Testing
     }
   }
 
+  @Test func `a new snapshot shows all changes until then`() async throws {
+    let storage = storage
+    let (key, last) = (key("last"), ItemKey.password(service: Self.service, account: "last"))
+    try await provider.watchSnapshot { updates in
+      var count = 0
+      for await snapshot in updates {
+        count += 1
+        switch count {
+        case 1: for number in 0..<10 { try set("new", "name\(number)") }
+        case 2:
+          Task {
+            // No update comes in the meantime.
+            try await Task.sleep(for: .milliseconds(100))
+            try await storage.setPassword("last", for: last)
+          }
+        default:
+          let value = try snapshot.value(forKey: key, type: .string).value?.content
+          #expect(value == .string("last"))
+          return
+        }
+      }
+    }
+  }
+
   @Test(arguments: [true, false])
   func `watching ends with the task`(isObservable: Bool) async throws {
     let storage: any SecureStorage = isObservable ? storage : SilentStorage(base: storage)
@@ -269,6 +308,22 @@ private struct SilentStorage: BlockingStorage {
   func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try base.removeItems(matching: query)
   }
+}
+
+/// A storage that can't list its items, and asks a closure for each.
+private struct AskingStorage: BlockingStorage {
+  let secret: @Sendable (ItemKey) throws(SecureStorageError) -> Secret?
+
+  func save(_ item: SecureItem, mode: SaveMode) {}
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    guard let key = query.key else {
+      throw error(.invalidArgument, during: .read, argument: "query")
+    }
+    return try secret(key).map { [SecureItem(key: key, secret: $0)] } ?? []
+  }
+
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
 }
 
 /// A storage in which two items of other programs match every key.

@@ -63,7 +63,7 @@ final class EtcdNamespace: Sendable {
     _ body: (Session) async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     do throws(SecureStorageError) {
-      if ThreadExecutor.current?.isSynchronous == true,
+      if ThreadExecutor.ofCurrentTask?.isSynchronous == true,
         MultiThreadedEventLoopGroup.currentEventLoop != nil
       {
         throw error(

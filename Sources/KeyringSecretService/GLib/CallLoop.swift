@@ -15,6 +15,11 @@ final class CallLoop: EventSource, @unchecked Sendable {
   private let timer = g_timeout_source_new(guint.max)
   /// Indicates whether every call in the loop has ended, so that another operation may use the loop.
   private var isReusable = true
+  /// The cancelled calls of a synchronous operation.
+  private var abandoned: [Completion] = []
+
+  /// The longest time that a synchronous operation waits for the end of cancelled calls, in microseconds.
+  private static let timeForAbandonedCalls: Int64 = 100_000
 
   private init() {
     g_source_set_callback(timer, { _ in 1 }, nil, nil)
@@ -46,6 +51,13 @@ final class CallLoop: EventSource, @unchecked Sendable {
   func wake() { g_main_context_wakeup(context) }
 
   func leave() -> Bool {
+    // A cancelled call ends at once, but perhaps on another thread. If nobody takes its answer, it keeps its
+    // connection open.
+    let limit = ThreadExecutor.now + Self.timeForAbandonedCalls
+    while abandoned.contains(where: { $0.result == nil }), ThreadExecutor.now < limit {
+      wait(until: limit)
+    }
+    abandoned = []
     // This runs the callbacks of cancelled calls and releases signal handlers.
     while g_main_context_iteration(context, 0) != 0 {}
     g_main_context_pop_thread_default(context)
@@ -101,7 +113,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   static func run<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    let current = ThreadExecutor.current
+    let current = ThreadExecutor.ofCurrentTask
     if current?.events is CallLoop { return try await body() }
     if current?.isSynchronous == true { return try runToEnd(body) }
     return try await withTaskExecutorPreference(ofAsynchronousCalls, operation: body)
@@ -151,12 +163,14 @@ final class CallLoop: EventSource, @unchecked Sendable {
         }
       }.check()
     } catch {
-      let goesOn = ThreadExecutor.current?.isSynchronous == false && onLateResult != nil
+      let isSynchronous = ThreadExecutor.current?.isSynchronous == true
+      let goesOn = !isSynchronous && onLateResult != nil
       for completion in completions { completion.abandon(goesOn ? onLateResult : nil) }
       if !goesOn {
         current.isReusable = false
         g_cancellable_cancel(cancellable)
       }
+      if isSynchronous { current.abandoned += completions }
       throw error
     }
     return completions.compactMap(\.result)

@@ -56,7 +56,9 @@ extension SecretServiceStorage: AsynchronousStorage {
     for key in keys { try validate(.key(key, details: details), for: .read) }
     let keys = Array(Set(keys))
     if keys.isEmpty { return [:] }
-    if ThreadExecutor.current?.isSynchronous == true { return try await find(keys, details) }
+    if ThreadExecutor.ofCurrentTask?.isSynchronous == true {
+      return try await find(keys, details)
+    }
     return try await ReadQueue.shared.items(for: keys, details, in: self)
   }
 

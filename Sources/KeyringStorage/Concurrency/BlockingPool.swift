@@ -114,7 +114,7 @@ extension BlockingPool {
     orThrow canceled: SecureStorageError,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    if ThreadExecutor.isCurrentTaskSynchronous {
+    if ThreadExecutor.ofCurrentTask?.isSynchronous == true {
       if Task.isCancelled { throw canceled }
       return try body()
     }

@@ -92,13 +92,16 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     pthread_getspecific(key).map { Unmanaged<ThreadExecutor>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Indicates whether the current task belongs to the synchronous operation of this thread.
+  /// The executor of the current task, or `nil` if the thread belongs to another task's executor or to none.
   ///
-  /// An actor that serves such an operation runs on its thread, together with the calls of other tasks that the actor
-  /// has in its queue. These must not block the thread.
-  static var isCurrentTaskSynchronous: Bool {
-    guard let current, current.isSynchronous else { return false }
-    return withUnsafeCurrentTask { $0?.unownedTaskExecutor == current.asUnownedTaskExecutor() }
+  /// An actor that serves a task runs on the thread of that task's executor, together with the calls of other tasks
+  /// that the actor has in its queue. These calls must not block the thread or wait for its events.
+  package static var ofCurrentTask: ThreadExecutor? {
+    guard let current else { return nil }
+    let isOwn = withUnsafeCurrentTask {
+      $0?.unownedTaskExecutor == current.asUnownedTaskExecutor()
+    }
+    return isOwn ? current : nil
   }
 
   /// The key under which each thread keeps its executor.
@@ -187,7 +190,7 @@ extension ThreadExecutor {
   package func run<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    if Self.isCurrentTaskSynchronous { return try await body() }
+    if Self.ofCurrentTask?.isSynchronous == true { return try await body() }
     return try await withTaskExecutorPreference(self, operation: body)
   }
 }
@@ -211,7 +214,7 @@ package func withoutCancellation<Result: Sendable>(
   _ body: @escaping @Sendable () async -> Result
 ) async -> Result {
   await CancellationSignal.$current.withValue(nil) {
-    Task(executorPreference: ThreadExecutor.current, operation: body)
+    Task(executorPreference: ThreadExecutor.ofCurrentTask, operation: body)
   }.value
 }
 
@@ -250,22 +253,4 @@ package protocol EventSource: AnyObject, Sendable {
   ///
   /// - Returns: `true` if another call may use the source.
   func leave() -> Bool
-}
-
-/// An event source whose only event is being woken.
-package final class Wakening: EventSource {
-  private let semaphore = DispatchSemaphore(value: 0)
-
-  package init() {}
-
-  package func enter() {}
-
-  package func wait(until moment: Int64?) {
-    let end = moment.map { DispatchTime(uptimeNanoseconds: UInt64(max(0, $0)) * 1000) }
-    _ = semaphore.wait(timeout: end ?? .distantFuture)
-  }
-
-  package func wake() { semaphore.signal() }
-
-  package func leave() -> Bool { true }
 }

@@ -65,7 +65,7 @@ package final class Waiter: Sendable {
     let waiter = Waiter()
     start(waiter)
     if let moment, !waiter.isOver {
-      (ThreadExecutor.current ?? .ofOthers).end(waiter, at: moment)
+      (ThreadExecutor.ofCurrentTask ?? .ofOthers).end(waiter, at: moment)
     }
     return await withTaskCancellationHandler {
       await withUnsafeContinuation { waiter.park($0) }

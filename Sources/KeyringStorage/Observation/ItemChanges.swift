@@ -32,6 +32,9 @@ public struct ItemChanges: AsyncSequence, Sendable {
     ) async throws(Never) -> ItemChange? {
       await subscription.next()
     }
+
+    /// Removes the changes that wait to be read.
+    package mutating func removeWaiting() { subscription.removeWaiting() }
   }
 
   /// An object that ends the subscriptions when the stream and its iterators are released.
@@ -51,6 +54,8 @@ public struct ItemChanges: AsyncSequence, Sendable {
       if change == nil { cancel() }
       return change
     }
+
+    func removeWaiting() { buffer.removeAll() }
 
     private func cancel() { for observation in observations { observation.cancel() } }
   }
@@ -139,6 +144,9 @@ final class ItemChangeBuffer: Sendable {
       finish()
     }
   }
+
+  /// Removes the changes that it keeps.
+  func removeAll() { state.withLock { ($0.changes, $0.order) = ([:], []) } }
 
   private func finish() {
     let readers = state.withLock { exchange(&$0, with: State(isFinished: true)) }.readers

@@ -121,6 +121,57 @@ import Testing
     #expect(ContinuousClock.now - start >= .milliseconds(300))
   }
 
+  // The test has a process of its own, in which nothing else opens files.
+  @Test func `calls that time out leave no connection open`() async {
+    await #expect(processExitsWith: .success) {
+      let listener = try Listener()
+      let storage = SecretServiceStorage(
+        options: .init(
+          serviceTimeout: .milliseconds(50), busAddress: "unix:path=\(listener.path)"))
+      func openFiles() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+      }
+      StorageUse.read.expectFailure(.timedOut, storage)
+      let before = try openFiles()
+      for _ in 0..<10 { StorageUse.read.expectFailure(.timedOut, storage) }
+      #expect(try openFiles() == before)
+    }
+  }
+
+  @Test func `an actor's other calls don't hold up a synchronous call`() async throws {
+    actor Desk {
+      let storage: SecretServiceStorage
+      private(set) var other: Task<Void, any Error>?
+
+      init(_ storage: SecretServiceStorage) { self.storage = storage }
+
+      func read() async throws {
+        _ = try await storage.password(for: .password(service: "service", account: "account"))
+      }
+
+      func serve() {
+        other = Task { try await self.read() }
+        usleep(100_000)
+      }
+    }
+    let listener = try Listener()
+    let desk = Desk(
+      SecretServiceStorage(
+        options: .init(serviceTimeout: .seconds(30), busAddress: "unix:path=\(listener.path)")))
+    let start = ContinuousClock.now
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: listener.path).async {
+        ThreadExecutor.runToEnd { await desk.serve() }
+        continuation.resume()
+      }
+    }
+    let other = try #require(await desk.other)
+    other.cancel()
+    let error = await #expect(throws: SecureStorageError.self) { try await other.value }
+    #expect(error?.code == .canceled)
+    #expect(ContinuousClock.now - start < .seconds(20))
+  }
+
   @Test func `the short deadline of one caller does not apply to another`() throws {
     let listener = try Listener()
     let path = listener.path
