@@ -423,6 +423,67 @@ import Testing
     #expect(try await laterProcess(key: new).password(for: key) == "first")
   }
 
+  @Test func `a process without the new key can't change it`() async throws {
+    let running = laterProcess()
+    #expect(try await running.password(for: key) == "first")
+    func source(_ name: String) async throws -> KeySource {
+      let source = KeySource.keyFile(at: cluster.path(name))
+      try await cluster.storage(name, key: source).initialize()
+      return source
+    }
+    let (new, newer) = (try await source("unknown-key"), try await source("another-key"))
+    try await storage.rewrapKeys(with: new)
+    await expect(.wrongKey) { try await running.rewrapKeys(with: newer) }
+    #expect(try await laterProcess(key: new).password(for: key) == "first")
+    // The same change again is done already.
+    try await running.rewrapKeys(with: new)
+    try await running.rotateDataKey()
+  }
+
+  @Test func `a process that has used a removed namespace creates none`()
+    async throws
+  {
+    for part in [namespace.meta, namespace.primary, namespace.keys] {
+      for value in try await values(part) { try await remove(value.key) }
+    }
+    await expect(.damaged) { try await storage.initialize() }
+    #expect(try await laterProcess().initialize())
+  }
+
+  /// The key of the replacement that wasn't finished may be known to a thief.
+  @Test func `a data key is replaced although its replacement wasn't finished`() async throws {
+    let keys = try #require(storage.fleet.currentKeys)
+    let changes = try await keys.addingDataKey(
+      .keyFile(at: cluster.path("key")), storage.fleet.keyRequest(.opening))
+    for change in changes { try await put(change.key, try #require(change.value)) }
+    let thief = laterProcess()
+    try await thief.setPassword("second", for: key)
+    let stolen = try #require(thief.fleet.currentKeys)
+    #expect(try await storage.rotateDataKey() == 2)
+    for value in try await values(namespace.items) {
+      #expect(throws: FleetItem.Damage.self) { try stolen.open(value) }
+    }
+    #expect(try await values(namespace.keys).count == 2)
+    #expect(try await laterProcess().password(for: key) == "second")
+  }
+
+  @Test func `a damaged item keeps no other from the new data key`()
+    async throws
+  {
+    let before = try await values(namespace.items)
+    let junk = EtcdKey(namespace.items.path + "!")
+    try await put(junk, [1, 2, 3])
+    let error = await expect(.damaged) { try await storage.rotateDataKey() }
+    #expect(error?.message.contains(junk.path) == true)
+    let after = try await values(namespace.items).filter { $0.key != junk }
+    #expect(zip(before, after).allSatisfy { $0.value.prefix(5) != $1.value.prefix(5) })
+    #expect(try await values(namespace.keys).count == 3)
+    try await remove(junk)
+    try await storage.rotateDataKey()
+    #expect(try await values(namespace.keys).count == 2)
+    #expect(try await laterProcess().password(for: key) == "first")
+  }
+
   @Test func `a new data key replaces the old one`() async throws {
     let running = laterProcess()
     #expect(try await running.password(for: key) == "first")

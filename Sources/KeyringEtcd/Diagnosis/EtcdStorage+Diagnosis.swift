@@ -17,7 +17,19 @@ extension EtcdStorage {
     // The request also has the item's label and key.
     let largestChange = writing ? secretByteLimit + (1 << 16) : nil
     var diagnosis = ThreadExecutor.runToEnd { await fleet.diagnosis(largestChange) }
-    if writing, diagnosis.failure == nil { diagnosis.probeWriting(in: self) }
+    if writing, diagnosis.failure == nil {
+      var complete = diagnosis
+      complete.probeWriting(in: self)
+      if complete.failure?.code == .accessDenied, let user = fleet.settings.user {
+        diagnosis.add(
+          "writing", "not tried: the user \(user.name) has no role for the item",
+          recoverySuggestion:
+            "To try it, grant the user a role for the service \"\(ItemKey.probe().service ?? "")\"."
+        )
+      } else {
+        diagnosis = complete
+      }
+    }
     return diagnosis
   }
 }
@@ -70,7 +82,10 @@ extension EtcdNamespace {
     diagnosis.add(
       "items", "\(errors.count) of \(results.count) can't be read. \(first.message)",
       recoverySuggestion:
-        "Remove these items and store them again, or restore the cluster from a backup.")
+        """
+        Remove these items and store them again, or restore the cluster from a backup. If no item has the name, \
+        delete the key that the message names with etcdctl del.
+        """)
   }
 
   /// The number of items that show whether the others can be read, too.

@@ -178,10 +178,23 @@ struct NamespaceKeys: Sendable {
 
   // MARK: - Changing
 
-  /// Returns the changes that wrap all keys with the key of another source.
+  /// Returns the changes that wrap all keys with the key of another source, or `nil` if that one opens them already.
+  ///
+  /// The present source must open the namespace. Otherwise, a process could undo a change that it hasn't noticed.
   func rewrapping(
-    with source: KeySource, _ request: KeyRequest
-  ) async throws(SecureStorageError) -> [ConditionalChange] {
+    from present: KeySource, to source: KeySource, _ request: (KeyRequest.Purpose) -> KeyRequest
+  ) async throws(SecureStorageError) -> [ConditionalChange]? {
+    do throws(SecureStorageError) {
+      _ = try await opening(with: present, known: wrapping, request(.opening))
+    } catch {
+      if error.code == .wrongKey,
+        (try? await opening(with: source, known: nil, request(.opening))) != nil
+      {
+        return nil
+      }
+      throw error
+    }
+    let request = request(.creation)
     let wrapping = try await WrappingKey(of: source, for: Self.use, request)
     var changes = [
       change(
@@ -207,10 +220,7 @@ struct NamespaceKeys: Sendable {
   func addingDataKey(
     _ source: KeySource, _ request: KeyRequest
   ) async throws(SecureStorageError) -> [ConditionalChange] {
-    let wrapping = try await Self.wrappingKey(
-      of: wrappedRoot, known: wrapping, source, request)
-    _ = try wrapping.unwrap(
-      wrappedRoot.box, authenticating: Self.binding("root", description.id, namespace), request)
+    let wrapping = try await opening(with: source, known: wrapping, request)
     var id = primary.id
     while dataKeys[id] != nil { id = .random(in: 1 ... .max) }
     return [
@@ -219,6 +229,16 @@ struct NamespaceKeys: Sendable {
         [Self.version] + (try box(SealingKey(), id.hexadecimal, wrapping, request))),
       changePrimary(to: id, older: [primary.id] + primary.older),
     ]
+  }
+
+  /// Returns the key of a source, which must open the root key.
+  private func opening(
+    with source: KeySource, known: WrappingKey?, _ request: KeyRequest
+  ) async throws(SecureStorageError) -> WrappingKey {
+    let key = try await Self.wrappingKey(of: wrappedRoot, known: known, source, request)
+    _ = try key.unwrap(
+      wrappedRoot.box, authenticating: Self.binding("root", description.id, namespace), request)
+    return key
   }
 
   /// The changes that remove the older data keys.

@@ -28,7 +28,7 @@ extension EtcdStorage {
   /// After `.connectionLost`, the namespace may have been created. Call the method again with the same key. It
   /// returns `false` if the first call created the namespace.
   ///
-  /// - Returns: `true` if it was created, or `false` if it existed and the key opens it.
+  /// - Returns: `true` if it was created, or `false` if it existed and this storage has its keys.
   /// - Throws: `.wrongKey` if the namespace was created with another key, `.damaged` if a part of it is missing,
   ///   or an error of the cluster.
   @discardableResult
@@ -52,52 +52,62 @@ extension EtcdStorage {
   /// The items aren't encrypted again: someone who has read the keys can still read them. To prevent that,
   /// call ``rotateDataKey()`` afterwards.
   ///
+  /// After `.connectionLost`, one of the two keys opens the namespace. Keep both, and call the method again. It
+  /// does nothing if the new key already opens the namespace.
+  ///
   /// - Parameter key: The source of the new key, which this storage uses from now on.
-  /// - Throws: `SecureStorageError` if the keys can't be changed.
+  /// - Throws: `.wrongKey` if another process has changed the key, or another error if the keys can't be changed.
   public func rewrapKeys(with key: KeySource) async throws(SecureStorageError) {
     try await fleet.perform(.rewrapKeys) { (session) throws(SecureStorageError) in
       while true {
         let keys = try await session.readKeys()
         let changes = try await session.pausing { () async throws(SecureStorageError) in
-          try await keys.rewrapping(with: key, fleet.keyRequest(.creation))
+          try await keys.rewrapping(
+            from: fleet.source.withLock { $0 }, to: key, { fleet.keyRequest($0) })
         }
+        guard let changes else { break }
         if try await session.commitKeys(changes, keys) { break }
       }
       fleet.source.withLock { $0 = key }
     }
   }
 
-  /// Encrypts all items with a new data key, and removes the old one.
+  /// Encrypts all items with a new data key, and removes the older ones.
   ///
-  /// From the beginning on, no process can write with the old key. If the process ends before the work is
-  /// done, call this method again to finish it.
+  /// From the beginning on, no process can write with an older key. If the process ends before the work is
+  /// done, call this method again. It makes another key, and finishes the work.
   ///
   /// - Returns: The number of items that were encrypted again.
-  /// - Throws: `SecureStorageError` if the keys or the items can't be changed.
+  /// - Throws: `.damaged` if an item can't be decrypted. All others are encrypted with the new key, and the older
+  ///   keys are still there. Otherwise, another error if the keys or the items can't be changed.
   @discardableResult
   public func rotateDataKey() async throws(SecureStorageError) -> Int {
     try await fleet.perform(.rotateDataKey) { (session) throws(SecureStorageError) in
       var keys = try await session.readKeys()
-      while keys.primary.older.isEmpty {
-        let changes = try await session.pausing { [keys] () async throws(SecureStorageError) in
-          try await keys.addingDataKey(fleet.source.withLock { $0 }, fleet.keyRequest(.opening))
-        }
-        _ = try await session.commitKeys(changes, keys)
-        keys = try await session.readKeys()
-      }
-      var (count, idleRounds) = (0, 0)
+      var (count, idleRounds, hasNewKey) = (0, 0, false)
       // Another process may do the same at the same time, and finish first.
-      while !keys.primary.older.isEmpty {
-        let (moved, isComplete) = try await session.moveItems(to: keys)
-        count += moved
-        idleRounds = moved > 0 ? 0 : idleRounds + 1
-        if idleRounds == Session.mostIdleRounds { throw session.outpaced }
-        if isComplete { _ = try await session.commitKeys(keys.removingOlderDataKeys, keys) }
+      while !hasNewKey || !keys.primary.older.isEmpty {
+        // The key of a replacement that wasn't finished may be known to a thief.
+        if !hasNewKey, keys.primary.older.count < Self.mostOlderKeys {
+          let changes = try await session.pausing { [keys] () async throws(SecureStorageError) in
+            try await keys.addingDataKey(fleet.source.withLock { $0 }, fleet.keyRequest(.opening))
+          }
+          hasNewKey = try await session.commitKeys(changes, keys)
+        } else {
+          let (moved, isComplete) = try await session.moveItems(to: keys)
+          count += moved
+          idleRounds = moved > 0 ? 0 : idleRounds + 1
+          if idleRounds == Session.mostIdleRounds { throw session.outpaced }
+          if isComplete { _ = try await session.commitKeys(keys.removingOlderDataKeys, keys) }
+        }
         keys = try await session.readKeys()
       }
       return count
     }
   }
+
+  /// The most older data keys, which are removed in one transaction.
+  private static let mostOlderKeys = 60
 }
 
 extension Session {
@@ -105,7 +115,8 @@ extension Session {
   fileprivate func hasNamespace() async throws(SecureStorageError) -> Bool {
     let known = fleet.currentKeys
     let answer = try await transact(Transaction(success: NamespaceKeys.requests(namespace)))
-    if answer.reply.ranges.allSatisfy(\.values.isEmpty) { return false }
+    // A process that has used the namespace doesn't take a new one for it.
+    if known == nil, answer.reply.ranges.allSatisfy(\.values.isEmpty) { return false }
     _ = try await fleet.takeKeys(answer.reply.ranges, self, after: known)
     return true
   }
@@ -123,11 +134,13 @@ extension Session {
   ///
   /// - Parameter target: The keys. If they're replaced, the work isn't complete.
   /// - Returns: The number of items, and `true` unless other changes got in the way.
-  /// - Throws: `SecureStorageError` if an item can't be read or written.
+  /// - Throws: `.damaged` if an item can't be decrypted, after all others were written, or another error if the
+  ///   items can't be read or written.
   fileprivate func moveItems(
     to target: NamespaceKeys
   ) async throws(SecureStorageError) -> (count: Int, isComplete: Bool) {
     var (count, isComplete) = (0, true)
+    var damage: SecureStorageError?
     var next: EtcdKey?
     var limit = Self.firstPageLimit
     repeat {
@@ -153,7 +166,13 @@ extension Session {
         (batch, size) = ([], 0)
       }
       for value in page.values where !keys.isCurrent(value) {
-        let item = try open(value, keys)
+        let item: FleetItem
+        do throws(SecureStorageError) {
+          item = try open(value, keys)
+        } catch {
+          damage = damage ?? error
+          continue
+        }
         guard let sealed = try? keys.seal(item.moved, value.key) else {
           throw fleet.error(.other, "An item can't be encrypted.")
         }
@@ -165,6 +184,7 @@ extension Session {
       limit = min(Self.batchLimit, Self.pageLimit(after: page.values))
       next = page.hasMore ? page.values.last?.key.next : nil
     } while next != nil
+    if let damage { throw damage }
     return (count, isComplete)
   }
 

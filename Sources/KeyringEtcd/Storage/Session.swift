@@ -346,8 +346,9 @@ final class Session: Sendable {
     return fleet.error(
       isCanceled ? .canceled : .connectionLost,
       "No node of the cluster reported whether the change was made.",
-      recoverySuggestion:
-        "Read the item when the cluster answers again, and repeat the change if needed.",
+      recoverySuggestion: operation == .rewrapKeys
+        ? "Keep both keys, because one of them opens the namespace. Repeat the change when the cluster answers."
+        : "Read the item when the cluster answers again, and repeat the change if needed.",
       underlying: fleet.error(for: failure.cause).underlying)
   }
 }

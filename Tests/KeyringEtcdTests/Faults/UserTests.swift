@@ -64,6 +64,14 @@ import Testing
     await expect(.accessDenied) { _ = try await storage.rotateDataKey() }
   }
 
+  @Test func `the diagnosis of a service's user succeeds`() async throws {
+    let diagnosis = try await storage.diagnose(writing: true)
+    #expect(diagnosis.failure == nil)
+    #expect("\(diagnosis)".contains("the user \(name) has no role for the item"))
+    try await cluster.grant(web, operators.permissions(for: .probe()), to: user)
+    #expect(try await "\(storage.diagnose(writing: true))".contains("an item was stored"))
+  }
+
   @Test func `a service watches its own items only`() async throws {
     let events = EventLog()
     let subscription = try await storage.observeWithoutBlocking(nil, events.append)

@@ -28,7 +28,7 @@ struct RotateCommand: AsyncParsableCommand {
     abstract: "Encrypt all items of a fleet with a new data key.",
     discussion: """
       Programs of the fleet read the new data key by themselves. If the command is interrupted, run it \
-      again.
+      again. If an item can't be decrypted, the others are encrypted, and the old key stays.
       """)
 
   @OptionGroup var storage: StorageOptions
@@ -53,7 +53,13 @@ struct RewrapCommand: AsyncParsableCommand {
   var newKeyFile: String
 
   func run() async throws {
-    try await storage.selection.fleet().rewrapKeys(with: .keyFile(at: newKeyFile))
+    let fleet = try storage.selection.fleet()
+    do {
+      try await fleet.rewrapKeys(with: .keyFile(at: newKeyFile))
+    } catch .connectionLost {
+      // Only this process can find out whether the change was made, and prevent that it's made later.
+      try await fleet.rewrapKeys(with: .keyFile(at: newKeyFile))
+    }
     try Terminal.print(["the namespace has the key of \(newKeyFile)"])
   }
 }

@@ -32,7 +32,14 @@ extension StorageSelection {
   }
 
   private static func tls() throws -> EtcdTLS? {
-    guard let authorities = variable("CACERT") else { return nil }
+    guard let authorities = variable("CACERT") else {
+      guard variable("CERT") == nil, variable("KEY") == nil else {
+        throw ToolFailure(
+          "The variable ETCDCTL_CACERT isn't set, but one for a client certificate is.",
+          recoverySuggestion: "Set it to the authorities of the cluster's certificate.")
+      }
+      return nil
+    }
     switch (variable("CERT"), variable("KEY")) {
     case (nil, nil): return EtcdTLS(authorities: authorities)
     case (let certificate?, let privateKey?):
