@@ -440,6 +440,23 @@ import Testing
     try await running.rotateDataKey()
   }
 
+  @Test func `a watch doesn't ask for a new key for each item`() async throws {
+    let keys = (0..<40).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await storage.setPassword(key.account, for: key) }
+    let transport = FaultyTransport(try cluster.transport())
+    let running = cluster.storage(like: storage, transport)
+    let events = EventLog()
+    let subscription = try await running.observeWithoutBlocking(nil, events.append)
+    let new = KeySource.keyFile(at: cluster.path("unknown-to-a-watch"))
+    try await cluster.storage("unknown-to-a-watch", key: new).initialize()
+    try await storage.rewrapKeys(with: new)
+    let before = transport.count(of: "/v3/kv/txn")
+    #expect(try await storage.rotateDataKey() == 42)
+    #expect(waitUntil { events.count >= 42 })
+    #expect(transport.count(of: "/v3/kv/txn") - before < 20)
+    subscription.cancel()
+  }
+
   @Test func `a process that has used a removed namespace creates none`()
     async throws
   {

@@ -28,6 +28,38 @@ import Testing
     try await storage.setPassword("first", for: .password(service: "service", account: "other"))
   }
 
+  /// The deadline is that of one answer.
+  @Test func `a removal of many items has no total time limit`() async throws {
+    let storage = cluster.storage(like: other, transport, timeout: .seconds(1))
+    let keys = (0..<400).map { ItemKey.password(service: "many", account: "\($0)") }
+    try await withThrowingTaskGroup { group in
+      for key in keys {
+        group.addTask { [other] in try await other.setPassword("value", for: key) }
+      }
+      try await group.waitForAll()
+    }
+    // Each transaction has 64 items.
+    transport.fail(
+      (0..<7).map { _ in .late { try? await Task.sleep(for: .milliseconds(300)) } })
+    #expect(try await storage.removeItems(matching: .service("many")) == 400)
+  }
+
+  @Test func `a write finds a value and keys that are newer than those of this process`()
+    async throws
+  {
+    try await storage.setPassword("second", for: key)
+    transport.fail(
+      .late { [storage, other, key] in
+        _ = try? await other.rotateDataKey()
+        // This process reads newer keys in the meantime, which aren't the newest.
+        _ = try? await storage.password(for: .password(service: "service", account: "other"))
+        _ = try? await other.rotateDataKey()
+        try? await other.setPassword("third", for: key)
+      })
+    try await storage.setPassword("fourth", for: key)
+    #expect(try await other.password(for: key) == "fourth")
+  }
+
   @Test func `an addition whose reply is lost succeeds once`() async throws {
     transport.fail(.replyLost)
     try await storage.save(SecureItem(key: key, secret: Secret("new")), mode: .add)

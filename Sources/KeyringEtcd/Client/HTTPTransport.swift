@@ -46,16 +46,16 @@ final class HTTPTransport: EtcdTransport {
     // A request ends by its own deadline. A connection whose handshake takes longer serves the next request.
     // No other connection is tried in the meantime.
     configuration.timeout.connect = .seconds(5)
+    configuration.http1_1ConnectionDebugInitializer = Self.keepAlive
     var configurationOfStreams = configuration
     // Each reply that doesn't end keeps its connection.
     configurationOfStreams.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = .max
-    configurationOfStreams.http1_1ConnectionDebugInitializer = Self.keepAlive
     streaming = HTTPClient(
       eventLoopGroup: Self.streamingThread.eventLoop, configuration: configurationOfStreams)
     client = HTTPClient(eventLoopGroup: Self.thread, configuration: configuration)
   }
 
-  /// Makes the system notice if a connection that is silent is lost.
+  /// Makes the system notice if a connection that is silent, or isn't used at the moment, is lost.
   ///
   /// A firewall or a load balancer may forget such a connection, and tells neither side.
   private static func keepAlive(_ channel: any Channel) -> EventLoopFuture<Void> {

@@ -64,12 +64,14 @@ extension EtcdNamespace {
       underlying: underlying)
   }
 
+  fileprivate static let refusedPassword = "authentication failed"
+
   private func error(
     _ refusal: GatewayError, _ underlying: SecureStorageError.Underlying
   ) -> SecureStorageError {
     let user = settings.user.map { "The user \($0.name)" } ?? "A program without a user"
     switch refusal.code {
-    case 3 where refusal.message.contains("authentication failed"):
+    case 3 where refusal.message.contains(Self.refusedPassword):
       return error(
         .accessDenied, "The cluster refuses the password of the user.",
         recoverySuggestion: "Check the name and the password of the user.", underlying: underlying)
@@ -100,6 +102,13 @@ extension EtcdNamespace {
     default:
       return error(.other, "The cluster refuses the request.", underlying: underlying)
     }
+  }
+}
+
+extension SecureStorageError {
+  /// Indicates whether the cluster has refused the password of the user.
+  var isRefusedPassword: Bool {
+    code == .accessDenied && underlying?.text.contains(EtcdNamespace.refusedPassword) == true
   }
 }
 

@@ -113,8 +113,11 @@ extension EtcdStorage {
         case .conflict(let values, let newKeys):
           keys = newKeys
           if mode == .add { throw fleet.error(.itemAlreadyExists) }
-          let old = try values[0].map { (value) throws(SecureStorageError) in
-            try session.open(value, keys)
+          let old = values[0].flatMap { try? keys.open($0) }
+          // The keys may be from another moment than the value. A read has both from one moment.
+          if old == nil, values[0] != nil {
+            mustRead = true
+            continue
           }
           known = old.map { EtcdNamespace.KnownItem(record: $0.record, revision: $0.revision) }
           fleet.known[item.key] = known
@@ -155,6 +158,7 @@ extension EtcdStorage {
           guard case .done = outcome else { break }
           count += part.count
           idleRounds = 0
+          session.renew()
           query.limit = query.limit.map { $0 - part.count }
           if start + part.count == changes.count { return count }
         }

@@ -33,6 +33,9 @@ final class ItemWatch: Sendable {
     var unfollowed: Set<EtcdRange> = []
     /// An event that makes the watch list all items again.
     var renewal = SharedOutcome<Void>()
+    /// The moment until which the keys aren't read for an item that can't be decrypted, in microseconds of the
+    /// monotonic clock.
+    var nextReadOfKeys: Int64 = 0
     /// The moment at which all items are listed again, in microseconds of the monotonic clock.
     var nextList: Int64 = 0
     var task: Task<Void, Never>?
@@ -113,18 +116,21 @@ final class ItemWatch: Sendable {
         fleet?.reported.withLock { $0.forget() }
         if Task.isCancelled { return }
         if self?.isConnected == true { pause = Self.shortestPause }
-        var isLost = !isRenewal
+        var (isLost, longestPause) = (!isRenewal, Self.longestPause)
         repeat {
           if isLost {
             self?.report(isConnected: false)
             // Machines that have lost a node at the same moment don't come back at the same moment.
             let moment = ThreadExecutor.now + .random(in: pause / 2...pause)
             _ = await Waiter.wait(until: moment) { _ in }
-            pause = min(2 * pause, 2_000_000)
+            pause = min(2 * pause, longestPause)
           }
           // The storage isn't held during the pause.
           guard !Task.isCancelled, let self, let fleet else { return }
-          isLost = await !self.synchronize(fleet)
+          let error = await self.synchronize(fleet)
+          isLost = error != nil
+          // A node takes long to check a password.
+          if error?.isRefusedPassword == true { longestPause = Self.longestPauseOfRefused }
         } while isLost
       }
     }
@@ -154,6 +160,8 @@ final class ItemWatch: Sendable {
 
   /// The shortest time between two attempts to watch, in microseconds.
   private static let shortestPause: Int64 = 50_000
+  private static let longestPause: Int64 = 2_000_000
+  private static let longestPauseOfRefused: Int64 = 60_000_000
 
   /// The time after which everything is listed again, in seconds.
   ///
@@ -225,10 +233,19 @@ final class ItemWatch: Sendable {
   /// Decrypts an item, or returns `nil` if it can't be decrypted.
   private func item(_ value: KeyValue, _ fleet: EtcdNamespace) async -> FleetItem? {
     if let item = try? fleet.currentKeys?.open(value) { return item }
-    return try? await fleet.perform(.observe) { (session) throws(SecureStorageError) in
+    // The keys are read from the cluster, and the source may take long to answer.
+    guard state.withLock({ $0.nextReadOfKeys <= ThreadExecutor.now }) else { return nil }
+    let item = try? await fleet.perform(.observe) { (session) throws(SecureStorageError) in
       try session.open(value, try await session.readKeys())
     }
+    if item == nil {
+      state.withLock { $0.nextReadOfKeys = .now(plus: Self.timeBetweenReadsOfKeys) }
+    }
+    return item
   }
+
+  /// The time after an item that can't be decrypted in which others don't make the watch read the keys again.
+  private static let timeBetweenReadsOfKeys = Duration.seconds(5)
 
   private func put(_ item: Seen, _ place: EtcdKey) {
     let old = state.withLock { $0.items.updateValue(item, forKey: place) }
@@ -249,22 +266,26 @@ final class ItemWatch: Sendable {
 
   // MARK: - Synchronizing
 
-  private func synchronize(_ fleet: EtcdNamespace) async -> Bool {
+  /// Reads what has changed, and returns the error if that failed.
+  private func synchronize(_ fleet: EtcdNamespace) async -> SecureStorageError? {
     // Until the items are read, no observer is told about changes.
     let alarm = Task(executorPreference: HTTPTransport.streamingThread) { [weak self] in
       let end = await Waiter.wait(until: .now(plus: .seconds(5))) { _ in }
       if end == .timedOut, !Task.isCancelled { self?.report(isConnected: false) }
     }
     defer { alarm.cancel() }
-    let outcome: Void? = try? await fleet.perform(.observe) {
-      (session) throws(SecureStorageError) in
-      let parts = try await session.readableParts(of: range)
-      let isDue = state.withLock { ThreadExecutor.now >= $0.nextList }
-      if !isDue, try await catchUp(parts, session) { return }
-      try await list(parts, session)
+    do throws(SecureStorageError) {
+      try await fleet.perform(.observe) { (session) throws(SecureStorageError) in
+        let parts = try await session.readableParts(of: range)
+        let isDue = state.withLock { ThreadExecutor.now >= $0.nextList }
+        if !isDue, try await catchUp(parts, session) { return }
+        try await list(parts, session)
+      }
+    } catch {
+      return error
     }
-    if outcome != nil { reportUnlisted(fleet) }
-    return outcome != nil
+    reportUnlisted(fleet)
+    return nil
   }
 
   /// Reports the items that this process has read or written, but that aren't there now.

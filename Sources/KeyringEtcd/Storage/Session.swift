@@ -290,7 +290,7 @@ final class Session: Sendable {
   func settleDoubts() async throws(SecureStorageError) {
     if fleet.doubts.withLock(\.isEmpty) { return }
     let turn = await fleet.settling.take(until: end)
-    guard turn == .ended else { throw fleet.error(turn == .canceled ? .canceled : .timedOut) }
+    guard turn == .ended else { throw fleet.error(for: turn == .canceled ? .canceled : .timedOut) }
     defer { fleet.settling.giveBack() }
     for (write, lease) in fleet.doubts.withLock({ $0 }) {
       do throws(EtcdFailure) {
