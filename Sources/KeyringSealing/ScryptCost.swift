@@ -3,7 +3,7 @@
 #if Sealing
 /// The parameters of scrypt, [RFC 7914](https://www.rfc-editor.org/rfc/rfc7914).
 package struct ScryptCost: Sendable, Equatable {
-  /// The standard cost: about a quarter of a second and 128 MiB.
+  /// The standard cost: a quarter to half of a second, and 128 MiB.
   package static let standard = ScryptCost(logarithm: 17, blockSize: 8, parallelism: 1)
 
   /// The logarithm of N to the base 2.

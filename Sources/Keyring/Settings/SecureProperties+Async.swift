@@ -7,7 +7,8 @@ public import KeyringStorage
 extension SecureProperties {
   /// Reads all properties without blocking the task's thread.
   ///
-  /// Properties without their own storage are read with one search and one fetch.
+  /// Properties without their own storage are read together. On the Secret Service, one search for each of them is
+  /// sent at the same time, and then one request for all secrets.
   ///
   /// - Returns: The values.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.

@@ -7,7 +7,7 @@ public import KeyringStorage
 /// ```swift
 /// let properties = SecureProperties(of: settings)
 /// try properties.removeAll()                      // log out
-/// let values = try properties.readAll()           // one search and one fetch for all of them
+/// let values = try properties.readAll()           // all of them at once
 /// let token = try values[settings.$authToken]
 /// ```
 ///
@@ -32,7 +32,8 @@ public struct SecureProperties: Sendable {
   /// Returns an entry for each property, with its key, its presence in the storage, and its error.
   ///
   /// - Returns: The entries in the order in which the properties are declared. If a property can't be
-  ///   checked, its entry has `isStored` set to `false` and the error in `failure`.
+  ///   checked, its entry has `isStored` set to `false`. Then `failure` is the failure that the property remembers,
+  ///   or the error of the check if it remembers none.
   public func entries() -> [Entry] {
     members.map { member in
       do throws(SecureStorageError) {
@@ -48,7 +49,8 @@ public struct SecureProperties: Sendable {
 
   /// Reads all properties.
   ///
-  /// Properties without their own storage are read with one search and one fetch.
+  /// Properties without their own storage are read together. On the Secret Service, one search for each of them is
+  /// sent at the same time, and then one request for all secrets.
   ///
   /// - Returns: The values.
   /// - Throws: `SecureStorageError` if any of the items can't be read. A value is decoded only when you ask

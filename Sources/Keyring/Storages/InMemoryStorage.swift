@@ -10,7 +10,7 @@ internal import Synchronization
 /// same storage.
 ///
 /// ```swift
-/// try withSecureStorage(InMemoryStorage()) {
+/// withSecureStorage(InMemoryStorage()) {
 ///   settings.authToken = "s3cret"
 /// }
 /// ```

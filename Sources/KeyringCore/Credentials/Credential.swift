@@ -2,7 +2,7 @@
 
 /// A login and its password, which are stored together as one item.
 public struct Credential: Sendable, Equatable {
-  /// The login, which is stored unencrypted as a searchable attribute.
+  /// The login, which a keyring stores unencrypted as a searchable attribute.
   public var login: String
 
   /// The password as UTF-8, in locked memory that's overwritten on release.
@@ -11,7 +11,7 @@ public struct Credential: Sendable, Equatable {
   /// Creates a credential.
   ///
   /// - Parameters:
-  ///   - login: The login, which is stored unencrypted.
+  ///   - login: The login, which a keyring stores unencrypted.
   ///   - password: The password.
   public init(login: String, password: String) {
     self.login = login
@@ -21,7 +21,7 @@ public struct Credential: Sendable, Equatable {
   /// Creates a credential whose password stays in locked memory.
   ///
   /// - Parameters:
-  ///   - login: The login, which is stored unencrypted.
+  ///   - login: The login, which a keyring stores unencrypted.
   ///   - secret: The password. The initializer returns `nil` if it isn't UTF-8.
   public init?(login: String, secret: Secret) {
     guard secret.isUTF8 else { return nil }

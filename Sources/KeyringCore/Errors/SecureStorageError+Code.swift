@@ -44,7 +44,8 @@ extension SecureStorageError {
     public static let canceled = Code(rawValue: "canceled")
     /// The connection to the keyring was lost, and a second attempt didn't help.
     public static let connectionLost = Code(rawValue: "connectionLost")
-    /// Several items of other programs match, but none of this package's items does.
+    /// Several items of other programs match, but none of this package's items does, or a migration finds a name
+    /// several times.
     public static let ambiguous = Code(rawValue: "ambiguous")
     /// An argument was refused before anything was stored or sent.
     public static let invalidArgument = Code(rawValue: "invalidArgument")
@@ -62,7 +63,7 @@ extension SecureStorageError {
     public static let sourceChanged = Code(rawValue: "sourceChanged")
     /// The storage can be read, but not written.
     public static let readOnly = Code(rawValue: "readOnly")
-    /// No storage was chosen, and there is none to fall back on.
+    /// No storage was chosen, or the chosen one doesn't exist here.
     public static let noStorage = Code(rawValue: "noStorage")
     /// The storage that holds the program's secrets is missing.
     public static let selectedStorageMissing = Code(rawValue: "selectedStorageMissing")

@@ -6,7 +6,7 @@ public import KeyringStorage
 extension KeySource {
   /// Creates a source from a known passphrase.
   ///
-  /// The key is derived from the passphrase with scrypt. This takes about a quarter of a second and 128 MiB
+  /// The key is derived from the passphrase with scrypt. This takes a quarter to half of a second and 128 MiB
   /// of memory, once for each file that a process opens.
   ///
   /// - Parameter passphrase: The passphrase, which must not be empty.
