@@ -59,6 +59,9 @@ struct RewrapCommand: AsyncParsableCommand {
     } catch .connectionLost {
       // Only this process can find out whether the change was made, and prevent that it's made later.
       try await fleet.rewrapKeys(with: .keyFile(at: newKeyFile))
+    } catch {
+      // Without this clause, Swift 6.3 crashes.
+      throw error
     }
     try Terminal.print(["the namespace has the key of \(newKeyFile)"])
   }
