@@ -204,6 +204,22 @@ import Testing
     #expect(try await storage.password(for: key) == "new")
   }
 
+  /// The report of the change hasn't arrived when both reads end.
+  @Test func `a read that another one overtakes doesn't bring back the old value`() async throws {
+    let slow = SlowStorage(reportsChanges: false)
+    let storage = slow.cached()
+    try await slow.base.setPassword("old", for: key)
+    #expect(try await storage.password(for: .password(service: "other", account: "none")) == nil)
+    let gate = slow.holdNextRead()
+    async let late = storage.password(for: key)
+    await gate.waitForCall()
+    try await slow.base.setPassword("new", for: key)
+    #expect(try await storage.password(for: key) == "new")
+    gate.open()
+    #expect(try await late == "old")
+    #expect(try await storage.password(for: key) == "new")
+  }
+
   @Test func `a read after a change in the stream finds the new value`() async throws {
     let storage = base.cached()
     try await storage.setPassword("0", for: key)
@@ -225,8 +241,11 @@ import Testing
 /// A storage whose reads take the items that exist when they begin, and may end much later.
 private struct SlowStorage: BlockingStorage, ObservableStorage {
   let base = InMemoryStorage()
+  private let reportsChanges: Bool
   private let faulty = FaultyStorage()
   private let isHeld = Flag()
+
+  init(reportsChanges: Bool = true) { self.reportsChanges = reportsChanges }
 
   func holdNextRead() -> CallGate {
     isHeld.set(true)
@@ -250,7 +269,7 @@ private struct SlowStorage: BlockingStorage, ObservableStorage {
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) -> StorageSubscription {
-    base.observe(query, observer)
+    reportsChanges ? base.observe(query, observer) : StorageSubscription {}
   }
 }
 

@@ -8,8 +8,8 @@ internal import Synchronization
 /// It also caches that there is no item. A cached read costs next to nothing.
 ///
 /// A cached item is never older than the last change that the wrapped storage reported. A read that begins
-/// after a write in this process returns the new item. A write in another process takes effect when the
-/// wrapped storage learns of it. Locking the storage or losing its connection empties the cache. Until the
+/// after a write through the cache returns the new item. Any other write takes effect when the wrapped
+/// storage reports it. Locking the storage or losing its connection empties the cache. Until the
 /// connection is back, every read goes to the wrapped storage. Errors aren't cached. Queries by anything
 /// other than the key also go to the wrapped storage.
 ///

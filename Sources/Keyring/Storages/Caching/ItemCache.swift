@@ -6,7 +6,8 @@ internal import Synchronization
 /// The cache of a ``CachedStorage``, with items by key and keys that are known to have no item.
 ///
 /// A fetched item is cached only if nothing may have changed it since the fetch began. Each fetch keeps a
-/// set of its keys until it ends. A key whose item may have changed is removed from that set.
+/// set of its keys until it ends. A key whose item may have changed is removed from that set. If two fetches at
+/// the same time found different items, neither is cached.
 final class ItemCache: Sendable {
   private struct Entry: Sendable {
     /// The item, or `nil` if there is none.
@@ -128,7 +129,7 @@ final class ItemCache: Sendable {
     guard let fetch else { return try await body() }
     do throws(SecureStorageError) {
       let found = try await body()
-      end(fetch, details, found)
+      end(fetch, keys, details, found)
       return found
     } catch {
       state.withLock { $0.fetches[fetch] = nil }
@@ -136,12 +137,21 @@ final class ItemCache: Sendable {
     }
   }
 
-  private func end(_ fetch: Int, _ details: ItemQuery.Details, _ found: [ItemKey: SecureItem]) {
+  private func end(
+    _ fetch: Int, _ keys: [ItemKey], _ details: ItemQuery.Details, _ found: [ItemKey: SecureItem]
+  ) {
     let end = lifetime.map { ContinuousClock.now + $0 }
     let mustExpire = state.withLock { state in
-      for key in state.fetches.removeValue(forKey: fetch) ?? [] {
-        if state.entries.count >= Self.mostEntries { state.entries = [:] }
-        state.entries[key] = Entry(item: found[key], details: details, end: end)
+      let current = state.fetches.removeValue(forKey: fetch) ?? []
+      for key in keys {
+        if current.contains(key) {
+          if state.entries.count >= Self.mostEntries { state.entries = [:] }
+          state.entries[key] = Entry(item: found[key], details: details, end: end)
+          for other in Array(state.fetches.keys) { state.fetches[other]?.remove(key) }
+        } else if let entry = state.entries[key], entry.item != found[key] {
+          // It isn't known which of them is newer.
+          state.forget(key)
+        }
       }
       return end != nil && !exchange(&state.isExpiring, with: true)
     }
