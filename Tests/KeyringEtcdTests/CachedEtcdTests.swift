@@ -90,6 +90,8 @@ import Testing
     try await storage.setPassword("first", for: key)
     let events = EventLog()
     let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    // From now on, reported items are kept.
+    #expect(storage.reportedItem(for: key, details: .secret) == nil)
     try await storage.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(storage.reportedItem(for: key, details: .secret)?.secret == Secret("second"))
@@ -108,6 +110,8 @@ import Testing
         FleetItem(ItemRecord(saving: item, over: nil), Secret("\(revision)"), writeID: []))
     }
     let place = EtcdKey("place")
+    // Nobody reads reported items yet.
+    put(3)
     #expect(reported.value(at: place) == nil)
     put(5)
     // Another watch is late.
@@ -189,7 +193,8 @@ import Testing
     let events = EventLog()
     let subscription = try await storage.observeWithoutBlocking(nil, events.append)
     transport.lastMessage.withLock {
-      $0 = #"{"result":{"header":{"revision":"9"},"canceled":true,"compact_revision":"9"}}"#
+      $0 =
+        #"{"result":{"header":{"revision":"9000000000"},"canceled":true,"compact_revision":"9"}}"#
     }
     try await other.setPassword("first", for: key)
     events.wait(for: .interrupted)

@@ -45,6 +45,19 @@ import Testing
     try await cluster.call("/v3/kv/txn", Transaction(success: [.delete(key)]))
   }
 
+  /// Begins to replace the data key, and doesn't finish.
+  private func addDataKey() async throws {
+    let keys = try #require(storage.fleet.currentKeys)
+    let changes = try await keys.addingDataKey(
+      .keyFile(at: cluster.path("key")), storage.fleet.keyRequest(.opening))
+    for change in changes { try await put(change.key, try #require(change.value)) }
+  }
+
+  /// Returns the encrypted data keys.
+  private func dataKeys() async throws -> [KeyValue] {
+    try await values(namespace.keys).filter { $0.key != namespace.rootKey }
+  }
+
   // MARK: - Namespaces
 
   @Test func `a namespace is made only on request`() async throws {
@@ -118,6 +131,51 @@ import Testing
     try await storage.remove(key)
     try await storage.setPassword("new", for: key)
     #expect(try await laterProcess().password(for: key) == "new")
+  }
+
+  /// The value names the item that is asked for, so only its encryption tells that it belongs elsewhere.
+  @Test func `a value that was encrypted for another place is damaged`() async throws {
+    let keys = try #require(storage.fleet.currentKeys)
+    let place = keys.item(key)
+    let item = FleetItem(
+      ItemRecord(saving: SecureItem(key: key), over: nil), Secret("moved"),
+      writeID: Array(repeating: 0, count: FleetItem.writeIDByteCount))
+    let own = KeyValue(key: place, value: try keys.seal(item, place), revision: 1)
+    #expect(try keys.open(own).secret == Secret("moved"))
+    let moved = KeyValue(key: place, value: try keys.seal(item, keys.item(second)), revision: 1)
+    #expect(throws: FleetItem.Damage.content) { try keys.open(moved) }
+    try await put(place, moved.value)
+    await expect(.damaged) { _ = try await storage.password(for: key) }
+    await expect(.damaged) { _ = try await laterProcess().password(for: key) }
+  }
+
+  /// Each step of the decryption needs exactly the data that says where the encrypted part belongs.
+  @Test func `everything that is encrypted is bound to its place`() async throws {
+    let keys = try #require(storage.fleet.currentKeys)
+    let namespaceID = keys.description.id
+    let request = storage.fleet.keyRequest(.opening)
+    func binding(_ name: String) -> [UInt8] {
+      namespaceID + Array("\(namespace.name)\0\(name)".utf8)
+    }
+
+    let rootValue = try #require(try await values(namespace.rootKey).first)
+    let wrappedRoot = try #require(WrappedKey(rootValue.value.dropFirst()))
+    let wrapping = try await WrappingKey(
+      wrappedRoot.parameters, of: .keyFile(at: cluster.path("key")), for: NamespaceKeys.use,
+      request)
+    _ = try wrapping.unwrap(wrappedRoot.box, authenticating: binding("root"), request)
+
+    let wrappedKey = try #require(try await dataKeys().first)
+    let dataKey = try wrapping.unwrap(
+      wrappedKey.value.dropFirst(), authenticating: binding(keys.primary.id.hexadecimal), request)
+
+    let value = try #require(try await values(keys.item(key)).first)
+    let header: [UInt8] = [NamespaceKeys.version] + keys.primary.id.bigEndianBytes
+    #expect(Array(value.value.prefix(5)) == header)
+    let content = try dataKey.open(
+      value.value[5...], authenticating: header + namespaceID + Array(value.key.path.utf8))
+    let item = try FleetItem(content, revision: value.revision)
+    #expect(item.secret == Secret("first"))
   }
 
   /// Each service of the fleet has the keys, and may write in its own place.
@@ -249,8 +307,42 @@ import Testing
     let foreign = try #require(otherKeys.first(where: { $0.key != otherNamespace.rootKey }))
     let keys = try #require(storage.fleet.currentKeys)
     try await put(namespace.dataKey(keys.primary.id), foreign.value)
-    await #expect(throws: SecureStorageError.self) { try await laterProcess().password(for: key) }
-    #expect(try await laterProcess().diagnose(writing: false).failure != nil)
+    await expect(.damaged) { _ = try await laterProcess().password(for: key) }
+    #expect(try await laterProcess().diagnose(writing: false).failure?.code == .damaged)
+  }
+
+  @Test func `data keys in each other's places are damaged`() async throws {
+    try await addDataKey()
+    let pair = try await dataKeys()
+    try #require(pair.count == 2)
+    try await put(pair[0].key, pair[1].value)
+    try await put(pair[1].key, pair[0].value)
+    await expectDamagedDataKeys()
+  }
+
+  /// A process that took the root key for the data key would encrypt items with it.
+  @Test func `the root key in the place of a data key is damaged`() async throws {
+    let old = try await dataKeys().map(\.key)
+    try await addDataKey()
+    let new = try await dataKeys().map(\.key).first { !old.contains($0) }
+    let rootValue = try #require(try await values(namespace.rootKey).first)
+    let root = try #require(WrappedKey(rootValue.value.dropFirst()))
+    try await put(try #require(new), [NamespaceKeys.version] + root.box)
+    await expectDamagedDataKeys()
+  }
+
+  /// Expects that neither a running process nor a later one accepts the data keys.
+  ///
+  /// There is no item that could be damaged instead.
+  private func expectDamagedDataKeys() async {
+    let absent = ItemKey.password(service: "service", account: "absent")
+    for process in [storage, laterProcess()] {
+      let error = await expect(.damaged, within: .atOnce) {
+        _ = try await process.password(for: absent)
+      }
+      #expect(error?.message.contains("a data key isn't what was stored in its place") == true)
+      await expect(.damaged) { try await process.setPassword("lost", for: absent) }
+    }
   }
 
   @Test func `a data key that was removed isn't accepted again`() async throws {
@@ -269,8 +361,7 @@ import Testing
   }
 
   @Test func `a data key that is missing doesn't make items look absent`() async throws {
-    let dataKey = try #require(
-      try await values(namespace.keys).first(where: { $0.key != namespace.rootKey }))
+    let dataKey = try #require(try await dataKeys().first)
     try await remove(dataKey.key)
     let later = laterProcess()
     let error = await expect(.damaged) { _ = try await later.password(for: key) }
@@ -288,10 +379,8 @@ import Testing
 
   @Test func `items whose data key goes missing during its replacement are damaged`() async throws {
     let keys = try #require(storage.fleet.currentKeys)
-    // The replacement begins, and the items still have the old key.
-    let changes = try await keys.addingDataKey(
-      .keyFile(at: cluster.path("key")), storage.fleet.keyRequest(.opening))
-    for change in changes { try await put(change.key, try #require(change.value)) }
+    // The items still have the old key.
+    try await addDataKey()
     #expect(try await laterProcess().password(for: key) == "first")
     try await remove(namespace.dataKey(keys.primary.id))
     for process in [storage, laterProcess()] {
@@ -469,10 +558,7 @@ import Testing
 
   /// The key of the replacement that wasn't finished may be known to a thief.
   @Test func `a data key is replaced although its replacement wasn't finished`() async throws {
-    let keys = try #require(storage.fleet.currentKeys)
-    let changes = try await keys.addingDataKey(
-      .keyFile(at: cluster.path("key")), storage.fleet.keyRequest(.opening))
-    for change in changes { try await put(change.key, try #require(change.value)) }
+    try await addDataKey()
     let thief = laterProcess()
     try await thief.setPassword("second", for: key)
     let stolen = try #require(thief.fleet.currentKeys)

@@ -72,6 +72,50 @@ import Testing
     #expect(try await other.password(for: key) == nil)
   }
 
+  @Test func `a removal of several items whose reply is lost is counted once`() async throws {
+    for number in 0..<70 {
+      try await other.setPassword("value", for: .password(service: "several", account: "\(number)"))
+    }
+    // Each transaction has 64 items. The copy of the first one gets its reply.
+    transport.fail(.replyLost, .late {}, .replyLost)
+    let writes = transport.writeCount
+    #expect(try await storage.removeItems(matching: .service("several")) == 70)
+    #expect(transport.writeCount == writes + 2)
+    #expect(try await other.items(matching: .service("several")).isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `an update brings no item back that was removed meanwhile`(hasSecret: Bool) async throws {
+    try await storage.setPassword("first", for: key)
+    transport.fail(.late { [other, key] in _ = try? await other.remove(key) })
+    let item = SecureItem(key: key, secret: hasSecret ? Secret("new") : nil, label: "new")
+    await expect(.itemNotFound) { try await storage.save(item, mode: .update) }
+    #expect(try await other.password(for: key) == nil)
+  }
+
+  @Test(arguments: [SaveMode.update, .addOrReplace])
+  func `a new label brings no secret back that was replaced meanwhile`(mode: SaveMode) async throws
+  {
+    try await storage.setPassword("first", for: key)
+    transport.fail(.late { [other, key] in try? await other.setPassword("second", for: key) })
+    try await storage.save(SecureItem(key: key, label: "new"), mode: mode)
+    let item = try await other.item(for: key)
+    #expect(item?.label == "new")
+    #expect(item?.secret == Secret("second"))
+  }
+
+  @Test func `a new secret brings no label back that was replaced meanwhile`() async throws {
+    try await storage.setPassword("first", for: key)
+    transport.fail(
+      .late { [other, key] in
+        try? await other.save(SecureItem(key: key, label: "new"), mode: .update)
+      })
+    try await storage.setPassword("second", for: key)
+    let item = try await other.item(for: key)
+    #expect(item?.label == "new")
+    #expect(item?.secret == Secret("second"))
+  }
+
   @Test func `a creation of a namespace whose reply is lost succeeds once`() async throws {
     let new = cluster.storage("test-\(UUID().uuidString)")
     transport.fail(.replyLost)

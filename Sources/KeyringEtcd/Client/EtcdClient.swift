@@ -188,12 +188,15 @@ final class EtcdClient: Sendable {
   ///
   /// - Parameters:
   ///   - ranges: The ranges, with the first revision whose changes are reported.
+  ///   - conditions: A closure that returns the conditions without which the watch ends.
   ///   - moment: The moment at which the watch ends, in microseconds of the monotonic clock.
   ///   - renewal: An event that ends the watch before.
   ///   - onReply: A closure that gets a range and a message, and returns `false` to end the watch.
-  /// - Returns: `true` if the watch ended at the moment or with the event, or `false` if it was lost.
+  /// - Returns: `true` if the watch ended at the moment, with the event or by a condition, or `false` if it was lost.
   func watch(
-    _ ranges: [EtcdRange: Int64], until moment: Int64, or renewal: SharedOutcome<Void>,
+    _ ranges: [EtcdRange: Int64],
+    while conditions: @escaping @Sendable () -> [Transaction.Comparison],
+    until moment: Int64, or renewal: SharedOutcome<Void>,
     _ onReply: @escaping @Sendable (EtcdRange, WatchReply) async -> Bool
   ) async -> Bool {
     let index = current.withLock { $0 }
@@ -220,7 +223,8 @@ final class EtcdClient: Sendable {
         }
       }
       group.addTask {
-        await self.probe(Array(ranges.keys), at: endpoint, token, until: moment, or: renewal)
+        await self.probe(
+          Array(ranges.keys), at: endpoint, token, while: conditions, until: moment, or: renewal)
       }
       let isOver = await group.next() ?? false
       group.cancelAll()
@@ -236,10 +240,11 @@ final class EtcdClient: Sendable {
   /// user lost the right to it. To answer, the node must reach the others: one whose disk hangs would still answer
   /// what it knows (etcd issue 13527).
   ///
-  /// - Returns: `true` at the moment, after the event, or if the watch needs a new token, or `false` if the
-  ///   node doesn't answer or if the user may no longer read the ranges.
+  /// - Returns: `true` at the moment, after the event, if a condition isn't met, or if the watch needs a new
+  ///   token, or `false` if the node doesn't answer or if the user may no longer read the ranges.
   private func probe(
-    _ ranges: [EtcdRange], at endpoint: EtcdEndpoint, _ token: String?, until moment: Int64,
+    _ ranges: [EtcdRange], at endpoint: EtcdEndpoint, _ token: String?,
+    while conditions: () -> [Transaction.Comparison], until moment: Int64,
     or renewal: SharedOutcome<Void>
   ) async -> Bool {
     let requests = ranges.prefix(Transaction.rangeLimit).map {
@@ -247,7 +252,6 @@ final class EtcdClient: Sendable {
       request.countsOnly = true
       return Transaction.Operation.range(request)
     }
-    let body = Self.encode(Transaction(success: requests))
     while true {
       let pause = min(moment, .now(plus: .seconds(5)))
       switch await renewal.wait(until: pause) {
@@ -256,8 +260,10 @@ final class EtcdClient: Sendable {
       case .timedOut: if pause == moment { return true }
       }
       do throws(EtcdFailure) {
-        _ = try await transport.send(
-          "/v3/kv/txn", body, to: endpoint, token: token, until: .now(plus: .seconds(2)))
+        let reply = try await transport.send(
+          "/v3/kv/txn", Self.encode(Transaction(compare: conditions(), success: requests)),
+          to: endpoint, token: token, until: .now(plus: .seconds(2)))
+        if !(try Self.decode(reply.body) as TransactionReply).hasSucceeded { return true }
       } catch {
         // With a new token, the watch goes on if the user may still read the ranges.
         guard error.refusal?.isAboutToken == true else { return false }

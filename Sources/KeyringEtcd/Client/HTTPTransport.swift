@@ -132,9 +132,9 @@ final class HTTPTransport: EtcdTransport {
   }
 
   private func failure(_ error: any Error, wasSent: Bool) -> EtcdFailure {
+    if let failure = error as? EtcdFailure { return failure }
     let cause: EtcdFailure.Cause =
       switch error {
-      case let failure as EtcdFailure: failure.cause
       case let error as HTTPClientError where error == .cancelled: .canceled
       case let error as HTTPClientError where error.isTimeout: .timedOut
       // A load balancer whose node is down closes the connection.
@@ -142,9 +142,6 @@ final class HTTPTransport: EtcdTransport {
       case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: .untrusted("\(error)")
       default: wasSent ? .lost("\(error)") : .unreachable("\(error)")
       }
-    if case .refused(let refusal) = cause {
-      return EtcdFailure(cause: cause, hasDoubt: refusal.isTransient)
-    }
     return EtcdFailure(cause: cause, hasDoubt: wasSent)
   }
 }
@@ -254,13 +251,20 @@ private final class Exchange: HTTPClientResponseDelegate {
     let (status, bytes) = state.withLock { ($0.status, $0.bytes) }
     if status == .ok { return bytes }
     if let error = try? JSONDecoder().decode(GatewayError.self, from: Data(bytes)) {
-      throw EtcdFailure(cause: .refused(error))
+      throw EtcdFailure(cause: .refused(error), hasDoubt: error.isTransient)
     }
     let text = "\(status?.code ?? 0) \(String(decoding: bytes.prefix(200), as: UTF8.self))"
+    switch status {
     // A proxy may allow less than the node behind it.
-    if status == .payloadTooLarge { throw EtcdFailure(cause: .refused(.tooLarge)) }
-    let isFromProxy = [.badGateway, .serviceUnavailable, .gatewayTimeout].contains(status)
-    throw EtcdFailure(cause: isFromProxy ? .lost(text) : .malformed(text))
+    case .payloadTooLarge: throw EtcdFailure(cause: .refused(.tooLarge))
+    case .badGateway, .serviceUnavailable, .gatewayTimeout:
+      throw EtcdFailure(cause: .lost(text), hasDoubt: true)
+    default:
+      // A node or a proxy that refuses a request (4xx) doesn't process it.
+      let wasRefused =
+        status.map { (400..<500).contains($0.code) && $0 != .requestTimeout } ?? false
+      throw EtcdFailure(cause: .malformed(text), hasDoubt: !wasRefused)
+    }
   }
 
   /// Waits until the lines that came before the end of the request are done.

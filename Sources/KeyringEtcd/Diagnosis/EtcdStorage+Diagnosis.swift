@@ -103,7 +103,7 @@ extension EtcdNamespace {
         } else if let alarm = status.alarms.first {
           "It has the alarm \(alarm)."
         } else if status.lacksFixes {
-          "Update it: versions before 3.4.25 can lose changes that a client watches."
+          "Update it: this version can lose changes, or let users read more than their roles allow."
         } else {
           nil as String?
         }
@@ -157,10 +157,14 @@ extension EtcdNamespace {
 }
 
 extension StatusReply {
-  /// Indicates whether the version is older than 3.4.25.
+  /// Indicates whether the version lacks fixes of the permissions in transactions (CVE-2026-44283) or of watches
+  /// (etcd issue 17529).
   fileprivate var lacksFixes: Bool {
     let parts = version.split(separator: ".").map { Int($0.prefix { $0.isNumber }) ?? 0 }
-    return parts.lexicographicallyPrecedes([3, 4, 25])
+    let fixed = [[3, 4, 44], [3, 5, 30], [3, 6, 11]]
+    // A series without fixes is as old as the one before the first.
+    let release = fixed.first { parts.starts(with: $0.dropLast()) } ?? fixed[0]
+    return parts.lexicographicallyPrecedes(release)
   }
 }
 #endif

@@ -36,6 +36,8 @@ extension EtcdStorage: ItemReportingStorage {
       let (value, decrypted) = fleet.reportedValue(at: keys.item(key)),
       let item = decrypted ?? (try? keys.open(value))
     else { return nil }
+    // From now on, the watch keeps this item decrypted.
+    if decrypted == nil { fleet.known[key] = .init(record: item.record, revision: item.revision) }
     return item.record.item(details, secret: item.secret)
   }
 

@@ -11,7 +11,9 @@ public import KeyringStorage
 ///
 /// ```swift
 /// let storage = EtcdStorage(
-///   endpoints: ["https://etcd-1.example.org:2379", "https://etcd-2.example.org:2379"],
+///   endpoints: [
+///     "https://etcd-1.example.org:2379", "https://etcd-2.example.org:2379", "https://etcd-3.example.org:2379",
+///   ],
 ///   namespace: "example", key: .systemdCredential("fleet-key"),
 ///   tls: EtcdTLS(authorities: "/etc/example/authorities.pem"))
 /// ```

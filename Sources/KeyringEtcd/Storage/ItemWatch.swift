@@ -34,11 +34,13 @@ final class ItemWatch: Sendable {
     /// An event that makes the watch list all items again.
     var renewal = SharedOutcome<Void>()
     /// The moment until which the keys aren't read for an item that can't be decrypted, in microseconds of the
-    /// monotonic clock.
+    /// monotonic clock, or `.max` while they're read.
     var nextReadOfKeys: Int64 = 0
     /// The moment at which all items are listed again, in microseconds of the monotonic clock.
     var nextList: Int64 = 0
     var task: Task<Void, Never>?
+    /// The end of the task.
+    var ended: SharedOutcome<Void>?
 
     var isRunning: Bool { task.map { !$0.isCancelled } ?? false }
 
@@ -95,19 +97,25 @@ final class ItemWatch: Sendable {
 
   private func start(_ session: Session) async throws(SecureStorageError) {
     // What an earlier watch still reports must not follow the list.
-    await state.withLock(\.task)?.value
+    if let outcome = await state.withLock(\.ended)?.wait(until: session.end), outcome != .ended {
+      throw session.fleet.error(outcome == .canceled ? .canceled : .timedOut)
+    }
     try await list(session.readableParts(of: range), session)
     // An observer of the watch before it may still be there.
     report(isConnected: true)
-    let client = session.client
+    let (client, ended) = (session.client, SharedOutcome<Void>())
     // The first observer's task-local values don't belong to the others. No thread of the app's has to be free.
     let task = Task.detached(executorPreference: HTTPTransport.streamingThread) {
       [weak self, weak fleet = session.fleet] in
-      defer { self?.forgetItems() }
+      defer {
+        self?.forgetItems()
+        ended.settle(())
+      }
       var pause = Self.shortestPause
       while !Task.isCancelled, let (parts, end, renewal) = self?.begin() {
         let isRenewal = await client.watch(
-          parts, until: end, or: renewal
+          parts, while: { [weak fleet] in fleet?.currentKeys?.conditions ?? [] }, until: end,
+          or: renewal
         ) { [weak self, weak fleet] part, reply in
           guard let self, let fleet else { return false }
           return await self.take(reply, of: part, fleet)
@@ -116,25 +124,27 @@ final class ItemWatch: Sendable {
         fleet?.reported.withLock { $0.forget() }
         if Task.isCancelled { return }
         if self?.isConnected == true { pause = Self.shortestPause }
-        var (isLost, longestPause) = (!isRenewal, Self.longestPause)
+        var isLost = !isRenewal
+        var error: SecureStorageError?
         repeat {
           if isLost {
             self?.report(isConnected: false)
+            // A node takes long to check a password.
+            let isRefused = error?.isRefusedPassword == true
+            pause = min(pause, isRefused ? Self.longestPauseOfRefused : Self.longestPause)
             // Machines that have lost a node at the same moment don't come back at the same moment.
             let moment = ThreadExecutor.now + .random(in: pause / 2...pause)
             _ = await Waiter.wait(until: moment) { _ in }
-            pause = min(2 * pause, longestPause)
+            pause *= 2
           }
           // The storage isn't held during the pause.
           guard !Task.isCancelled, let self, let fleet else { return }
-          let error = await self.synchronize(fleet)
+          error = await self.synchronize(fleet)
           isLost = error != nil
-          // A node takes long to check a password.
-          if error?.isRefusedPassword == true { longestPause = Self.longestPauseOfRefused }
         } while isLost
       }
     }
-    state.withLock { $0.task = task }
+    state.withLock { ($0.task, $0.ended) = (task, ended) }
   }
 
   /// Returns what to watch, with the first revision of each part, and when to stop.
@@ -216,7 +226,12 @@ final class ItemWatch: Sendable {
         remove(event.value.key)
       } else if let item = await item(event.value, fleet) {
         let isUsed = fleet.known[item.record.key] != nil
-        fleet.reported.withLock { $0.put(event.value, isUsed ? item : nil) }
+        // An older data key may have been removed by now, so a value that needs it is read from the cluster.
+        if fleet.currentKeys?.isCurrent(event.value) == true {
+          fleet.reported.withLock { $0.put(event.value, isUsed ? item : nil) }
+        } else {
+          fleet.see(event.value.revision)
+        }
         put(Seen(item), event.value.key)
       } else {
         fleet.see(event.value.revision)
@@ -233,19 +248,41 @@ final class ItemWatch: Sendable {
   /// Decrypts an item, or returns `nil` if it can't be decrypted.
   private func item(_ value: KeyValue, _ fleet: EtcdNamespace) async -> FleetItem? {
     if let item = try? fleet.currentKeys?.open(value) { return item }
-    // The keys are read from the cluster, and the source may take long to answer.
-    guard state.withLock({ $0.nextReadOfKeys <= ThreadExecutor.now }) else { return nil }
-    let item = try? await fleet.perform(.observe) { (session) throws(SecureStorageError) in
-      try session.open(value, try await session.readKeys())
+    await readKeys(fleet)
+    if let item = try? fleet.currentKeys?.open(value) { return item }
+    // If the keys aren't those of the cluster, the next question to the node ends the watch.
+    state.withLock { state in
+      state.nextReadOfKeys = max(state.nextReadOfKeys, .now(plus: Self.timeBetweenReadsOfKeys))
     }
-    if item == nil {
-      state.withLock { $0.nextReadOfKeys = .now(plus: Self.timeBetweenReadsOfKeys) }
+    return nil
+  }
+
+  /// Reads the keys from the cluster, and waits for them for a moment.
+  ///
+  /// Their source may take long to answer. The events of other items don't wait for it.
+  private func readKeys(_ fleet: EtcdNamespace) async {
+    let isDue = state.withLock { state in
+      guard state.nextReadOfKeys <= ThreadExecutor.now else { return false }
+      state.nextReadOfKeys = .max
+      return true
     }
-    return item
+    guard isDue else { return }
+    let outcome = SharedOutcome<Void>()
+    Task(executorPreference: HTTPTransport.streamingThread) { [weak self] in
+      _ = try? await fleet.perform(.observe) { (session) throws(SecureStorageError) in
+        try await session.readKeys()
+      }
+      self?.state.withLock { $0.nextReadOfKeys = 0 }
+      outcome.settle(())
+    }
+    _ = await outcome.wait(until: .now(plus: Self.patienceWithSource))
   }
 
   /// The time after an item that can't be decrypted in which others don't make the watch read the keys again.
   private static let timeBetweenReadsOfKeys = Duration.seconds(5)
+
+  /// The time for which events wait for the source of the keys.
+  private static let patienceWithSource = Duration.seconds(2)
 
   private func put(_ item: Seen, _ place: EtcdKey) {
     let old = state.withLock { $0.items.updateValue(item, forKey: place) }
@@ -367,17 +404,17 @@ final class ItemWatch: Sendable {
       }
     }
     report(all)
-    let hasOtherParts = state.withLock { state in
+    let hasOthers = state.withLock { state in
       let old = state.parts
       state.parts = Dictionary(parts.map { ($0, revision) }) { $1 }
       // A role that was granted since the list began needs another one.
       let isComplete = state.unfollowed.allSatisfy(state.follows)
       state.unfollowed = []
       state.nextList = isComplete ? .now(plus: .seconds(Int64.random(in: Self.listInterval))) : 0
-      return !old.isEmpty && Set(old.keys) != Set(parts)
+      return !isComplete || !old.isEmpty && Set(old.keys) != Set(parts)
     }
-    // The items of new parts may have changed since they were read.
-    if hasOtherParts { observers.report(.mayHaveChanged(nil)) }
+    // The items of new parts, and those that aren't followed, may have changed since they were read.
+    if hasOthers { observers.report(.mayHaveChanged(nil)) }
   }
 
   /// Reports items in the order of their changes.

@@ -3,7 +3,7 @@
 #if Etcd
 /// The items that events of watches have brought, still encrypted.
 ///
-/// The last one is also kept decrypted until it's read, if this process uses it and reads reported items.
+/// The last one is also kept decrypted until it's read, if this process uses it.
 ///
 /// Several watches may report the same item, one of them later than the other. This process may also have read
 /// or written the item since. An item that may be older than what this process has seen isn't returned.
@@ -24,19 +24,20 @@ struct ReportedItems: Sendable {
     seen = max(seen, revision)
   }
 
-  /// Takes over the value of an event, unless it's too large to be kept.
+  /// Takes over the value of an event, unless it's too large to be kept or nobody reads reported items.
   ///
   /// - Parameters:
   ///   - value: The value.
   ///   - item: The item in it, or `nil` if this process doesn't use the item.
   mutating func put(_ value: KeyValue, _ item: FleetItem?) {
+    guard isRead else { return see(value.revision) }
     if let known = values[value.key], known.revision >= value.revision { return }
     if value.value.count > Self.largestValue || values.count >= Self.mostValues {
       forget()
       return see(value.revision)
     }
     values[value.key] = value
-    last = isRead ? item.map { (value.key, $0) } : nil
+    last = item.map { (value.key, $0) }
   }
 
   /// Forgets all values, because events may be missing.

@@ -291,6 +291,23 @@ import Testing
     try await expectFinding("etcd's JSON gateway", in: storage)
   }
 
+  @Test func `a node that refuses a write has not made it`() async throws {
+    let cluster = try Cluster(count: 1)
+    let tls = EtcdTLS(
+      authorities: cluster.path("authority.pem"), certificate: cluster.path("named.pem"),
+      privateKey: cluster.path("named.key"))
+    let storage = cluster.storage(tls: tls)
+    try await storage.initialize()
+    try await storage.setPassword("first", for: key)
+    // From now on, the gateway refuses the name in the certificate.
+    try await cluster.enableUsers()
+    let error = await expect(.noProvider, within: .atOnce) {
+      try await storage.setPassword("second", for: key)
+    }
+    #expect(error?.message == "The reply isn't from etcd's JSON gateway.")
+    #expect(try await cluster.storage().password(for: key) == "first")
+  }
+
   @Test func `a request is larger than a node allows`() async throws {
     let cluster = try Cluster(environments: [0: ["ETCD_MAX_REQUEST_BYTES": "10000"]])
     try await cluster.enableUsers()

@@ -16,6 +16,8 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) struct NodeFaultTests {
   enum NodeFault: CaseIterable {
     case leaderKilled, leaderFrozen, leaderCutOff, followerKilled, followerFrozen, followerCutOff
+
+    var isOfLeader: Bool { [.leaderKilled, .leaderFrozen, .leaderCutOff].contains(self) }
   }
 
   private let cluster: Cluster
@@ -34,23 +36,33 @@ import Testing
 
   @Test(arguments: NodeFault.allCases)
   func `one node of three may fail`(fault: NodeFault) async throws {
+    // Each node has a watch, so the one that fails has one.
+    let logs = cluster.nodes.map { _ in EventLog() }
+    var subscriptions: [StorageSubscription] = []
+    for (node, log) in zip(cluster.nodes, logs) {
+      subscriptions.append(try await cluster.observe(like: storage, at: node, log))
+    }
+    try await storage.setPassword("watched", for: key)
+    for log in logs { log.wait(for: .changed(.replaced(key))) }
     let leader = try await cluster.leader()
-    let follower = try #require(cluster.nodes.first { $0 !== leader })
+    let index = try #require(
+      cluster.nodes.firstIndex { ($0 === leader) == fault.isOfLeader })
+    let node = cluster.nodes[index]
     switch fault {
-    case .leaderKilled: leader.kill()
-    case .leaderFrozen: leader.suspend()
-    case .leaderCutOff: try leader.isolate()
-    case .followerKilled: follower.kill()
-    case .followerFrozen: follower.suspend()
-    case .followerCutOff: try follower.isolate()
+    case .leaderKilled, .followerKilled: node.kill()
+    case .leaderFrozen, .followerFrozen: node.suspend()
+    case .leaderCutOff, .followerCutOff: try node.isolate()
     }
     // One node may have a second for its answer, and the election may take two more.
     try await expecting(within: .seconds(3)) {
       try await storage.save(SecureItem(key: key, secret: Secret("second")), mode: .update)
       #expect(try await storage.password(for: key) == "second")
     }
-    // The watch notices after seven seconds that its node is lost.
-    await expecting(within: .seconds(10)) { events.wait(for: .changed(.replaced(key))) }
+    await expecting(within: .seconds(10)) {
+      // The watch notices after seven seconds that its node is lost.
+      await expecting(within: .seconds(7)) { logs[index].wait(for: .interrupted) }
+      for log in logs { log.wait(for: .changed(.replaced(key))) }
+    }
     switch fault {
     case .leaderKilled, .followerKilled:
       try await expectFinding("It can't be reached.", in: storage)
@@ -62,21 +74,19 @@ import Testing
     }
     if fault == .leaderCutOff {
       // Without the others, the node finds out that it doesn't lead them any more.
-      while try await cluster.isLeader(leader) {}
+      while try await cluster.isLeader(node) {}
     }
 
     // The node comes back, and nothing was lost.
     switch fault {
-    case .leaderKilled: try Cluster.start([leader])
-    case .leaderFrozen: leader.suspend(false)
-    case .leaderCutOff: try leader.isolate(false)
-    case .followerKilled: try Cluster.start([follower])
-    case .followerFrozen: follower.suspend(false)
-    case .followerCutOff: try follower.isolate(false)
+    case .leaderKilled, .followerKilled: try Cluster.start([node])
+    case .leaderFrozen, .followerFrozen: node.suspend(false)
+    case .leaderCutOff, .followerCutOff: try node.isolate(false)
     }
     try await storage.setPassword("third", for: key)
-    events.wait(for: .changed(.replaced(key)))
+    for log in logs { log.wait(for: .changed(.replaced(key))) }
     #expect(try await storage.password(for: key) == "third")
+    for subscription in subscriptions { subscription.cancel() }
   }
 
   @Test func `without most of the nodes there is an error, and then the value again`() async throws

@@ -100,6 +100,49 @@ import Testing
     subscription.cancel()
   }
 
+  enum UserChange: CaseIterable {
+    case removal, newPassword
+  }
+
+  @Test(arguments: UserChange.allCases)
+  func `a running program whose user is removed or changed is refused`(change: UserChange)
+    async throws
+  {
+    let cached = storage.cached()
+    #expect(try await cached.password(for: key) == "first")
+    let events = EventLog()
+    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    switch change {
+    case .removal: try await cluster.remove(user)
+    case .newPassword: try await cluster.changePassword(of: user, to: Secret("another password"))
+    }
+    await expecting(within: .seconds(7)) {
+      let error = await expect(.accessDenied, within: .atOnce) {
+        _ = try await storage.password(for: key)
+      }
+      #expect(error?.message == "The cluster refuses the password of the user.")
+      events.wait(for: .interrupted)
+    }
+    await expect(.accessDenied, within: .atOnce) { _ = try await cached.password(for: key) }
+    await expect(.accessDenied, within: .atOnce) {
+      try await storage.setPassword("lost", for: key)
+    }
+    try await expectFinding("refuses the password", in: storage)
+    #expect(try await operators.password(for: key) == "first")
+    // The program goes on when the user is as before.
+    switch change {
+    case .removal:
+      try await cluster.add(user)
+      try await cluster.call("/v3/auth/user/grant", ["user": user.name, "role": mail])
+    case .newPassword: try await cluster.changePassword(of: user, to: user.password)
+    }
+    events.wait(for: .resumed)
+    try await operators.setPassword("second", for: key)
+    events.wait(for: .changed(.replaced(key)))
+    #expect(try await cached.password(for: key) == "second")
+    subscription.cancel()
+  }
+
   @Test func `a user who loses one of several roles keeps the items of the others`() async throws {
     try await cluster.grant(web, operators.permissions(for: foreign), to: user)
     let events = EventLog()

@@ -223,6 +223,27 @@ final class Cluster: Sendable {
         .keyFile(at: path("key")), transport: transport))
   }
 
+  /// Observes the items of a storage from another process, whose watch is at a certain node.
+  ///
+  /// - Parameters:
+  ///   - other: The storage.
+  ///   - node: The node.
+  ///   - events: The log of the events.
+  /// - Returns: The subscription.
+  /// - Throws: An error if the items can't be observed.
+  func observe(
+    like other: EtcdStorage, at node: Node, _ events: EventLog
+  ) async throws -> StorageSubscription {
+    let transport = FaultyTransport(try transport())
+    // A program that can't reach a node asks the next one.
+    transport.onlyNode.withLock { $0 = node.endpoint }
+    let subscription = try await storage(like: other, transport)
+      .observeWithoutBlocking(nil, events.append)
+    try #require(waitUntil { transport.openWatchCount > 0 })
+    transport.onlyNode.withLock { $0 = nil }
+    return subscription
+  }
+
   /// Returns a transport to the nodes.
   func transport() throws -> any EtcdTransport { HTTPTransport(try tls.configuration()) }
 
@@ -369,6 +390,15 @@ final class Cluster: Sendable {
             end: range.end)))
     }
     try await call("/v3/auth/user/grant", ["user": user.name, "role": role])
+  }
+
+  func remove(_ user: EtcdUser) async throws {
+    try await call("/v3/auth/user/delete", ["name": user.name])
+  }
+
+  func changePassword(of user: EtcdUser, to password: Secret) async throws {
+    try await call(
+      "/v3/auth/user/changepw", ["name": user.name, "password": password.text ?? ""])
   }
 
   func revoke(_ role: String, from user: EtcdUser) async throws {

@@ -43,6 +43,8 @@ final class FaultyTransport: EtcdTransport {
 
   /// Indicates whether no node can be reached.
   let isCut = Atomic(false)
+  /// The address of the only node that can be reached, or `nil` if all of them can be.
+  let onlyNode = Mutex<String?>(nil)
   /// The different transactions that store something.
   private let writes = Mutex<Set<[UInt8]>>([])
   private let openWatches = Atomic(0)
@@ -133,7 +135,7 @@ final class FaultyTransport: EtcdTransport {
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64
   ) async throws(EtcdFailure) -> EtcdReply {
     counts.withLock { $0[path, default: 0] += 1 }
-    try checkWay()
+    try checkWay(to: endpoint)
     let changes = changes.withLock { $0 }
     let body = try altered(body, changes.request)
     guard String(decoding: body, as: UTF8.self).contains("request_put") else {
@@ -178,8 +180,9 @@ final class FaultyTransport: EtcdTransport {
     return reply
   }
 
-  private func checkWay() throws(EtcdFailure) {
-    if isCut.load(ordering: .relaxed) {
+  private func checkWay(to endpoint: EtcdEndpoint) throws(EtcdFailure) {
+    let isHidden = onlyNode.withLock { $0 != nil && $0 != endpoint.description }
+    if isHidden || isCut.load(ordering: .relaxed) {
       throw EtcdFailure(cause: .unreachable("a test"))
     }
   }
@@ -192,7 +195,7 @@ final class FaultyTransport: EtcdTransport {
     if let index = words.firstIndex(of: "key"), index + 2 < words.count {
       watched.withLock { _ = $0.insert(words[index + 2]) }
     }
-    try checkWay()
+    try checkWay(to: endpoint)
     openWatches.add(1, ordering: .relaxed)
     defer { openWatches.subtract(1, ordering: .relaxed) }
     let onLine: @Sendable ([UInt8]) async -> Bool = { line in

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Etcd && os(Linux)
+import Keyring
+import KeyringStorage
+import Synchronization
+import TestPrograms
+import Testing
+
+@testable import KeyringEtcd
+
+/// Changes of a namespace's keys while a program watches its items.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct KeyChangeTests {
+  /// A source of a key, which a test can make wait.
+  private final class Vault: Sendable {
+    private let gate = Mutex<SharedOutcome<Void>?>(nil)
+
+    var source: KeySource {
+      KeySource(named: "vault") { _ async throws(SecureStorageError) in
+        let gate = self.gate.withLock { $0 }
+        // This source doesn't notice that its caller is cancelled.
+        _ = await Task.detached { await gate?.wait(until: nil) }.value
+        return Secret(bytes: [UInt8](repeating: 7, count: 32))
+      }
+    }
+
+    func close() { gate.withLock { $0 = SharedOutcome() } }
+    func open() {
+      gate.withLock { gate in
+        gate?.settle(())
+        gate = nil
+      }
+    }
+  }
+
+  private let cluster: Cluster
+  private let vault = Vault()
+  /// The storage of the operator, whose source never waits.
+  private let other: EtcdStorage
+  private let key = ItemKey.password(service: "service", account: "account")
+
+  init() async throws {
+    cluster = try Cluster.shared.get()
+    other = cluster.storage("test-\(UInt64.random(in: .min ... .max))", key: Vault().source)
+    try await other.initialize()
+  }
+
+  private func storage(timeout: Duration = .seconds(20)) -> EtcdStorage {
+    cluster.storage(other.fleet.settings.namespace, key: vault.source, timeout: timeout)
+  }
+
+  @Test func `a source that doesn't answer interrupts the watch`() async throws {
+    try await other.setPassword("first", for: key)
+    let cached = storage().cached()
+    #expect(try await cached.password(for: key) == "first")
+    let events = EventLog()
+    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    vault.close()
+    try await other.rewrapKeys(with: Vault().source)
+    try await other.rotateDataKey()
+    try await other.setPassword("second", for: key)
+    events.wait(for: .interrupted)
+    vault.open()
+    events.wait(for: .resumed)
+    #expect(try await cached.password(for: key) == "second")
+    subscription.cancel()
+  }
+
+  @Test func `a new observation doesn't wait for a source without a limit`() async throws {
+    let storage = storage(timeout: .seconds(1))
+    let events = EventLog()
+    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
+    vault.close()
+    try await other.rewrapKeys(with: Vault().source)
+    try await other.rotateDataKey()
+    events.wait(for: .interrupted)
+    subscription.cancel()
+    await expect(.timedOut, within: .seconds(1)) {
+      _ = try await storage.observeWithoutBlocking(nil) { _ in }
+    }
+    let task = Task { try await storage.observeWithoutBlocking(nil) { _ in } }
+    task.cancel()
+    await expect(.canceled, within: .seconds(1)) { _ = try await task.value }
+    vault.open()
+    #expect(waitUntil { events.count > 0 })
+  }
+
+  @Test func `a program that only watches learns of other keys`() async throws {
+    let storage = storage()
+    let subscription = try await storage.observeWithoutBlocking(nil) { _ in }
+    try await other.rotateDataKey()
+    let keys = try #require(other.fleet.currentKeys)
+    #expect(waitUntil { storage.fleet.currentKeys?.conditions == keys.conditions })
+    subscription.cancel()
+  }
+
+  /// A thief who is the cluster's operator, too, has the old data key.
+  @Test func `a value in an event that needs a removed data key isn't used`() async throws {
+    try await other.setPassword("first", for: key)
+    let storage = storage()
+    let cached = storage.cached()
+    #expect(try await cached.password(for: key) == "first")
+    let events = EventLog()
+    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let old = try #require(other.fleet.currentKeys)
+    for change in try await old.addingDataKey(vault.source, other.fleet.keyRequest(.opening)) {
+      try await put(change.key, try #require(change.value))
+    }
+    try await other.setPassword("second", for: key)
+    events.wait(for: .changed(.replaced(key)))
+    // The process has both keys, and the old one is removed.
+    #expect(try await cached.password(for: key) == "second")
+    let both = try #require(other.fleet.currentKeys)
+    #expect(storage.fleet.currentKeys?.conditions == both.conditions)
+    for change in both.removingOlderDataKeys {
+      if let value = change.value {
+        try await put(change.key, value)
+      } else {
+        try await cluster.call("/v3/kv/txn", Transaction(success: [.delete(change.key)]))
+      }
+    }
+    let place = old.item(key)
+    let forged = FleetItem(
+      ItemRecord(saving: SecureItem(key: key), over: nil), Secret("forged"),
+      writeID: Array(repeating: 0, count: FleetItem.writeIDByteCount))
+    try await put(place, try old.seal(forged, place))
+    events.wait(for: .changed(.replaced(key)))
+    await expect(.damaged) { _ = try await cached.password(for: key) }
+    subscription.cancel()
+  }
+
+  private func put(_ key: EtcdKey, _ value: [UInt8]) async throws {
+    try await cluster.call("/v3/kv/txn", Transaction(success: [.put(key, value, lease: nil)]))
+  }
+}
+#endif
