@@ -13,6 +13,9 @@ import NIOSSL
 struct BareNode: Sendable {
   private let client: HTTPClient
 
+  /// The thread of the connections, one as in the library.
+  private static let thread = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
   init() throws {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.trustRoots = .file(Sample.variable("FLEET_AUTHORITIES"))
@@ -22,8 +25,7 @@ struct BareNode: Sendable {
       try NIOSSLPrivateKey(file: Sample.variable("FLEET_PRIVATE_KEY"), format: .pem))
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
     configuration.httpVersion = .http1Only
-    client = HTTPClient(
-      eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+    client = HTTPClient(eventLoopGroup: Self.thread, configuration: configuration)
   }
 
   /// Sends a request, and returns the bytes of the reply.
