@@ -185,6 +185,37 @@ import Testing
     #expect(try waitUntil { try cached.password(for: passing) == nil })
   }
 
+  /// The read is answered before the removal, and its answer arrives after the watch was renewed.
+  @Test func `a cache keeps no late answer about an item that was removed`() async throws {
+    let cluster = try Cluster.shared.get()
+    let other = try await cluster.newStorage()
+    let transport = FaultyTransport(try cluster.transport())
+    let cached = cluster.storage(like: other, transport).cached()
+    let passing = ItemKey.password(service: "service", account: "passing")
+    #expect(try await cached.password(for: key) == nil)
+    let events = EventLog()
+    let subscription = try await cached.observeWithoutBlocking(nil, events.append)
+    let message = #"{"result":{"header":{"revision":"9000000000"}}}"#
+    transport.lastMessage.withLock { $0 = message }
+    try await other.setPassword("passing", for: passing)
+    var late: Task<String?, any Error>?
+    try await transport.holdingNextReply {
+      late = Task { try await cached.password(for: passing) }
+      #expect(transport.waitForHeldReply())
+      try await other.remove(passing)
+      // The next question whether the node still answers makes the watch ask for another token.
+      transport.alter(replies: { [unowned transport] (_) throws(EtcdFailure) in
+        transport.alter()
+        transport.lastMessage.withLock { $0 = nil }
+        throw EtcdFailure(cause: .refused(GatewayError(code: 16, message: "a test")))
+      })
+      events.wait(for: .mayHaveChanged(passing))
+    }
+    #expect(try await late?.value == "passing")
+    #expect(try await cached.password(for: passing) == nil)
+    subscription.cancel()
+  }
+
   @Test func `a watch that the node ends reads the items again`() async throws {
     let cluster = try Cluster.shared.get()
     let other = try await cluster.newStorage()

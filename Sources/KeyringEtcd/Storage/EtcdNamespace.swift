@@ -35,6 +35,8 @@ final class EtcdNamespace: Sendable {
   ///
   /// A program that uses more items reads each before writing it.
   let known = RecentValues<ItemKey, KnownItem>()
+  /// The keys of the reads that haven't ended, once for each read.
+  private let reading = Mutex<[ItemKey: Int]>([:])
   let reported = Mutex(ReportedItems())
   /// The records of writes whose fate no node has told, with their leases.
   let doubts = Mutex<[EtcdKey: Int64]>([:])
@@ -168,6 +170,29 @@ final class EtcdNamespace: Sendable {
   func keyRequest(_ purpose: KeyRequest.Purpose) -> KeyRequest {
     KeyRequest(
       purpose, for: "namespace \(settings.namespace)", backendName: "\(EtcdStorage.self)")
+  }
+
+  /// The keys of the items that this process has used or is about to.
+  var usedKeys: Set<ItemKey> {
+    // A read that ends in between has made its item known.
+    let current = reading.withLock { Set($0.keys) }
+    return current.union(known.keys)
+  }
+
+  /// Runs a read of items by key.
+  func whileReading<Result>(
+    _ keys: [ItemKey], _ body: () async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    reading.withLock { reading in for key in keys { reading[key, default: 0] += 1 } }
+    defer {
+      reading.withLock { reading in
+        for key in keys {
+          let others = (reading[key] ?? 1) - 1
+          reading[key] = others > 0 ? others : nil
+        }
+      }
+    }
+    return try await body()
   }
 
   // MARK: - Watches

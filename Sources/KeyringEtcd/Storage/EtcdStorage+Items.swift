@@ -12,23 +12,9 @@ extension EtcdStorage {
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     for key in keys { try validate(.key(key), for: .read) }
-    return try await fleet.perform(.read) { (session) throws(SecureStorageError) in
-      try await session.withSnapshot { (snapshot) throws(SecureStorageError) in
-        var items: [ItemKey: SecureItem] = [:]
-        var rest = Array(Set(keys))[...]
-        while !rest.isEmpty {
-          let part = rest.prefix(Transaction.rangeLimit)
-          rest = rest.dropFirst(part.count)
-          let reply = try await snapshot.read { keys in part.map { RangeRequest(keys.item($0)) } }
-          guard let (namespaceKeys, replies) = reply else { return nil }
-          for (key, reply) in zip(part, replies) {
-            guard let value = reply.values.first else { continue }
-            let item = try session.open(value, namespaceKeys)
-            fleet.known[key] = .init(record: item.record, revision: item.revision)
-            items[key] = item.record.item(details, secret: item.secret)
-          }
-        }
-        return items
+    return try await fleet.whileReading(keys) { () throws(SecureStorageError) in
+      try await fleet.perform(.read) { (session) throws(SecureStorageError) in
+        try await session.items(for: keys, details: details)
       }
     }
   }
@@ -201,6 +187,29 @@ extension EtcdStorage {
 }
 
 extension Session {
+  /// Returns the items stored under keys, at one revision.
+  func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    try await withSnapshot { (snapshot) throws(SecureStorageError) in
+      var items: [ItemKey: SecureItem] = [:]
+      var rest = Array(Set(keys))[...]
+      while !rest.isEmpty {
+        let part = rest.prefix(Transaction.rangeLimit)
+        rest = rest.dropFirst(part.count)
+        let reply = try await snapshot.read { keys in part.map { RangeRequest(keys.item($0)) } }
+        guard let (namespaceKeys, replies) = reply else { return nil }
+        for (key, reply) in zip(part, replies) {
+          guard let value = reply.values.first else { continue }
+          let item = try open(value, namespaceKeys)
+          fleet.known[key] = .init(record: item.record, revision: item.revision)
+          items[key] = item.record.item(details, secret: item.secret)
+        }
+      }
+      return items
+    }
+  }
+
   /// Returns the items that match a query, newest first, at one revision.
   func items(matching query: ItemQuery) async throws(SecureStorageError) -> [FleetItem] {
     var found = try await list(readableParts(of: range(of: query))) {

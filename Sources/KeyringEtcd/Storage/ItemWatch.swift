@@ -325,12 +325,12 @@ final class ItemWatch: Sendable {
     return nil
   }
 
-  /// Reports the items that this process has read or written, but that aren't there now.
+  /// Reports the items that this process has read or written, or is reading, but that aren't there now.
   ///
   /// If such an item was created and removed since the last watch, no watch and no list has shown it.
   private func reportUnlisted(_ fleet: EtcdNamespace) {
     guard let keys = fleet.currentKeys else { return }
-    for key in fleet.known.keys {
+    for key in fleet.usedKeys {
       let place = keys.item(key)
       let isUnlisted = state.withLock { state in
         state.items[place] == nil && state.follows(EtcdRange(place))
