@@ -128,9 +128,9 @@ FLEET_CACHED_BOUND = (
     "dictionary 42 to 55 ns.")
 CHANGE_BOUND = (
     "All processes share the two processors of one machine. The table of watchers has the processor time that a "
-    "change costs for each of them, in the nodes and in the process: together 0.35 to 0.5 ms, because the speed of "
-    "the processors changes. On two processors, half of fifty processes take 4 to 6 ms, and the write before them "
-    "2 to 3 ms. In twelve runs on this machine, the median was 7.3 to 13.4 ms.")
+    "change costs for each of them, in the nodes and in the process: together 0.35 to 0.75 ms, because the speed of "
+    "the processors changes. On two processors, half of fifty processes take 4 to 9 ms, and the write before them "
+    "2 to 5 ms. In fourteen runs on this machine, the median was 7.3 to 15.0 ms.")
 
 FLEET_TARGETS = [
     Target("read", "fleet", fleet.STORAGE, 1.20, fleet.BARE, case="read",
