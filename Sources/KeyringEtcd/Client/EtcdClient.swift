@@ -188,14 +188,14 @@ final class EtcdClient: Sendable {
   ///
   /// - Parameters:
   ///   - ranges: The ranges, with the first revision whose changes are reported.
-  ///   - conditions: A closure that returns the conditions without which the watch ends.
+  ///   - conditions: The conditions without which the watch ends.
   ///   - moment: The moment at which the watch ends, in microseconds of the monotonic clock.
   ///   - renewal: An event that ends the watch before.
   ///   - onReply: A closure that gets a range and a message, and returns `false` to end the watch.
   /// - Returns: `true` if the watch ended at the moment, with the event or by a condition, or `false` if it was lost.
   func watch(
     _ ranges: [EtcdRange: Int64],
-    while conditions: @escaping @Sendable () -> [Transaction.Comparison],
+    while conditions: [Transaction.Comparison],
     until moment: Int64, or renewal: SharedOutcome<Void>,
     _ onReply: @escaping @Sendable (EtcdRange, WatchReply) async -> Bool
   ) async -> Bool {
@@ -244,7 +244,7 @@ final class EtcdClient: Sendable {
   ///   token, or `false` if the node doesn't answer or if the user may no longer read the ranges.
   private func probe(
     _ ranges: [EtcdRange], at endpoint: EtcdEndpoint, _ token: String?,
-    while conditions: () -> [Transaction.Comparison], until moment: Int64,
+    while conditions: [Transaction.Comparison], until moment: Int64,
     or renewal: SharedOutcome<Void>
   ) async -> Bool {
     let requests = ranges.prefix(Transaction.rangeLimit).map {
@@ -252,6 +252,7 @@ final class EtcdClient: Sendable {
       request.countsOnly = true
       return Transaction.Operation.range(request)
     }
+    let body = Self.encode(Transaction(compare: conditions, success: requests))
     while true {
       let pause = min(moment, .now(plus: .seconds(5)))
       switch await renewal.wait(until: pause) {
@@ -261,8 +262,7 @@ final class EtcdClient: Sendable {
       }
       do throws(EtcdFailure) {
         let reply = try await transport.send(
-          "/v3/kv/txn", Self.encode(Transaction(compare: conditions(), success: requests)),
-          to: endpoint, token: token, until: .now(plus: .seconds(2)))
+          "/v3/kv/txn", body, to: endpoint, token: token, until: .now(plus: .seconds(2)))
         if !(try Self.decode(reply.body) as TransactionReply).hasSucceeded { return true }
       } catch {
         // With a new token, the watch goes on if the user may still read the ranges.

@@ -260,9 +260,8 @@ private final class Exchange: HTTPClientResponseDelegate {
     case .badGateway, .serviceUnavailable, .gatewayTimeout:
       throw EtcdFailure(cause: .lost(text), hasDoubt: true)
     default:
-      // A node or a proxy that refuses a request (4xx) doesn't process it.
-      let wasRefused =
-        status.map { (400..<500).contains($0.code) && $0 != .requestTimeout } ?? false
+      // A node or a proxy gives these answers instead of processing the request.
+      let wasRefused = [.badRequest, .unauthorized, .notFound, .methodNotAllowed].contains(status)
       throw EtcdFailure(cause: .malformed(text), hasDoubt: !wasRefused)
     }
   }

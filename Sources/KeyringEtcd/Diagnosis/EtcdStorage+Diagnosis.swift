@@ -162,7 +162,7 @@ extension StatusReply {
   fileprivate var lacksFixes: Bool {
     let parts = version.split(separator: ".").map { Int($0.prefix { $0.isNumber }) ?? 0 }
     let fixed = [[3, 4, 44], [3, 5, 30], [3, 6, 11]]
-    // A series without fixes is as old as the one before the first.
+    // Any other series is compared with the first one.
     let release = fixed.first { parts.starts(with: $0.dropLast()) } ?? fixed[0]
     return parts.lexicographicallyPrecedes(release)
   }

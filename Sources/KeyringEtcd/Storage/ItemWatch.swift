@@ -33,8 +33,13 @@ final class ItemWatch: Sendable {
     var unfollowed: Set<EtcdRange> = []
     /// An event that makes the watch list all items again.
     var renewal = SharedOutcome<Void>()
+    /// The conditions that the keys meet with which the items were decrypted.
+    var conditions: [Transaction.Comparison] = []
+    /// The current read of the keys, and the moment until which events wait for it, in microseconds of the
+    /// monotonic clock.
+    var readOfKeys: (outcome: SharedOutcome<Void>, end: Int64)?
     /// The moment until which the keys aren't read for an item that can't be decrypted, in microseconds of the
-    /// monotonic clock, or `.max` while they're read.
+    /// monotonic clock.
     var nextReadOfKeys: Int64 = 0
     /// The moment at which all items are listed again, in microseconds of the monotonic clock.
     var nextList: Int64 = 0
@@ -112,10 +117,11 @@ final class ItemWatch: Sendable {
         ended.settle(())
       }
       var pause = Self.shortestPause
-      while !Task.isCancelled, let (parts, end, renewal) = self?.begin() {
+      while !Task.isCancelled, let conditions = fleet?.currentKeys?.conditions,
+        let (parts, end, renewal) = self?.begin(conditions)
+      {
         let isRenewal = await client.watch(
-          parts, while: { [weak fleet] in fleet?.currentKeys?.conditions ?? [] }, until: end,
-          or: renewal
+          parts, while: conditions, until: end, or: renewal
         ) { [weak self, weak fleet] part, reply in
           guard let self, let fleet else { return false }
           return await self.take(reply, of: part, fleet)
@@ -148,9 +154,11 @@ final class ItemWatch: Sendable {
   }
 
   /// Returns what to watch, with the first revision of each part, and when to stop.
-  private func begin() -> ([EtcdRange: Int64], end: Int64, SharedOutcome<Void>) {
+  private func begin(
+    _ conditions: [Transaction.Comparison]
+  ) -> ([EtcdRange: Int64], end: Int64, SharedOutcome<Void>) {
     state.withLock { state in
-      (state.begun, state.renewal) = ([], SharedOutcome())
+      (state.begun, state.renewal, state.conditions) = ([], SharedOutcome(), conditions)
       return (state.parts.mapValues { $0 + 1 }, state.nextList, state.renewal)
     }
   }
@@ -251,9 +259,7 @@ final class ItemWatch: Sendable {
     await readKeys(fleet)
     if let item = try? fleet.currentKeys?.open(value) { return item }
     // If the keys aren't those of the cluster, the next question to the node ends the watch.
-    state.withLock { state in
-      state.nextReadOfKeys = max(state.nextReadOfKeys, .now(plus: Self.timeBetweenReadsOfKeys))
-    }
+    state.withLock { $0.nextReadOfKeys = .now(plus: Self.timeBetweenReadsOfKeys) }
     return nil
   }
 
@@ -261,27 +267,30 @@ final class ItemWatch: Sendable {
   ///
   /// Their source may take long to answer. The events of other items don't wait for it.
   private func readKeys(_ fleet: EtcdNamespace) async {
-    let isDue = state.withLock { state in
-      guard state.nextReadOfKeys <= ThreadExecutor.now else { return false }
-      state.nextReadOfKeys = .max
-      return true
+    let (read, isNew) = state.withLock { state in
+      if let read = state.readOfKeys { return (Optional(read), false) }
+      guard state.nextReadOfKeys <= ThreadExecutor.now else { return (nil, false) }
+      let read = (outcome: SharedOutcome<Void>(), end: Int64.now(plus: Self.patienceWithSource))
+      state.readOfKeys = read
+      return (read, true)
     }
-    guard isDue else { return }
-    let outcome = SharedOutcome<Void>()
-    Task(executorPreference: HTTPTransport.streamingThread) { [weak self] in
-      _ = try? await fleet.perform(.observe) { (session) throws(SecureStorageError) in
-        try await session.readKeys()
+    guard let read else { return }
+    if isNew {
+      Task(executorPreference: HTTPTransport.streamingThread) { [weak self] in
+        _ = try? await fleet.perform(.observe) { (session) throws(SecureStorageError) in
+          try await session.readKeys()
+        }
+        self?.state.withLock { $0.readOfKeys = nil }
+        read.outcome.settle(())
       }
-      self?.state.withLock { $0.nextReadOfKeys = 0 }
-      outcome.settle(())
     }
-    _ = await outcome.wait(until: .now(plus: Self.patienceWithSource))
+    _ = await read.outcome.wait(until: read.end)
   }
 
   /// The time after an item that can't be decrypted in which others don't make the watch read the keys again.
   private static let timeBetweenReadsOfKeys = Duration.seconds(5)
 
-  /// The time for which events wait for the source of the keys.
+  /// The time for which events wait for the source of the keys, unless it blocks its thread.
   private static let patienceWithSource = Duration.seconds(2)
 
   private func put(_ item: Seen, _ place: EtcdKey) {
@@ -347,13 +356,13 @@ final class ItemWatch: Sendable {
   /// Since then, none of the others can have become older, unless the cluster was restored from a backup.
   ///
   /// - Returns: `true`, or `false` if all items must be listed: one was removed, all of the newest ones were
-  ///   changed, one can't be decrypted, there are several parts or another one, or the cluster has another
-  ///   history.
+  ///   changed, one can't be decrypted, there are several parts or another one, the keys were changed, or the
+  ///   cluster has another history.
   private func catchUp(
     _ parts: [EtcdRange], _ session: Session
   ) async throws(SecureStorageError) -> Bool {
-    let (known, followed, hasUnreadable) = state.withLock {
-      ($0.items, $0.parts, $0.hasUnreadable)
+    let (known, followed, hasUnreadable, conditions) = state.withLock {
+      ($0.items, $0.parts, $0.hasUnreadable, $0.conditions)
     }
     let newest = known.sorted { $0.value.revision > $1.value.revision }.prefix(Self.witnessCount)
     guard parts.count == 1, followed.count == 1, let revision = followed[parts[0]], !hasUnreadable,
@@ -362,7 +371,8 @@ final class ItemWatch: Sendable {
     var request = RangeRequest(parts[0])
     (request.limit, request.leastRevision) = (Session.pageLimit, oldest.value.revision)
     let page = try await session.read { [request] _ in [request] }
-    guard page.revision >= revision, let reply = page.replies.first, !reply.hasMore
+    guard page.keys.conditions == conditions, page.revision >= revision,
+      let reply = page.replies.first, !reply.hasMore
     else { return false }
     let places = Set(reply.values.map(\.key))
     guard places.isSuperset(of: newest.map(\.key)), places.union(known.keys).count == reply.total

@@ -220,6 +220,22 @@ import Testing
     #expect(try await storage.password(for: key) == "new")
   }
 
+  @Test func `reads of different details at the same time are kept`() async throws {
+    let slow = SlowStorage()
+    let storage = slow.cached()
+    try await slow.base.setPassword("s3cret", for: key)
+    #expect(try await storage.password(for: .password(service: "other", account: "none")) == nil)
+    let gate = slow.holdNextRead()
+    async let late = storage.item(for: key, details: .metadata)
+    await gate.waitForCall()
+    #expect(try await storage.password(for: key) == "s3cret")
+    gate.open()
+    #expect(try await late?.key == key)
+    let reads = slow.reads.withLock { $0 }
+    #expect(try await storage.password(for: key) == "s3cret")
+    #expect(slow.reads.withLock { $0 } == reads)
+  }
+
   @Test func `a read after a change in the stream finds the new value`() async throws {
     let storage = base.cached()
     try await storage.setPassword("0", for: key)
@@ -239,7 +255,8 @@ import Testing
 }
 
 /// A storage whose reads take the items that exist when they begin, and may end much later.
-private struct SlowStorage: BlockingStorage, ObservableStorage {
+private final class SlowStorage: BlockingStorage, ObservableStorage {
+  let reads = Mutex(0)
   let base = InMemoryStorage()
   private let reportsChanges: Bool
   private let faulty = FaultyStorage()
@@ -257,6 +274,7 @@ private struct SlowStorage: BlockingStorage, ObservableStorage {
   }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    reads.withLock { $0 += 1 }
     let items = try base.items(matching: query)
     if isHeld.set(false) { _ = try faulty.items(matching: query) }
     return items

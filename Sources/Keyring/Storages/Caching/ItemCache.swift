@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// A fetched item is cached only if nothing may have changed it since the fetch began. Each fetch keeps a
 /// set of its keys until it ends. A key whose item may have changed is removed from that set. If two fetches at
-/// the same time found different items, neither is cached.
+/// the same time found different values of the details that both have, neither is cached.
 final class ItemCache: Sendable {
   private struct Entry: Sendable {
     /// The item, or `nil` if there is none.
@@ -143,14 +143,16 @@ final class ItemCache: Sendable {
     let end = lifetime.map { ContinuousClock.now + $0 }
     let mustExpire = state.withLock { state in
       let current = state.fetches.removeValue(forKey: fetch) ?? []
+      let others = Array(state.fetches.keys)
       for key in keys {
         if current.contains(key) {
           if state.entries.count >= Self.mostEntries { state.entries = [:] }
           state.entries[key] = Entry(item: found[key], details: details, end: end)
-          for other in Array(state.fetches.keys) { state.fetches[other]?.remove(key) }
-        } else if let entry = state.entries[key], entry.item != found[key] {
+          for other in others { state.fetches[other]?.remove(key) }
+        } else if let entry = state.entries[key] {
+          let common = entry.details.intersection(details)
           // It isn't known which of them is newer.
-          state.forget(key)
+          if entry.item?.selecting(common) != found[key]?.selecting(common) { state.forget(key) }
         }
       }
       return end != nil && !exchange(&state.isExpiring, with: true)
