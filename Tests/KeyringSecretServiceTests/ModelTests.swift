@@ -7,7 +7,7 @@ import Testing
 
 /// A comparison of a keyring that is locked and unlocked now and then with a storage in memory.
 @Suite(
-  .inPrivateSession,
+  .inPrivateSession, .tags(.stress),
   .only(on: .gnomeKeyring, "locks and unlocks a collection as only gnome-keyring's own tools can"))
 struct ModelTests {
   @Test func `the keyring agrees with a storage in memory`() throws {

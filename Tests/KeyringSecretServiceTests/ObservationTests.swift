@@ -74,10 +74,10 @@ import Testing
   // The test has no sanitizer, because it mostly waits for another process.
   @Test(.tags(.unsanitized)) func `quick changes end in the last value`() async throws {
     var changes = try await storage.changes(matching: .key(key)).makeAsyncIterator()
-    let worker = try Program.worker("change", service, "1000")
+    let worker = try Program.worker("change", service, "300")
     #expect(await changes.next() == .created(key))
     var last: String?
-    while last != "1000" {
+    while last != "300" {
       #expect(await changes.next() == .replaced(key))
       last = try await storage.password(for: key)
     }

@@ -19,7 +19,7 @@ import Testing
       ].map { (kind, $0) }
     }
 
-  @Test(arguments: shapes.indices)
+  @Test(arguments: shapes.indices.dropLast())
   func `saving one key leaves every other key alone`(index: Int) throws {
     let storage = SecretServiceStorage()
     let service = PrivateSession.newService()
@@ -35,7 +35,7 @@ import Testing
     func secret(_ key: ItemKey) throws -> Secret? {
       try storage.item(for: key, details: .secret)?.secret
     }
-    for other in keys.indices where other != index {
+    for other in keys.indices where other > index {
       // In both orders, the new item must neither take the other's place nor be taken for it.
       for (first, second) in [(keys[index], keys[other]), (keys[other], keys[index])] {
         try save(first, "first")

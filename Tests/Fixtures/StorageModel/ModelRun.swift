@@ -33,7 +33,7 @@ package struct ModelRun {
   ) throws {
     print("The seed of the model test is \(seed).")
     let steps = ProcessInfo.processInfo.environment["KEYRING_TEST_STEPS"].flatMap { Int($0) }
-    for step in 1...(steps ?? 2000) {
+    for step in 1...(steps ?? 1000) {
       let operation = try operations.next(memory.items(matching: ItemQuery(details: .all)))
       let place = "seed \(seed), step \(step): \(operation)"
       try expectAgreement(on: operation, place, storage(&random))
