@@ -108,7 +108,7 @@ import Testing
     let subscription = try await cached.observeWithoutBlocking(nil, events.append)
     let old = try #require(other.fleet.currentKeys)
     for change in try await old.addingDataKey(vault.source, other.fleet.keyRequest(.opening)) {
-      try await put(change.key, try #require(change.value))
+      try await cluster.put(change.key, try #require(change.value))
     }
     try await other.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
@@ -118,16 +118,14 @@ import Testing
     #expect(storage.fleet.currentKeys?.conditions == both.conditions)
     for change in both.removingOlderDataKeys {
       if let value = change.value {
-        try await put(change.key, value)
+        try await cluster.put(change.key, value)
       } else {
-        try await cluster.call("/v3/kv/txn", Transaction(success: [.delete(change.key)]))
+        try await cluster.remove(change.key)
       }
     }
     let place = old.item(key)
-    let forged = FleetItem(
-      ItemRecord(saving: SecureItem(key: key), over: nil), Secret("forged"),
-      writeID: Array(repeating: 0, count: FleetItem.writeIDByteCount))
-    try await put(place, try old.seal(forged, place))
+    let forged = FleetItem.forged(key, "forged")
+    try await cluster.put(place, try old.seal(forged, place))
     events.wait(for: .changed(.replaced(key)))
     await expect(.damaged) { _ = try await cached.password(for: key) }
     subscription.cancel()
@@ -144,10 +142,8 @@ import Testing
     #expect(try await other.password(for: second) == nil)
     let old = try #require(other.fleet.currentKeys)
     try await other.rotateDataKey()
-    let forged = FleetItem(
-      ItemRecord(saving: SecureItem(key: key), over: nil), Secret("forged"),
-      writeID: Array(repeating: 0, count: FleetItem.writeIDByteCount))
-    try await put(old.item(key), try old.seal(forged, old.item(key)))
+    let forged = FleetItem.forged(key, "forged")
+    try await cluster.put(old.item(key), try old.seal(forged, old.item(key)))
     events.wait(for: .changed(.created(key)))
     _ = try? await cached.password(for: key)
     // This read learns of the other key. The program knows it before it asks whether the node still answers.
@@ -163,10 +159,6 @@ import Testing
     }
     #expect(isRefused)
     subscription.cancel()
-  }
-
-  private func put(_ key: EtcdKey, _ value: [UInt8]) async throws {
-    try await cluster.call("/v3/kv/txn", Transaction(success: [.put(key, value, lease: nil)]))
   }
 }
 #endif

@@ -36,21 +36,12 @@ import Testing
     return try JSONDecoder().decode(RangeReply.self, from: Data(reply)).values
   }
 
-  private func put(_ key: EtcdKey, _ value: [UInt8]) async throws {
-    try await cluster.call(
-      "/v3/kv/txn", Transaction(success: [.put(key, value, lease: nil)]))
-  }
-
-  private func remove(_ key: EtcdKey) async throws {
-    try await cluster.call("/v3/kv/txn", Transaction(success: [.delete(key)]))
-  }
-
   /// Begins to replace the data key, and doesn't finish.
   private func addDataKey() async throws {
     let keys = try #require(storage.fleet.currentKeys)
     let changes = try await keys.addingDataKey(
       .keyFile(at: cluster.path("key")), storage.fleet.keyRequest(.opening))
-    for change in changes { try await put(change.key, try #require(change.value)) }
+    for change in changes { try await cluster.put(change.key, try #require(change.value)) }
   }
 
   /// Returns the encrypted data keys.
@@ -69,7 +60,7 @@ import Testing
   }
 
   @Test func `a namespace that is removed is an error`() async throws {
-    try await remove(namespace.meta)
+    try await cluster.remove(namespace.meta)
     for process in [storage, laterProcess()] {
       await expect(.damaged) { _ = try await process.password(for: key) }
       await expect(.damaged) { try await process.setPassword("lost", for: key) }
@@ -78,7 +69,9 @@ import Testing
     let absent = laterProcess(key: .keyFile(at: cluster.path("absent-key")))
     await expect(.damaged) { try await absent.initialize() }
     #expect(!FileManager.default.fileExists(atPath: cluster.path("absent-key")))
-    for value in try await values(EtcdKey("/\(namespace.name)/v1/")) { try await remove(value.key) }
+    for value in try await values(EtcdKey("/\(namespace.name)/v1/")) {
+      try await cluster.remove(value.key)
+    }
     await expect(.damaged) { _ = try await storage.password(for: key) }
     await expect(.noStorage) { _ = try await laterProcess().password(for: key) }
   }
@@ -120,8 +113,8 @@ import Testing
   @Test func `a value in another place is damaged`() async throws {
     let items = try await values(namespace.items)
     try #require(items.count == 2)
-    try await put(items[0].key, items[1].value)
-    try await put(items[1].key, items[0].value)
+    try await cluster.put(items[0].key, items[1].value)
+    try await cluster.put(items[1].key, items[0].value)
     let place = try #require(storage.fleet.currentKeys).item(key)
     let error = await expect(.damaged, within: .atOnce) { _ = try await storage.password(for: key) }
     #expect(error?.message == "The value of \(place.path) isn't what was stored there.")
@@ -137,14 +130,12 @@ import Testing
   @Test func `a value that was encrypted for another place is damaged`() async throws {
     let keys = try #require(storage.fleet.currentKeys)
     let place = keys.item(key)
-    let item = FleetItem(
-      ItemRecord(saving: SecureItem(key: key), over: nil), Secret("moved"),
-      writeID: Array(repeating: 0, count: FleetItem.writeIDByteCount))
+    let item = FleetItem.forged(key, "moved")
     let own = KeyValue(key: place, value: try keys.seal(item, place), revision: 1)
     #expect(try keys.open(own).secret == Secret("moved"))
     let moved = KeyValue(key: place, value: try keys.seal(item, keys.item(second)), revision: 1)
     #expect(throws: FleetItem.Damage.content) { try keys.open(moved) }
-    try await put(place, moved.value)
+    try await cluster.put(place, moved.value)
     await expect(.damaged) { _ = try await storage.password(for: key) }
     await expect(.damaged) { _ = try await laterProcess().password(for: key) }
   }
@@ -183,10 +174,8 @@ import Testing
     let foreign = SecureItem(key: .password(service: "other", account: "account"))
     let keys = try #require(storage.fleet.currentKeys)
     let place = keys.item(key)
-    let item = FleetItem(
-      ItemRecord(saving: foreign, over: nil), Secret("forged"),
-      writeID: Array(repeating: 0, count: FleetItem.writeIDByteCount))
-    try await put(place, try keys.seal(item, place))
+    let item = FleetItem.forged(foreign.key, "forged")
+    try await cluster.put(place, try keys.seal(item, place))
     await expect(.damaged) { _ = try await storage.password(for: key) }
     await expect(.damaged) { _ = try await storage.items(matching: ItemQuery()) }
     #expect(try await storage.password(for: foreign.key) == nil)
@@ -258,7 +247,7 @@ import Testing
     for index in [0, 1, items[0].value.count / 2, items[0].value.count - 1] {
       var bytes = items[0].value
       bytes[index] ^= 1
-      try await put(items[0].key, bytes)
+      try await cluster.put(items[0].key, bytes)
       let error = await expect(.damaged, within: .atOnce) {
         _ = try await storage.items(matching: .service("service"))
       }
@@ -270,12 +259,12 @@ import Testing
       let value = try #require(try await values(place).first)
       var bytes = value.value
       bytes[bytes.count - 1] ^= 1
-      try await put(place, bytes)
+      try await cluster.put(place, bytes)
       let error = await #expect(throws: SecureStorageError.self) {
         _ = try await laterProcess().password(for: key)
       }
       #expect(error?.code == (place == namespace.rootKey ? .wrongKey : .damaged))
-      try await put(place, value.value)
+      try await cluster.put(place, value.value)
     }
   }
 
@@ -285,7 +274,7 @@ import Testing
     #expect(try await storage.rotateDataKey() == 2)
     let rotated = try await values(namespace.keys)
     #expect(rotated.count == 2)
-    for value in oldKeys + old { try await put(value.key, value.value) }
+    for value in oldKeys + old { try await cluster.put(value.key, value.value) }
     await expect(.damaged) { _ = try await storage.password(for: key) }
     await expect(.damaged) { try await storage.setPassword("lost", for: key) }
   }
@@ -295,7 +284,7 @@ import Testing
     try await cluster.storage("next-key", key: .keyFile(at: cluster.path("next-key"))).initialize()
     try await storage.rewrapKeys(with: .keyFile(at: cluster.path("next-key")))
     #expect(try await storage.password(for: key) == "first")
-    for value in old { try await put(value.key, value.value) }
+    for value in old { try await cluster.put(value.key, value.value) }
     await expect(.damaged) { _ = try await storage.password(for: key) }
     await expect(.damaged) { try await storage.setPassword("lost", for: key) }
   }
@@ -306,7 +295,7 @@ import Testing
     let otherKeys = try await values(otherNamespace.keys)
     let foreign = try #require(otherKeys.first(where: { $0.key != otherNamespace.rootKey }))
     let keys = try #require(storage.fleet.currentKeys)
-    try await put(namespace.dataKey(keys.primary.id), foreign.value)
+    try await cluster.put(namespace.dataKey(keys.primary.id), foreign.value)
     await expect(.damaged) { _ = try await laterProcess().password(for: key) }
     #expect(try await laterProcess().diagnose(writing: false).failure?.code == .damaged)
   }
@@ -315,8 +304,8 @@ import Testing
     try await addDataKey()
     let pair = try await dataKeys()
     try #require(pair.count == 2)
-    try await put(pair[0].key, pair[1].value)
-    try await put(pair[1].key, pair[0].value)
+    try await cluster.put(pair[0].key, pair[1].value)
+    try await cluster.put(pair[1].key, pair[0].value)
     await expectDamagedDataKeys()
   }
 
@@ -327,7 +316,7 @@ import Testing
     let new = try await dataKeys().map(\.key).first { !old.contains($0) }
     let rootValue = try #require(try await values(namespace.rootKey).first)
     let root = try #require(WrappedKey(rootValue.value.dropFirst()))
-    try await put(try #require(new), [NamespaceKeys.version] + root.box)
+    try await cluster.put(try #require(new), [NamespaceKeys.version] + root.box)
     await expectDamagedDataKeys()
   }
 
@@ -351,9 +340,9 @@ import Testing
     #expect(try await storage.rotateDataKey() == 2)
     let newKeys = try await values(namespace.keys).map(\.key)
     for value in oldKeys where !newKeys.contains(value.key) {
-      try await put(value.key, value.value)
+      try await cluster.put(value.key, value.value)
     }
-    for value in oldItems { try await put(value.key, value.value) }
+    for value in oldItems { try await cluster.put(value.key, value.value) }
     await expect(.damaged) { _ = try await storage.password(for: key) }
     await expect(.damaged) { _ = try await laterProcess().password(for: key) }
     try await expectFinding(
@@ -362,7 +351,7 @@ import Testing
 
   @Test func `a data key that is missing doesn't make items look absent`() async throws {
     let dataKey = try #require(try await dataKeys().first)
-    try await remove(dataKey.key)
+    try await cluster.remove(dataKey.key)
     let later = laterProcess()
     let error = await expect(.damaged) { _ = try await later.password(for: key) }
     #expect(error?.message.contains("a data key is missing") == true)
@@ -373,7 +362,7 @@ import Testing
     #expect(try await later.diagnose(writing: false).failure?.code == .damaged)
     // A process that has read the key before goes on.
     #expect(try await storage.password(for: key) == "first")
-    try await put(dataKey.key, dataKey.value)
+    try await cluster.put(dataKey.key, dataKey.value)
     #expect(try await later.password(for: key) == "first")
   }
 
@@ -382,7 +371,7 @@ import Testing
     // The items still have the old key.
     try await addDataKey()
     #expect(try await laterProcess().password(for: key) == "first")
-    try await remove(namespace.dataKey(keys.primary.id))
+    try await cluster.remove(namespace.dataKey(keys.primary.id))
     for process in [storage, laterProcess()] {
       await expect(.damaged) { _ = try await process.password(for: key) }
       await expect(.damaged) { try await process.rotateDataKey() }
@@ -392,7 +381,7 @@ import Testing
 
   @Test func `an item that can't be read doesn't end an observation`() async throws {
     let place = try #require(try await values(namespace.items).first)
-    try await put(place.key, [1, 2, 3])
+    try await cluster.put(place.key, [1, 2, 3])
     let events = EventLog()
     let subscription = try await laterProcess().observeWithoutBlocking(nil, events.append)
     let third = ItemKey.password(service: "service", account: "third")
@@ -550,7 +539,7 @@ import Testing
     async throws
   {
     for part in [namespace.meta, namespace.primary, namespace.keys] {
-      for value in try await values(part) { try await remove(value.key) }
+      for value in try await values(part) { try await cluster.remove(value.key) }
     }
     await expect(.damaged) { try await storage.initialize() }
     #expect(try await laterProcess().initialize())
@@ -575,13 +564,13 @@ import Testing
   {
     let before = try await values(namespace.items)
     let junk = EtcdKey(namespace.items.path + "!")
-    try await put(junk, [1, 2, 3])
+    try await cluster.put(junk, [1, 2, 3])
     let error = await expect(.damaged) { try await storage.rotateDataKey() }
     #expect(error?.message.contains(junk.path) == true)
     let after = try await values(namespace.items).filter { $0.key != junk }
     #expect(zip(before, after).allSatisfy { $0.value.prefix(5) != $1.value.prefix(5) })
     #expect(try await values(namespace.keys).count == 3)
-    try await remove(junk)
+    try await cluster.remove(junk)
     try await storage.rotateDataKey()
     #expect(try await values(namespace.keys).count == 2)
     #expect(try await laterProcess().password(for: key) == "first")

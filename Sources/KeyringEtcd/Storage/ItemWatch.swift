@@ -9,7 +9,7 @@ internal import Synchronization
 /// It lasts as long as it has an observer. It follows the parts of the range that the user may read.
 final class ItemWatch: Sendable {
   /// An item as it was when it was last seen.
-  private struct Seen: Sendable {
+  struct Seen: Sendable {
     let key: ItemKey
     let writeID: [UInt8]
     /// The revision in which the value was last changed.
@@ -20,7 +20,7 @@ final class ItemWatch: Sendable {
     }
   }
 
-  private struct State: Sendable {
+  struct State: Sendable {
     var items: [EtcdKey: Seen] = [:]
     /// Indicates whether there may be items that can't be decrypted, which aren't among the others.
     var hasUnreadable = false
@@ -35,12 +35,6 @@ final class ItemWatch: Sendable {
     var renewal = SharedOutcome<Void>()
     /// The conditions that the keys meet with which the items were decrypted.
     var conditions: [Transaction.Comparison] = []
-    /// The current read of the keys, and the moment until which events wait for it, in microseconds of the
-    /// monotonic clock.
-    var readOfKeys: (outcome: SharedOutcome<Void>, end: Int64)?
-    /// The moment until which the keys aren't read for an item that can't be decrypted, in microseconds of the
-    /// monotonic clock.
-    var nextReadOfKeys: Int64 = 0
     /// The moment at which all items are listed again, in microseconds of the monotonic clock.
     var nextList: Int64 = 0
     var task: Task<Void, Never>?
@@ -53,8 +47,9 @@ final class ItemWatch: Sendable {
   }
 
   let range: EtcdRange
-  private let observers = ObserverList()
-  private let state = Mutex(State())
+  let observers = ObserverList()
+  let state = Mutex(State())
+  private let keyRefresh = KeyRefresh()
   /// The permission to start the watch.
   private let starting = TaskSemaphore(1)
   /// The permission to tell observers that the watch is interrupted or resumed.
@@ -181,12 +176,6 @@ final class ItemWatch: Sendable {
   private static let longestPause: Int64 = 2_000_000
   private static let longestPauseOfRefused: Int64 = 60_000_000
 
-  /// The time after which everything is listed again, in seconds.
-  ///
-  /// etcd 3.4.23 can lose events of a watch while it compacts its database: etcd issue 17529. Machines that
-  /// have lost a node at the same moment don't list at the same moment.
-  private static let listInterval = Int64(450)...750
-
   private var isConnected: Bool { state.withLock(\.isConnected) }
 
   /// Returns whether the watch reports each change of the items in a range.
@@ -206,14 +195,14 @@ final class ItemWatch: Sendable {
     renewal?.settle(())
   }
 
-  private func report(isConnected: Bool) {
+  func report(isConnected: Bool) {
     reporting.withLock { _ in
       let wasConnected = state.withLock { exchange(&$0.isConnected, with: isConnected) }
       if wasConnected != isConnected { observers.report(isConnected ? .resumed : .interrupted) }
     }
   }
 
-  // MARK: - Following
+  // MARK: - Events
 
   /// Takes a message of the watch, and returns `false` if the items must be listed again.
   private func take(_ reply: WatchReply, of part: EtcdRange, _ fleet: EtcdNamespace) async -> Bool {
@@ -256,182 +245,28 @@ final class ItemWatch: Sendable {
   /// Decrypts an item, or returns `nil` if it can't be decrypted.
   private func item(_ value: KeyValue, _ fleet: EtcdNamespace) async -> FleetItem? {
     if let item = try? fleet.currentKeys?.open(value) { return item }
-    await readKeys(fleet)
+    await keyRefresh.perform(fleet)
     if let item = try? fleet.currentKeys?.open(value) { return item }
     // If the keys aren't those of the cluster, the next question to the node ends the watch.
-    state.withLock { $0.nextReadOfKeys = .now(plus: Self.timeBetweenReadsOfKeys) }
+    keyRefresh.postpone()
     return nil
   }
 
-  /// Reads the keys from the cluster, and waits for them for a moment.
-  ///
-  /// Their source may take long to answer. The events of other items don't wait for it.
-  private func readKeys(_ fleet: EtcdNamespace) async {
-    let (read, isNew) = state.withLock { state in
-      if let read = state.readOfKeys { return (Optional(read), false) }
-      guard state.nextReadOfKeys <= ThreadExecutor.now else { return (nil, false) }
-      let read = (outcome: SharedOutcome<Void>(), end: Int64.now(plus: Self.patienceWithSource))
-      state.readOfKeys = read
-      return (read, true)
-    }
-    guard let read else { return }
-    if isNew {
-      Task(executorPreference: HTTPTransport.streamingThread) { [weak self] in
-        _ = try? await fleet.perform(.observe) { (session) throws(SecureStorageError) in
-          try await session.readKeys()
-        }
-        self?.state.withLock { $0.readOfKeys = nil }
-        read.outcome.settle(())
-      }
-    }
-    _ = await read.outcome.wait(until: read.end)
-  }
-
-  /// The time after an item that can't be decrypted in which others don't make the watch read the keys again.
-  private static let timeBetweenReadsOfKeys = Duration.seconds(5)
-
-  /// The time for which events wait for the source of the keys, unless it blocks its thread.
-  private static let patienceWithSource = Duration.seconds(2)
-
-  private func put(_ item: Seen, _ place: EtcdKey) {
+  func put(_ item: Seen, _ place: EtcdKey) {
     let old = state.withLock { $0.items.updateValue(item, forKey: place) }
     // Encrypting an item with another key doesn't change it.
     if old?.writeID == item.writeID { return }
     observers.report(.changed(old == nil ? .created(item.key) : .replaced(item.key)))
   }
 
-  private func remove(_ place: EtcdKey) {
+  func remove(_ place: EtcdKey) {
     let old = state.withLock { $0.items.removeValue(forKey: place) }
     observers.report(old.map { .changed(.removed($0.key)) } ?? .mayHaveChanged(nil))
   }
 
-  private func reportUnreadable() {
+  func reportUnreadable() {
     state.withLock { $0.hasUnreadable = true }
     observers.report(.mayHaveChanged(nil))
-  }
-
-  // MARK: - Synchronizing
-
-  /// Reads what has changed, and returns the error if that failed.
-  private func synchronize(_ fleet: EtcdNamespace) async -> SecureStorageError? {
-    // Until the items are read, no observer is told about changes.
-    let alarm = Task(executorPreference: HTTPTransport.streamingThread) { [weak self] in
-      let end = await Waiter.wait(until: .now(plus: .seconds(5))) { _ in }
-      if end == .timedOut, !Task.isCancelled { self?.report(isConnected: false) }
-    }
-    defer { alarm.cancel() }
-    do throws(SecureStorageError) {
-      try await fleet.perform(.observe) { (session) throws(SecureStorageError) in
-        let parts = try await session.readableParts(of: range)
-        let isDue = state.withLock { ThreadExecutor.now >= $0.nextList }
-        if !isDue, try await catchUp(parts, session) { return }
-        try await list(parts, session)
-      }
-    } catch {
-      return error
-    }
-    reportUnlisted(fleet)
-    return nil
-  }
-
-  /// Reports the items that this process has read or written, or is reading, but that aren't there now.
-  ///
-  /// If such an item was created and removed since the last watch, no watch and no list has shown it.
-  private func reportUnlisted(_ fleet: EtcdNamespace) {
-    guard let keys = fleet.currentKeys else { return }
-    for key in fleet.usedKeys {
-      let place = keys.item(key)
-      let isUnlisted = state.withLock { state in
-        state.items[place] == nil && state.follows(EtcdRange(place))
-      }
-      guard isUnlisted else { continue }
-      fleet.known[key] = nil
-      observers.report(.mayHaveChanged(key))
-    }
-  }
-
-  /// Reads the newest items, and reports what has changed.
-  ///
-  /// An item that is still as it was shows that the history of the cluster is the same up to its revision.
-  /// Since then, none of the others can have become older, unless the cluster was restored from a backup.
-  ///
-  /// - Returns: `true`, or `false` if all items must be listed: one was removed, all of the newest ones were
-  ///   changed, one can't be decrypted, there are several parts or another one, the keys were changed, or the
-  ///   cluster has another history.
-  private func catchUp(
-    _ parts: [EtcdRange], _ session: Session
-  ) async throws(SecureStorageError) -> Bool {
-    let (known, followed, hasUnreadable, conditions) = state.withLock {
-      ($0.items, $0.parts, $0.hasUnreadable, $0.conditions)
-    }
-    let newest = known.sorted { $0.value.revision > $1.value.revision }.prefix(Self.witnessCount)
-    guard parts.count == 1, followed.count == 1, let revision = followed[parts[0]], !hasUnreadable,
-      let oldest = newest.last
-    else { return false }
-    var request = RangeRequest(parts[0])
-    (request.limit, request.leastRevision) = (Session.pageLimit, oldest.value.revision)
-    let page = try await session.read { [request] _ in [request] }
-    guard page.keys.conditions == conditions, page.revision >= revision,
-      let reply = page.replies.first, !reply.hasMore
-    else { return false }
-    let places = Set(reply.values.map(\.key))
-    guard places.isSuperset(of: newest.map(\.key)), places.union(known.keys).count == reply.total
-    else { return false }
-    let items = reply.values.map { ($0.key, (try? page.keys.open($0)).map(Seen.init)) }
-    let isSameHistory = items.contains { place, item in
-      known[place].map { $0.revision == item?.revision && $0.writeID == item?.writeID } ?? false
-    }
-    guard isSameHistory else { return false }
-    session.fleet.reported.withLock { $0.forget() }
-    report(items)
-    state.withLock { $0.parts = [parts[0]: page.revision] }
-    return true
-  }
-
-  /// The number of the newest items of which one must be as it was.
-  private static let witnessCount = 10
-
-  /// Lists the items, and reports what has changed.
-  ///
-  /// The difference is always that to all items. A cluster that was restored from a backup has another history
-  /// with the same revisions.
-  private func list(
-    _ parts: [EtcdRange], _ session: Session
-  ) async throws(SecureStorageError) {
-    let (all, revision) = try await session.list(parts) {
-      (value, keys) -> (place: EtcdKey, item: Seen?)? in
-      (value.key, (try? keys.open(value)).map(Seen.init))
-    }
-    session.fleet.reported.withLock { $0.forget() }
-    state.withLock { $0.hasUnreadable = false }
-    let places = Set(all.map(\.place))
-    for place in state.withLock({ Array($0.items.keys) }) where !places.contains(place) {
-      if parts.contains(where: { $0.contains(place) }) {
-        remove(place)
-      } else {
-        // The user may not read it any more. It may still be there.
-        state.withLock { $0.items[place] = nil }
-      }
-    }
-    report(all)
-    let hasOthers = state.withLock { state in
-      let old = state.parts
-      state.parts = Dictionary(parts.map { ($0, revision) }) { $1 }
-      // A role that was granted since the list began needs another one.
-      let isComplete = state.unfollowed.allSatisfy(state.follows)
-      state.unfollowed = []
-      state.nextList = isComplete ? .now(plus: .seconds(Int64.random(in: Self.listInterval))) : 0
-      return !isComplete || !old.isEmpty && Set(old.keys) != Set(parts)
-    }
-    // The items of new parts, and those that aren't followed, may have changed since they were read.
-    if hasOthers { observers.report(.mayHaveChanged(nil)) }
-  }
-
-  /// Reports items in the order of their changes.
-  private func report(_ items: [(place: EtcdKey, item: Seen?)]) {
-    for (place, item) in items.sorted(by: { $0.item?.revision ?? 0 < $1.item?.revision ?? 0 }) {
-      if let item { put(item, place) } else { reportUnreadable() }
-    }
   }
 }
 #endif

@@ -160,7 +160,7 @@ import Testing
     if change == .removalBesideDamagedItem {
       let keys = try #require(storage.fleet.currentKeys)
       let place = keys.item(.password(service: "service", account: "damaged"))
-      try await cluster.call("/v3/kv/txn", Transaction(success: [.put(place, [1, 2], lease: nil)]))
+      try await cluster.put(place, [1, 2])
     }
     let isRemoval = change != .replacement
     let others = (0..<120).map { ItemKey.password(service: "service", account: "\($0)") }
