@@ -6,6 +6,7 @@ import Testing
 
 /// Tests of the program on the cluster of `Scripts/private-cluster`.
 @Suite(
+  .serialized,
   .enabled(
     if: ProcessInfo.processInfo.environment["CLUSTER_PROCESSES"] != nil,
     "no private cluster: run .ci/check-keyring-tool --fleet"))
@@ -98,6 +99,30 @@ final class FleetTests {
     let found = try tool("doctor", "--write")
     #expect(found.status == 0 && found.output.contains("writing"))
     #expect(found.output.split(separator: "\n").count { $0.contains("node https://") } == 3)
+  }
+
+  @Test func `the program has the user and the password of etcdctl`() throws {
+    #expect(try tool("initialize").status == 0)
+    for arguments in [
+      ["user", "add", "root:s3cret"], ["role", "add", "root"],
+      ["user", "grant-role", "root", "root"], ["auth", "enable"],
+    ] {
+      #expect(try Program.run("etcdctl", arguments).status == 0, "\(arguments)")
+    }
+    defer {
+      for arguments in [
+        ["--user", "root:s3cret", "auth", "disable"], ["user", "delete", "root"],
+        ["role", "delete", "root"],
+      ] { _ = try? Program.run("etcdctl", arguments) }
+    }
+    func list(_ variables: String...) throws -> Program.Result {
+      try Program.run("env", variables + [Program.toolPath, "list"] + fleet())
+    }
+    #expect(try list().errors.contains("A program without a user"))
+    #expect(try list("ETCDCTL_USER=root").errors.contains("ETCDCTL_PASSWORD"))
+    #expect(try list("ETCDCTL_USER=root:wrong").errors.contains("password"))
+    #expect(try list("ETCDCTL_USER=root:s3cret").status == 0)
+    #expect(try list("ETCDCTL_USER=root", "ETCDCTL_PASSWORD=s3cret").status == 0)
   }
 
   @Test func `options of the keyring are refused`() throws {
