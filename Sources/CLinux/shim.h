@@ -15,7 +15,7 @@ static inline void swift_keyring_name_this_thread(const char *name) {
 }
 
 // The C libraries have no functions for the kernel's keyrings and for secret memory, Swift's modules leave out
-// pipe2(2), and syscall(2) has a variable number of arguments.
+// pipe2(2) and renameat2(2), and syscall(2) has a variable number of arguments.
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <stddef.h>
@@ -34,6 +34,11 @@ static inline long swift_keyring_keyctl(
 }
 
 static inline int swift_keyring_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
+
+static inline int swift_keyring_rename_unless_there(const char *path, const char *new_path) {
+  const unsigned int no_replace = 1;
+  return (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, new_path, no_replace);
+}
 
 // Moves a mapping to the place of another one, which it replaces.
 static inline int swift_keyring_move_mapping(void *mapping, size_t count, void *place) {

@@ -127,8 +127,9 @@ public struct Migration: Sendable {
   ///   the destination are the same storage, `.readOnly` if the destination can't store an item that it finds,
   ///   or any error of reading. Later, it's `.verificationFailed` if
   ///   the destination doesn't return what was written, `.sourceChanged` if someone has changed the source
-  ///   in the meantime, or the error of storing or removing an item. After `.verificationFailed` and
-  ///   `.sourceChanged`, nothing has been removed from the source.
+  ///   in the meantime, or the error of storing or removing an item. After `.verificationFailed`, nothing has
+  ///   been removed from the source. After `.sourceChanged`, the changed item is still there, and items that
+  ///   were removed before it are in the destination.
   @discardableResult
   public func run() throws(SecureStorageError) -> Int {
     var transfers = try verifiedTransfers(moving: true)

@@ -10,7 +10,9 @@ protocol MigrationSource: Sendable {
   /// Reads the existing items, ready to be saved.
   func items() throws(SecureStorageError) -> [SecureItem]
 
-  /// Removes items, or none of them if one has changed since it was read.
+  /// Removes items, and stops at one that has changed since it was read.
+  ///
+  /// If one has changed when the removal begins, none is removed.
   ///
   /// - Parameters:
   ///   - items: The items as they were read. Items that have disappeared in the meantime are skipped.

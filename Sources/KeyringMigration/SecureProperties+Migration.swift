@@ -48,8 +48,7 @@ extension SecureProperties {
   ///   - progress: The closure to call during the migration, on the same thread.
   /// - Returns: The number of moved values.
   /// - Throws: The same errors as `Migration.run()`, or `.invalidArgument` if there is no property with one
-  ///   of the names. If the values are moved to several storages, the values of some of these may already
-  ///   have been removed from the source when `.sourceChanged` is thrown.
+  ///   of the names.
   @discardableResult
   public func migrate(
     from source: PlaintextSource, at paths: [String: [String]] = [:],

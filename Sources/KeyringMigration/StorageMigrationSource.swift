@@ -35,20 +35,26 @@ struct StorageMigrationSource: MigrationSource {
   }
 
   func remove(_ items: [SecureItem], _ done: () -> Void) throws(SecureStorageError) {
-    for batch in items.batches {
-      let found = try base.items(for: batch.map(\.key), details: .all)
-      for item in batch {
-        guard let now = found[item.key]?.sanitized else { continue }
-        let isSame =
-          now.secret == item.secret && (now.attributes ?? [:]).hasSameBytes(item.attributes ?? [:])
-        guard isSame else { throw .sourceChanged("\(item.key)", base.backendName) }
-      }
-    }
+    // The first item is compared right before it's removed.
+    for batch in Array(items.dropFirst()).batches { try compare(batch) }
     for item in items {
+      // The removal of the others may have taken long, and a user may have been asked in the meantime.
+      try compare([item])
       var query = ItemQuery.key(item.key)
       query.leavesOthers = true
       try base.removeItems(matching: query)
       done()
+    }
+  }
+
+  /// Compares items with the source as it is now.
+  private func compare(_ items: some Collection<SecureItem>) throws(SecureStorageError) {
+    let found = try base.items(for: items.map(\.key), details: .all)
+    for item in items {
+      guard let now = found[item.key]?.sanitized else { continue }
+      let isSame =
+        now.secret == item.secret && (now.attributes ?? [:]).hasSameBytes(item.attributes ?? [:])
+      guard isSame else { throw .sourceChanged("\(item.key)", base.backendName) }
     }
   }
 }

@@ -2,7 +2,9 @@
 
 #if EncryptedFile && os(Linux)
 import Foundation
+import KeyringSealing
 import KeyringStorage
+import Synchronization
 import TestPrograms
 import Testing
 
@@ -60,6 +62,27 @@ import Testing
     #expect(try storage.password(for: .first) == "kept")
     #expect(try !storage.remove(.second))
     withExtendedLifetime(lock) {}
+  }
+
+  @Test func `a user who is asked for the key doesn't keep other writers waiting`() throws {
+    let key = Secret(bytes: [UInt8](repeating: 7, count: 32))
+    let other = EncryptedFileStorage(
+      at: path, key: KeySource(named: "other") { _ async throws(SecureStorageError) in key },
+      timeout: .milliseconds(200))
+    let asked = Mutex<[KeyRequest.Purpose]>([])
+    let storage = EncryptedFileStorage(
+      at: path,
+      key: KeySource(named: "asking") { (request) async throws(SecureStorageError) in
+        asked.withLock { $0.append(request.purpose) }
+        // First, the other writer creates the file, which then has another data key.
+        try await other.setPassword("other's", for: request.purpose == .creation ? .first : .second)
+        return key
+      })
+    let third = ItemKey.password(service: "org.example.app", account: "third")
+    try storage.setPassword("own", for: third)
+    #expect(asked.withLock { $0 } == [.creation, .opening])
+    #expect(try other.password(for: .second) == "other's")
+    #expect(try other.password(for: third) == "own")
   }
 
   /// The removal of the lock lets a second writer in.

@@ -284,6 +284,18 @@ import Testing
     #expect(try new.secret(for: key) == Secret("newer"))
   }
 
+  @Test func `a change of the source is noticed while items are removed`() throws {
+    try fill(old)
+    // The newest item is removed first.
+    let key = Self.items[0].key
+    let migration = Migration(of: query, from: old, to: new) { [old] progress in
+      guard progress.phase == .removing, progress.completed == 1 else { return }
+      #expect(throws: Never.self) { try old.setSecret(Secret("newer"), for: key) }
+    }
+    #expect(failure { try migration.run() }?.code == .sourceChanged)
+    #expect(try old.secret(for: key) == Secret("newer"))
+  }
+
   @Test func `a failure shows no secret`() throws {
     try fill(old)
     try new.setPassword("another s3cret", for: Self.items[0].key)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Synchronization
 import Testing
 
@@ -31,5 +32,18 @@ import Testing
     }
     pool.run { attempts.ran.withLock { $0.append("first") } }
     #expect(attempts.ran.withLock { $0 } == ["first", "second"])
+  }
+
+  @Test func `a call doesn't wait for another one that blocks`() {
+    let pool = BlockingPool(most: 64)
+    // After the first calls, threads are idle.
+    for _ in 0..<100 {
+      let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      pool.run { first.wait() }
+      pool.run { second.signal() }
+      let outcome = second.wait(timeout: .now() + 2)
+      first.signal()
+      #expect(outcome == .success)
+    }
   }
 }

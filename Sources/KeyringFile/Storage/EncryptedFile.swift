@@ -97,25 +97,39 @@ final class EncryptedFile: Sendable {
     _ body: (inout FileContent) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
     try attempt(operation) { () throws(SecureStorageError) in
-      // A change that has no effect or is refused needs no lock and creates no file. Asking for a key
-      // without the lock also doesn't keep other writers waiting.
-      let before = try version()
-      var trial = before?.content ?? FileContent()
-      let result = try body(&trial)
-      if !trial.isChanged { return result }
-      let new = before == nil ? try keys.prepared() : nil
-      return try withFileLocked { (lock) throws(SecureStorageError) in
-        let current = try version()
-        var content = current?.content ?? FileContent()
-        let result = try body(&content)
-        if !content.isChanged { return result }
-        let isWritten =
-          if let current { try write(content, current.envelope, under: lock) } else {
-            try create(content, new, under: lock)
-          }
-        return isWritten ? result : nil
+      while true {
+        // A change that has no effect or is refused needs no lock and creates no file. Asking for a key
+        // without the lock also doesn't keep other writers waiting.
+        let before = try version()
+        var trial = before?.content ?? FileContent()
+        let result = try body(&trial)
+        if !trial.isChanged { return result }
+        let new = before == nil ? try keys.prepared() : nil
+        var needsKey = false
+        let outcome = try withFileLocked { (lock) throws(SecureStorageError) in
+          needsKey = try !isKeyKnown()
+          if needsKey { return Optional(result) }
+          let current = try version()
+          var content = current?.content ?? FileContent()
+          let result = try body(&content)
+          if !content.isChanged { return result }
+          let isWritten =
+            if let current { try write(content, current.envelope, under: lock) } else {
+              try create(content, new, under: lock)
+            }
+          return isWritten ? result : nil
+        }
+        if !needsKey { return outcome }
       }
     }
+  }
+
+  /// Returns `false` if another process has given the file a key that this one would have to ask for.
+  private func isKeyKnown() throws(SecureStorageError) -> Bool {
+    let identity = try attempt(FileIdentity(at: place.path))
+    if identity == newest.withLock({ $0?.identity }) { return true }
+    guard let (_, _, bytes) = try place.read() else { return true }
+    return keys.isKnown(try SealedFile(bytes, place).header.wrappedKey)
   }
 
   /// Creates the file, or returns `false` if the lock was lost or the source of the key was replaced.
@@ -147,7 +161,9 @@ final class EncryptedFile: Sendable {
         new = envelope
         var isReplaced = false
         // Also switch if only the last step failed, which is to sync the directory to the disk.
-        defer { if isReplaced || keys.isKnown(envelope) { keys.replaceSource(with: newSource) } }
+        defer {
+          if isReplaced || keys.isKnown(envelope.wrappedKey) { keys.replaceSource(with: newSource) }
+        }
         isReplaced = try write(content, envelope, under: lock)
         return isReplaced ? () : nil
       }

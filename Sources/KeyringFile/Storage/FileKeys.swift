@@ -61,7 +61,7 @@ final class FileKeys: Sendable {
   }
 
   /// Returns `true` if a data key is the one that was last opened or made.
-  func isKnown(_ envelope: Envelope) -> Bool { known(for: envelope.wrappedKey) != nil }
+  func isKnown(_ key: WrappedKey) -> Bool { known(for: key) != nil }
 
   func remember(_ envelope: Envelope) { opened.withLock { $0 = envelope } }
 

@@ -53,7 +53,15 @@ package final class BlockingPool: Sendable {
     if isAlone { while let body = takeNext() { body() } }
   }
 
-  private func takeNext() -> (@Sendable () -> Void)? { state.withLock { $0.bodies.popFirst() } }
+  private func takeNext() -> (@Sendable () -> Void)? {
+    let (body, mustWake) = state.withLock { state in
+      let body = state.bodies.popFirst()
+      return (body, !state.bodies.isEmpty && state.idle > 0)
+    }
+    // Closures that were added at the same time have woken only one thread.
+    if mustWake { wakening.wake() }
+    return body
+  }
 
   private func serve() {
     while true {

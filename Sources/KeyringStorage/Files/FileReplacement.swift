@@ -2,6 +2,10 @@
 
 internal import KeyringLibc
 
+#if os(Linux)
+internal import CLinux
+#endif
+
 /// A new file that atomically replaces another.
 ///
 /// A reader finds either the complete old content or the complete new content, even if this process ends in
@@ -120,6 +124,14 @@ package final class FileReplacement {
     if errno == EEXIST { return false }
     // Some file systems don't support a second name for a file.
     guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { throw FileFailure("can't be created") }
+    #if os(Linux)
+    if swift_keyring_rename_unless_there(temporary, target) == 0 {
+      isCommitted = true
+      return true
+    }
+    if errno == EEXIST { return false }
+    guard [EINVAL, ENOSYS].contains(errno) else { throw FileFailure("can't be created") }
+    #endif
     if access(target, F_OK) == 0 { return false }
     try commit()
     return true

@@ -38,13 +38,16 @@ package final class SecretsDirectory {
 
   /// Returns the names of the files.
   ///
+  /// A file that can't be reached is among them, because reading it tells why.
+  ///
   /// - Returns: The names, in no particular order.
   /// - Throws: `FileFailure` if the directory can't be read.
   package func names() throws(FileFailure) -> [String] {
     try directory.names().filter { name in
       var status = stat()
-      return Self.isName(name) && fstatat(directory.descriptor, name, &status, 0) == 0
-        && status.st_mode & S_IFMT == S_IFREG
+      guard Self.isName(name) else { return false }
+      if fstatat(directory.descriptor, name, &status, 0) != 0 { return errno != ENOENT }
+      return status.st_mode & S_IFMT == S_IFREG
     }
   }
 

@@ -37,6 +37,14 @@ import Testing
     #expect(try storage.password(for: self.password("token")) == password)
   }
 
+  @Test func `a file that can't be reached is an error, and isn't missing`() throws {
+    try FileManager.default.createSymbolicLink(
+      atPath: directory.path + "/token", withDestinationPath: "token")
+    #expect(throws: SecureStorageError.self) { try storage.password(for: password("token")) }
+    #expect(throws: SecureStorageError.self) { try storage.items(matching: .service(service)) }
+    #expect(storage.diagnose(writing: false).failure?.code != .noStorage)
+  }
+
   @Test func `a search finds the files whose names are allowed`() throws {
     try directory.write("1", "one")
     try directory.write(#"{"login": "ada", "password": "pa55"}"#, "two")
