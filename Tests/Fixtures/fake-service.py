@@ -20,7 +20,7 @@ when its standard input ends. For each call, it prints "called METHOD". Each lin
   swap                           swaps the paths of the items, the first with the last
   alias none                     has no default collection until one is made
   alias stale                    has an alias for a collection that is gone, until one is made
-  second                         adds a second collection
+  second NAME                    adds a second collection
   move                           makes the next collection the default one
   rival SECRET                   adds another item just before the next one is created
   strict                         refuses to read secrets if one of the items is gone
@@ -368,8 +368,8 @@ class Service:
 
     # Collections and items
 
-    def make_second(self):
-        path = SERVICE + "/collection/second"
+    def make_second(self, name):
+        path = SERVICE + "/collection/" + name
         self.collections[path] = Collection("Second")
         self.signal(SERVICE, "CollectionCreated", path)
 
@@ -458,7 +458,7 @@ class Service:
             elif words[0] == "alias":
                 self.default = {"none": "/", "stale": SERVICE + "/collection/gone"}[words[1]]
             elif words[0] == "second":
-                self.make_second()
+                self.make_second(words[1])
             elif words[0] == "move":
                 self.move()
             elif words[0] == "unusable":
@@ -487,7 +487,7 @@ class Service:
             elif words[0] == "hide":
                 self.hidden = words[1]
                 if self.hidden == "default":
-                    self.make_second()
+                    self.make_second("second")
             print("ok", flush=True)
         os._exit(0)
 

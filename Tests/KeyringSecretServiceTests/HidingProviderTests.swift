@@ -393,6 +393,18 @@ import Testing
     #expect(try storage.removeItems(matching: .service("service")) == 2)
   }
 
+  /// The user of KeePassXC may open a database at any time, and another program may save there first.
+  @Test func `a known item is read from the collection that is chosen by now`() throws {
+    let storage = bus.storage()
+    try storage.setPassword("old", for: StorageUse.key)
+    #expect(try storage.password(for: StorageUse.key) == "old")
+    try service.makeSecondCollection(named: "first")
+    try openSession(at: bus.address).createItem(
+      StorageUse.key.ownAttributes, label: "label", secret: "new", replacing: false,
+      in: ObjectPath("/org/freedesktop/secrets/collection/first"))
+    #expect(try storage.password(for: StorageUse.key) == "new")
+  }
+
   @Test func `a locked collection may contain the item`() throws {
     let storage = bus.storage(.never)
     try StorageUse.save(storage)

@@ -44,8 +44,9 @@ extension Operation {
   /// Sends the next messages for every key, all of them concurrently.
   private func advance(_ search: inout KeySearch) async throws(SecureStorageError) {
     let flight = search.nextFlight(in: session)
+    // A search for own items doesn't notice that another collection is chosen by now.
     let result =
-      flight.unknown.isEmpty
+      flight.unknown.isEmpty && !choosesCollection
       ? try await self.search(flight.attributeSets, with: flight.request.messages)
       : try await searchEverything(flight.attributeSets, with: flight.request.messages)
     let found = flight.found(in: result)

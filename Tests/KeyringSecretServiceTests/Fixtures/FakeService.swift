@@ -97,7 +97,7 @@ final class FakeService {
   func quiet() throws { try order("quiet") }
 
   /// Makes a second collection.
-  func makeSecondCollection() throws { try order("second") }
+  func makeSecondCollection(named name: String = "second") throws { try order("second \(name)") }
 
   /// Makes the next collection the default one.
   func moveDefault() throws { try order("move") }

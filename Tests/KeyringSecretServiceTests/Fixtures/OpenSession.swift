@@ -26,12 +26,13 @@ extension SecretSession {
     }
   }
 
-  /// Creates an item in the default collection, as another program does.
+  /// Creates an item, as another program does.
   func createItem(
-    _ attributes: [String: String], label: String, secret: String, replacing: Bool
+    _ attributes: [String: String], label: String, secret: String, replacing: Bool,
+    in collection: ObjectPath = .collection(aliased: "default")
   ) throws {
     let message = MethodCall.createItem(
-      in: .collection(aliased: "default"), attributes: attributes, label: label,
+      in: collection, attributes: attributes, label: label,
       secret: try #require(encode(Secret(secret))), replacing: replacing)
     _ = try send([message], until: Deadline(after: .seconds(25)))[0].get()
   }
