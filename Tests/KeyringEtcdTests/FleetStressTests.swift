@@ -117,8 +117,10 @@ import Testing
     for (fault, times) in recoveries {
       print("\(fault): \(times.sorted()[times.count / 2]) until the next 50 writes (median)")
     }
-    print("\(all) acknowledged writes, \(recoveries.values.joined().count) faults")
+    let faults = recoveries.values.joined().count
+    print("\(all) acknowledged writes, \(faults) faults")
     #expect(all >= (Self.seconds < 60 ? 100 : 2_000))
+    #expect(faults >= max(1, Self.seconds / 6))
 
     // A copy of a write that is still on its way comes before this one, or is refused.
     for (key, history) in try LinearizabilityLog.read(output) {

@@ -61,16 +61,18 @@ package struct LinearizabilityLog {
     return histories
   }
 
-  /// Finds the reads that no order of the operations explains.
+  /// Finds the operations that no order explains.
   ///
   /// Operations that overlap may have happened in any order. A value was there if its write had
-  /// begun before the read ended, and if no other write lies wholly between the two.
+  /// begun before the read ended, and if no other write lies wholly between the two. Reads must also agree
+  /// with each other: see ``contradictions(_:)``.
   ///
   /// - Parameters:
   ///   - last: The value under the key after all operations.
   ///   - showsRefusedAdditions: A Boolean value that indicates whether an addition may be read before it's
   ///     refused.
-  /// - Returns: The reads that found a value that was no longer there, or not yet.
+  /// - Returns: The reads that found a value that was no longer there, or not yet, and the operations that
+  ///   contradict others.
   package func violations(last: String?, showsRefusedAdditions: Bool = false) -> [Event] {
     let nothing = Event(start: .min, end: .min, kind: .write, value: nil)
     let end = Event(start: .max, end: .max, kind: .read, value: last)
@@ -78,7 +80,7 @@ package struct LinearizabilityLog {
     let refusals = showsRefusedAdditions ? events.filter { $0.kind == .refusal } : []
     let reads = events.filter { $0.kind == .read } + [end]
     // For each read, this is the start of the last write that had ended.
-    return reads.filter { read in
+    let wrongReads = reads.filter { read in
       let overwritten = writes.filter { $0.end < read.start }.map(\.start).max() ?? .min
       let isWritten = writes.contains {
         $0.value == read.value && $0.start < read.end && $0.end >= overwritten
@@ -88,6 +90,49 @@ package struct LinearizabilityLog {
       }
       return !isWritten && !isRefused
     }
+    let refused = Set(refusals.map(\.value))
+    return wrongReads
+      + Self.contradictions(writes.dropFirst() + reads.filter { !refused.contains($0.value) })
+  }
+
+  /// The operations on one value, or one that removed the item or found none.
+  private struct Zone {
+    private(set) var events: [Event] = []
+    /// The end of the operation that ended first, before which the value was there.
+    private(set) var firstEnd = Int.max
+    /// The start of the operation that began last, after which the value was there.
+    private(set) var lastStart = Int.min
+
+    mutating func add(_ event: Event) {
+      events.append(event)
+      firstEnd = min(firstEnd, event.end)
+      lastStart = max(lastStart, event.start)
+    }
+  }
+
+  /// Finds the operations during which another value must have been there.
+  ///
+  /// Each value is written once, so it's there without a break between any two operations that found it. The
+  /// conditions are those of Gibbons and Korach, "Testing Shared Memories" (1997).
+  private static func contradictions(_ events: [Event]) -> [Event] {
+    var zones: [String: Zone] = [:]
+    var others: [Zone] = []
+    for event in events {
+      if let value = event.value {
+        zones[value, default: Zone()].add(event)
+      } else {
+        others.append(Zone())
+        others[others.count - 1].add(event)
+      }
+    }
+    let all = others + zones.values
+    let lasting = zones.filter { $1.firstEnd < $1.lastStart }
+    return all.filter { zone in
+      lasting.contains { value, other in
+        value != zone.events[0].value && other.firstEnd < zone.lastStart
+          && zone.firstEnd < other.lastStart
+      }
+    }.flatMap(\.events)
   }
 }
 #endif
