@@ -3,6 +3,7 @@
 Scripts/private-cluster describes the cluster in the environment.
 """
 
+import concurrent.futures
 import json
 import os
 import signal
@@ -73,15 +74,16 @@ class Followers:
                 raise Failure("a process can't follow the item")
         self.writer = subprocess.Popen(
             [CONTENDER, "rotate"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        # This process takes processor time only where the others need none.
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        # The thread that reads the moments takes processor time only where the processes need none.
+        self.reader = concurrent.futures.ThreadPoolExecutor(
+            1, initializer=lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)))
         self.rotate()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        self.reader.shutdown()
         for process in [*self.processes, self.writer]:
             process.stdin.close()
         for process in [*self.processes, self.writer]:
@@ -110,6 +112,9 @@ class Followers:
 
         Returns, for each storage, the values that it had since the last call, and the moments of their arrivals.
         """
+        return self.reader.submit(self.read_arrivals).result()
+
+    def read_arrivals(self):
         storages = []
         for process in self.processes:
             arrivals = [[] for _ in range(self.storages)]

@@ -3,12 +3,13 @@
 #if EncryptedFile && os(Linux)
 import KeyringStorage
 import StorageModel
+import TestPrograms
 import Testing
 
 @testable import KeyringFile
 
 /// A comparison of storages of one file, as two processes have them, with one in memory.
-@Suite struct ModelTests {
+@Suite(.tags(.stress)) struct ModelTests {
   @Test func `two storages of one file agree with one in memory`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path("secrets")

@@ -120,17 +120,18 @@ package final class FileReplacement {
   /// - Returns: `true` if the new file is in its place.
   /// - Throws: `FileFailure` if the file can't be put there.
   package func commitUnlessThere() throws(FileFailure) -> Bool {
+    // Some file systems don't support a second name for a file, or a rename that replaces nothing.
+    let isUnsupported = [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains
     if link(temporary, target) == 0 { return true }
     if errno == EEXIST { return false }
-    // Some file systems don't support a second name for a file.
-    guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { throw FileFailure("can't be created") }
+    guard isUnsupported(errno) else { throw FileFailure("can't be created") }
     #if os(Linux)
     if swift_keyring_rename_unless_there(temporary, target) == 0 {
       isCommitted = true
       return true
     }
     if errno == EEXIST { return false }
-    guard [EINVAL, ENOSYS].contains(errno) else { throw FileFailure("can't be created") }
+    guard isUnsupported(errno) else { throw FileFailure("can't be created") }
     #endif
     if access(target, F_OK) == 0 { return false }
     try commit()

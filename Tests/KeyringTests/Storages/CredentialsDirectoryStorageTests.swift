@@ -42,7 +42,8 @@ import Testing
       atPath: directory.path + "/token", withDestinationPath: "token")
     #expect(throws: SecureStorageError.self) { try storage.password(for: password("token")) }
     #expect(throws: SecureStorageError.self) { try storage.items(matching: .service(service)) }
-    #expect(storage.diagnose(writing: false).failure?.code != .noStorage)
+    // Otherwise, an app would go on to another storage.
+    #expect(storage.diagnose(writing: false).failure == nil)
   }
 
   @Test func `a search finds the files whose names are allowed`() throws {
