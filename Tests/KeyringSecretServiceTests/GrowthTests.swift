@@ -12,7 +12,7 @@ import Testing
 /// The tests run in processes of their own. `KEYRING_TEST_READS` sets the number of reads.
 /// `.ci/check-memory-growth` does the same with libsecret's own function. The tests query malloc,
 /// which a sanitizer replaces.
-@Suite(.tags(.growth, .unsanitized)) struct GrowthTests {
+@Suite(.tags(.growth, .stress, .unsanitized)) struct GrowthTests {
   private static let reads =
     ProcessInfo.processInfo.environment["KEYRING_TEST_READS"].flatMap(Int.init)
     // With KeePassXC, memory grows once by some 35 kB, at some time. It doesn't grow again in

@@ -4,7 +4,7 @@ package import Testing
 
 /// The tags by which the scripts select tests, with the help of `Tests/Fixtures/tagged-tests`.
 extension Tag {
-  /// Marks tests that use one keyring from many threads or processes at once, for a long time.
+  /// Marks tests that use one keyring for a long time, most of them from many threads or processes at once.
   ///
   /// `Scripts/stress` runs them on each provider that can bear them.
   @Tag package static var stress: Self
