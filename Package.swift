@@ -171,7 +171,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "KeyringTests",
-      dependencies: ["Keyring", "KeyringStorage", "KeyringTesting", "TestPrograms"]),
+      dependencies: [
+        "Keyring", "KeyringStorage", "KeyringTesting", "StorageModel", "TestPrograms",
+      ]),
     .testTarget(
       name: "KeyringMigrationTests",
       dependencies: [

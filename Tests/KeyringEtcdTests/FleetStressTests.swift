@@ -71,7 +71,9 @@ import Testing
       Thread { [self] in
         while let line = try? program.readLine(), !line.isEmpty {
           lines.withLock { $0 += line + "\n" }
-          if line.contains("\twrite\t"), !line.contains("\t\(Int.max)\t") { writes.increase() }
+          if (try? LinearizabilityLog.event(line))?.event.isAcknowledgedWrite == true {
+            writes.increase()
+          }
         }
         isOver.signal()
       }.start()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import StorageModel
 import TestPrograms
 import Testing
 
@@ -9,25 +10,32 @@ import Testing
 /// Each line of a history is the start and the end of an operation, its kind, and the value. The last line is
 /// the value after all of them.
 @Suite struct LinearizabilityLogTests {
-  private func violations(_ history: [String], last: String?) throws -> [LinearizabilityLog.Event] {
+  private func violations(
+    _ history: [String], last: String?, except exceptions: LinearizabilityLog.Exceptions = []
+  ) throws -> [LinearizabilityLog.Event] {
     let lines = history.map { line in
       let words = line.split(separator: " ")
       let end = words[1] == "never" ? "\(Int.max)" : words[1]
       return "key\t\(words[0])\t\(end)\t\(words[2])\t\(words.count > 3 ? words[3] : "")\n"
     }
-    return try LinearizabilityLog.read(lines.joined())["key"]?.violations(last: last) ?? []
+    let log = try LinearizabilityLog.read(lines.joined())["key"]
+    return log?.violations(last: last, except: exceptions) ?? []
   }
 
   @Test(
     arguments: [
       (["0 1 write a", "2 3 read a", "4 5 write b", "6 7 read b"], "b"),
+      (["0 1 addition a", "2 3 change b", "4 5 removal", "6 7 read", "8 9 addition c"], "c"),
       // Operations that overlap have any order.
       (["0 10 write a", "1 9 write b", "2 3 read a", "4 5 read b"], "b"),
       (["0 1 write a", "2 9 write b", "3 4 read a", "5 6 read b"], "b"),
-      (["0 1 write a", "2 9 write", "3 4 read a", "5 6 read"], nil),
+      (["0 1 write a", "2 9 removal", "3 4 read a", "5 6 read"], nil),
+      (["0 9 addition a", "1 8 addition b", "2 7 removal"], "a"),
       // Nobody knows whether a write without an end was done, or when.
       (["0 1 write a", "2 never write b", "3 4 read a"], "a"),
       (["0 1 write a", "2 never write b", "3 4 read a", "5 6 read b"], "b"),
+      (["0 1 write a", "2 never removal", "3 4 read a", "5 6 addition b"], "b"),
+      (["0 never write a", "1 never removal", "2 3 refusal b"], nil),
       (["0 1 read", "2 3 write a", "4 5 refusal b"], "a"),
     ] as [([String], String?)])
   func `an order explains the operations`(history: [String], last: String?) throws {
@@ -46,11 +54,88 @@ import Testing
       (["0 9 write a", "0 9 write b", "1 2 read a", "3 4 read b", "5 6 read a"], "b"),
       (["0 1 write a", "2 never write b", "3 4 read b", "5 6 read a"], "a"),
       // A value that comes back
-      (["0 1 write a", "2 9 write", "3 4 read", "5 6 read a"], "a"),
+      (["0 1 write a", "2 9 removal", "3 4 read", "5 6 read a"], "a"),
       (["0 1 write a", "4 20 write b", "2 10 read b", "30 31 read a"], "a"),
+      // An item that is missing for a while, and one that vanishes
+      (["0 1 write a", "2 9 write b", "3 4 read"], "b"),
+      (["0 1 write a", "2 never write b", "3 4 read b", "5 6 read"], nil),
+      (["0 1 write a", "2 20 removal", "3 4 read", "5 6 write b", "7 8 read"], nil),
+      // An operation that didn't find what it needs
+      (["0 1 write a", "2 3 addition b"], "b"), (["0 5 addition a", "1 6 addition b"], "b"),
+      (["0 1 change a"], "a"), (["0 1 write a", "2 5 removal", "3 6 removal"], nil),
+      (["0 1 refusal a"], nil), (["0 1 write a", "2 3 removal", "4 5 refusal b"], nil),
     ] as [([String], String?)])
   func `no order explains the operations`(history: [String], last: String?) throws {
     #expect(try !violations(history, last: last).isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (["0 1 write a", "2 9 refusal b", "3 4 read b", "5 6 read a"], "a", .lateRefusals),
+      (["0 5 addition a", "1 6 addition b", "2 7 change c"], "c", .lateRefusals),
+      (["0 1 write a", "2 9 write b", "3 4 read", "5 6 read b"], "b", .missedItems),
+    ] as [([String], String?, LinearizabilityLog.Exceptions)])
+  func `an exception explains the operations`(
+    history: [String], last: String?, exception: LinearizabilityLog.Exceptions
+  ) throws {
+    #expect(try violations(history, last: last, except: exception).isEmpty)
+    #expect(try !violations(history, last: nil, except: exception).isEmpty)
+  }
+
+  @Test func `the check agrees with a trial of all orders`() {
+    var generator = SeededGenerator(seed: 1)
+    var explained = 0
+    let count = 5_000
+    for number in 0..<count {
+      let history = randomHistory(&generator)
+      let last = generator.pick([nil, "0", "1", "2", "3"])
+      let expected = isExplained(history, last: last, after: nil)
+      explained += expected ? 1 : 0
+      let violations = LinearizabilityLog(history).violations(last: last)
+      #expect(violations.isEmpty == expected, "history \(number): \(history), \(last ?? "nothing")")
+    }
+    #expect((count / 20...count / 2).contains(explained), "\(explained) of \(count) have an order")
+  }
+
+  private func randomHistory(_ generator: inout SeededGenerator) -> [LinearizabilityLog.Event] {
+    let kinds: [LinearizabilityLog.Event.Kind] = [
+      .write, .addition, .change, .removal, .refusal, .read, .read, .read,
+    ]
+    return (0..<Int.random(in: 2...6, using: &generator)).map { number in
+      let kind = generator.pick(kinds)
+      let start = Int.random(in: 0..<12, using: &generator)
+      let isDoubtful = kind != .read && kind != .refusal && generator.oneIn(4)
+      let value =
+        switch kind {
+        case .removal: nil as String?
+        case .read: generator.pick([nil, "0", "1", "2", "3"])
+        default: "\(number)"
+        }
+      return LinearizabilityLog.Event(
+        start: start,
+        end: isDoubtful ? .max : start + Int.random(in: 1..<8, using: &generator), kind: kind,
+        value: value)
+    }
+  }
+
+  /// Tries each operation that may come next, and each doubtful one also as one that never happens.
+  private func isExplained(
+    _ history: [LinearizabilityLog.Event], last: String?, after value: String?
+  ) -> Bool {
+    if value == last, history.allSatisfy({ $0.end == .max }) { return true }
+    return history.indices.contains { index in
+      let event = history[index]
+      guard !history.contains(where: { $0.end < event.start }) else { return false }
+      var rest = history
+      rest.remove(at: index)
+      switch event.kind {
+      case .addition where value != nil, .change where value == nil, .removal where value == nil,
+        .refusal where value == nil, .read where value != event.value:
+        return false
+      case .read, .refusal: return isExplained(rest, last: last, after: value)
+      default: return isExplained(rest, last: last, after: event.value)
+      }
+    }
   }
 }
 #endif

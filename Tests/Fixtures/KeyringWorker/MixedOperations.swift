@@ -8,13 +8,14 @@ import Synchronization
 
 /// The operations of an app, on keys of its own and on keys that all workers share.
 ///
-/// The program then prints a line for each operation: the key, the times of the start and the end,
-/// "write", "read" or "refusal", and the value under the key, if there is one. The value of a refusal is the
-/// one that wasn't added. Every value is written once.
+/// The program then prints a line for each operation: the key, the times of the start and the end, the kind of
+/// effect, and the value under the key, if there is one. The value of a refusal is the one that wasn't added.
+/// Every value is written once.
 struct MixedOperations {
   /// The value that was written or read under a key, or `nil` if there is none.
   struct Effect {
-    enum Kind: String { case write, read, refusal }
+    /// The kinds that the tests know as `LinearizabilityLog.Event.Kind`.
+    enum Kind: String { case write, addition, change, removal, refusal, read }
 
     let kind: Kind
     let value: String?
@@ -23,7 +24,17 @@ struct MixedOperations {
   enum Operation {
     case set, add, update, remove, read, list
 
-    var isWrite: Bool { self != .read && self != .list }
+    /// The effect of the operation if it finds what it needs, or `nil` for a listing.
+    var effect: Effect.Kind? {
+      switch self {
+      case .set: .write
+      case .add: .addition
+      case .update: .change
+      case .remove: .removal
+      case .read: .read
+      case .list: nil
+      }
+    }
 
     static func random(_ choice: Choice) -> Operation {
       switch Int.random(in: choice.numbers) {
@@ -92,8 +103,8 @@ struct MixedOperations {
           tell(line(account, start, nanoseconds(), effect))
         }
       } catch let error as SecureStorageError where error.mayPass {
-        guard operation.isWrite else { continue }
-        let effect = Effect(kind: .write, value: operation == .remove ? nil : value)
+        guard let kind = operation.effect, kind != .read else { continue }
+        let effect = Effect(kind: kind, value: kind == .removal ? nil : value)
         tell(line(account, start, Int.max, effect))
       }
     }
@@ -115,13 +126,14 @@ struct MixedOperations {
     case .add, .update:
       do {
         try save(value, account, mode: operation == .add ? .add : .update)
-        return Effect(kind: .write, value: value)
+        return Effect(kind: operation == .add ? .addition : .change, value: value)
       } catch let error as SecureStorageError where error.code == .itemAlreadyExists {
         return Effect(kind: .refusal, value: value)
       } catch let error as SecureStorageError where error.code == .itemNotFound {
         return Effect(kind: .read, value: nil)
       }
-    case .remove: return Effect(kind: try storage.remove(key(account)) ? .write : .read, value: nil)
+    case .remove:
+      return Effect(kind: try storage.remove(key(account)) ? .removal : .read, value: nil)
     case .read: return Effect(kind: .read, value: try read(account))
     case .list:
       let keys = try storage.items(matching: .service(service)).map(\.key)

@@ -9,21 +9,56 @@ import Testing
 package struct LinearizabilityLog {
   package struct Event {
     package enum Kind: String {
-      case write, read
-      /// An addition that found another item.
+      /// A write that needs nothing.
+      case write
+      /// A write that needs a key without an item.
+      case addition
+      /// A write that needs an item.
+      case change
+      /// A removal, which needs an item.
+      case removal
+      /// An addition that found an item.
       case refusal
+      case read
+
+      /// Indicates whether the operation leaves another value under the key.
+      var isWrite: Bool { self != .refusal && self != .read }
     }
 
     package let start: Int
+    /// The end, or `Int.max` if nobody knows whether the operation was done, or will be.
     package let end: Int
     package let kind: Kind
-    /// The value under the key at that time, or `nil` if there was none.
+    /// The value that was read or written, or `nil` if there was no item, or is none since a removal.
     ///
     /// The value of a refusal is the one that wasn't added.
     package let value: String?
+
+    /// Indicates whether the operation is a write that the storage has acknowledged.
+    package var isAcknowledgedWrite: Bool { kind.isWrite && end < .max }
+
+    package init(start: Int, end: Int, kind: Kind, value: String?) {
+      (self.start, self.end, self.kind, self.value) = (start, end, kind, value)
+    }
   }
 
-  private var events: [Event] = []
+  /// The things that a storage may do although no order of its operations explains them.
+  package struct Exceptions: OptionSet, Sendable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// A write may look for an item before it, and not at the same moment.
+    ///
+    /// A refused addition may be read before it's refused. See `SaveMode.add`.
+    package static let lateRefusals = Exceptions(rawValue: 1)
+    /// A read may miss an item that is being written.
+    package static let missedItems = Exceptions(rawValue: 2)
+  }
+
+  private var events: [Event]
+
+  package init(_ events: [Event] = []) { self.events = events }
 
   /// Waits for workers that `KeyringWorker mix` has started, and reads their output, by key.
   package static func read(_ workers: [Program]) throws -> [String: LinearizabilityLog] {
@@ -50,89 +85,54 @@ package struct LinearizabilityLog {
   package static func read(_ output: String) throws -> [String: LinearizabilityLog] {
     var histories: [String: LinearizabilityLog] = [:]
     for line in output.split(separator: "\n") {
-      let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-      try #require(fields.count == 5)
-      let event = Event(
-        start: try #require(Int(fields[1])), end: try #require(Int(fields[2])),
-        kind: try #require(Event.Kind(rawValue: fields[3])),
-        value: fields[4].isEmpty ? nil : fields[4])
-      histories[fields[0], default: LinearizabilityLog()].events.append(event)
+      let (key, event) = try event(String(line))
+      histories[key, default: LinearizabilityLog()].events.append(event)
     }
     return histories
   }
 
-  /// Finds the operations that no order explains.
+  /// Reads a line of the output of `KeyringWorker mix` or `mix-on`.
+  package static func event(_ line: String) throws -> (key: String, event: Event) {
+    let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+    try #require(fields.count == 5)
+    let event = Event(
+      start: try #require(Int(fields[1])), end: try #require(Int(fields[2])),
+      kind: try #require(Event.Kind(rawValue: fields[3])),
+      value: fields[4].isEmpty ? nil : fields[4])
+    return (fields[0], event)
+  }
+
+  /// Finds operations that no order explains.
   ///
-  /// Operations that overlap may have happened in any order. A value was there if its write had
-  /// begun before the read ended, and if no other write lies wholly between the two. Reads must also agree
-  /// with each other: see ``contradictions(_:)``.
+  /// Operations that overlap may have happened in any order.
   ///
   /// - Parameters:
   ///   - last: The value under the key after all operations.
-  ///   - showsRefusedAdditions: A Boolean value that indicates whether an addition may be read before it's
-  ///     refused.
-  /// - Returns: The reads that found a value that was no longer there, or not yet, and the operations that
-  ///   contradict others.
-  package func violations(last: String?, showsRefusedAdditions: Bool = false) -> [Event] {
-    let nothing = Event(start: .min, end: .min, kind: .write, value: nil)
-    let end = Event(start: .max, end: .max, kind: .read, value: last)
-    let writes = [nothing] + events.filter { $0.kind == .write }
-    let refusals = showsRefusedAdditions ? events.filter { $0.kind == .refusal } : []
-    let reads = events.filter { $0.kind == .read } + [end]
-    // For each read, this is the start of the last write that had ended.
-    let wrongReads = reads.filter { read in
-      let overwritten = writes.filter { $0.end < read.start }.map(\.start).max() ?? .min
-      let isWritten = writes.contains {
-        $0.value == read.value && $0.start < read.end && $0.end >= overwritten
-      }
-      let isRefused = refusals.contains {
-        $0.value == read.value && $0.start < read.end && $0.end > read.start
-      }
-      return !isWritten && !isRefused
+  ///   - exceptions: The things that the storage may do nevertheless.
+  /// - Returns: The operations of which none can come next in the order that explains the most operations, or
+  ///   nothing if an order explains all of them.
+  package func violations(last: String?, except exceptions: Exceptions = []) -> [Event] {
+    var events = events
+    if exceptions.contains(.missedItems) {
+      events.removeAll { $0.kind == .read && $0.value == nil }
     }
-    let refused = Set(refusals.map(\.value))
-    return wrongReads
-      + Self.contradictions(writes.dropFirst() + reads.filter { !refused.contains($0.value) })
-  }
-
-  /// The operations on one value, or one that removed the item or found none.
-  private struct Zone {
-    private(set) var events: [Event] = []
-    /// The end of the operation that ended first, before which the value was there.
-    private(set) var firstEnd = Int.max
-    /// The start of the operation that began last, after which the value was there.
-    private(set) var lastStart = Int.min
-
-    mutating func add(_ event: Event) {
-      events.append(event)
-      firstEnd = min(firstEnd, event.end)
-      lastStart = max(lastStart, event.start)
-    }
-  }
-
-  /// Finds the operations during which another value must have been there.
-  ///
-  /// Each value is written once, so it's there without a break between any two operations that found it. The
-  /// conditions are those of Gibbons and Korach, "Testing Shared Memories" (1997).
-  private static func contradictions(_ events: [Event]) -> [Event] {
-    var zones: [String: Zone] = [:]
-    var others: [Zone] = []
-    for event in events {
-      if let value = event.value {
-        zones[value, default: Zone()].add(event)
-      } else {
-        others.append(Zone())
-        others[others.count - 1].add(event)
+    if exceptions.contains(.lateRefusals) {
+      let refusals = events.filter { $0.kind == .refusal }
+      events.removeAll { event in
+        event.kind == .refusal
+          || event.kind == .read
+            && refusals.contains {
+              $0.value == event.value && $0.start < event.end && $0.end > event.start
+            }
+      }
+      events = events.map {
+        let kind = $0.kind.isWrite ? .write : $0.kind
+        return Event(start: $0.start, end: $0.end, kind: kind, value: $0.value)
       }
     }
-    let all = others + zones.values
-    let lasting = zones.filter { $1.firstEnd < $1.lastStart }
-    return all.filter { zone in
-      lasting.contains { value, other in
-        value != zone.events[0].value && other.firstEnd < zone.lastStart
-          && zone.firstEnd < other.lastStart
-      }
-    }.flatMap(\.events)
+    // The read after all operations has an end, so that a doubtful write isn't after it.
+    events.append(Event(start: .max - 1, end: .max - 1, kind: .read, value: last))
+    return LinearizationSearch(events).unexplainedEvents()
   }
 }
 #endif
