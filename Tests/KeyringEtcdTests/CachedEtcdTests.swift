@@ -32,7 +32,7 @@ import Testing
     #expect(transport.count <= count + 1)
     for value in ["second", "third", nil] {
       try await other.setPassword(value, for: key)
-      #expect(try waitUntil { try cached.password(for: key) == value })
+      #expect(try await waitUntil { try cached.password(for: key) == value })
     }
   }
 
@@ -181,8 +181,8 @@ import Testing
       throw EtcdFailure(cause: .refused(GatewayError(code: 16, message: "a test")))
     })
     try await other.setPassword("last", for: key)
-    #expect(try waitUntil { try cached.password(for: key) == "last" })
-    #expect(try waitUntil { try cached.password(for: passing) == nil })
+    #expect(try await waitUntil { try cached.password(for: key) == "last" })
+    #expect(try await waitUntil { try cached.password(for: passing) == nil })
   }
 
   /// The read is answered before the removal, and its answer arrives after the watch was renewed.
@@ -243,7 +243,7 @@ import Testing
     let watch = storage.fleet.watch(EtcdRange(prefix: items))
     #expect(!watch.isEmpty)
     subscription.cancel()
-    #expect(waitUntil { watch.isEmpty })
+    #expect(await waitUntil { watch.isEmpty })
   }
 
   @Test func `an event's secret is kept only if the process has used the item`() async throws {
@@ -313,7 +313,7 @@ import Testing
     try await other.setPassword("first", for: key)
     events.wait(for: .changed(.created(key)))
     first.cancel()
-    #expect(waitUntil { transport.openWatchCount == 0 })
+    #expect(await waitUntil { transport.openWatchCount == 0 })
     try await other.setPassword("second", for: key)
     let laterEvents = EventLog()
     let third = try await storage.observeWithoutBlocking(nil, laterEvents.append)

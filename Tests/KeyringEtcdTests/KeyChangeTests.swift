@@ -94,7 +94,7 @@ import Testing
     let subscription = try await storage.observeWithoutBlocking(nil) { _ in }
     try await other.rotateDataKey()
     let keys = try #require(other.fleet.currentKeys)
-    #expect(waitUntil { storage.fleet.currentKeys?.conditions == keys.conditions })
+    #expect(await waitUntil { storage.fleet.currentKeys?.conditions == keys.conditions })
     subscription.cancel()
   }
 
@@ -148,7 +148,7 @@ import Testing
     _ = try? await cached.password(for: key)
     // This read learns of the other key. The program knows it before it asks whether the node still answers.
     #expect(try await storage.password(for: second) == nil)
-    let isRefused = try waitUntil {
+    let isRefused = try await waitUntil {
       do {
         return try cached.password(for: key) == nil
       } catch .damaged {

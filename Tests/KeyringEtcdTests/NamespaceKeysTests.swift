@@ -530,7 +530,7 @@ import Testing
     try await storage.rewrapKeys(with: new)
     let before = transport.count(of: "/v3/kv/txn")
     #expect(try await storage.rotateDataKey() == 42)
-    #expect(waitUntil { events.count >= 42 })
+    #expect(await waitUntil { events.count >= 42 })
     #expect(transport.count(of: "/v3/kv/txn") - before < 20)
     subscription.cancel()
   }

@@ -90,7 +90,7 @@ import Testing
     let storage = storage(
       shell("cat \(pipe) & echo $$ > \(marker).new; mv \(marker).new \(marker); wait"))
     let task = Task { try await storage.password(for: .first) }
-    #expect(waitUntil { access(marker, F_OK) == 0 })
+    #expect(await waitUntil { access(marker, F_OK) == 0 })
     let process = try #require(
       pid_t(String(decoding: directory.bytes("started"), as: UTF8.self).dropLast()))
     task.cancel()
@@ -108,7 +108,7 @@ import Testing
     try #require(mkfifo(pipe, 0o600) == 0)
     let storage = storage(shell("trap '' TERM; : > \(marker); exec cat \(pipe)"))
     let task = Task { try await storage.password(for: .first) }
-    #expect(waitUntil { access(marker, F_OK) == 0 })
+    #expect(await waitUntil { access(marker, F_OK) == 0 })
     task.cancel()
     let error = await #expect(throws: SecureStorageError.self) { try await task.value }
     #expect(error?.code == .canceled)

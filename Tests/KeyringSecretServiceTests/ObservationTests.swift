@@ -149,7 +149,7 @@ import Testing
     try await storage.setPassword("s3cret", for: key)
     #expect(await second?.first { _ in true } == .created(key))
     second = nil
-    #expect(try waitUntil { try bus.connectionCount() <= before })
+    #expect(try await waitUntil { try bus.connectionCount() <= before })
     _ = (first, second)
     try keyring.kill()
   }

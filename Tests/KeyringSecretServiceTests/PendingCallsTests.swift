@@ -114,10 +114,10 @@ import Testing
     let session = try openSession(at: bus.address)
     let before = try threadCount()
     let reads = try pendingReads(of: storage)
-    try #require(waitUntil { session.unlockings.withLock { $0.count } == 1 })
+    try #require(await waitUntil { session.unlockings.withLock { $0.count } == 1 })
     // A prompt may be open for longer than the keyring may take to answer.
     let end = ContinuousClock.now + .seconds(9)
-    try #require(waitUntil { ContinuousClock.now > end })
+    try #require(await waitUntil { ContinuousClock.now > end })
     #expect(ReadQueue.shared.reads.load(ordering: .relaxed) == Self.count)
     #expect(session.unlockings.withLock { $0.count } == 1)
     #expect(try threadCount() <= before + 4)
@@ -148,11 +148,11 @@ import Testing
         }
       }
     }
-    try #require(waitUntil { started.value.load(ordering: .relaxed) == Self.count })
+    try #require(await waitUntil { started.value.load(ordering: .relaxed) == Self.count })
     #expect(try threadCount() <= before + 4)
     try await useSomethingElse()
     // The reads that time out end by themselves, except the one whose turn it is.
-    try #require(waitUntil { late.value.load(ordering: .relaxed) == Self.count / 2 - 1 })
+    try #require(await waitUntil { late.value.load(ordering: .relaxed) == Self.count / 2 - 1 })
     for read in reads { read.cancel() }
     let ends = await codes(of: reads)
     #expect(ends == [.timedOut: Self.count / 2 - 1, .canceled: Self.count / 2 + 1])
@@ -169,7 +169,7 @@ import Testing
       try await storage.items(for: keys, details: .all)
     }
     #expect(error?.code == .timedOut)
-    #expect(try waitUntil { try bus.connectionCount() == before })
+    #expect(try await waitUntil { try bus.connectionCount() == before })
   }
 
   // MARK: - Together
@@ -203,7 +203,7 @@ import Testing
     _ = try await storage.password(for: StorageUse.key)
     try service.fault("GetSecrets", .late(0.5))
     let early = (0..<2).map { _ in Task { try await storage.password(for: StorageUse.key) } }
-    try #require(waitUntil { ReadQueue.shared.reads.load(ordering: .relaxed) == 2 })
+    try #require(await waitUntil { ReadQueue.shared.reads.load(ordering: .relaxed) == 2 })
     try await service.waitForCall(of: "GetSecrets")
     try await storage.setPassword("new", for: StorageUse.key)
     let late = (0..<10).map { _ in Task { try await storage.password(for: StorageUse.key) } }

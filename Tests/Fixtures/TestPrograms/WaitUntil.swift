@@ -12,4 +12,14 @@ package func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
   } while ContinuousClock.now < end
   return false
 }
+
+/// Waits until a condition is true, for 30 seconds at most, and leaves the thread to other tasks.
+package func waitUntil(_ condition: () throws -> Bool) async rethrows -> Bool {
+  let end = ContinuousClock.now + .seconds(30)
+  repeat {
+    if try condition() { return true }
+    await Task.yield()
+  } while ContinuousClock.now < end
+  return false
+}
 #endif

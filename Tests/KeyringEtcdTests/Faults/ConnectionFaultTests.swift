@@ -94,7 +94,7 @@ import Testing
       // The sixth field of the client's connection begins with 02 while its timer is the one that we want.
       let remote = String(format: "0100007F:%04X", port)
       #expect(
-        waitUntil {
+        await waitUntil {
           let table = try? FileHandle(forReadingAtPath: "/proc/self/net/tcp")?.readToEnd()
           let lines = String(decoding: table ?? Data(), as: UTF8.self).split(separator: "\n")
           return lines.contains { line in

@@ -198,7 +198,7 @@ import Testing
     let snapshot = try cluster.saveSnapshot("backup")
     // Its revision in the backup is older than those of the newest items.
     try await storage.setPassword("lost", for: keys[0])
-    #expect(waitUntil { events.changes.contains(.replaced(keys[0])) })
+    #expect(await waitUntil { events.changes.contains(.replaced(keys[0])) })
     #expect(try await cached.password(for: keys[0]) == "lost")
 
     cluster.nodes[0].kill()
@@ -209,7 +209,7 @@ import Testing
     #expect(events.changes.filter { $0 == .replaced(keys[0]) }.count == 2)
     #expect(try await cached.password(for: keys[0]) == "first")
     try await storage.setPassword("second", for: keys[0])
-    #expect(waitUntil { events.changes.filter { $0 == .replaced(keys[0]) }.count == 3 })
+    #expect(await waitUntil { events.changes.filter { $0 == .replaced(keys[0]) }.count == 3 })
     #expect(try await cached.password(for: keys[0]) == "second")
     subscription.cancel()
   }
@@ -225,8 +225,8 @@ import Testing
     try await other.remove(key)
     try await compact()
     events.wait(for: .resumed)
-    #expect(waitUntil { events.changes.contains(.removed(key)) })
-    #expect(waitUntil { events.changes.contains(.created(second)) })
+    #expect(await waitUntil { events.changes.contains(.removed(key)) })
+    #expect(await waitUntil { events.changes.contains(.created(second)) })
   }
 
   @Test(arguments: [false, true])

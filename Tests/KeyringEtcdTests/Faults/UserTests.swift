@@ -183,7 +183,7 @@ import Testing
     let subscription = try await service.observeWithoutBlocking(nil, events.append)
     // The next request is the one that shows every five seconds that the node answers.
     let tokens = transport.count(of: "/v3/auth/authenticate")
-    #expect(waitUntil { transport.count(of: "/v3/auth/authenticate") > tokens })
+    #expect(await waitUntil { transport.count(of: "/v3/auth/authenticate") > tokens })
     try await operators.setPassword("second", for: key)
     events.wait(for: .changed(.replaced(key)))
     #expect(events.count == 1)
