@@ -89,6 +89,49 @@ struct ClientTests {
     }
   }
 
+  /// A cluster whose roles have changed since it gave the first token.
+  private final class OldToken: EtcdTransport {
+    private let refusal: GatewayError
+    private let tokenCount = Atomic(0)
+
+    init(_ refusal: GatewayError) { self.refusal = refusal }
+
+    func send(
+      _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
+      until moment: Int64
+    ) async throws(EtcdFailure) -> EtcdReply {
+      if path == "/v3/auth/authenticate" {
+        let number = tokenCount.add(1, ordering: .relaxed).newValue
+        return EtcdReply(body: Array(#"{"token":"\#(number)"}"#.utf8))
+      }
+      if token == "1" {
+        throw EtcdFailure(cause: .refused(refusal), hasDoubt: refusal.isTransient)
+      }
+      return EtcdReply(body: Array(#"{"header":{}}"#.utf8))
+    }
+
+    func stream(
+      _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
+      until moment: Int64, _ onLine: @escaping @Sendable ([UInt8]) async -> Bool
+    ) async throws(EtcdFailure) {}
+  }
+
+  /// Refuses the token as etcd 3.4.23 does, and also as etcd 3.5.1 does.
+  @Test(arguments: [
+    (3, "etcdserver: revision of auth store is old"), (2, "auth: revision in header is old"),
+  ])
+  func `a token that is older than the roles is replaced`(
+    code: Int, message: String
+  ) async throws {
+    let client = EtcdClient(
+      OldToken(GatewayError(code: code, message: message)),
+      [try #require(EtcdEndpoint("https://127.0.0.1:1"))],
+      user: EtcdUser(name: "me", password: Secret("pass")))
+    await #expect(throws: Never.self) {
+      _ = try await client.transact(Transaction(), until: .now(plus: .seconds(5)))
+    }
+  }
+
   /// A cluster in which the node that is asked first answers nothing.
   private final class FrozenNode: EtcdTransport {
     private let frozen = Mutex<String?>(nil)

@@ -383,8 +383,11 @@ extension GatewayError {
   }
 
   /// Indicates whether a new token helps.
+  ///
+  /// etcd 3.5.1 answers a signed token (JWT) that is older than the roles with the code of an unknown error.
   var isAboutToken: Bool {
     code == 16 || code == 3 && message.contains("revision of auth store is old")
+      || code == 2 && message.contains("auth: revision in header is old")
   }
 }
 #endif

@@ -239,7 +239,7 @@ final class Cluster: Sendable {
     transport.onlyNode.withLock { $0 = node.endpoint }
     let subscription = try await storage(like: other, transport)
       .observeWithoutBlocking(nil, events.append)
-    try #require(waitUntil { transport.openWatchCount > 0 })
+    try #require(await waitUntil { transport.openWatchCount > 0 })
     transport.onlyNode.withLock { $0 = nil }
     return subscription
   }
@@ -435,7 +435,7 @@ final class Cluster: Sendable {
   }
 }
 
-/// The certificates of a cluster and its clients.
+/// The certificates of a cluster and its clients, and the keys of signed tokens.
 private enum Certificates {
   static func make(in directory: URL) throws {
     func openssl(_ arguments: String...) throws {
@@ -468,6 +468,8 @@ private enum Certificates {
         "x509", "-req", "-in", "@\(name).csr", "-CA", "@authority.pem", "-CAkey", "@authority.key",
         "-CAcreateserial", "-out", "@\(name).pem", "-days", days, "-extfile", "@extensions")
     }
+    try openssl("genrsa", "-out", "@tokens.key", "2048")
+    try openssl("rsa", "-in", "@tokens.key", "-pubout", "-out", "@tokens.pub")
   }
 }
 #endif
