@@ -65,7 +65,8 @@ public struct KeySource: Sendable {
   /// key to each of them, and to other processes.
   ///
   /// A synchronous operation blocks its thread until the closure returns. If the closure waits for the main
-  /// actor, for example to show a dialog, use the storage only with `await`.
+  /// actor, for example to show a dialog, use the storage only with `await`. In the closure,
+  /// don't wait for the storage that asks, because it waits for the closure.
   ///
   /// - Parameters:
   ///   - name: The name of the source, which error messages and diagnoses show.

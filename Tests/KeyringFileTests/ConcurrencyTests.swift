@@ -85,6 +85,62 @@ import Testing
     #expect(try other.password(for: third) == "own")
   }
 
+  @Test func `a user who is asked because the file vanished keeps no writers waiting`() throws {
+    let path = path
+    let key = Secret(bytes: [UInt8](repeating: 7, count: 32))
+    let other = EncryptedFileStorage(
+      at: path, key: KeySource(named: "other") { _ async throws(SecureStorageError) in key },
+      timeout: .milliseconds(200))
+    try other.setPassword("gone", for: .first)
+    let asked = Mutex<[KeyRequest.Purpose]>([])
+    let storage = EncryptedFileStorage(
+      at: path,
+      key: KeySource(named: "asking") { (request) async throws(SecureStorageError) in
+        let count = asked.withLock { asked in
+          asked.append(request.purpose)
+          return asked.count
+        }
+        // The file vanishes after it was read. Then the other writer creates it again.
+        if count == 1 { unlink(path) }
+        if count == 2 { try await other.setPassword("other's", for: .second) }
+        return key
+      })
+    try storage.setPassword("own", for: .first)
+    #expect(asked.withLock { $0 } == [.opening, .creation])
+    #expect(try other.password(for: .first) == "own")
+    #expect(try other.password(for: .second) == "other's")
+  }
+
+  @Test func `a user who changes the key doesn't keep other writers waiting`() throws {
+    let key = Secret(bytes: [UInt8](repeating: 7, count: 32))
+    let plain = KeySource(named: "other") { _ async throws(SecureStorageError) in key }
+    let other = EncryptedFileStorage(at: path, key: plain, timeout: .milliseconds(200))
+    try other.setPassword("kept", for: .first)
+    let asked = Mutex<[KeyRequest.Purpose]>([])
+    let storage = EncryptedFileStorage(
+      at: path,
+      key: KeySource(named: "asking") { (request) async throws(SecureStorageError) in
+        let count = asked.withLock { asked in
+          asked.append(request.purpose)
+          return asked.count
+        }
+        // The last question is about the data key that the other writer has made in the meantime.
+        if count == 3 { try await other.setPassword("other's", for: .second) }
+        return key
+      })
+    let newKey = Secret(bytes: [UInt8](repeating: 8, count: 32))
+    try storage.changeKey(
+      to: KeySource(named: "new") { (request) async throws(SecureStorageError) in
+        asked.withLock { $0.append(request.purpose) }
+        if request.purpose == .creation { try await other.changeKey(to: plain) }
+        return newKey
+      })
+    #expect(asked.withLock { $0 } == [.opening, .creation, .opening])
+    #expect(try storage.password(for: .first) == "kept")
+    #expect(try storage.password(for: .second) == "other's")
+    #expect(try code { _ = try other.password(for: .second) } == .wrongKey)
+  }
+
   /// The removal of the lock lets a second writer in.
   ///
   /// The first writer then begins again.

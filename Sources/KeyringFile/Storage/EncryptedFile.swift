@@ -91,6 +91,16 @@ final class EncryptedFile: Sendable {
 
   // MARK: - Writing
 
+  /// The outcome of a change that was attempted under the lock.
+  private enum Attempt<Result> {
+    /// The change was made, or there was nothing to change.
+    case done(Result)
+    /// The source must be asked for a key first, without the lock.
+    ///
+    /// Other writers would wait for the user's answer.
+    case needsKey
+  }
+
   /// Changes the content of the file, in a single step for all readers and writers.
   func change<Result>(
     _ operation: SecureStorageError.Operation,
@@ -98,30 +108,43 @@ final class EncryptedFile: Sendable {
   ) throws(SecureStorageError) -> Result {
     try attempt(operation) { () throws(SecureStorageError) in
       while true {
-        // A change that has no effect or is refused needs no lock and creates no file. Asking for a key
-        // without the lock also doesn't keep other writers waiting.
+        // A change that has no effect or is refused needs no lock and creates no file.
         let before = try version()
         var trial = before?.content ?? FileContent()
         let result = try body(&trial)
         if !trial.isChanged { return result }
         let new = before == nil ? try keys.prepared() : nil
-        var needsKey = false
         let outcome = try withFileLocked { (lock) throws(SecureStorageError) in
-          needsKey = try !isKeyKnown()
-          if needsKey { return Optional(result) }
-          let current = try version()
-          var content = current?.content ?? FileContent()
-          let result = try body(&content)
-          if !content.isChanged { return result }
-          let isWritten =
-            if let current { try write(content, current.envelope, under: lock) } else {
-              try create(content, new, under: lock)
-            }
-          return isWritten ? result : nil
+          try change(under: lock, new, body)
         }
-        if !needsKey { return outcome }
+        if case .done(let result) = outcome { return result }
       }
     }
+  }
+
+  /// Changes the content under the lock, or returns `nil` if that must be attempted again.
+  ///
+  /// In that case, the lock was lost, or the source of the key for a new file was replaced.
+  private func change<Result>(
+    under lock: FileLock, _ new: FileKeys.NewKey?,
+    _ body: (inout FileContent) throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Attempt<Result>? {
+    guard try isKeyKnown() else { return .needsKey }
+    let current = try version()
+    var content = current?.content ?? FileContent()
+    let result = try body(&content)
+    if !content.isChanged { return .done(result) }
+    let isWritten: Bool
+    if let current {
+      isWritten = try write(content, current.envelope, under: lock)
+    } else {
+      // Another process may have removed the file in the meantime.
+      guard let new = try keys.usable(new) else { return .needsKey }
+      isWritten = try keys.use(new) { (envelope) throws(SecureStorageError) in
+        try write(content, envelope, under: lock)
+      }
+    }
+    return isWritten ? .done(result) : nil
   }
 
   /// Returns `false` if another process has given the file a key that this one would have to ask for.
@@ -132,45 +155,46 @@ final class EncryptedFile: Sendable {
     return keys.isKnown(try SealedFile(bytes, place).header.wrappedKey)
   }
 
-  /// Creates the file, or returns `false` if the lock was lost or the source of the key was replaced.
-  private func create(
-    _ content: FileContent, _ new: FileKeys.NewKey?, under lock: FileLock
-  ) throws(SecureStorageError) -> Bool {
-    // The key is `nil` if another process has removed the file in the meantime.
-    let new = if let new, keys.isCurrent(new) { new } else { try keys.new() }
-    return try keys.use(new) { (envelope) throws(SecureStorageError) in
-      try write(content, envelope, under: lock)
-    }
-  }
-
   func changeKey(to newSource: KeySource) throws(SecureStorageError) {
     try attempt(.changeKey) { () throws(SecureStorageError) in
-      while try version() == nil {
-        // Another thread may have created the file in the meantime.
-        if try attempt(keys.replaceSourceOfNoFile(with: newSource)) { return }
-      }
       // Use a new data key, so that someone who knows the old one can't read later content.
-      // Some sources create a key only under the lock.
-      var new = try newSource.mayLoseNewKey ? nil : keys.new(with: newSource)
-      try withFileLocked { (lock) throws(SecureStorageError) in
-        guard let content = try version()?.content else {
-          keys.replaceSource(with: newSource)
-          return ()
+      var new: Envelope?
+      while true {
+        while try version() == nil {
+          // Another thread may have created the file in the meantime.
+          if try attempt(keys.replaceSourceOfNoFile(with: newSource)) { return }
         }
-        let envelope = if let new { new } else { try keys.new(with: newSource) }
-        new = envelope
-        var isReplaced = false
-        // Also switch if only the last step failed, which is to sync the directory to the disk.
-        defer {
-          if isReplaced || keys.isKnown(envelope.wrappedKey) { keys.replaceSource(with: newSource) }
+        // Some sources create a key only under the lock.
+        if new == nil, !newSource.mayLoseNewKey { new = try keys.new(with: newSource) }
+        let outcome = try withFileLocked { (lock) throws(SecureStorageError) in
+          try changeKey(to: newSource, &new, under: lock)
         }
-        isReplaced = try write(content, envelope, under: lock)
-        return isReplaced ? () : nil
+        if case .done = outcome { return }
       }
     }
   }
 
-  /// Runs a closure under the lock, and again each time it returns `nil` because the lock was lost.
+  /// Encrypts the file with a new data key under the lock, or returns `nil` if the lock was lost.
+  private func changeKey(
+    to newSource: KeySource, _ new: inout Envelope?, under lock: FileLock
+  ) throws(SecureStorageError) -> Attempt<Void>? {
+    guard try isKeyKnown() else { return .needsKey }
+    guard let content = try version()?.content else {
+      keys.replaceSource(with: newSource)
+      return .done(())
+    }
+    let envelope = if let new { new } else { try keys.new(with: newSource) }
+    new = envelope
+    var isReplaced = false
+    // Also switch if only the last step failed, which is to sync the directory to the disk.
+    defer {
+      if isReplaced || keys.isKnown(envelope.wrappedKey) { keys.replaceSource(with: newSource) }
+    }
+    isReplaced = try write(content, envelope, under: lock)
+    return isReplaced ? .done(()) : nil
+  }
+
+  /// Runs a closure under the lock, and again each time it returns `nil`.
   private func withFileLocked<Result>(
     _ body: (FileLock) throws(SecureStorageError) -> Result?
   ) throws(SecureStorageError) -> Result {

@@ -125,8 +125,18 @@ final class FileKeys: Sendable {
     }
   }
 
-  /// Returns `true` if a data key was made with the current source.
-  func isCurrent(_ new: NewKey) -> Bool { state.withLock { $0.changes == new.changes } }
+  /// Returns a data key that can create the file under the lock, or `nil` if one must be prepared.
+  ///
+  /// - Parameter prepared: The key that was prepared, if there is one. It can't be used if the source
+  ///   was replaced since then.
+  /// - Returns: The data key. If it must be created under the lock, it's created now.
+  /// - Throws: The errors of the source.
+  func usable(_ prepared: NewKey?) throws(SecureStorageError) -> NewKey? {
+    let (source, changes) = state.withLock { ($0.source, $0.changes) }
+    if let prepared, prepared.changes == changes { return prepared }
+    guard source.mayLoseNewKey else { return nil }
+    return NewKey(envelope: try new(with: source), changes: changes)
+  }
 
   /// Creates a file with a data key, unless the source was replaced since the key was made.
   ///

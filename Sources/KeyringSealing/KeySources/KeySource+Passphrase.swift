@@ -21,7 +21,8 @@ extension KeySource {
   /// the others use the answer. After a wrong passphrase, the next operation asks again.
   ///
   /// A synchronous operation blocks its thread until the closure returns. If the closure waits for the main
-  /// actor, for example to show a dialog, use the storage only with `await`.
+  /// actor, for example to show a dialog, use the storage only with `await`. In the closure,
+  /// don't wait for the storage that asks, because it waits for the closure.
   ///
   /// If the purpose of the request is `.creation`, nothing is encrypted with the passphrase yet. Ask twice then,
   /// because a mistyped passphrase would lock everything.
