@@ -58,7 +58,7 @@ package final class BlockingPool: Sendable {
       let body = state.bodies.popFirst()
       return (body, !state.bodies.isEmpty && state.idle > 0)
     }
-    // Closures that were added at the same time have woken only one thread.
+    // Closures that were added at the same time have woken only one thread, because the signal is made for one.
     if mustWake { wakening.wake() }
     return body
   }

@@ -21,6 +21,8 @@ package final class Wakening: EventSource {
 #if os(Linux)
 /// A signal that ends the current wait for it, or the next one.
 ///
+/// It's made for one waiting thread. If several threads wait, it ends the wait of one of them.
+///
 /// On Linux, a semaphore of Dispatch waits until a moment of the clock with the date. If that clock is set back
 /// in the meantime, the wait takes that much longer.
 private final class Signal: @unchecked Sendable {
