@@ -25,7 +25,7 @@ final class HTTPTransport: EtcdTransport {
   /// The thread of all other connections.
   ///
   /// With several threads, a request and its connection would often have different ones.
-  private static let thread = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  static let thread = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   /// The thread of the replies that don't end, which also runs what takes their lines.
   ///

@@ -10,6 +10,9 @@ extension EtcdStorage {
   /// Checks each node and its clock, the keys of the namespace, and the first thousand items that the user may
   /// read.
   ///
+  /// If a certificate isn't trusted, the diagnosis tells which one, and why. For that, the method makes another
+  /// connection to the node, and sends no request on it.
+  ///
   /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed, and that each
   ///   node accepts the largest item. For that, the method sends 2 MiB to each node, which stores none of it.
   /// - Returns: The diagnosis. A node that doesn't answer gives only a notice, because the others do its work.
@@ -45,8 +48,14 @@ extension EtcdNamespace {
     var subject = "settings"
     do throws(SecureStorageError) {
       try await perform(.diagnose) { (session) throws(SecureStorageError) in
+        if settings.endpoints.contains(where: { $0.hasPrefix("https://") }),
+          let fault = CertificateFault.ofProgram(settings.tls)
+        {
+          diagnosis.add(
+            "certificate", fault.text, recoverySuggestion: fault.recoverySuggestion)
+        }
         for node in await session.client.nodes(accepting: largestChange) {
-          add(node, to: &diagnosis)
+          await add(node, to: &diagnosis)
         }
         subject = "keys"
         // Nodes that don't answer have used up their time.
@@ -70,28 +79,41 @@ extension EtcdNamespace {
     _ session: Session, to diagnosis: inout StorageDiagnosis
   ) async throws(SecureStorageError) {
     let parts = try await session.readableParts(of: EtcdRange(prefix: session.namespace.items))
-    let results = try await session.list(parts, first: Self.mostDiagnosedItems) { value, keys in
+    let most = Self.mostDiagnosedItems
+    // One more shows that there are others.
+    let results = try await session.list(parts, first: most + 1) { value, keys in
       Result { () throws(SecureStorageError) in _ = try session.open(value, keys) }
     }.elements
-    let errors = results.compactMap { result in
+    let isComplete = results.count <= most
+    let count = isComplete ? "\(results.count)" : "the first \(most)"
+    let errors = results.prefix(most).compactMap { result in
       if case .failure(let error) = result { error } else { nil }
     }
-    guard let first = errors.first else {
-      return diagnosis.add("items", "\(results.count) can be read")
+    if errors.isEmpty {
+      let rest = isComplete ? "" : "; the others aren't checked"
+      return diagnosis.add("items", "\(count) can be read\(rest)")
+    }
+    var sentences = ["\(errors.count) of \(count) can't be read."]
+    sentences += errors.prefix(Self.mostNamedItems).map(\.message)
+    if errors.count > Self.mostNamedItems {
+      sentences.append("And \(errors.count - Self.mostNamedItems) more.")
     }
     diagnosis.add(
-      "items", "\(errors.count) of \(results.count) can't be read. \(first.message)",
+      "items", sentences.joined(separator: " "),
       recoverySuggestion:
         """
-        Remove these items and store them again, or restore the cluster from a backup. If no item has the name, \
-        delete the key that the message names with etcdctl del.
+        Remove these items and store them again, or restore the cluster from a backup. If no item has such a \
+        name, delete the key that the message names with etcdctl del.
         """)
   }
 
   /// The number of items that show whether the others can be read, too.
   private static let mostDiagnosedItems = 1_000
 
-  private func add(_ node: EtcdClient.Node, to diagnosis: inout StorageDiagnosis) {
+  /// The number of damaged items that a finding names.
+  private static let mostNamedItems = 3
+
+  private func add(_ node: EtcdClient.Node, to diagnosis: inout StorageDiagnosis) async {
     let subject = "node \(node.endpoint)"
     switch node.status {
     case .success(let status) where status.alarms.contains { $0.contains("NOSPACE") }:
@@ -122,6 +144,11 @@ extension EtcdNamespace {
         diagnosis.add(
           subject, "It can't be reached." + cause,
           recoverySuggestion: "Check the node and its address. Most of the nodes must run.")
+      case .untrusted(let reason):
+        let fault = await CertificateFault.ofNode(node.endpoint, reason, settings.tls)
+        diagnosis.add(
+          subject, fault?.text ?? error.message + cause,
+          recoverySuggestion: fault?.recoverySuggestion ?? error.recoverySuggestion)
       default:
         diagnosis.add(
           subject, error.message + cause,

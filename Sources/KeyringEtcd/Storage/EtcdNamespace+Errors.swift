@@ -82,7 +82,9 @@ extension EtcdNamespace {
     case _ where refusal.isDenial:
       return error(
         .accessDenied, "\(user) may not do this in the cluster.",
-        recoverySuggestion: "Grant the user a role for the namespace \(settings.namespace).",
+        recoverySuggestion: settings.user == nil
+          ? "Name a user in the argument \"user\". With keyring-tool, set ETCDCTL_USER."
+          : "Grant the user a role for the namespace \(settings.namespace).",
         underlying: underlying)
     case _ where refusal.isAboutToken:
       return error(

@@ -245,7 +245,37 @@ import Testing
       try await read(cluster.storage(tls: tls))
     }
     #expect(error?.message.contains("certificate") == true)
-    try await expectFinding("certificate", in: cluster.storage(tls: tls))
+    try await expectFinding(
+      "Its certificate isn't signed by an authority in \(tls.authorities).",
+      in: cluster.storage(tls: tls))
+  }
+
+  @Test func `the authority of the cluster's certificate has expired`() async throws {
+    // All certificates in the file have expired.
+    let tls = EtcdTLS(authorities: cluster.path("expired.pem"))
+    try await expectFinding(
+      "The authorities in \(tls.authorities) expired on 20", in: cluster.storage(tls: tls))
+  }
+
+  @Test func `the cluster's certificate is for another address`() async throws {
+    let port = try Cluster.freePorts(1)[0]
+    // The certificate names no address.
+    let server = try Program(
+      "openssl",
+      [
+        "s_server", "-accept", "127.0.0.1:\(port)", "-cert", cluster.path("stranger.pem"), "-key",
+        cluster.path("stranger.key"), "-www",
+      ])
+    // It prints this line when it accepts connections.
+    var line = ""
+    while line != "ACCEPT" {
+      line = try server.readLine()
+      try #require(!line.isEmpty)
+    }
+    let tls = EtcdTLS(authorities: cluster.path("stranger.pem"))
+    let storage = cluster.storage(endpoints: ["https://127.0.0.1:\(port)"], tls: tls)
+    try await expectFinding("Its certificate isn't for this address.", in: storage)
+    try server.end()
   }
 
   @Test func `the cluster's certificate has expired`() async throws {
@@ -254,7 +284,7 @@ import Testing
     let storage = cluster.storage(user: user)
     let error = await expect(.accessDenied, within: .atOnce) { try await read(storage) }
     #expect(error?.message.contains("certificate") == true)
-    try await expectFinding("certificate", in: storage)
+    try await expectFinding("Its certificate expired on 20", in: storage)
   }
 
   @Test func `the cluster asks for a certificate`() async throws {
@@ -263,6 +293,8 @@ import Testing
       try await read(cluster.storage(tls: tls))
     }
     #expect(error?.message.contains("certificate") == true)
+    try await expectFinding(
+      "It asks for a certificate of this program.", in: cluster.storage(tls: tls))
   }
 
   @Test func `the certificate of this program has expired`() async throws {
@@ -273,7 +305,18 @@ import Testing
       try await read(cluster.storage(tls: tls))
     }
     #expect(error?.message.contains("certificate") == true)
-    try await expectFinding("certificate", in: cluster.storage(tls: tls))
+    let path = cluster.path("expired.pem")
+    try await expectFinding(
+      "The certificate of this program in \(path) expired on 20", in: cluster.storage(tls: tls))
+    try await expectFinding(
+      "It refuses the certificate of this program.", in: cluster.storage(tls: tls))
+  }
+
+  @Test func `the certificate of this program isn't valid yet`() async throws {
+    let text = try #require(CertificateFault.ofProgram(cluster.tls, at: .distantPast)).text
+    #expect(text.contains("isn't valid until 20"))
+    #expect(CertificateFault.ofProgram(cluster.tls) == nil)
+    #expect(CertificateFault.ofProgram(EtcdTLS(authorities: cluster.path("node.pem"))) == nil)
   }
 
   @Test func `a file of certificates is missing`() async throws {

@@ -239,6 +239,8 @@ import Testing
       _ = try await storage.password(for: key)
     }
     #expect(error?.message == "A program without a user may not do this in the cluster.")
+    #expect(error?.recoverySuggestion?.contains("argument \"user\"") == true)
+    try await expectFinding("A program without a user may not do this", in: storage)
   }
 
   @Test func `a certificate with a name is refused by the gateway`() async throws {
