@@ -299,9 +299,9 @@ final class Session: Sendable {
         guard let refusal = error.refusal, !refusal.isTransient else {
           throw fleet.error(for: error.cause)
         }
-        // Without its lease or the user's role, no copy takes effect any more. A full database refuses copies only
-        // as long as it's full, and can be read in the meantime.
-        if ![5, 7].contains(refusal.code) { continue }
+        // Without its lease, no copy takes effect any more. A full database and a missing role refuse copies only
+        // for a while, in which the user may still read.
+        if refusal.code != 5 { continue }
       }
       renew()
       fleet.doubts.withLock { $0[write] = nil }
