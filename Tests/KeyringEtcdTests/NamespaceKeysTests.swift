@@ -119,11 +119,27 @@ import Testing
     let error = await expect(.damaged, within: .atOnce) { _ = try await storage.password(for: key) }
     #expect(error?.message == "The value of \(place.path) isn't what was stored there.")
     await expect(.damaged) { _ = try await laterProcess().password(for: second) }
-    try await expectFinding("2 of 2 can't be read", in: laterProcess())
+    let damage = items.map { " The value of \($0.key.path) isn't what was stored there." }
+    try await expectFinding("2 of 2 can't be read." + damage.joined(), in: laterProcess())
     // It can be removed, and stored again.
     try await storage.remove(key)
     try await storage.setPassword("new", for: key)
     #expect(try await laterProcess().password(for: key) == "new")
+  }
+
+  @Test func `a diagnosis names some of many damaged values`() async throws {
+    // They come after the items, which are in order.
+    let strangers = (0..<1_000).map { namespace.items + "x\($0)" }
+    for start in stride(from: 0, to: strangers.count, by: Transaction.rangeLimit) {
+      let part = strangers[start..<start + Transaction.rangeLimit]
+      try await cluster.call(
+        "/v3/kv/txn", Transaction(success: part.map { .put($0, [0], lease: nil) }))
+    }
+    let findings = try await laterProcess().diagnose(writing: false).findings
+    let text = try #require(findings.first { $0.subject == "items" }).text
+    #expect(text.hasPrefix("998 of the first 1000 can't be read. "))
+    #expect(text.contains(" The value of \((namespace.items + "x0").path) has an unknown format. "))
+    #expect(text.hasSuffix(" And 995 more."))
   }
 
   /// The value names the item that is asked for, so only its encryption tells that it belongs elsewhere.
@@ -543,6 +559,33 @@ import Testing
     }
     await expect(.damaged) { try await storage.initialize() }
     #expect(try await laterProcess().initialize())
+  }
+
+  @Test func `a replacement that ended after its first batch is begun again`() async throws {
+    let keys = (0..<150).map { ItemKey.password(service: "service", account: "\($0)") }
+    for key in keys { try await storage.setPassword(key.account, for: key) }
+    let transport = FaultyTransport(try cluster.transport())
+    let running = cluster.storage(like: storage, transport, timeout: .seconds(2))
+    let writes = Atomic(0)
+    transport.alter(requests: { (request) throws(EtcdFailure) in
+      // The first write adds a key, and the second one moves some items to it.
+      if request.contains("request_put"), writes.add(1, ordering: .relaxed).newValue > 2 {
+        throw EtcdFailure(cause: .unreachable("a test"))
+      }
+      return request
+    })
+    await #expect(throws: SecureStorageError.self) { try await running.rotateDataKey() }
+    let process = laterProcess()
+    #expect(try await process.password(for: key) == "first")
+    let current = try #require(process.fleet.currentKeys)
+    let moved = try await values(namespace.items).count { current.isCurrent($0) }
+    #expect((1..<152).contains(moved))
+    #expect(try await dataKeys().count == 2)
+
+    #expect(try await process.rotateDataKey() == 152)
+    #expect(try await dataKeys().count == 1)
+    let found = try await laterProcess().items(for: keys, details: .secret)
+    #expect(keys.allSatisfy { found[$0]?.secret?.text == $0.account })
   }
 
   /// The key of the replacement that wasn't finished may be known to a thief.
