@@ -46,14 +46,15 @@ struct FleetService {
     SecureStorageDefaults.service = "org.example.FleetService"
     let storage = try storage()
     // Reads are answered from memory. The cluster tells the cache about changes.
-    SecureStorageDefaults.storage = storage.cached()
+    let cache = storage.cached()
+    SecureStorageDefaults.storage = cache
     let settings = SecureSettings()
 
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch (arguments.first, arguments.count) {
     case ("serve", 1):
       let group = ServiceGroup(
-        services: [TokenClient(settings: settings, logger: logger)],
+        services: [TokenClient(settings: settings, storage: cache, logger: logger)],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
       try await group.run()
     case ("initialize", 1):

@@ -2,15 +2,19 @@
 
 import Foundation
 import Keyring
+import KeyringStorage
 import Logging
 import ServiceLifecycle
 
 /// A part of the service that uses the token, and that has to know when the token changes.
 struct TokenClient: Service {
   let settings: SecureSettings
+  let storage: any ObservableStorage
   let logger: Logger
 
   func run() async throws {
+    let connection = try await logConnection()
+    defer { connection.cancel() }
     // Subscribe before the first read, so that no change is missed.
     let changes = try await settings.$apiToken.changes.cancelOnGracefulShutdown()
     // This reads all secrets into the cache. From now on, reads don't wait for the cluster.
@@ -18,6 +22,17 @@ struct TokenClient: Service {
     await logToken()
     for await _ in changes { await logToken() }
     logger.info("the service ends")
+  }
+
+  /// Logs when the service loses the cluster, and when it's back.
+  private func logConnection() async throws -> StorageSubscription {
+    try await storage.observeWithoutBlocking(.key(settings.$apiToken.key)) { [logger] event in
+      switch event {
+      case .interrupted: logger.warning("the cluster can't be reached, so changes go unnoticed")
+      case .resumed: logger.info("changes are noticed again")
+      default: break
+      }
+    }
   }
 
   private func logToken() async {

@@ -6,14 +6,29 @@ import KeyringToolCommands
 
 struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "watch", abstract: "Print each change of an item until the command is interrupted."
-  )
+    commandName: "watch",
+    abstract: "Print each change of an item until the command is interrupted.",
+    discussion: """
+      If the storage can't be reached, changes go unnoticed, and the command says so on standard error. \
+      When the storage is back, the command says so, too, and prints what has changed in the meantime.
+      """)
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var items: ItemOptions
 
   func run() async throws {
-    let changes = try await storage.selected().changes(matching: items.selection().query())
+    let storage = try storage.selected()
+    let query = try items.selection().query()
+    let changes = try await storage.changes(matching: query)
+    let connection = try await storage.observeWithoutBlocking(query) { event in
+      switch event {
+      case .interrupted: Terminal.complain("The storage can't be reached, so changes go unnoticed.")
+      case .resumed: Terminal.complain("Changes are noticed again.")
+      default: break
+      }
+    }
+    // The observation ends when it's released.
+    defer { connection.cancel() }
     // From now on, no change is missed.
     Terminal.complain("watching")
     for await change in changes { try Terminal.print([ItemListing.line(for: change)]) }

@@ -33,6 +33,21 @@ import Testing
     try watch.waitFor("removed password (service: mail, username: smtp)\n")
   }
 
+  @Test func `the program says when changes of a file go unnoticed`() throws {
+    #expect(try Program.tool(["set"] + item + storage, input: "s3cret").status == 0)
+    let watch = try Program(
+      "sh", ["-c", "exec \"$0\" watch \"$@\" 2>&1", Program.toolPath] + storage)
+    try watch.waitFor("watching\n")
+    let file = URL(fileURLWithPath: directory.path("secrets"))
+    let whole = try Data(contentsOf: file)
+    try whole.dropLast().write(to: file, options: .atomic)
+    try watch.waitFor("changes go unnoticed.\n")
+    try whole.write(to: file, options: .atomic)
+    try watch.waitFor("Changes are noticed again.\n")
+    #expect(try Program.tool(["remove"] + item + storage).status == 0)
+    try watch.waitFor("removed password (service: mail, username: smtp)\n")
+  }
+
   @Test func `another key is refused`() throws {
     #expect(try Program.tool(["set"] + item + storage, input: "s3cret").status == 0)
     try FileManager.default.removeItem(atPath: directory.path("key"))
