@@ -11,7 +11,8 @@ extension Operation {
   /// used only if the search finds exactly that path.
   ///
   /// A new key begins with a search for items regardless of owner, so an absent value takes one step, too.
-  /// In a new session, a search for this package's own item was sent while the session was opened.
+  /// In a new session, a search for this package's own item was sent while the session was opened. The path
+  /// that it found counts as the last known one.
   ///
   /// - Parameters:
   ///   - keys: The keys, without duplicates.
@@ -28,7 +29,7 @@ extension Operation {
     var search = KeySearch(keys, known, details, guessing: provider.listsLockedItems)
     // A default collection that changes by itself may have changed since the session was opened.
     if let prefetchedReplies, !choosesCollection {
-      search.record(atOpening: prefetchedReplies.map { $0.child(0).paths }, of: keys)
+      search.record(prefetchedReplies.map { $0.child(0).paths }, FetchedItems(), of: keys)
     }
     // Items that change all the time get a closer look.
     for _ in 0..<3 where !search.isOver { try await advance(&search) }
@@ -44,35 +45,29 @@ extension Operation {
   /// Sends the next messages for every key, all of them concurrently.
   private func advance(_ search: inout KeySearch) async throws(SecureStorageError) {
     let flight = search.nextFlight(in: session)
-    // A search for own items doesn't notice that another collection is chosen by now.
     let result =
-      flight.unknown.isEmpty && !choosesCollection
+      flight.unknown.isEmpty
       ? try await self.search(flight.attributeSets, with: flight.request.messages)
       : try await searchEverything(flight.attributeSets, with: flight.request.messages)
-    let found = flight.found(in: result)
-    let confirmed = flight.confirmed(by: found)
-    let contents = try await contents(of: Set(confirmed.values), flight.request, result.answers)
-    for (key, path) in confirmed {
-      search.record(contents.item(key, at: path, search.details), of: key)
-    }
-    search.record(found)
+    let own = Array(result.found.prefix(flight.likely.count))
+    let contents = try await contents(
+      of: Set(own.filter { $0.count == 1 }.joined()), flight.request, result.answers)
+    search.record(own, contents, of: flight.likely)
     var others = result
-    others.found.removeFirst(flight.likely.count)
+    others.found.removeFirst(own.count)
     search.record(others, of: flight.unknown)
   }
 }
 
 /// The progress of a search for the items with several keys.
 private struct KeySearch {
-  private enum Step {
+  private enum Step: Equatable {
     /// A search for items regardless of owner.
     case regardlessOfOwner
     /// A search for this package's own items.
     ///
     /// The item at this path, if any, is fetched in the same flight.
     case own(ObjectPath?)
-    /// A request for this package's own item, which is at this path.
-    case known(ObjectPath)
   }
 
   /// Searches and requests that are sent concurrently.
@@ -81,30 +76,16 @@ private struct KeySearch {
     let unknown: [ItemKey]
     /// The keys with a search for own items.
     let likely: [ItemKey]
-    /// The probable paths of own items, which are searched for and fetched.
-    let guesses: [ItemKey: ObjectPath?]
-    /// The paths of own items, which are only fetched.
-    let known: [ItemKey: ObjectPath]
+    /// The request for the items at the probable paths.
     let request: ItemFetch
 
     /// The attributes of the searches.
     var attributeSets: [[String: String]] {
       likely.map(\.ownAttributes) + unknown.map(\.attributes)
     }
-
-    /// Returns the own items that the searches have found.
-    func found(in result: SearchResult) -> [ItemKey: [ObjectPath]] {
-      Dictionary(uniqueKeysWithValues: zip(likely, result.found))
-    }
-
-    /// Returns the paths of the items that were fetched and that belong to their keys.
-    func confirmed(by found: [ItemKey: [ObjectPath]]) -> [ItemKey: ObjectPath] {
-      guesses.compactMapValues(\.self).filter { found[$0] == [$1] }
-        .merging(known) { $1 }
-    }
   }
 
-  let details: ItemQuery.Details
+  private let details: ItemQuery.Details
   private let isGuessing: Bool
   var items: [ItemKey: SecureItem] = [:]
   /// The paths of this package's own items.
@@ -131,19 +112,11 @@ private struct KeySearch {
     let guesses: [ItemKey: ObjectPath?] = steps.compactMapValues {
       if case .own(let path) = $0 { .some(path) } else { nil }
     }
-    let known = steps.compactMapValues { if case .known(let path) = $0 { path } else { nil } }
     // Two keys may have found the same item.
-    let paths = Set(guesses.values.compactMap(\.self) + known.values)
+    let paths = Set(guesses.values.compactMap(\.self))
     return Flight(
       unknown: steps.compactMap { if case .regardlessOfOwner = $1 { $0 } else { nil } },
-      likely: Array(guesses.keys), guesses: guesses, known: known,
-      request: ItemFetch(Array(paths), details, in: session))
-  }
-
-  /// Records a fetched item, or `nil` if the item needs a closer look.
-  mutating func record(_ item: SecureItem?, of key: ItemKey) {
-    items[key] = item
-    if case .known = steps[key] { steps[key] = nil }
+      likely: Array(guesses.keys), request: ItemFetch(Array(paths), details, in: session))
   }
 
   /// Records the result of a search for items regardless of owner.
@@ -160,25 +133,26 @@ private struct KeySearch {
     }
   }
 
-  /// Records this package's own items that the search at the opening of the session found.
-  mutating func record(atOpening found: [[ObjectPath]], of keys: [ItemKey]) {
-    for (key, paths) in zip(keys, found) where paths.count == 1 {
-      self.paths[key] = paths[0]
-      steps[key] = .known(paths[0])
-    }
-  }
-
   /// Records the result of a search for this package's own items.
-  mutating func record(_ found: [ItemKey: [ObjectPath]]) {
-    for (key, paths) in found {
-      if paths.isEmpty {
-        steps[key] = present.contains(key) ? nil : .regardlessOfOwner
-      } else if paths.count > 1 {
-        steps[key] = nil
-      } else if case .own(let guess) = steps[key] {
-        self.paths[key] = paths[0]
-        steps[key] = guess == paths[0] ? nil : .known(paths[0])
+  ///
+  /// - Parameters:
+  ///   - found: The found items for each key.
+  ///   - contents: The items that were fetched concurrently with the search.
+  ///   - keys: The keys.
+  mutating func record(
+    _ found: [[ObjectPath]], _ contents: FetchedItems, of keys: [ItemKey]
+  ) {
+    for (key, found) in zip(keys, found) {
+      guard found.count == 1 else {
+        let isForeign = present.contains(key)
+        steps[key] = found.isEmpty && !isForeign ? .regardlessOfOwner : nil
+        continue
       }
+      paths[key] = found[0]
+      items[key] = contents.item(key, at: found[0], details)
+      // An item that was fetched, and isn't available, needs a closer look.
+      let isOver = items[key] != nil || steps[key] == .own(found[0])
+      steps[key] = isOver ? nil : .own(found[0])
     }
   }
 }

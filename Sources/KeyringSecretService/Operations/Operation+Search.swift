@@ -40,10 +40,13 @@ extension Operation {
   func search(
     _ attributeSets: [[String: String]], with others: [MethodCall]
   ) async throws(SecureStorageError) -> SearchResult {
-    guard let collection = try await collection() else {
+    guard
+      let answers = try await sendToCollection({ collection in
+        attributeSets.map { searchMessage(collection, $0) } + others
+      })
+    else {
       return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
     }
-    let answers = try await send(attributeSets.map { searchMessage(collection, $0) } + others)
     return SearchResult(
       found: answers.prefix(attributeSets.count).map(itemPaths),
       answers: Array(answers.dropFirst(attributeSets.count)))
@@ -65,29 +68,42 @@ extension Operation {
   func searchEverything(
     _ attributeSets: [[String: String]], with others: [MethodCall] = []
   ) async throws(SecureStorageError) -> SearchResult {
-    while true {
-      guard let collection = try await collection() else {
-        try expectNoCollection()
-        return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
-      }
-      let list = choosesCollection ? [MethodCall.collections()] : []
-      let question = MethodCall.isLocked(collection)
-      let before = provider.listsLockedItems ? [] : [question]
-      let searches = attributeSets.map { searchMessage(collection, $0) }
-      var answers = try await send(list + before + searches + others + [question])[...]
-      if !list.isEmpty, try chooseCollection(from: answers.popFirst() ?? nil) != collection {
-        try checkRepetition()
-        continue
-      }
-      let states = Array(answers.prefix(before.count) + answers.suffix(1))
-      answers = answers.dropFirst(before.count).dropLast()
-      let found = answers.prefix(searches.count)
-      // A collection that exists and refuses to be searched is locked, too.
-      let refusesSearch = found.contains { $0 == nil }
-      return SearchResult(
-        found: found.map(itemPaths), answers: Array(answers.dropFirst(searches.count)),
-        isLocked: try isLocked(states, refusesSearch))
+    let asksBefore = !provider.listsLockedItems
+    guard
+      var answers = try await sendToCollection({ collection in
+        let question = MethodCall.isLocked(collection)
+        let searches = attributeSets.map { searchMessage(collection, $0) }
+        return (asksBefore ? [question] : []) + searches + others + [question]
+      })?[...]
+    else {
+      try expectNoCollection()
+      return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
     }
+    let states = Array(answers.prefix(asksBefore ? 1 : 0) + answers.suffix(1))
+    answers = answers.dropFirst(states.count - 1).dropLast()
+    let found = answers.prefix(attributeSets.count)
+    // A collection that exists and refuses to be searched is locked, too.
+    let refusesSearch = found.contains { $0 == nil }
+    return SearchResult(
+      found: found.map(itemPaths), answers: Array(answers.dropFirst(attributeSets.count)),
+      isLocked: try isLocked(states, refusesSearch))
+  }
+
+  /// Sends messages about the storage's collection, and again if another collection is chosen by now.
+  ///
+  /// - Parameter messages: A closure that returns the messages about a collection.
+  /// - Returns: The answer to each message, or `nil` if there is no collection.
+  /// - Throws: `SecureStorageError` if one of the messages fails.
+  private func sendToCollection(
+    _ messages: (ObjectPath) -> [MethodCall]
+  ) async throws(SecureStorageError) -> [Variant?]? {
+    while let collection = try await collection() {
+      if !choosesCollection { return try await send(messages(collection)) }
+      let answers = try await send([.collections()] + messages(collection))
+      if try chooseCollection(from: answers[0]) == collection { return Array(answers.dropFirst()) }
+      try checkRepetition()
+    }
+    return nil
   }
 
   /// Returns `true` if the answers show that the collection was locked.

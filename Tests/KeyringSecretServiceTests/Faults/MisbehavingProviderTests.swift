@@ -254,6 +254,23 @@ import Testing
     #expect(try storage.items(matching: .service("service")).count == 3)
   }
 
+  /// The search that is sent while the session is opened finds the item at its earlier path.
+  @Test func `items that swap their paths while the session is opened are told apart`() async throws
+  {
+    try service.takeName("org.gnome.keyring")
+    let storage = bus.storage()
+    for account in ["first", "last"] {
+      try await storage.setPassword(account, for: .password(service: "service", account: account))
+    }
+    SessionCache.shared.forget(try openSession(at: bus.address), at: bus.address)
+    try service.fault("OpenSession", .late(0.5))
+    _ = try service.takeCalls()
+    async let password = storage.password(for: .password(service: "service", account: "first"))
+    try await service.waitForCall(of: "OpenSession")
+    try service.swap()
+    #expect(try await password == "first")
+  }
+
   /// The first provider still owes an answer when the next one takes its place.
   @Test func `an observer goes on with the next provider`() async throws {
     let log = EventLog()
