@@ -23,6 +23,7 @@ when its standard input ends. For each call, it prints "called METHOD". Each lin
   second NAME                    adds a second collection
   move                           makes the next collection the default one
   rival SECRET                   adds another item just before the next one is created
+  shy                            locks everything just after the next item is created
   strict                         refuses to read secrets if one of the items is gone
   forget                         forgets the secret of the item that was created or changed last
   unheard                        sends no signal for a secret that was set (gnome-keyring 42.1)
@@ -99,6 +100,7 @@ class Service:
         self.stubborn = False
         self.rival = None
         self.retires = False
+        self.shy = False
         self.last = None
         self.quiet = False
         self.strict = False
@@ -289,6 +291,9 @@ class Service:
         item.allowed = True
         self.last = name
         self.signal(path, "ItemChanged" if found else "ItemCreated", name)
+        if self.shy:
+            self.shy = False
+            self.set_locks(list(self.collections), True)
         return name
 
     def Delete(self, path):
@@ -469,6 +474,8 @@ class Service:
                 self.items[self.last].secret = b""
             elif words[0] == "churn":
                 self.churns = True
+            elif words[0] == "shy":
+                self.shy = True
             elif words[0] == "unheard":
                 self.unheard = True
             elif words[0] == "stubborn":

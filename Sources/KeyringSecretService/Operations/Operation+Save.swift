@@ -26,7 +26,8 @@ extension Operation {
     let (stored, incomplete) = try await storedItems(toBeReplacedBy: item, mode: mode)
     if mode == .add, !stored.isEmpty { throw failure(.itemAlreadyExists) }
     if mode == .update, stored.isEmpty { throw failure(.itemNotFound) }
-    try await removeReplaced(incomplete)
+    // Nothing is stored yet, so the save fails if one of these items has to stay.
+    try await remove(incomplete.map(\.path))
     guard let valid = stored.first else { return try await create(item, mode: mode) }
     // The revision is higher than those of the incomplete items, too, in case one of them stays.
     let revision = ([valid] + incomplete).map(\.revision).max() ?? 0
@@ -46,13 +47,27 @@ extension Operation {
   }
 
   /// Removes the items that a new item has replaced.
-  ///
-  /// If the user declines, the next save removes them.
   func removeReplaced(_ items: [StoredItem]) async throws(SecureStorageError) {
-    do throws(SecureStorageError) {
+    try await cleaningUp { () async throws(SecureStorageError) in
       try await remove(items.map(\.path))
+    }
+  }
+
+  /// Runs a closure that removes items that readers no longer use, as far as that is possible.
+  ///
+  /// The new value is stored, so the save doesn't fail if the keyring refuses to remove an old one, or if
+  /// the user declines or doesn't answer. The next save removes it. If the keyring is lost or hangs, it may
+  /// not keep the new value either.
+  ///
+  /// - Parameter body: The closure.
+  /// - Throws: `SecureStorageError` if the keyring is lost or hangs, or if the task was cancelled.
+  func cleaningUp(
+    _ body: () async throws(SecureStorageError) -> Void
+  ) async throws(SecureStorageError) {
+    do throws(SecureStorageError) {
+      try await body()
     } catch {
-      guard [.locked, .userCanceled].contains(error.code) else { throw error }
+      guard error.code != .connectionLost, deadline.failure == nil else { throw error }
     }
   }
 
@@ -140,13 +155,11 @@ extension Operation {
   /// item is left, regardless of which process comes last.
   ///
   /// - Parameter key: The key of the items.
-  /// - Returns: The valid item, or `nil` if there is none.
-  /// - Throws: `SecureStorageError` if the items can't be examined or removed.
-  @discardableResult
-  func removeSuperseded(_ key: ItemKey) async throws(SecureStorageError) -> StoredItem? {
-    let stored = try await storedItems(for: key)
-    try await removeReplaced(superseded(stored))
-    return stored.first
+  /// - Throws: `SecureStorageError` if the keyring is lost or hangs, or if the task was cancelled.
+  func removeSuperseded(_ key: ItemKey) async throws(SecureStorageError) {
+    try await cleaningUp { () async throws(SecureStorageError) in
+      try await remove(superseded(try await storedItems(for: key)).map(\.path))
+    }
   }
 
   /// Returns the items that the first one has replaced and that are no longer needed.
@@ -154,7 +167,7 @@ extension Operation {
   /// A provider that writes secrets late would lose the valid item if it died now. The newest predecessor
   /// that is certainly on disk is therefore kept until the next save. An item of the same revision isn't a
   /// predecessor. It was created at the same moment, and would become valid if the valid item changed.
-  private func superseded(_ stored: [StoredItem]) -> [StoredItem] {
+  func superseded(_ stored: [StoredItem]) -> [StoredItem] {
     guard let valid = stored.first else { return [] }
     let delay = provider.secretDelay
     var kept: StoredItem?

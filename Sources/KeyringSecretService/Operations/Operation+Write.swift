@@ -191,8 +191,9 @@ extension Operation {
         label: label, secret: secret
       ).path
       if path != stored.path {
-        let valid = try await removeSuperseded(item.key)
-        guard let valid, valid.path == stored.path else { return .elsewhere }
+        let now = try await storedItems(for: item.key)
+        try await removeReplaced(superseded(now))
+        guard let valid = now.first, valid.path == stored.path else { return .elsewhere }
         // The provider chose another item with the same attributes, or another program has changed the
         // attributes of the valid one.
         return try await replace(valid, by: item, revision, attempt: attempt + 1)

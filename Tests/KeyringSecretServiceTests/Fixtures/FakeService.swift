@@ -105,6 +105,9 @@ final class FakeService {
   /// Adds another item with the same attributes just before the next item is created.
   func addRival(_ secret: String) throws { try order("rival \(secret)") }
 
+  /// Locks everything just after the next item is created.
+  func lockAfterCreation() throws { try order("shy") }
+
   /// Empties the secret that was written last, as if the provider had died before its write.
   func forgetLastSecret() throws { try order("forget") }
 
