@@ -21,6 +21,7 @@ when its standard input ends. For each call, it prints "called METHOD". Each lin
   alias none                     has no default collection until one is made
   alias stale                    has an alias for a collection that is gone, until one is made
   second NAME                    adds a second collection
+  renew                          deletes the default collection, and makes an empty one at its path
   move                           makes the next collection the default one
   rival SECRET                   adds another item just before the next one is created
   shy                            locks everything just after the next item is created
@@ -378,6 +379,12 @@ class Service:
         self.collections[path] = Collection("Second")
         self.signal(SERVICE, "CollectionCreated", path)
 
+    def renew(self):
+        label = self.collections[self.default].label
+        self.Delete(self.default)
+        self.collections[self.default] = Collection(label)
+        self.signal(SERVICE, "CollectionCreated", self.default)
+
     def move(self):
         names = list(self.collections)
         index = names.index(self.default) if self.default in names else -1
@@ -464,6 +471,8 @@ class Service:
                 self.default = {"none": "/", "stale": SERVICE + "/collection/gone"}[words[1]]
             elif words[0] == "second":
                 self.make_second(words[1])
+            elif words[0] == "renew":
+                self.renew()
             elif words[0] == "move":
                 self.move()
             elif words[0] == "unusable":

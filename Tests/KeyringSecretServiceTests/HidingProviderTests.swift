@@ -480,6 +480,23 @@ import Testing
     _ = observation
   }
 
+  @Test(arguments: [nil, "org.gnome.keyring"])
+  func `items are reported as removed if another collection takes the place of theirs`(
+    name: String?
+  ) throws {
+    if let name { try service.takeName(name) }
+    let log = EventLog()
+    let storage = bus.storage()
+    try storage.setPassword("first", for: StorageUse.key)
+    let observation = try storage.observe(.service("service"), log.append)
+    try service.renewDefault()
+    log.wait(for: .changed(.removed(StorageUse.key)))
+    try storage.setPassword("second", for: StorageUse.key)
+    log.wait(for: .changed(.created(StorageUse.key)))
+    #expect(log.changes == [.removed(StorageUse.key), .created(StorageUse.key)])
+    _ = observation
+  }
+
   private func expect(
     _ code: SecureStorageError.Code, sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () throws -> Void

@@ -120,6 +120,23 @@ import Testing
     log.wait(for: .mayHaveChanged(nil))
   }
 
+  /// The items may have been listed before the second signal.
+  @Test func `a collection that comes or goes while it is read is read again`() {
+    let path = ObjectPath("/org/freedesktop/secrets/collection/new")
+    let state = ObservedCollection.State(path: path, isLocked: false, items: [:])
+    let collection = ObservedCollection(.named("new"), ItemQuery()) { _ in }
+    #expect(collection.take(state, ItemSignals(), isFirst: true))
+    #expect(!collection.needsItems(state, isFirst: false))
+    collection.collectionMayHaveChanged(path, isThere: false)
+    collection.needsReading = false
+    collection.collectionMayHaveChanged(path, isThere: false)
+    #expect(collection.take(state, ItemSignals(), isFirst: false))
+    #expect(collection.needsReading && collection.needsItems(state, isFirst: false))
+    collection.needsReading = false
+    #expect(collection.take(state, ItemSignals(), isFirst: false))
+    #expect(!collection.needsItems(state, isFirst: false))
+  }
+
   /// Once our item is gone, readers find the item of another program, which has another value.
   @Test(.only(on: .gnomeKeyring, "KWallet has one item with these attributes"))
   func `a removal that uncovers another item is reported as a replacement`() throws {

@@ -24,6 +24,10 @@ final class ObservedCollection {
   private(set) var isInterrupted = false
   /// Indicates whether the collection must be read again, and not only single items.
   var needsReading = false
+  /// Indicates whether the collection has come or gone since its items were listed.
+  ///
+  /// Another collection may have its path now.
+  private var mayBeAnother = false
 
   init(
     _ collection: SecretServiceStorage.Collection, _ query: ItemQuery?,
@@ -48,9 +52,15 @@ final class ObservedCollection {
     report(.mayHaveChanged(own))
   }
 
-  /// Reports that a collection may have changed, or all of them if the path is `nil`.
-  func collectionMayHaveChanged(_ collection: ObjectPath?) {
-    if let collection, let path, collection != path { return }
+  /// Reports that this collection may have changed.
+  ///
+  /// - Parameters:
+  ///   - changed: The path of the collection that a signal has named.
+  ///   - isThere: A Boolean value that indicates whether that collection was there before, and still is.
+  func collectionMayHaveChanged(_ changed: ObjectPath, isThere: Bool) {
+    // A collection that comes or goes may be the one that a name stands for.
+    if isThere, let path, changed != path { return }
+    if !isThere, changed == path { mayBeAnother = true }
     report(.mayHaveChanged(nil))
     needsReading = true
   }
@@ -124,8 +134,10 @@ final class ObservedCollection {
       return true
     }
     // Other items may have the known paths now. Without a query, items aren't compared.
-    if query == nil, isInterrupted || path != state.path { known = ItemSnapshot() }
+    if query == nil, mustCompare(state) { known = ItemSnapshot() }
     path = state.path
+    // A signal that arrived after the request for the state leads to another reading.
+    mayBeAnother = mayBeAnother && needsReading
     let wasLocked = isLocked
     isLocked = state.isLocked
     if isFirst {
@@ -163,7 +175,12 @@ final class ObservedCollection {
   func needsItems(_ state: State, isFirst: Bool) -> Bool {
     if query == nil { return false }
     if isFirst { return true }
-    return !state.isLocked && (isLocked || isInterrupted || state.path != path)
+    return !state.isLocked && (isLocked || mustCompare(state))
+  }
+
+  /// Returns `true` if the known items may be those of another collection, or of another time.
+  private func mustCompare(_ state: State) -> Bool {
+    isInterrupted || mayBeAnother || state.path != path
   }
 
   /// Returns `true` if an item is known, and hides its attributes now because it's locked.

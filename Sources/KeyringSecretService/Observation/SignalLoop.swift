@@ -161,10 +161,10 @@ final class SignalLoop {
 
   private func collectionSignal(_ signal: BusSignal.Arrival) {
     guard signal.arguments.isOfType("(o)") else { return }
-    // A collection that comes or goes may be the one that a name stands for.
     let path = ObjectPath(signal.arguments.child(0).text)
+    let isThere = signal.member == "CollectionChanged"
     for collection in observed.values {
-      collection.collectionMayHaveChanged(signal.member == "CollectionChanged" ? path : nil)
+      collection.collectionMayHaveChanged(path, isThere: isThere)
     }
     monitor.wake()
   }

@@ -99,6 +99,9 @@ final class FakeService {
   /// Makes a second collection.
   func makeSecondCollection(named name: String = "second") throws { try order("second \(name)") }
 
+  /// Deletes the default collection, and makes an empty one at its path.
+  func renewDefault() throws { try order("renew") }
+
   /// Makes the next collection the default one.
   func moveDefault() throws { try order("move") }
 
