@@ -227,12 +227,18 @@ import Testing
   }
 
   /// Nothing is stored beside an item that can't be removed, which would come first.
-  @Test func `nothing is added if an item whose secret never arrived can not be removed`() throws {
+  @Test(
+    arguments: [
+      (.error("org.example.Error.Odd"), .other), (.prompt(.dismiss), .userCanceled),
+    ] as [(FakeService.Fault, SecureStorageError.Code)])
+  func `nothing is added if an item whose secret never arrived can not be removed`(
+    fault: FakeService.Fault, code: SecureStorageError.Code
+  ) throws {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key, mode: .add)
     try service.forgetLastSecret()
-    try service.fault("Delete", .error("org.example.Error.Odd"))
-    expect(.other) { try storage.setPassword("another", for: StorageUse.key, mode: .add) }
+    try service.fault("Delete", fault)
+    expect(code) { try storage.setPassword("another", for: StorageUse.key, mode: .add) }
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
@@ -323,6 +329,23 @@ import Testing
     try service.reset()
     try storage.setCredential(new, for: key)
     #expect(try bus.search(["service": "service"]).count == 1)
+  }
+
+  @Test func `a user who declines the removal of a replaced item isn't asked again`() throws {
+    try service.takeName("org.gnome.keyring")
+    try service.takeName("org.gnome.keyring.SystemPrompter")
+    let storage = bus.storage()
+    let key = ItemKey.credentials(service: "service", label: "label")
+    try storage.setCredential(Credential(login: "old", password: "pa55"), for: key)
+    // After a question, other items may have appeared.
+    try service.fault("CreateItem", .prompt(.accept))
+    try service.fault("Delete", .prompt(.dismiss))
+    _ = try service.takeCalls()
+    let new = Credential(login: "new", password: "word")
+    try storage.setCredential(new, for: key)
+    let calls = try service.takeCalls()
+    #expect(calls["Delete"] == 1)
+    #expect(try storage.credential(for: key) == new)
   }
 
   @Test func `a keyring that is locked after a save is no failure of the save`() throws {

@@ -137,6 +137,16 @@ import Testing
     #expect(!collection.needsItems(state, isFirst: false))
   }
 
+  /// Until the first reading ends, the path isn't known.
+  @Test func `a collection that comes or goes during the first reading is read again`() {
+    let path = ObjectPath("/org/freedesktop/secrets/collection/new")
+    let state = ObservedCollection.State(path: path, isLocked: false, items: [:])
+    let collection = ObservedCollection(.named("new"), ItemQuery()) { _ in }
+    collection.collectionMayHaveChanged(path, isThere: false)
+    #expect(collection.take(state, ItemSignals(), isFirst: true))
+    #expect(collection.needsReading && collection.needsItems(state, isFirst: false))
+  }
+
   /// Once our item is gone, readers find the item of another program, which has another value.
   @Test(.only(on: .gnomeKeyring, "KWallet has one item with these attributes"))
   func `a removal that uncovers another item is reported as a replacement`() throws {

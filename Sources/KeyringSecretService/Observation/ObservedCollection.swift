@@ -24,9 +24,9 @@ final class ObservedCollection {
   private(set) var isInterrupted = false
   /// Indicates whether the collection must be read again, and not only single items.
   var needsReading = false
-  /// Indicates whether the collection has come or gone since its items were listed.
+  /// Indicates whether a collection has come or gone since the items were listed.
   ///
-  /// Another collection may have its path now.
+  /// Another collection may have the path of this one now.
   private var mayBeAnother = false
 
   init(
@@ -60,7 +60,7 @@ final class ObservedCollection {
   func collectionMayHaveChanged(_ changed: ObjectPath, isThere: Bool) {
     // A collection that comes or goes may be the one that a name stands for.
     if isThere, let path, changed != path { return }
-    if !isThere, changed == path { mayBeAnother = true }
+    if !isThere { mayBeAnother = true }
     report(.mayHaveChanged(nil))
     needsReading = true
   }

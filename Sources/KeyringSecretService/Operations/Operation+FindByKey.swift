@@ -29,7 +29,7 @@ extension Operation {
     var search = KeySearch(keys, known, details, guessing: provider.listsLockedItems)
     // A default collection that changes by itself may have changed since the session was opened.
     if let prefetchedReplies, !choosesCollection {
-      search.record(prefetchedReplies.map { $0.child(0).paths }, FetchedItems(), of: keys)
+      search.expect(prefetchedReplies.map { $0.child(0).paths }, of: keys)
     }
     // Items that change all the time get a closer look.
     for _ in 0..<3 where !search.isOver { try await advance(&search) }
@@ -133,6 +133,11 @@ private struct KeySearch {
     }
   }
 
+  /// Records the probable paths of this package's own items, for the next flight.
+  mutating func expect(_ found: [[ObjectPath]], of keys: [ItemKey]) {
+    for (key, found) in zip(keys, found) where found.count == 1 { steps[key] = .own(found[0]) }
+  }
+
   /// Records the result of a search for this package's own items.
   ///
   /// - Parameters:
@@ -144,6 +149,7 @@ private struct KeySearch {
   ) {
     for (key, found) in zip(keys, found) {
       guard found.count == 1 else {
+        paths[key] = nil
         let isForeign = present.contains(key)
         steps[key] = found.isEmpty && !isForeign ? .regardlessOfOwner : nil
         continue
@@ -151,8 +157,8 @@ private struct KeySearch {
       paths[key] = found[0]
       items[key] = contents.item(key, at: found[0], details)
       // An item that was fetched, and isn't available, needs a closer look.
-      let isOver = items[key] != nil || steps[key] == .own(found[0])
-      steps[key] = isOver ? nil : .own(found[0])
+      let wasFetched = items[key] != nil || steps[key] == .own(found[0])
+      steps[key] = wasFetched ? nil : .own(found[0])
     }
   }
 }

@@ -26,14 +26,17 @@ extension Operation {
     let (stored, incomplete) = try await storedItems(toBeReplacedBy: item, mode: mode)
     if mode == .add, !stored.isEmpty { throw failure(.itemAlreadyExists) }
     if mode == .update, stored.isEmpty { throw failure(.itemNotFound) }
-    // Nothing is stored yet, so the save fails if one of these items has to stay.
-    try await remove(incomplete.map(\.path))
-    guard let valid = stored.first else { return try await create(item, mode: mode) }
+    guard let valid = stored.first else {
+      // A second item beside one of these would be refused or removed, so the save fails if one has to stay.
+      try await remove(incomplete.map(\.path))
+      return try await create(item, mode: mode)
+    }
+    try await removeIfPossible(incomplete)
     // The revision is higher than those of the incomplete items, too, in case one of them stays.
     let revision = ([valid] + incomplete).map(\.revision).max() ?? 0
     switch try await replace(valid, by: item, revision + 1) {
     case .done:
-      try await removeReplaced(superseded(stored))
+      try await removeIfPossible(superseded(stored))
       return true
     case .elsewhere:
       // One of the items that were found may be the valid one now.
@@ -46,18 +49,18 @@ extension Operation {
     }
   }
 
-  /// Removes the items that a new item has replaced.
-  func removeReplaced(_ items: [StoredItem]) async throws(SecureStorageError) {
+  /// Removes items that readers don't use, as far as that is possible.
+  func removeIfPossible(_ items: [StoredItem]) async throws(SecureStorageError) {
     try await cleaningUp { () async throws(SecureStorageError) in
       try await remove(items.map(\.path))
     }
   }
 
-  /// Runs a closure that removes items that readers no longer use, as far as that is possible.
+  /// Runs a closure that removes items that readers don't use, as far as that is possible.
   ///
-  /// The new value is stored, so the save doesn't fail if the keyring refuses to remove an old one, or if
-  /// the user declines or doesn't answer. The next save removes it. If the keyring is lost or hangs, it may
-  /// not keep the new value either.
+  /// The new value of a save may be stored already. The save therefore doesn't fail if the keyring refuses to
+  /// remove an old one, or if the user declines or doesn't answer. The next save tries again. If the keyring
+  /// is lost or hangs, it may not keep the new value either.
   ///
   /// - Parameter body: The closure.
   /// - Throws: `SecureStorageError` if the keyring is lost or hangs, or if the task was cancelled.
@@ -67,7 +70,8 @@ extension Operation {
     do throws(SecureStorageError) {
       try await body()
     } catch {
-      guard error.code != .connectionLost, deadline.failure == nil else { throw error }
+      if error.code == .connectionLost { throw error }
+      try checkDeadline()
     }
   }
 

@@ -79,8 +79,9 @@ extension Operation {
       try expectNoCollection()
       return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
     }
-    let states = Array(answers.prefix(asksBefore ? 1 : 0) + answers.suffix(1))
-    answers = answers.dropFirst(states.count - 1).dropLast()
+    let before = asksBefore ? 1 : 0
+    let states = Array(answers.prefix(before) + answers.suffix(1))
+    answers = answers.dropFirst(before).dropLast()
     let found = answers.prefix(attributeSets.count)
     // A collection that exists and refuses to be searched is locked, too.
     let refusesSearch = found.contains { $0 == nil }

@@ -151,7 +151,7 @@ extension Operation {
   /// The result of a replacement.
   enum Replacement {
     case done
-    /// The item is no longer the valid one. Items that the valid one supersedes were removed.
+    /// The item is no longer the valid one. Items that the valid one supersedes were removed if possible.
     case elsewhere
     /// The item had vanished before it was replaced.
     case vanished
@@ -192,7 +192,7 @@ extension Operation {
       ).path
       if path != stored.path {
         let now = try await storedItems(for: item.key)
-        try await removeReplaced(superseded(now))
+        try await removeIfPossible(superseded(now))
         guard let valid = now.first, valid.path == stored.path else { return .elsewhere }
         // The provider chose another item with the same attributes, or another program has changed the
         // attributes of the valid one.
@@ -236,13 +236,16 @@ extension Operation {
     let created = try await createAnotherItem(
       besides: item.key, in: stored.path.collection, attributes: attributes,
       label: item.label ?? stored.label, secret: secret)
-    var gone: Set<ObjectPath> = []
-    if created.path != stored.path, !stored.isOwn || provider.secretDelay == .zero {
-      try await removeReplaced([stored])
-      gone = [stored.path]
-    }
-    if created.beside.map({ Set($0).isSubset(of: gone) }) != true {
-      try await removeSuperseded(item.key)
+    // If the user declines the first removal, the second one doesn't ask again.
+    try await cleaningUp { () async throws(SecureStorageError) in
+      var gone: Set<ObjectPath> = []
+      if created.path != stored.path, !stored.isOwn || provider.secretDelay == .zero {
+        try await remove([stored.path])
+        gone = [stored.path]
+      }
+      if created.beside.map({ Set($0).isSubset(of: gone) }) != true {
+        try await removeSuperseded(item.key)
+      }
     }
     record(created.path, of: item.key)
   }
