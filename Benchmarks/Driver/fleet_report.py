@@ -7,7 +7,7 @@ import figures
 import fleet
 from chart import OURS, TARGET, TEXT, THEIRS, line, text
 from report import amount, spread, table, targets_table
-from targets import FLEET_TARGETS
+from targets import CHANGE_BOUND, FLEET_TARGETS
 
 MILLISECOND = 1e6
 
@@ -55,7 +55,7 @@ def of_changes(measured):
     lines = [f"## From a write to {measured['processes']} other processes", "", (
         "The time is from the beginning of a write in one process until another process has read the new value "
         "from its cache, which the cluster's event has brought. While the leader dies, the write itself waits "
-        "for the election of another leader (election timeout 500 ms)."), ""]
+        "for the election of another leader (election timeout 500 ms)."), "", CHANGE_BOUND, ""]
     rows = [["", "median", "90 %", "99 %", "worst"]]
     for title, times in [(f"{len(measured['steady'])} writes, one after another", steady),
                          ("the write after the leader was killed", dying["latencies"])]:
