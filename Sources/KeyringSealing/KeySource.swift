@@ -66,7 +66,7 @@ public struct KeySource: Sendable {
   ///
   /// A synchronous operation blocks its thread until the closure returns. If the closure waits for the main
   /// actor, for example to show a dialog, use the storage only with `await`. In the closure,
-  /// don't wait for the storage that asks, because it waits for the closure.
+  /// don't use the storage that asks: it waits for the closure.
   ///
   /// - Parameters:
   ///   - name: The name of the source, which error messages and diagnoses show.

@@ -358,6 +358,27 @@ import Testing
     #expect(try await other.password(for: key) == "first")
   }
 
+  /// Without its lease, no copy takes effect, although the refusal goes on.
+  @Test func `a doubt ends with the lease of the write while the user has no role`() async throws {
+    let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
+    try await storage.setPassword("first", for: key)
+    transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
+    await expect(.connectionLost) { try await storage.setPassword("new", for: key) }
+    transport.fail()
+    transport.alter(requests: { (request) throws(EtcdFailure) in
+      guard request.contains("request_put") else { return request }
+      throw EtcdFailure(
+        cause: .refused(GatewayError(code: 7, message: "etcdserver: permission denied")))
+    })
+    #expect(try await storage.password(for: key) == "first")
+    let doubts = storage.fleet.doubts.withLock(\.count)
+    #expect(doubts == 1)
+    try await cluster.revokeLeases()
+    #expect(try await storage.password(for: key) == "first")
+    let isSettled = storage.fleet.doubts.withLock(\.isEmpty)
+    #expect(isSettled)
+  }
+
   @Test func `a doubt ends with the lease of the write`() async throws {
     let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
     try await storage.setPassword("first", for: key)

@@ -82,6 +82,13 @@ import Testing
     #expect(try !violations(history, last: nil, except: exception).isEmpty)
   }
 
+  @Test func `a doubtful removal may be done, or not, where refusals are late`() throws {
+    let history = ["0 1 write a", "1 never removal", "2 3 read a"]
+    for last in ["a", nil] {
+      #expect(try violations(history, last: last, except: .lateRefusals).isEmpty)
+    }
+  }
+
   @Test func `the check agrees with a trial of all orders`() {
     var generator = SeededGenerator(seed: 1)
     var explained = 0

@@ -49,6 +49,12 @@ final class EtcdClient: Sendable {
     try await (call("/v3/lease/grant", request, until: moment) as Answer<LeaseReply>).reply
   }
 
+  func hasEnded(_ lease: Int64, until moment: Int64) async throws(EtcdFailure) -> Bool {
+    let answer: Answer<LeaseState> = try await call(
+      "/v3/lease/timetolive", ["ID": lease], until: moment)
+    return answer.reply.granted == nil
+  }
+
   /// Returns the ranges that the user may read, or `nil` if there is no limit.
   func readableRanges(until moment: Int64) async throws(EtcdFailure) -> [EtcdRange]? {
     guard let user else { return nil }
@@ -371,7 +377,9 @@ extension GatewayError {
   ///
   /// The request may have been processed, or may be later.
   var isTransient: Bool {
-    [1, 2, 4, 13, 14].contains(code) || code == 8 && message.contains("too many requests")
+    // A request is refused for its token before it's processed.
+    if isAboutToken { return false }
+    return [1, 2, 4, 13, 14].contains(code) || code == 8 && message.contains("too many requests")
   }
 
   /// The refusal of a request that has more bytes than the node accepts.

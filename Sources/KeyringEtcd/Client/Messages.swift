@@ -203,6 +203,18 @@ struct TransactionReply: Decodable, Sendable {
   }
 }
 
+/// The state of a lease.
+struct LeaseState: Decodable, Sendable {
+  let id: GatewayInteger
+  /// The time to live that was granted, in seconds, or `nil` if the lease has ended.
+  let granted: GatewayInteger?
+
+  private enum CodingKeys: String, CodingKey {
+    case id = "ID"
+    case granted = "grantedTTL"
+  }
+}
+
 struct LeaseReply: Decodable, Sendable {
   let id: GatewayInteger
   let seconds: GatewayInteger

@@ -29,7 +29,9 @@ struct CertificateFault {
       "Replace the file, and restart the program.")
   }
 
-  /// Returns the fault of a connection to a node, whose certificate is looked at if it's the reason.
+  /// Returns the reason why the connection to a node failed.
+  ///
+  /// If the reason may be the node's certificate, the method looks at it.
   ///
   /// - Parameters:
   ///   - endpoint: The node.
@@ -119,8 +121,9 @@ struct CertificateFault {
       text: "Its certificate isn't signed by an authority in \(path).",
       recoverySuggestion:
         """
-        Check that the file is the one of this cluster, that the node sends intermediate certificates if there \
-        are any, and that its certificate allows use by a server (serverAuth).
+        Check that the file is the one of this cluster, and that none of its certificates has expired. The node \
+        must also send intermediate certificates if there are any, and its own must allow use by a server \
+        (serverAuth).
         """)
   }
 

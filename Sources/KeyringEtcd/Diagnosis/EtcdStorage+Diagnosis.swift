@@ -107,7 +107,7 @@ extension EtcdNamespace {
         """)
   }
 
-  /// The number of items that show whether the others can be read, too.
+  /// The number of items that a diagnosis checks.
   private static let mostDiagnosedItems = 1_000
 
   /// The number of damaged items that a finding names.

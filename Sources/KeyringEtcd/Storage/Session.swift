@@ -299,12 +299,26 @@ final class Session: Sendable {
         guard let refusal = error.refusal, !refusal.isTransient else {
           throw fleet.error(for: error.cause)
         }
-        // Without its lease, no copy takes effect any more. A full database and a missing role refuse copies only
-        // for a while, in which the user may still read.
-        if refusal.code != 5 { continue }
+        // A full database and a missing role refuse copies only for a while, in which the user may still read.
+        if refusal.code != 5, try await !hasEnded(lease) {
+          renew()
+          continue
+        }
       }
       renew()
       fleet.doubts.withLock { $0[write] = nil }
+    }
+  }
+
+  /// Returns `true` if a lease has ended, without which no copy of a write takes effect any more.
+  private func hasEnded(_ lease: Int64) async throws(SecureStorageError) -> Bool {
+    do throws(EtcdFailure) {
+      return try await client.hasEnded(lease, until: end)
+    } catch {
+      guard let refusal = error.refusal, !refusal.isTransient else {
+        throw fleet.error(for: error.cause)
+      }
+      return false
     }
   }
 

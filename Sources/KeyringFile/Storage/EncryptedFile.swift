@@ -122,7 +122,7 @@ final class EncryptedFile: Sendable {
     }
   }
 
-  /// Changes the content under the lock, or returns `nil` if that must be attempted again.
+  /// Changes the content under the lock, or returns `nil` to be called again under a new lock.
   ///
   /// In that case, the lock was lost, or the source of the key for a new file was replaced.
   private func change<Result>(
@@ -174,7 +174,7 @@ final class EncryptedFile: Sendable {
     }
   }
 
-  /// Encrypts the file with a new data key under the lock, or returns `nil` if the lock was lost.
+  /// Encrypts the file with a new data key, or returns `nil` to be called again under a new lock.
   private func changeKey(
     to newSource: KeySource, _ new: inout Envelope?, under lock: FileLock
   ) throws(SecureStorageError) -> Attempt<Void>? {

@@ -125,7 +125,7 @@ final class FileKeys: Sendable {
     }
   }
 
-  /// Returns a data key that can create the file under the lock, or `nil` if one must be prepared.
+  /// Returns a data key for a new file, or `nil` if one must be prepared without the lock.
   ///
   /// - Parameter prepared: The key that was prepared, if there is one. It can't be used if the source
   ///   was replaced since then.

@@ -22,7 +22,7 @@ extension KeySource {
   ///
   /// A synchronous operation blocks its thread until the closure returns. If the closure waits for the main
   /// actor, for example to show a dialog, use the storage only with `await`. In the closure,
-  /// don't wait for the storage that asks, because it waits for the closure.
+  /// don't use the storage that asks: it waits for the closure.
   ///
   /// If the purpose of the request is `.creation`, nothing is encrypted with the passphrase yet. Ask twice then,
   /// because a mistyped passphrase would lock everything.

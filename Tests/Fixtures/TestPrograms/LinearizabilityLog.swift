@@ -50,7 +50,8 @@ package struct LinearizabilityLog {
 
     /// A write may look for an item before it, and not at the same moment.
     ///
-    /// A refused addition may be read before it's refused. See `SaveMode.add`.
+    /// A refused addition may be read before it's refused. See `SaveMode.add`. The check doesn't see an
+    /// addition that is refused although there was no item.
     package static let lateRefusals = Exceptions(rawValue: 1)
     /// A read may miss an item that is being written.
     package static let missedItems = Exceptions(rawValue: 2)
@@ -126,7 +127,9 @@ package struct LinearizabilityLog {
             }
       }
       events = events.map {
-        let kind = $0.kind.isWrite ? .write : $0.kind
+        // A doubtful removal that finds no item is the same as none.
+        let isDoubtfulRemoval = $0.kind == .removal && $0.end == .max
+        let kind = $0.kind.isWrite && !isDoubtfulRemoval ? .write : $0.kind
         return Event(start: $0.start, end: $0.end, kind: kind, value: $0.value)
       }
     }

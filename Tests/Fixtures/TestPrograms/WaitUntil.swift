@@ -18,7 +18,8 @@ package func waitUntil(_ condition: () throws -> Bool) async rethrows -> Bool {
   let end = ContinuousClock.now + .seconds(30)
   repeat {
     if try condition() { return true }
-    await Task.yield()
+    // If the task is cancelled, the condition is still what counts.
+    try? await Task.sleep(for: .milliseconds(1))
   } while ContinuousClock.now < end
   return false
 }

@@ -24,11 +24,11 @@ struct TokenClient: Service {
     logger.info("the service ends")
   }
 
-  /// Logs when the service loses the cluster, and when it's back.
+  /// Logs when changes go unnoticed because the storage can't be read, and when they're noticed again.
   private func logConnection() async throws -> StorageSubscription {
     try await storage.observeWithoutBlocking(.key(settings.$apiToken.key)) { [logger] event in
       switch event {
-      case .interrupted: logger.warning("the cluster can't be reached, so changes go unnoticed")
+      case .interrupted: logger.warning("the storage can't be read, so changes go unnoticed")
       case .resumed: logger.info("changes are noticed again")
       default: break
       }

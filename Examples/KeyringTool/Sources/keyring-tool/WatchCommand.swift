@@ -9,8 +9,8 @@ struct WatchCommand: AsyncParsableCommand {
     commandName: "watch",
     abstract: "Print each change of an item until the command is interrupted.",
     discussion: """
-      If the storage can't be reached, changes go unnoticed, and the command says so on standard error. \
-      When the storage is back, the command says so, too, and prints what has changed in the meantime.
+      If the storage can't be read, changes go unnoticed, and the command says so on standard error. \
+      When it can be read again, the command says so, too, and prints what has changed in the meantime.
       """)
 
   @OptionGroup var storage: StorageOptions
@@ -22,7 +22,7 @@ struct WatchCommand: AsyncParsableCommand {
     let changes = try await storage.changes(matching: query)
     let connection = try await storage.observeWithoutBlocking(query) { event in
       switch event {
-      case .interrupted: Terminal.complain("The storage can't be reached, so changes go unnoticed.")
+      case .interrupted: Terminal.complain("The storage can't be read, so changes go unnoticed.")
       case .resumed: Terminal.complain("Changes are noticed again.")
       default: break
       }
