@@ -136,7 +136,8 @@ struct CertificateFault {
   ///
   /// The connection ends as soon as the certificate has arrived. The node gets no certificate and no request.
   private static func certificate(of endpoint: EtcdEndpoint) async -> NIOSSLCertificate? {
-    guard let (host, port) = endpoint.encryptedAddress else { return nil }
+    if !endpoint.isEncrypted { return nil }
+    let (host, port) = (endpoint.host, endpoint.port)
     // A host that can't be read as an address is a name. NIOSSL refuses an address as a name.
     let name = (try? SocketAddress(ipAddress: host, port: port)) == nil ? host : nil
     let loop = HTTPTransport.thread.next()
@@ -172,19 +173,5 @@ struct CertificateFault {
 extension NIOSSLCertificate {
   /// The time after which the certificate isn't valid.
   fileprivate var end: Date { Date(timeIntervalSince1970: TimeInterval(notValidAfter)) }
-}
-
-extension EtcdEndpoint {
-  /// The host and the port, or `nil` if connections aren't encrypted.
-  fileprivate var encryptedAddress: (host: String, port: Int)? {
-    let scheme = "https://"
-    let authority = description.dropFirst(scheme.count)
-    guard description.hasPrefix(scheme), let colon = authority.lastIndex(of: ":"),
-      let port = Int(authority[authority.index(after: colon)...])
-    else { return nil }
-    // An address of IPv6 is in brackets.
-    let host: String = authority[..<colon].filter { !"[]".contains($0) }
-    return (host, port)
-  }
 }
 #endif
