@@ -135,7 +135,7 @@ final class FileKeys: Sendable {
     let (source, changes) = state.withLock { ($0.source, $0.changes) }
     if let prepared, prepared.changes == changes { return prepared }
     guard source.mayLoseNewKey else { return nil }
-    return NewKey(envelope: try new(with: source), changes: changes)
+    return try new()
   }
 
   /// Creates a file with a data key, unless the source was replaced since the key was made.
