@@ -321,11 +321,26 @@ import Testing
     #expect(try await other.password(for: key) == "new")
   }
 
-  @Test func `what an author reads after a doubt stays true`() async throws {
+  /// Returns a storage whose author was told of a doubt about a write, which is still on its way.
+  ///
+  /// The old value is "first", and no later write arrives.
+  private func storageInDoubt() async throws -> EtcdStorage {
     let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
     try await storage.setPassword("first", for: key)
     transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
     await expect(.connectionLost) { try await storage.setPassword("new", for: key) }
+    return storage
+  }
+
+  private func refuseWrites(_ refusal: GatewayError) {
+    transport.alter(requests: { (request) throws(EtcdFailure) in
+      guard request.contains("request_put") else { return request }
+      throw EtcdFailure(cause: .refused(refusal))
+    })
+  }
+
+  @Test func `what an author reads after a doubt stays true`() async throws {
+    let storage = try await storageInDoubt()
     // Without the end of the doubt, there is no answer.
     await expect(.connectionLost) { _ = try await storage.password(for: key) }
     transport.fail()
@@ -342,15 +357,9 @@ import Testing
   func `a refusal that may pass doesn't prevent a read, and ends no doubt`(
     refusal: GatewayError
   ) async throws {
-    let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
-    try await storage.setPassword("first", for: key)
-    transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
-    await expect(.connectionLost) { try await storage.setPassword("new", for: key) }
+    let storage = try await storageInDoubt()
     transport.fail()
-    transport.alter(requests: { (request) throws(EtcdFailure) in
-      guard request.contains("request_put") else { return request }
-      throw EtcdFailure(cause: .refused(refusal))
-    })
+    refuseWrites(refusal)
     #expect(try await storage.password(for: key) == "first")
     transport.alter()
     #expect(try await storage.password(for: key) == "first")
@@ -360,16 +369,9 @@ import Testing
 
   /// Without its lease, no copy takes effect, although the refusal goes on.
   @Test func `a doubt ends with the lease of the write while the user has no role`() async throws {
-    let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
-    try await storage.setPassword("first", for: key)
-    transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
-    await expect(.connectionLost) { try await storage.setPassword("new", for: key) }
+    let storage = try await storageInDoubt()
     transport.fail()
-    transport.alter(requests: { (request) throws(EtcdFailure) in
-      guard request.contains("request_put") else { return request }
-      throw EtcdFailure(
-        cause: .refused(GatewayError(code: 7, message: "etcdserver: permission denied")))
-    })
+    refuseWrites(GatewayError(code: 7, message: "etcdserver: permission denied"))
     #expect(try await storage.password(for: key) == "first")
     let doubts = storage.fleet.doubts.withLock(\.count)
     #expect(doubts == 1)
@@ -380,10 +382,7 @@ import Testing
   }
 
   @Test func `a doubt ends with the lease of the write`() async throws {
-    let storage = cluster.storage(like: other, transport, timeout: .seconds(2))
-    try await storage.setPassword("first", for: key)
-    transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
-    await expect(.connectionLost) { try await storage.setPassword("new", for: key) }
+    let storage = try await storageInDoubt()
     transport.fail()
     try await cluster.revokeLeases()
     #expect(try await storage.password(for: key) == "first")
