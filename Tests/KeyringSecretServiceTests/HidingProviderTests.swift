@@ -416,7 +416,7 @@ import Testing
       ObjectPath("/org/freedesktop/secrets/collection/\($0)")
     }
     #expect(ObjectPath.chosen(from: paths) == paths[0])
-    #expect(ObjectPath.chosen(from: [paths[1]]) == paths[1])
+    #expect(ObjectPath.chosen(from: [paths[1]]) == nil)
     #expect(ObjectPath.chosen(from: []) == nil)
   }
 

@@ -9,11 +9,8 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// The messages that each use of a property sends: the table of the article `Performance.md`.
-@Suite(
-  .inPrivateSession,
-  .only(on: .gnomeKeyring, "the article gives the numbers of gnome-keyring"))
-struct MessageCountTests {
+/// The messages that each use of a property sends: the tables of the article `Performance.md`.
+@Suite(.inPrivateSession) struct MessageCountTests {
   @Test(arguments: CountedUse.allCases)
   func `each use sends the documented messages`(use: CountedUse) throws {
     try withSecureStorage(SecretServiceStorage()) {
@@ -28,11 +25,11 @@ struct MessageCountTests {
       #expect(settings.passwords.$token.failure == nil)
       #expect(settings.$account.failure == nil)
       try SecureProperties(of: settings).removeAll()
-      let documented = try Self.documentedMessages()[use.rawValue]
       // Another process's waits aren't counted.
       let isElsewhere = [.readAtStart, .readAbsentAtStart].contains(use)
       let waits = isElsewhere ? "opening, 1" : String(waited)
-      #expect(documented == Self.row(messages, waits))
+      let documented = try Self.documentedMessages()[use.rawValue]
+      #expect(documented == Self.cells(messages, waits))
     }
   }
 
@@ -41,19 +38,31 @@ struct MessageCountTests {
     #expect(documented == Set(CountedUse.allCases.map(\.rawValue)))
   }
 
-  /// Returns the rows of the article's table, by their first cell.
+  /// Returns the cells about this provider in the article's tables, by the use in their row.
   private static func documentedMessages() throws -> [String: [String]] {
     let repository = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let article = repository.appending(path: "Sources/Keyring/Documentation.docc/Performance.md")
-    let rows = try String(contentsOf: article, encoding: .utf8).split(separator: "\n")
-      .filter { $0.hasPrefix("|") }
-      .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
-    return Dictionary(uniqueKeysWithValues: rows.dropFirst(2).map { ($0[0], Array($0[1...])) })
+    var columns: Range<Int>?
+    var cells: [String: [String]] = [:]
+    for line in try String(contentsOf: article, encoding: .utf8).split(separator: "\n") {
+      guard line.hasPrefix("|") else {
+        columns = nil
+        continue
+      }
+      let row = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      if row[0] == "use" {
+        columns = Provider.current.columns(in: row)
+      } else if let columns, !row[0].hasPrefix("-") {
+        cells[row[0]] = Array(row[columns])
+      }
+    }
+    return cells
   }
 
-  /// Returns the cells of a row: the number of waits, the number of messages, and their names.
-  private static func row(_ messages: [String], _ waits: String) -> [String] {
+  /// Returns the cells about a use: the number of waits, the number of messages, and on gnome-keyring their names.
+  private static func cells(_ messages: [String], _ waits: String) -> [String] {
+    if Provider.current != .gnomeKeyring { return ["\(waits); \(messages.count)"] }
     var runs: [(name: String, count: Int)] = []
     for name in messages {
       if runs.last?.name == name {
@@ -64,6 +73,17 @@ struct MessageCountTests {
     }
     let names = runs.map { $0.count == 1 ? "`\($0.name)`" : "\($0.count) `\($0.name)`" }
     return [waits, "\(messages.count)", names.joined(separator: ", ")]
+  }
+}
+
+extension Provider {
+  /// Returns the columns about the provider in a table with this head, if any.
+  fileprivate func columns(in head: [String]) -> Range<Int>? {
+    switch self {
+    case .gnomeKeyring: head[1] == "waits" ? 1..<4 : nil
+    case .kwallet: head.firstIndex(of: "KWallet").map { $0..<$0 + 1 }
+    case .keepassxc: head.firstIndex(of: "KeePassXC").map { $0..<$0 + 1 }
+    }
   }
 }
 

@@ -115,7 +115,7 @@ import Testing
   @Test func `any item may be in a collection that is not found yet`() {
     let log = EventLog()
     let collection = ObservedCollection(.named("new"), nil, log.append)
-    #expect(collection.take(nil, ItemSignals(), isFirst: true))
+    #expect(collection.take(nil, ItemSignals()))
     collection.itemMayHaveChanged(ObjectPath("/org/freedesktop/secrets/collection/new/1"))
     log.wait(for: .mayHaveChanged(nil))
   }
@@ -125,16 +125,16 @@ import Testing
     let path = ObjectPath("/org/freedesktop/secrets/collection/new")
     let state = ObservedCollection.State(path: path, isLocked: false, items: [:])
     let collection = ObservedCollection(.named("new"), ItemQuery()) { _ in }
-    #expect(collection.take(state, ItemSignals(), isFirst: true))
-    #expect(!collection.needsItems(state, isFirst: false))
+    #expect(collection.take(state, ItemSignals()))
+    #expect(!collection.needsItems(state))
     collection.collectionMayHaveChanged(path, isThere: false)
     collection.needsReading = false
     collection.collectionMayHaveChanged(path, isThere: false)
-    #expect(collection.take(state, ItemSignals(), isFirst: false))
-    #expect(collection.needsReading && collection.needsItems(state, isFirst: false))
+    #expect(collection.take(state, ItemSignals()))
+    #expect(collection.needsReading && collection.needsItems(state))
     collection.needsReading = false
-    #expect(collection.take(state, ItemSignals(), isFirst: false))
-    #expect(!collection.needsItems(state, isFirst: false))
+    #expect(collection.take(state, ItemSignals()))
+    #expect(!collection.needsItems(state))
   }
 
   /// Until the first reading ends, the path isn't known.
@@ -143,8 +143,8 @@ import Testing
     let state = ObservedCollection.State(path: path, isLocked: false, items: [:])
     let collection = ObservedCollection(.named("new"), ItemQuery()) { _ in }
     collection.collectionMayHaveChanged(path, isThere: false)
-    #expect(collection.take(state, ItemSignals(), isFirst: true))
-    #expect(collection.needsReading && collection.needsItems(state, isFirst: false))
+    #expect(collection.take(state, ItemSignals()))
+    #expect(collection.needsReading && collection.needsItems(state))
   }
 
   /// Once our item is gone, readers find the item of another program, which has another value.

@@ -22,6 +22,8 @@ final class ObservedCollection {
   /// A provider may hide the items of a locked collection.
   private var isIncomplete = false
   private(set) var isInterrupted = false
+  /// Indicates whether there is no earlier state to compare the items with.
+  private(set) var isUnread = true
   /// Indicates whether the collection must be read again, and not only single items.
   var needsReading = false
   /// Indicates whether a collection has come or gone since the items were listed.
@@ -70,6 +72,13 @@ final class ObservedCollection {
     if isInterrupted { return }
     isInterrupted = true
     report(.interrupted)
+  }
+
+  /// Forgets the items, because another keyring has taken the place of the one that they were in.
+  ///
+  /// They aren't reported as removed: their keyring may come back.
+  func startOver() {
+    (known, path, isUnread, isIncomplete) = (ItemSnapshot(), nil, true, false)
   }
 
   // MARK: - Contents
@@ -123,12 +132,12 @@ final class ObservedCollection {
   /// - Parameters:
   ///   - state: The state of the collection, or `nil` if the collection doesn't exist.
   ///   - signals: The signals whose items haven't been read yet.
-  ///   - isFirst: A Boolean value that indicates whether there is no earlier state to compare with.
   /// - Returns: `true` if the update is complete, or `false` if the collection must be read again. A
   ///   provider that has just started may not have the collection yet.
-  func take(_ state: State?, _ signals: ItemSignals, isFirst: Bool) -> Bool {
+  func take(_ state: State?, _ signals: ItemSignals) -> Bool {
+    if state == nil, isInterrupted { return false }
+    let isFirst = exchange(&isUnread, with: false)
     guard let state else {
-      if isInterrupted { return false }
       path = nil
       if !isFirst { report(known.replaceAll(by: [:])) }
       return true
@@ -172,9 +181,9 @@ final class ObservedCollection {
   }
 
   /// Returns `true` if the items must be read too, because the known ones may be out of date.
-  func needsItems(_ state: State, isFirst: Bool) -> Bool {
+  func needsItems(_ state: State) -> Bool {
     if query == nil { return false }
-    if isFirst { return true }
+    if isUnread { return true }
     return !state.isLocked && (isLocked || mustCompare(state))
   }
 

@@ -13,6 +13,8 @@ final class SignalLoop {
   private var connection: BusConnection?
   private var subscriptions: [() -> Void] = []
   private var provider: Provider?
+  /// The provider that was last recognized, which may have left.
+  private var lastProvider: Provider?
   private var observed: [Int: ObservedCollection] = [:]
   private var signals = ItemSignals()
   /// The wait before the next attempt to reach the bus or the provider.
@@ -101,17 +103,26 @@ final class SignalLoop {
       // Set this before the next message. A signal that arrives in the meantime reports that the provider
       // has gone.
       provider = Provider(owner, owners: [:])
-      let answers = try await connection.send(
-        Provider.names.map { .owner(of: $0) }, to: nil, until: deadline)
-      var owners: [String: String] = [:]
-      for (name, answer) in zip(Provider.names, answers) {
-        owners[name] = try? answer.get().child(0).text
+      var found = try await connection.provider(owner, until: deadline)
+      if !found.isKnown {
+        // A provider that has just started owns its other names once it answers.
+        _ = try await connection.send([.collections()], to: owner, until: deadline)
+        found = try await connection.provider(owner, until: deadline)
       }
-      if provider != nil { provider = Provider(owner, owners: owners) }
+      if provider != nil { recognize(found) }
     } catch {
       provider = nil
       throw await .init(opening: error, on: connection, until: deadline)
     }
+  }
+
+  /// Records the provider, whose items aren't compared with those of another keyring.
+  private func recognize(_ found: Provider) {
+    provider = found
+    if let lastProvider, !found.isSameKeyring(as: lastProvider) {
+      for collection in observed.values { collection.startOver() }
+    }
+    lastProvider = found
   }
 
   // MARK: - Signals
@@ -185,7 +196,7 @@ final class SignalLoop {
       // Register the collection now, so that no signal is lost while its items are listed.
       observed[id] = new
       do throws(DBusError) {
-        _ = try await read(new, isFirst: true, deadline) { [monitor] in
+        _ = try await read(new, deadline) { [monitor] in
           monitor.extendWaits(for: requests)
         }
       } catch {
@@ -213,7 +224,7 @@ final class SignalLoop {
       for collection in waiting {
         collection.needsReading = false
         // A read that fails for one collection may succeed for the next.
-        if (try? await read(collection, isFirst: false, deadline)) == true { continue }
+        if (try? await read(collection, deadline)) == true { continue }
         collection.needsReading = true
         isComplete = false
       }
@@ -229,7 +240,7 @@ final class SignalLoop {
   }
 
   private func read(
-    _ collection: ObservedCollection, isFirst: Bool, _ deadline: Deadline,
+    _ collection: ObservedCollection, _ deadline: Deadline,
     whenRenewed: @escaping () -> Void = {}
   ) async throws(DBusError) -> Bool {
     var reading = try reading(deadline)
@@ -240,12 +251,12 @@ final class SignalLoop {
     if state == nil, !reading.provider.listsAllCollections, let path = collection.path {
       state = ObservedCollection.State(path: path, isLocked: true)
     }
-    if let found = state, collection.needsItems(found, isFirst: isFirst) {
+    if let found = state, collection.needsItems(found) {
       state?.items = try await reading.items(of: found.path, for: collection.query)
     }
     // If the provider has changed in the meantime, the answers are out of date.
     guard provider == reading.provider else { throw .noConnection }
-    return collection.take(state, signals, isFirst: isFirst)
+    return collection.take(state, signals)
   }
 
   /// Reads the items that signals have named.

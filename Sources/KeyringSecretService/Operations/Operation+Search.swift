@@ -100,8 +100,11 @@ extension Operation {
   ) async throws(SecureStorageError) -> [Variant?]? {
     while let collection = try await collection() {
       if !choosesCollection { return try await send(messages(collection)) }
-      let answers = try await send([.collections()] + messages(collection))
-      if try chooseCollection(from: answers[0]) == collection { return Array(answers.dropFirst()) }
+      let questions = choiceQuestions
+      let answers = try await send(questions + messages(collection))
+      if try chooseCollection(from: answers) == collection {
+        return Array(answers.dropFirst(questions.count))
+      }
       try checkRepetition()
     }
     return nil
@@ -157,16 +160,16 @@ extension Operation {
   /// Returns the collection that stands for the default collection, if any.
   func chosenCollection() async throws(SecureStorageError) -> ObjectPath? {
     if let chosen = session.chosenCollection.withLock({ $0 }) { return chosen }
-    return try chooseCollection(from: await send(.collections()))
+    return try chooseCollection(from: await send(choiceQuestions))
   }
 
   /// Chooses a collection, and remembers it.
   ///
   /// The first collection by name is chosen, regardless of which one is in front.
   private func chooseCollection(
-    from answer: Variant?
+    from answers: [Variant?]
   ) throws(SecureStorageError) -> ObjectPath? {
-    let chosen = ObjectPath.chosen(from: try collections(answer))
+    let chosen = try chosen(from: answers)
     session.chosenCollection.withLock { $0 = chosen }
     knownCollection = chosen
     return chosen
@@ -180,16 +183,33 @@ extension ProviderClient {
   func isChosen(_ collection: SecretServiceStorage.Collection) -> Bool {
     collection == .default && !provider.keepsDefaultCollection
   }
+
+  /// The messages whose answers show which collection is chosen.
+  var choiceQuestions: [MethodCall] {
+    [.collections()] + (provider.mayAliasSession ? [.readAlias("session")] : [])
+  }
+
+  /// Returns the collection that is chosen, if any.
+  ///
+  /// - Parameter answers: The answers to ``choiceQuestions``, and maybe to other messages after them.
+  /// - Returns: The collection.
+  /// - Throws: The failure if the answers make no sense.
+  func chosen(from answers: [Variant?]) throws(Failure) -> ObjectPath? {
+    var listed = try collections(answers[0])
+    if provider.mayAliasSession, let session = answers[1]?.child(0).text {
+      listed.removeAll { $0.text == session }
+    }
+    return ObjectPath.chosen(from: listed)
+  }
 }
 
 extension ObjectPath {
   /// Returns the collection that stands for a default collection that changes by itself.
   ///
-  /// Every program chooses the same collection, at any time. A collection that ends with the user's session
-  /// comes last.
+  /// Every program chooses the same collection, at any time. A collection that ends with the user's session is
+  /// never chosen, because its items would be lost.
   static func chosen(from collections: [ObjectPath]) -> ObjectPath? {
-    let lasting = collections.filter { !$0.text.hasSuffix("/collection/session") }
-    return (lasting.isEmpty ? collections : lasting).min { $0.text < $1.text }
+    collections.filter { !$0.text.hasSuffix("/collection/session") }.min { $0.text < $1.text }
   }
 }
 

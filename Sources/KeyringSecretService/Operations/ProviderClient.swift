@@ -40,7 +40,7 @@ extension ProviderClient {
   func path(
     of collection: SecretServiceStorage.Collection
   ) async throws(Failure) -> ObjectPath? {
-    if isChosen(collection) { return ObjectPath.chosen(from: try await collections()) }
+    if isChosen(collection) { return try chosen(from: try await send(choiceQuestions)) }
     if let alias = collection.alias { return try await self.collection(aliased: alias) }
     guard case .named(let label) = collection else { return nil }
     return try await self.collection(labeled: label)

@@ -4,9 +4,9 @@
 
 /// The program that provides the Secret Service, and its differences from other providers.
 ///
-/// A provider is recognized once per session, by another name that it owns on the bus. An unknown provider
-/// gets the most careful value of each flag. The flag's comment says which provider needs less care, and
-/// why.
+/// A provider is recognized once per session, by another name that it owns on the bus. A daemon that the bus
+/// starts for a message owns its names once it has answered one. An unknown provider gets the most careful
+/// value of each flag. The flag's comment says which provider needs less care, and why.
 ///
 /// ## Behavior without a flag
 ///
@@ -45,7 +45,9 @@ struct Provider: Sendable, Equatable {
     case kwallet5 = "org.kde.kwalletd5"
     case kwallet6 = "org.kde.kwalletd6"
     /// KWallet from version 6.14 on, whose kwalletd6 no longer provides the Secret Service.
-    case ksecretd = "org.kde.secretservicecompat"
+    ///
+    /// Version 6.30 takes this name before `org.freedesktop.secrets`.
+    case ksecretd = "org.kde.ksecretd"
     case keepassxc = "org.keepassxc.KeePassXC.MainWindow"
   }
 
@@ -69,6 +71,22 @@ struct Provider: Sendable, Equatable {
   private var isKWallet: Bool {
     [.kwallet5, .kwallet6, .ksecretd].contains(program)
   }
+
+  /// Indicates whether the provider is one whose differences are known.
+  var isKnown: Bool { program != nil }
+
+  /// The name of the keyring, for messages to people.
+  var keyringName: String {
+    switch program {
+    case .gnomeKeyring: "gnome-keyring"
+    case .kwallet5, .kwallet6, .ksecretd: "KWallet"
+    case .keepassxc: "KeePassXC"
+    case nil: "an unknown keyring"
+    }
+  }
+
+  /// Returns `true` if another provider may have the same items.
+  func isSameKeyring(as other: Provider) -> Bool { keyringName == other.keyringName }
 }
 
 // MARK: - Visibility
@@ -85,6 +103,11 @@ extension Provider {
   /// gnome-keyring 42.1 and KWallet 5.103 list every collection that they have on disk. KeePassXC 2.7.4
   /// lists the databases that are open, and doesn't know any others.
   var listsAllCollections: Bool { program == .gnomeKeyring || isKWallet }
+
+  /// Indicates whether a collection may end with the user's session although its path doesn't say so.
+  ///
+  /// None does in KeePassXC 2.7.4 and KWallet 5.103. gnome-keyring 42.1 has one with the name "session".
+  var mayAliasSession: Bool { !isKnown }
 
   /// Indicates whether the default collection stays the same until the user chooses another one.
   ///

@@ -61,10 +61,7 @@ extension SecretServiceStorage: CollectionStorage {
   public func collectionsWithoutBlocking() async throws(SecureStorageError) -> [ItemCollection] {
     try await perform(.read) { (call) async throws(SecureStorageError) in
       let listed = try await call.labeledCollections()
-      let defaultPath =
-        call.provider.keepsDefaultCollection
-        ? try await call.collection(aliased: "default")
-        : ObjectPath.chosen(from: listed.map(\.path))
+      let defaultPath = try await call.path(of: .default)
       var collections: [ItemCollection] = []
       for (path, label) in listed {
         // A collection that vanished in the meantime is left out.

@@ -143,7 +143,8 @@ extension SecretServiceStorage {
             operation, of: self, in: session, prefetchedReplies: answers, until: deadline)
         } catch {
           // A provider that is gone now may have received a message earlier.
-          throw loss ?? error.error(operation, of: self)
+          if let loss, !error.isAnotherKeyring { throw loss }
+          throw error.error(operation, of: self)
         }
         do throws(SecureStorageError) {
           return try await body(call)

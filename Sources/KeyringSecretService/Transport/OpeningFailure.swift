@@ -10,13 +10,30 @@ extension SecretSession {
     let cause: DBusError
     let message: String?
     let recoverySuggestion: String?
+    /// Indicates whether another keyring has taken the place of the last one.
+    ///
+    /// The caller has to hear of that, because the items of the last keyring aren't in the new one.
+    let isAnotherKeyring: Bool
 
     private init(
       _ code: SecureStorageError.Code, _ cause: DBusError, _ message: String? = nil,
-      recoverySuggestion: String? = nil
+      recoverySuggestion: String? = nil, isAnotherKeyring: Bool = false
     ) {
       (self.code, self.cause) = (code, cause)
       (self.message, self.recoverySuggestion) = (message, recoverySuggestion)
+      self.isAnotherKeyring = isAnotherKeyring
+    }
+
+    /// Creates a failure because another keyring has taken the place of the one that the program has used.
+    convenience init(_ last: Provider, isFollowedBy provider: Provider) {
+      let cause = DBusError(
+        domain: "swift-keyring", code: 0, text: "the provider is now \(provider.uniqueName)")
+      self.init(
+        .noProvider, cause,
+        "The keyring was \(last.keyringName). It ended, and now it's \(provider.keyringName).",
+        recoverySuggestion:
+          "Items of the one aren't in the other. Start the right one, or try again to use the new one.",
+        isAnotherKeyring: true)
     }
 
     /// Creates a failure from a cause that means the same at every step.

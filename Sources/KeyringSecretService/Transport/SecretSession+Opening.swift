@@ -12,8 +12,8 @@ extension SecretSession {
   ///   - questions: Messages that need no session. They're sent while the session is being opened, unless
   ///     there are more than may be sent concurrently.
   ///   - deadline: The deadline of the call.
-  /// - Returns: The session and the answers. The answers are `nil` unless the session's provider has
-  ///   answered every question.
+  /// - Returns: The session and the answers. The answers are `nil` unless the session's provider was
+  ///   already running and has answered every question.
   /// - Throws: `OpeningFailure` if no session can be opened.
   static func open(
     address: String?, asking questions: [MethodCall], until deadline: Deadline
@@ -34,18 +34,22 @@ extension SecretSession {
       let names = zip(owners, results).map {
         connection.answer($1, to: $0, from: MethodCall.bus)?.child(0).text
       }
-      let session = SecretSession(
-        connection: connection, service: service,
+      guard let owner = owner(of: service) else { throw .providerHasQuit }
+      var provider = Provider(
+        owner,
         owners: Dictionary(uniqueKeysWithValues: zip(Provider.names, names))
           .compactMapValues(\.self))
-      guard let session else {
-        throw DBusError(
-          domain: "secret", code: 0, text: "the provider quit while the session was being opened")
-      }
+      // The bus may have started the provider for this session, and then it had no other name at first.
+      let wasRunning = provider.isKnown
+      if !wasRunning { provider = try await connection.provider(owner, until: deadline) }
+      guard
+        let session = SecretSession(connection: connection, service: service, provider: provider)
+      else { throw .providerHasQuit }
       let answers = zip(questions, results.dropFirst(owners.count)).compactMap {
-        connection.answer($1, to: $0, from: session.provider.uniqueName)
+        connection.answer($1, to: $0, from: owner)
       }
-      return (session, answers.isEmpty || answers.count < questions.count ? nil : answers)
+      let isComplete = wasRunning && !answers.isEmpty && answers.count == questions.count
+      return (session, isComplete ? answers : nil)
     } catch {
       throw await OpeningFailure(opening: error, on: connection, until: deadline)
     }
@@ -87,6 +91,15 @@ extension SecretSession {
     return (service, Array(results.dropFirst()))
   }
 
+  /// Returns the unique name of the provider that has opened the session, or `nil` if it has left.
+  private static func owner(of service: GLibReference) -> String? {
+    guard let owner = g_dbus_proxy_get_name_owner(UnsafeMutablePointer(service.pointer)) else {
+      return nil
+    }
+    defer { g_free(owner) }
+    return String(cString: owner)
+  }
+
   private static func newService(
     on connection: BusConnection
   ) -> GLibReference? {
@@ -104,6 +117,11 @@ extension SecretSession {
       }
     }.map { .object(adopting: OpaquePointer($0), madeIn: CallLoop.current.shared) }
   }
+}
+
+extension DBusError {
+  fileprivate static let providerHasQuit = DBusError(
+    domain: "secret", code: 0, text: "the provider quit while the session was being opened")
 }
 
 /// A subclass of libsecret's SecretService that uses a given connection.

@@ -33,22 +33,18 @@ final class SecretSession: Sendable {
 
   /// Creates a session from libsecret's service object.
   ///
-  /// The initializer fails if the provider has left or the object has no session.
+  /// The initializer fails if the object has no session.
   ///
   /// - Parameters:
   ///   - connection: The connection to the bus.
   ///   - service: libsecret's service object, which has opened the session.
-  ///   - owners: The unique names of the programs that own the names of known providers.
-  init?(connection: BusConnection, service: GLibReference, owners: [String: String]) {
-    guard let owner = g_dbus_proxy_get_name_owner(UnsafeMutablePointer(service.pointer)) else {
-      return nil
-    }
-    defer { g_free(owner) }
+  ///   - provider: The provider that has opened the session.
+  init?(connection: BusConnection, service: GLibReference, provider: Provider) {
     let pointer = UnsafeMutablePointer<SecretService>(service.pointer)
     guard let path = secret_service_get_session_dbus_path(pointer) else { return nil }
     self.connection = connection
     self.service = service
-    self.provider = Provider(String(cString: owner), owners: owners)
+    self.provider = provider
     self.path = ObjectPath(String(cString: path))
   }
 

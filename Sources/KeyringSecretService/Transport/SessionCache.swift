@@ -22,6 +22,8 @@ final class SessionCache: Sendable {
     // Sessions and openings don't share an enumeration, because leak checkers don't recognize its pointers.
     var sessions: [String?: SecretSession] = [:]
     var openings: [String?: Opening] = [:]
+    /// The provider of the last session on each bus, which may have been lost.
+    var lastProviders: [String?: Provider] = [:]
   }
 
   private let state = Mutex(State())
@@ -34,7 +36,8 @@ final class SessionCache: Sendable {
   ///   - deadline: The deadline of the call.
   /// - Returns: The session, and the answers if the questions were sent and all of them were answered. The
   ///   session may have been lost since it was last used.
-  /// - Throws: `SecretSession.OpeningFailure` if no session can be opened.
+  /// - Throws: `SecretSession.OpeningFailure` if no session can be opened, or if another keyring has taken the
+  ///   place of the last one. The next call uses that keyring.
   func session(
     at address: String?, asking questions: () -> [MethodCall], until deadline: Deadline
   ) async throws(SecretSession.OpeningFailure) -> Answer {
@@ -71,15 +74,9 @@ final class SessionCache: Sendable {
   private func open(
     _ address: String?, asking questions: [MethodCall], _ opening: Opening, until deadline: Deadline
   ) async throws(SecretSession.OpeningFailure) -> Answer {
+    let opened: Answer
     do throws(SecretSession.OpeningFailure) {
-      let opened = try await SecretSession.open(
-        address: address, asking: questions, until: deadline)
-      state.withLock { state in
-        state.sessions[address] = opened.session
-        state.openings[address] = nil
-      }
-      opening.settle(nil)
-      return opened
+      opened = try await SecretSession.open(address: address, asking: questions, until: deadline)
     } catch {
       state.withLock { $0.openings[address] = nil }
       // A passed deadline or a cancellation concerns only this call. Another waiting call tries next.
@@ -87,6 +84,19 @@ final class SessionCache: Sendable {
       opening.settle(isMine ? nil : error)
       throw error
     }
+    let provider = opened.session.provider
+    let last = state.withLock { state in
+      state.sessions[address] = opened.session
+      state.openings[address] = nil
+      return state.lastProviders.updateValue(provider, forKey: address)
+    }
+    let failure = last.flatMap { last in
+      provider.isSameKeyring(as: last)
+        ? nil : SecretSession.OpeningFailure(last, isFollowedBy: provider)
+    }
+    opening.settle(failure)
+    if let failure { throw failure }
+    return opened
   }
 
   /// Removes a lost session, unless another call has already opened a new one.

@@ -13,16 +13,29 @@ final class Listener: Sendable {
   init(at path: String = NSTemporaryDirectory() + UUID().uuidString) throws {
     self.path = path
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let status = try Self.withAddress(path) { [descriptor] in bind(descriptor, $0, $1) }
+    try #require(status == 0 && listen(descriptor, 16) == 0)
+  }
+
+  /// Returns `true` if a program accepts connections to a socket.
+  static func accepts(_ path: String) throws -> Bool {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { Glibc.close(descriptor) }
+    return try withAddress(path) { connect(descriptor, $0, $1) } == 0
+  }
+
+  private static func withAddress(
+    _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) throws -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
     try #require(bytes.count < MemoryLayout.size(ofValue: address.sun_path))
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     let size = socklen_t(MemoryLayout.size(ofValue: address))
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
     }
-    try #require(status == 0 && listen(descriptor, 16) == 0)
   }
 
   /// Waits for a connection on a thread of its own.

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import KeyringMigration
+import KeyringStorage
+import KeyringTesting
+import Testing
+
+@testable import KeyringSecretService
+
+/// A program whose first call makes the bus start the keyring.
+@Suite(.withOwnKeyring) struct FirstCallTests {
+  /// A kind of first call.
+  enum FirstCall: CaseIterable {
+    case read, exists, list, save, isLocked, awaits, observation, diagnosis, migration
+
+    static let key = ItemKey.password(service: "service", account: "first")
+
+    func callAsFunction(_ storage: SecretServiceStorage) async throws {
+      if self != .awaits { return try block(storage) }
+      let keys = ["first", "second", "third"].map {
+        ItemKey.password(service: "service", account: $0)
+      }
+      async let first = storage.password(for: keys[0])
+      async let second = storage.password(for: keys[1])
+      async let third = storage.password(for: keys[2])
+      #expect(try await [first, second, third] == [nil, nil, nil])
+    }
+
+    private func block(_ storage: SecretServiceStorage) throws {
+      switch self {
+      case .read: #expect(try storage.password(for: Self.key) == nil)
+      case .exists: #expect(try !storage.exists(Self.key))
+      case .list: #expect(try storage.items(matching: .service("service")).isEmpty)
+      case .save: try storage.setPassword("first", for: Self.key)
+      case .isLocked: _ = try storage.isLocked()
+      case .awaits: break
+      case .observation: _ = try storage.observe(.service("service")) { _ in }
+      case .diagnosis: #expect(storage.diagnose(writing: true).failure == nil)
+      case .migration:
+        let old = InMemoryStorage()
+        try old.setPassword("first", for: Self.key)
+        #expect(try Migration(of: [Self.key], from: old, to: storage).run() == 1)
+      }
+    }
+  }
+
+  @Test(arguments: FirstCall.allCases)
+  func `the default collection is the user's`(first: FirstCall) async throws {
+    let keyring = try SleepingKeyring(.loginAndArchive)
+    let storage = keyring.bus.storage()
+    try await first(storage)
+    try expectLogin(keyring)
+  }
+
+  @Test(arguments: FirstCall.allCases)
+  func `a keyring that has crashed is started again`(first: FirstCall) async throws {
+    let keyring = try SleepingKeyring(.loginAndArchive)
+    let storage = keyring.bus.storage().service("other")
+    try await storage.setPassword("before", for: "account")
+    try keyring.kill()
+    try await first(keyring.bus.storage())
+    try expectLogin(keyring)
+    #expect(try await storage.password(for: "account") == "before")
+  }
+
+  @Test(arguments: FirstCall.allCases)
+  func `a keyring that the login has opened is used`(first: FirstCall) async throws {
+    let keyring = try SleepingKeyring(.lockedLogin, loggedIn: true)
+    // Nobody needs to be asked.
+    try await first(keyring.bus.storage())
+    try expectLogin(keyring)
+  }
+
+  /// Expects that new items are in "Login", and survive the keyring.
+  private func expectLogin(_ keyring: SleepingKeyring) throws {
+    let storage = keyring.bus.storage()
+    let login = storage.collection(labeled: "Login")
+    let key = ItemKey.password(service: "service", account: "account")
+    try storage.setPassword("s3cret", for: key)
+    #expect(try login.password(for: key) == "s3cret")
+    #expect(try storage.collections().filter(\.isDefault).map(\.label) == ["Login"])
+  }
+
+  @Test func `without a collection, nothing is stored in that of the session`() throws {
+    let keyring = try SleepingKeyring(.none)
+    let storage = keyring.bus.storage()
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.setPassword("s3cret", for: FirstCall.key)
+    }
+    #expect(error?.code == .noDefaultCollection)
+    #expect(try storage.password(for: FirstCall.key) == nil)
+    let session = SecretServiceStorage(
+      options: .init(collection: .session, busAddress: keyring.bus.address))
+    #expect(try session.password(for: FirstCall.key) == nil)
+  }
+
+  @Test func `a locked keyring asks, and a prompt is answered`() throws {
+    let keyring = try SleepingKeyring(.lockedLogin)
+    let prompter = try Prompter(.password(SleepingKeyring.password), on: keyring.bus)
+    let storage = keyring.bus.storage()
+    try storage.setPassword("s3cret", for: FirstCall.key)
+    #expect(try prompter.finish() == 1)
+    #expect(try storage.collection(labeled: "Login").password(for: FirstCall.key) == "s3cret")
+  }
+
+  @Test func `a locked keyring isn't an empty one`() throws {
+    let keyring = try SleepingKeyring(.lockedLogin)
+    let error = #expect(throws: SecureStorageError.self) {
+      try keyring.bus.storage(.never).password(for: FirstCall.key)
+    }
+    #expect(error?.code == .locked)
+  }
+
+  /// A process each, because a process remembers its session.
+  @Test func `what one program stores, the next one reads`() throws {
+    let keyring = try SleepingKeyring(.loginAndArchive)
+    func run(_ arguments: String...) throws -> String {
+      let worker = try Program(Program.workerPath, arguments, environment: keyring.bus.environment)
+      let (status, output) = try worker.finish()
+      #expect(status == 0)
+      return String(decoding: output, as: UTF8.self)
+    }
+    _ = try run("save", "service", "token", "s3cret")
+    #expect(try run("read", "service", "token", "never") == "s3cret\n")
+    try keyring.kill()
+    #expect(try run("read", "service", "token", "allowed") == "s3cret\n")
+  }
+
+  /// Each rule begins with a call that starts the keyring.
+  @Test(arguments: SecretServiceContractTests.unattended)
+  func `a keyring that was just started keeps the contract`(rule: StorageContract) throws {
+    let keyring = try SleepingKeyring(.lockedLogin, loggedIn: true)
+    try rule.verify(keyring.bus.storage())
+  }
+
+  @Test func `another keyring doesn't pass for the first one`() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let storage = bus.storage()
+    let key = FirstCall.key
+    try storage.setPassword("s3cret", for: key)
+    let log = EventLog()
+    let observation = try storage.observe(.service("service"), log.append)
+    try keyring.kill()
+    let other = try FakeService(on: bus)
+    for _ in 1...2 {
+      let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
+      #expect(error?.code == .noProvider)
+      #expect(error?.message.contains("gnome-keyring") == true)
+      #expect(error?.message.contains("unknown") == true)
+      // It's said once.
+      #expect(try storage.password(for: key) == nil)
+      // The first one comes back, and the fixture looks whether it's unlocked. That call fails, too.
+      try other.end()
+      try keyring.start()
+      #expect(try storage.password(for: key) == "s3cret")
+      try keyring.kill()
+      try other.restart()
+    }
+    log.wait(for: .resumed)
+    #expect(!log.changes.contains(.removed(key)))
+    _ = observation
+  }
+}
+#endif
