@@ -21,6 +21,7 @@ when its standard input ends. For each call, it prints "called METHOD". Each lin
   alias none                     has no default collection until one is made
   alias stale                    has an alias for a collection that is gone, until one is made
   second NAME                    adds a second collection
+  session NAME                   adds a collection that the alias "session" stands for
   renew                          deletes the default collection, and makes an empty one at its path
   move                           makes the next collection the default one
   rival SECRET                   adds another item just before the next one is created
@@ -95,6 +96,7 @@ class Service:
         self.collections = {COLLECTION: Collection("Only")}
         self.items = {}
         self.default = COLLECTION
+        self.session = "/"
         self.pending = None
         self.hidden = "none"
         self.abdicated = False
@@ -199,6 +201,8 @@ class Service:
         return "vo", (("s", ""), session)
 
     def ReadAlias(self, path, name):
+        if name == "session":
+            return "o", (self.session,)
         there = self.default in self.visible() or self.default.endswith("gone")
         return "o", (self.default if name == "default" and there else "/",)
 
@@ -378,6 +382,7 @@ class Service:
         path = SERVICE + "/collection/" + name
         self.collections[path] = Collection("Second")
         self.signal(SERVICE, "CollectionCreated", path)
+        return path
 
     def renew(self):
         label = self.collections[self.default].label
@@ -471,6 +476,8 @@ class Service:
                 self.default = {"none": "/", "stale": SERVICE + "/collection/gone"}[words[1]]
             elif words[0] == "second":
                 self.make_second(words[1])
+            elif words[0] == "session":
+                self.session = self.make_second(words[1])
             elif words[0] == "renew":
                 self.renew()
             elif words[0] == "move":

@@ -411,7 +411,11 @@ import Testing
 
   // MARK: - A default collection that moves
 
-  @Test func `a collection that ends with the session is chosen last`() {
+  @Test func `a collection that ends with the session is never chosen`() throws {
+    try service.makeSessionCollection(named: "brief")
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
+    let found = try bus.search(["service": "service"])
+    #expect(found.map(\.collection.text) == ["/org/freedesktop/secrets/collection/only"])
     let paths = ["work", "session", "zoo"].map {
       ObjectPath("/org/freedesktop/secrets/collection/\($0)")
     }
@@ -420,7 +424,7 @@ import Testing
     #expect(ObjectPath.chosen(from: []) == nil)
   }
 
-  @Test(arguments: ["org.gnome.keyring", "org.kde.kwalletd5", "org.kde.secretservicecompat"])
+  @Test(arguments: ["org.gnome.keyring", "org.kde.kwalletd5", "org.kde.ksecretd"])
   func `a default collection that only the user moves is used`(name: String) throws {
     try service.takeName(name)
     try service.makeSecondCollection()

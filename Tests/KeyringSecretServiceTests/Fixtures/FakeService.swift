@@ -99,6 +99,9 @@ final class FakeService {
   /// Makes a second collection.
   func makeSecondCollection(named name: String = "second") throws { try order("second \(name)") }
 
+  /// Makes a collection that the alias "session" stands for.
+  func makeSessionCollection(named name: String) throws { try order("session \(name)") }
+
   /// Deletes the default collection, and makes an empty one at its path.
   func renewDefault() throws { try order("renew") }
 
