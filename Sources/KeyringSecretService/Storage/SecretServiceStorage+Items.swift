@@ -146,6 +146,7 @@ extension SecretServiceStorage {
           throw loss ?? error.error(operation, of: self)
         }
         do throws(SecureStorageError) {
+          try call.refuseUnencryptedSession()
           return try await body(call)
         } catch {
           guard error.code == .connectionLost else { throw error }
