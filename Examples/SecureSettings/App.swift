@@ -37,9 +37,14 @@ struct App {
     do throws(SecureStorageError) {
       try App().run(arguments.first ?? "")
     } catch {
-      print("    \(error.message) \(error.recoverySuggestion ?? "")")
+      complain("\(error.message) \(error.recoverySuggestion ?? "")")
       exit(1)
     }
+  }
+
+  private static func complain(_ text: String) {
+    let line = Array("    \(text)\n".utf8)
+    _ = write(STDERR_FILENO, line, line.count)
   }
 
   func run(_ command: String) throws(SecureStorageError) {

@@ -69,6 +69,8 @@ extension SecretServiceStorage {
     /// Permission to ask for a password or a confirmation; the call waits for the answer.
     case allowed
     /// No permission; an operation that needs an answer from the user throws `.locked`.
+    ///
+    /// A collection that the keyring opens without a question, such as one without a password, is opened.
     case never
   }
 
@@ -93,8 +95,17 @@ extension SecretServiceStorage {
 
     /// The address of the message bus, as in the [D-Bus specification], or `nil` for the session bus.
     ///
+    /// An address of the kind `tcp:` is refused with `.notEncrypted`, because D-Bus doesn't encrypt it.
+    ///
     /// [D-Bus specification]: https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
     public var busAddress: String?
+
+    /// A Boolean value that indicates whether secrets may be sent over the bus without encryption.
+    ///
+    /// All common keyrings encrypt them. With a keyring that can't, every operation throws `.notEncrypted`
+    /// before it sends or reads a secret. Allow it only if no other program can listen on the bus. The default
+    /// is `false`.
+    public var allowsUnencryptedSession: Bool
 
     /// The maximum time that an operation waits for another one, which is as long as it may take itself.
     var longestOperation: Duration {
@@ -109,18 +120,22 @@ extension SecretServiceStorage {
     ///   - serviceTimeout: The time that an operation waits for the keyring's answers.
     ///   - promptTimeout: The time that a prompt may wait for the user.
     ///   - busAddress: The address of the message bus, or `nil` for the session bus.
+    ///   - allowsUnencryptedSession: A Boolean value that indicates whether secrets may be sent over the bus
+    ///     without encryption.
     public init(
       collection: Collection = .default,
       interaction: Interaction = .allowed,
       serviceTimeout: Duration = .seconds(25),
       promptTimeout: Duration = .seconds(300),
-      busAddress: String? = nil
+      busAddress: String? = nil,
+      allowsUnencryptedSession: Bool = false
     ) {
       self.collection = collection
       self.interaction = interaction
       self.serviceTimeout = serviceTimeout
       self.promptTimeout = promptTimeout
       self.busAddress = busAddress
+      self.allowsUnencryptedSession = allowsUnencryptedSession
     }
   }
 }

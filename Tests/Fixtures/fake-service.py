@@ -1,7 +1,7 @@
 """A Secret Service that obeys orders, with collections in memory, and only with plain sessions.
 
 It owns org.freedesktop.secrets on the bus of DBUS_SESSION_BUS_ADDRESS, prints "ready", and ends
-when its standard input ends. For each call, it prints "called METHOD". Each line of input is an order:
+when its standard input ends. With the names of the command line, which it takes afterwards, it reads no orders. For each call, it prints "called METHOD". Each line of input is an order:
 
   fault METHOD mute              never answers
   fault METHOD late SECONDS      answers after that time
@@ -518,8 +518,11 @@ class Service:
 connection = open_dbus_connection(auth_timeout=60)
 service = Service(connection)
 connection.send_and_get_reply(message_bus.RequestName("org.freedesktop.secrets"))
+for name in sys.argv[1:]:
+    connection.send_and_get_reply(message_bus.RequestName(name))
 print("ready", flush=True)
-threading.Thread(target=service.obey, daemon=True).start()
+if not sys.argv[1:]:
+    threading.Thread(target=service.obey, daemon=True).start()
 while True:
     try:
         message = connection.receive()

@@ -175,7 +175,7 @@ import Testing
     SecretServiceStorage(
       options: .init(
         collection: collection, serviceTimeout: serviceTimeout,
-        busAddress: "\(bus.address);\(bus.address)"))
+        busAddress: "\(bus.address);\(bus.address)", allowsUnencryptedSession: true))
   }
 
   /// Imitates gnome-keyring, which carries out the write and sends no signal.

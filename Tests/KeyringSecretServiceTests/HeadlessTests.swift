@@ -269,7 +269,7 @@ import Testing
   /// Expects that the next run doesn't look elsewhere for a token from a keyring that is gone.
   @Test(.withOwnKeyring) func `a missing keyring of an earlier run is an error`() throws {
     let bus = try PrivateBus()
-    let service = try FakeService(on: bus)
+    let keyring = try GnomeKeyring(on: bus)
     try bus.storage().setPassword(
       "s3cret", for: .password(service: "org.example.HeadlessService", account: "authToken"))
     let home = directory + "/home"
@@ -281,7 +281,7 @@ import Testing
     #expect(try run(variables).lines.suffix(2) == ["token: 6 characters", "writing: done"])
     let selection = home + "/.local/state/swift-keyring/org.example.HeadlessService.selection"
     #expect(try String(contentsOfFile: selection, encoding: .utf8) == "SecretServiceStorage\n")
-    try service.end()
+    try keyring.kill()
     let (status, lines) = try run(variables)
     #expect(status == 1 && lines.count == 1)
     #expect(

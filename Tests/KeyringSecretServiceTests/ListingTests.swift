@@ -21,7 +21,7 @@ import Testing
     bus = try PrivateBus()
     service = try FakeService(on: bus)
     try service.takeName("org.gnome.keyring")
-    storage = SecretServiceStorage(options: .init(busAddress: bus.address))
+    storage = bus.storage()
     for number in 0..<30 { try storage.save(item(number), mode: .add) }
     try service.age(seconds: 1000)
     _ = try service.takeCalls()

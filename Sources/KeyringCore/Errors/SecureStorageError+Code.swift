@@ -38,6 +38,8 @@ extension SecureStorageError {
     public static let collectionAlreadyExists = Code(rawValue: "collectionAlreadyExists")
     /// A sandbox, a policy, or the permissions of a file deny access.
     public static let accessDenied = Code(rawValue: "accessDenied")
+    /// Secrets would be sent without encryption, and the program doesn't allow that.
+    public static let notEncrypted = Code(rawValue: "notEncrypted")
     /// The deadline passed.
     public static let timedOut = Code(rawValue: "timedOut")
     /// The task that made the request was cancelled.
@@ -147,6 +149,10 @@ extension SecureStorageError.Code {
     .accessDenied: (
       "Access to the keyring was denied.",
       "Check the policy of the bus, and the sandbox of the program."
+    ),
+    .notEncrypted: (
+      "The keyring doesn't encrypt secrets on the session bus.",
+      "Use one that does, such as gnome-keyring, KWallet or KeePassXC, or allow it in this program."
     ),
     .timedOut: (
       "The keyring didn't answer in time.", "Check that it isn't hanging, and try again."

@@ -18,6 +18,16 @@ extension Operation {
     let question = MethodCall.property(property, of: ObjectPath(object), interface, to: name)
     // Not every provider answers this.
     version = try await facts([question])[0]?.property(ofType: "s")?.text
+    version = version ?? process.flatMap { installedVersion(of: $0.child(0).number) }
+  }
+
+  /// Returns the version of the provider's program, if it's an installed one whose package names the version.
+  private func installedVersion(of process: UInt32) -> String? {
+    guard let (path, mark) = provider.versionFile,
+      ProcFile.link("/proc/\(process)/exe")?.hasPrefix("/usr/bin/") == true,
+      let text = ProcFile.text(path), let version = text.firstRange(of: mark)?.upperBound
+    else { return nil }
+    return String(text[version...].prefix { $0 != "\"" && !$0.isNewline })
   }
 
   /// Returns a description of the program that owns a name on the bus.
@@ -44,7 +54,9 @@ extension Operation {
 
   /// Adds the encryption of secrets on the bus.
   func addSession(to diagnosis: inout StorageDiagnosis) {
-    if session.algorithm == "plain" {
+    if !allowsSession {
+      diagnosis.add("encryption", failure(.notEncrypted))
+    } else if !session.isEncrypted {
       diagnosis.add(
         "encryption", "Secrets are sent over the bus without encryption.",
         recoverySuggestion:
@@ -62,14 +74,16 @@ extension Operation {
     to diagnosis: inout StorageDiagnosis, mayAsk: Bool
   ) async throws(SecureStorageError) -> String? {
     let path = try await namedCollection()
-    guard let path, let isLocked = try await lockState(of: path) else {
+    guard let path, var isLocked = try await lockState(of: path) else {
       try await addMissingCollection(path, to: &diagnosis, mayAsk: mayAsk)
       return "Store a secret, answer the keyring's prompt, and try again."
     }
     let label = try await send(.label(ofCollection: path))?.property(ofType: "s")?.text
     let name = (label.map { "\"\($0)\" at " } ?? "") + path.text
+    let wasLocked = isLocked
+    if wasLocked { isLocked = try await !opensWithoutPrompt(path) }
     if !isLocked {
-      diagnosis.add("collection", "\(name), unlocked")
+      diagnosis.add("collection", "\(name), unlocked" + (wasLocked ? " without a question" : ""))
     } else if !mayAsk {
       diagnosis.add("collection", failure(.locked, "The collection \(name) is locked."))
     } else if try await isUserAsked() {
@@ -85,6 +99,18 @@ extension Operation {
           recoverySuggestion: Provider.withoutPrompter))
     }
     return isLocked ? "Unlock the collection, and try again." : nil
+  }
+
+  /// Unlocks a collection if that needs no prompt, and returns `false` if it does.
+  private func opensWithoutPrompt(_ path: ObjectPath) async throws(SecureStorageError) -> Bool {
+    do throws(SecureStorageError) {
+      // This storage allows no prompt.
+      try await unlock([path])
+      return true
+    } catch {
+      if error.code == .locked { return false }
+      throw error
+    }
   }
 
   /// Adds an entry if the keyring may ask the user about each new item.

@@ -10,7 +10,8 @@ extension SecretServiceStorage {
   /// secrets are transferred. It also covers whether the collection exists, is unlocked and can be
   /// searched. Only `writing` shows whether an item can be created.
   ///
-  /// The user isn't asked anything. A keyring that isn't running is started, as by any other use.
+  /// The user isn't asked anything. As by any other use, a keyring that isn't running is started, and a
+  /// collection that opens without a question is unlocked.
   ///
   /// The diagnosis takes at most ``Options/serviceTimeout``, and the same time again for each of the three
   /// operations of `writing`. If the keyring doesn't answer in that time, the findings contain `.timedOut`
@@ -73,6 +74,7 @@ struct SecretServiceDiagnosis {
     addSandbox()
     guard let names = await addBus() else { return }
     addPortal(names)
+    addInstalledKeyrings(names)
     var latest = diagnosis
     var stage = "provider"
     var hindrance: String?
@@ -83,6 +85,7 @@ struct SecretServiceDiagnosis {
         stage = "session"
         try await call.addProvider(to: &latest)
         call.addSession(to: &latest)
+        if latest.failure != nil { return }
         stage = "collection"
         hindrance = try await call.addCollection(to: &latest, mayAsk: mayAsk)
         if latest.failure != nil { return }
@@ -197,6 +200,16 @@ struct SecretServiceDiagnosis {
     } else {
       diagnosis.add("portal", "none")
     }
+  }
+
+  private mutating func addInstalledKeyrings(_ names: BusNames) {
+    let keyrings = Provider.installed(names.isActivatable)
+    if keyrings.count < 2 { return }
+    diagnosis.add(
+      "installed",
+      keyrings.joined(separator: " and ")
+        + " are both installed. The one that starts first is the keyring of all programs.",
+      recoverySuggestion: "Remove one of them, or turn off its Secret Service.")
   }
 
   // MARK: - Failures

@@ -75,6 +75,9 @@ final class DBusError: Error {
     G_IO_ERROR_NOT_FOUND,
     "DBUS_SESSION_BUS_ADDRESS isn't set, and there is no bus in XDG_RUNTIME_DIR")
 
+  static let networkAddress = DBusError(
+    G_IO_ERROR_NOT_SUPPORTED, "a connection over the network isn't encrypted")
+
   static let noConnection = DBusError(G_IO_ERROR_CLOSED, "there is no connection to the bus")
 
   private convenience init(_ code: GIOErrorEnum, _ text: String) {

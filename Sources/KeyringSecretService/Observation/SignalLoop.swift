@@ -98,8 +98,13 @@ final class SignalLoop {
         // A program that can't be started owns no name, and the next answer says so.
         _ = try? await connection.send([.start(MethodCall.secrets)], to: nil, until: deadline)
       }
-      let owner = try await connection.send(
-        [.owner(of: MethodCall.secrets)], to: nil, until: deadline)[0].get().child(0).text
+      func owner() async throws(DBusError) -> String {
+        try await connection.send(
+          [.owner(of: MethodCall.secrets)], to: nil, until: deadline)[0].get().child(0).text
+      }
+      let owner =
+        try await startingIt
+        ? SecretSession.startingProvider(on: connection, until: deadline, owner) : owner()
       // Set this before the next message. A signal that arrives in the meantime reports that the provider
       // has gone.
       provider = Provider(owner, owners: [:])

@@ -77,8 +77,7 @@ extension Operation {
   /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
   func unlock(_ objects: [ObjectPath]) async throws(SecureStorageError) {
     if objects.isEmpty { return }
-    // Don't request a prompt that won't be shown: it would stay behind in the provider.
-    guard options.interaction == .allowed else { throw failure(.locked) }
+    guard options.interaction == .allowed else { return try await unlockWithoutPrompt(objects) }
     let deadline = Deadline(after: options.longestOperation)
     let question = Deadline(after: options.promptTimeout)
     while true {
@@ -102,6 +101,33 @@ extension Operation {
       case .abandoned, nil: try checkDeadline()
       }
     }
+  }
+
+  /// Unlocks items or collections if the provider does so without asking the user.
+  ///
+  /// A prompt that comes instead is neither shown nor dismissed, and stays behind in the provider. The
+  /// provider is therefore asked again only after some time.
+  private func unlockWithoutPrompt(_ objects: [ObjectPath]) async throws(SecureStorageError) {
+    let refusal = session.promptsNeeded[objects[0].ownCollection]
+    let mayTry = refusal.map { $0.duration(to: .now) >= Self.timeBetweenAttempts } ?? true
+    guard provider.unlocksWithoutPrompt, mayTry,
+      Set(objects).isSubset(of: try await requestUnlock(objects).child(0).paths)
+    else { throw failure(.locked) }
+  }
+
+  /// The time after which something that needed a prompt may open without one.
+  ///
+  /// It may do that because another collection is unlocked by now, which has the password.
+  private static let timeBetweenAttempts = Duration.seconds(60)
+
+  /// Asks the provider to unlock items or collections, and records whether it wants a prompt.
+  ///
+  /// - Returns: The objects that it has unlocked, and the prompt.
+  private func requestUnlock(_ objects: [ObjectPath]) async throws(SecureStorageError) -> Variant {
+    guard let answer = try await send(.unlock(objects)) else { throw unexpectedAnswer("nothing") }
+    let needsPrompt = !ObjectPath(answer.child(1).text).isNone
+    session.promptsNeeded[objects[0].ownCollection] = needsPrompt ? .now : nil
+    return answer
   }
 
   private func unlock(
@@ -130,7 +156,7 @@ extension Operation {
   ) async throws(SecureStorageError) {
     // If another prompt is answered, some providers end this one without showing it or unlocking anything.
     for _ in 0..<3 {
-      guard let answer = try await send(.unlock(objects)) else { throw unexpectedAnswer("nothing") }
+      let answer = try await requestUnlock(objects)
       var unlocked = answer.child(0).paths
       let prompt = ObjectPath(answer.child(1).text)
       if !prompt.isNone, let result = try await self.answer(toExisting: prompt, until: end) {
@@ -142,6 +168,13 @@ extension Operation {
       if prompt.isNone { break }
     }
     throw failure(.locked)
+  }
+}
+
+extension ObjectPath {
+  /// The collection that the object is, or is in.
+  fileprivate var ownCollection: ObjectPath {
+    ObjectPath("/" + text.split(separator: "/").prefix(5).joined(separator: "/"))
   }
 }
 

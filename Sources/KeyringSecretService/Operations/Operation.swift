@@ -157,6 +157,16 @@ final class Operation: ProviderClient {
       recoverySuggestion: "Restart the keyring, and try again.")
   }
 
+  /// Throws an error if secrets would be sent without encryption, and the storage doesn't allow that.
+  ///
+  /// A diagnosis sends no secret before it has looked at the encryption.
+  func refuseUnencryptedSession() throws(SecureStorageError) {
+    if operation != .diagnose, !allowsSession { throw failure(.notEncrypted) }
+  }
+
+  /// Indicates whether the session is encrypted, or needn't be.
+  var allowsSession: Bool { session.isEncrypted || options.allowsUnencryptedSession }
+
   /// Returns the error for a session whose key the provider computed differently.
   func unusableSession() -> SecureStorageError {
     sessionIsUnusable = true

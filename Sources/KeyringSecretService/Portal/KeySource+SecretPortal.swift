@@ -11,6 +11,9 @@ extension KeySource {
   /// in the user's keyring. Other sandboxed apps can't get it. If the keyring is locked, the desktop may ask
   /// the user to unlock it, for which the user has five minutes.
   ///
+  /// Some keyrings write a new key to disk only after five seconds. If such a keyring ends before, for example
+  /// at logout, the app gets another key at its next start, which doesn't open the file.
+  ///
   /// A Flatpak needs no permission for this. A snap needs the plug `desktop`. Outside of a sandbox, the desktop
   /// can't tell programs apart.
   ///

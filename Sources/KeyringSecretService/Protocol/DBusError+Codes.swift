@@ -12,6 +12,7 @@ extension DBusError {
   /// nothing about the contents of the keyring. Some buses accept a connection above their limit, and close
   /// it at once.
   var codeWhileConnecting: SecureStorageError.Code {
+    if self === DBusError.networkAddress { return .notEncrypted }
     if let bus {
       let code = ioCode == G_IO_ERROR_FAILED ? .connectionLost : codeWhileCalling
       return code == .connectionLost && bus == .anotherUser ? .noSessionBus : code

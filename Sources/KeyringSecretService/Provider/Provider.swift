@@ -156,10 +156,18 @@ extension Provider {
 
   /// The names of the attributes that the provider adds to each item, which callers can't use.
   ///
-  /// KeePassXC 2.7.4 lists an entry's own fields as attributes.
+  /// KeePassXC 2.7.4 lists an entry's own fields as attributes, and the content type of a secret that isn't
+  /// text. gnome-keyring 42.1 and KWallet 5.103 add none. Other providers may keep the content type as oo7's
+  /// daemon does.
   var reservedAttributes: Set<String> {
-    program == .keepassxc
-      ? ["Title", "UserName", "URL", "Notes", "Password", "Uuid", "Path"] : []
+    switch program {
+    case .keepassxc:
+      [
+        "Title", "UserName", "URL", "Notes", "Password", "Uuid", "Path", "FDO_SECRETS_CONTENT_TYPE",
+      ]
+    case nil: ["xdg:content-type"]
+    default: []
+    }
   }
 
   /// Returns `true` if an item that was found by its attributes shows none, because it's being removed.
@@ -215,6 +223,13 @@ extension Provider {
 // MARK: - Prompts
 
 extension Provider {
+  /// Indicates whether `Unlock` can unlock a collection without a prompt, and otherwise shows nothing yet.
+  ///
+  /// gnome-keyring 42.1, 48.0 and 51.1 unlock a collection without a password, and one whose password is in
+  /// the login collection. Otherwise they prepare a prompt, which takes 2 kB until the connection ends. KWallet
+  /// 5.103 and KeePassXC 2.7.4 always prepare a prompt, and show it only when they're told to.
+  var unlocksWithoutPrompt: Bool { program == .gnomeKeyring }
+
   /// Indicates whether each creation of an item requires a prompt.
   ///
   /// KeePassXC 2.7.4 always answers with one. If there is nothing to ask, it ends the prompt by itself.
@@ -243,9 +258,45 @@ extension Provider {
     """
 }
 
+// MARK: - Starting
+
+extension Provider {
+  /// The names by which the bus may start a provider that can't be started as `org.freedesktop.secrets`.
+  ///
+  /// ksecretd 6.30 is started by this name. It owns `org.freedesktop.secrets`, too, as soon as it owns this one.
+  static let otherStartableNames = [Program.ksecretd.rawValue]
+
+  /// The message if the bus can start a provider by one of ``otherStartableNames``, and none runs afterwards.
+  static let messageOfUnstartableProvider = "KWallet is installed, but doesn't run."
+
+  /// The recovery suggestion that goes with ``messageOfUnstartableProvider``.
+  static let suggestionForUnstartableProvider = """
+    Turn on KWallet in the settings of the desktop, or start ksecretd by hand, and read its output.
+    """
+
+  /// Returns the installed providers, by the names for which the bus can start a program.
+  ///
+  /// KeePassXC 2.7.4 isn't started by the bus.
+  static func installed(_ startableNames: Set<String>) -> [String] {
+    let isKWallet = [Program.kwallet5, .kwallet6, .ksecretd].map(\.rawValue)
+      .contains(where: startableNames.contains)
+    return (startableNames.contains(Program.gnomeKeyring.rawValue) ? ["gnome-keyring"] : [])
+      + (isKWallet ? ["KWallet"] : [])
+  }
+}
+
 // MARK: - Diagnosis
 
 extension Provider {
+  /// The start of an installed file, and the text in it before the version of the provider.
+  ///
+  /// KeePassXC 2.7.4, 2.7.10 and 2.8.0 come with such a file, which begins with the newest version. It belongs
+  /// to the program in `/usr/bin`. gnome-keyring 48.0 and 51.1 give their version only to who runs the program.
+  var versionFile: (path: String, mark: String)? {
+    program == .keepassxc
+      ? ("/usr/share/metainfo/org.keepassxc.KeePassXC.appdata.xml", "<release version=\"") : nil
+  }
+
   /// The property that has the version of a provider that is a Qt program.
   ///
   /// KWallet 5.103 has it. KeePassXC 2.7.4 is a Qt program too, and doesn't answer.

@@ -147,6 +147,7 @@ extension SecretServiceStorage {
           throw error.error(operation, of: self)
         }
         do throws(SecureStorageError) {
+          try call.refuseUnencryptedSession()
           return try await body(call)
         } catch {
           guard error.code == .connectionLost else { throw error }

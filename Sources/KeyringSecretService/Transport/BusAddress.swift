@@ -15,6 +15,13 @@ struct BusAddress {
     return parts.first { $0.hasPrefix("path=") }.map { String($0.dropFirst("path=".count)) }
   }
 
+  /// Indicates whether the address, or one of several, leads over a network connection.
+  ///
+  /// D-Bus encrypts nothing, and proves the identity of neither side.
+  var isOverNetwork: Bool {
+    text.split(separator: ";").contains { $0.hasPrefix("tcp:") || $0.hasPrefix("nonce-tcp:") }
+  }
+
   /// The ID of the socket's owner, or `nil` if it's unknown or the user that this program runs as.
   ///
   /// A bus accepts only its own user.

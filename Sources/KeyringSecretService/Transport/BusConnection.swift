@@ -33,6 +33,7 @@ final class BusConnection: Sendable {
     address: String?, until deadline: Deadline
   ) async throws(DBusError) -> BusConnection {
     let address = if let address { address } else { try BusAddress.ofSession().text }
+    if BusAddress(text: address).isOverNetwork { throw .networkAddress }
     let flags = GDBusConnectionFlags(
       G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
         | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)

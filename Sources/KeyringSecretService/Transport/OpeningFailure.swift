@@ -54,6 +54,11 @@ extension SecretSession {
         self.init(
           code, cause, "The session bus didn't answer in time.",
           recoverySuggestion: "Check that the bus isn't hanging, and try again.")
+      case .notEncrypted:
+        self.init(
+          code, cause, "The address of the session bus is a network connection without encryption.",
+          recoverySuggestion:
+            "Use the address of a socket, which ssh can forward from another machine.")
       default: self.init(code, cause)
       }
     }
@@ -66,23 +71,24 @@ extension SecretSession {
       opening cause: DBusError, on connection: BusConnection, until deadline: Deadline
     ) async {
       let code = cause.codeWhileOpening
-      if code == .noProvider {
-        self.init(await Self.codeWithoutProvider(connection, until: deadline), cause)
-      } else {
+      guard code == .noProvider else {
         self.init(code, cause)
+        return
       }
-    }
-
-    private static func codeWithoutProvider(
-      _ connection: BusConnection, until deadline: Deadline
-    ) async -> SecureStorageError.Code {
       do throws(DBusError) {
-        let answer = try await connection.send([.activatableNames()], to: nil, until: deadline)[0]
-        let names = try answer.get().child(0).children.map(\.text)
-        return names.contains(MethodCall.secrets) ? .providerFailed : .noProvider
+        let names = try await SecretSession.startableNames(on: connection, until: deadline)
+        if names.contains(MethodCall.secrets) {
+          self.init(.providerFailed, cause)
+        } else if names.isDisjoint(with: Provider.otherStartableNames) {
+          self.init(.noProvider, cause)
+        } else {
+          self.init(
+            .providerFailed, cause, Provider.messageOfUnstartableProvider,
+            recoverySuggestion: Provider.suggestionForUnstartableProvider)
+        }
       } catch {
-        // The list can't be read, so it's unknown which of the two it is.
-        return error.codeWhileCalling
+        // The list can't be read, so it's unknown which of them it is.
+        self.init(error.codeWhileCalling, cause)
       }
     }
   }

@@ -29,8 +29,10 @@ extension SecretSession {
     do throws(DBusError) {
       // The names that the provider owns identify it.
       let owners = Provider.names.map { MethodCall.owner(of: $0) }
-      let (service, results) = try await openServiceWithAnyKey(
-        on: connection, asking: owners + questions, deadline)
+      let (service, results) = try await startingProvider(on: connection, until: deadline) {
+        () async throws(DBusError) in
+        try await openServiceWithAnyKey(on: connection, asking: owners + questions, deadline)
+      }
       let names = zip(owners, results).map {
         connection.answer($1, to: $0, from: MethodCall.bus)?.child(0).text
       }

@@ -26,6 +26,8 @@ final class SecretSession: Sendable {
   let chosenCollection = Mutex<ObjectPath?>(nil)
   /// The open requests to unlock something, by the objects that they unlock.
   let unlockings = Mutex<[Set<ObjectPath>: SharedOutcome<Unlocking>]>([:])
+  /// The last times at which the provider wanted a prompt to unlock something, by the collection.
+  let promptsNeeded = RecentValues<ObjectPath, ContinuousClock.Instant>()
   /// The number of waits for answers so far.
   ///
   /// Tests compare it with the documentation.
@@ -67,6 +69,9 @@ final class SecretSession: Sendable {
     secret_service_get_session_algorithms(UnsafeMutablePointer(service.pointer))
       .map { String(cString: $0) }
   }
+
+  /// Indicates whether secrets are encrypted on the bus.
+  var isEncrypted: Bool { algorithm.map { $0 != "plain" } ?? false }
 }
 
 // MARK: - Secrets

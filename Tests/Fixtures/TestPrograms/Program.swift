@@ -47,9 +47,14 @@ package final class Program: Sendable {
   package static func script(
     _ name: String, _ arguments: [String] = [], environment: [String: String] = [:]
   ) throws -> Program {
-    let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    try Program(
+      "/usr/bin/python3", ["-I", pathOfScript(name)] + arguments, environment: environment)
+  }
+
+  /// Returns the path of a script of `Tests/Fixtures`.
+  package static func pathOfScript(_ name: String) -> String {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../\(name)").path
-    return try Program("/usr/bin/python3", ["-I", path] + arguments, environment: environment)
   }
 
   deinit {

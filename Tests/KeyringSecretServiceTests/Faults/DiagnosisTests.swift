@@ -13,7 +13,7 @@ import Testing
 /// A diagnosis always ends, and it never asks the user.
 @Suite struct DiagnosisTests {
   @Test(
-    arguments: ["unix:path=/nonexistent/bus", "tcp:host=localhost,port=1", "garbage", ""])
+    arguments: ["unix:path=/nonexistent/bus", "garbage", ""])
   func `a diagnosis names an address that has no bus`(address: String) {
     let diagnosis = SecretServiceStorage(options: .init(busAddress: address)).diagnose()
     diagnosis.expect(["sandbox: ok", "session bus: failure"], .noSessionBus)
@@ -82,6 +82,8 @@ import Testing
       nil)
     let text = diagnosis.description
     #expect(text.contains(Provider.current.program))
+    // gnome-keyring tells its version only to who runs its program.
+    #expect(text.contains(", version ") == (Provider.current != .gnomeKeyring))
     #expect(text.contains("dh-ietf1024-sha256-aes128-cbc-pkcs7"))
     #expect(text.contains(Provider.current.defaultCollection))
     #expect(try SecretServiceStorage().items(matching: .service("swift-keyring probe")).isEmpty)
@@ -97,6 +99,21 @@ import Testing
     let diagnosis = bus.storage().diagnose(writing: true)
     diagnosis.expect(Self.outside + ["provider: failure"], .noProvider)
     #expect("\(diagnosis)".contains("Install and start one"))
+  }
+
+  @Test func `a diagnosis names two keyrings that are installed`() throws {
+    let names = ["org.gnome.keyring", "org.kde.kwalletd6", "org.kde.secretservicecompat"]
+    for count in 1...3 {
+      let bus = try PrivateBus(activation: "/bin/false", of: Array(names.prefix(count)))
+      let service = try FakeService(on: bus)
+      defer { _ = service }
+      let diagnosis = bus.storage().diagnose()
+      diagnosis.expect(
+        Self.outside + (count > 1 ? ["installed: notice"] : [])
+          + ["provider: ok", "encryption: notice", "collection: ok"], nil)
+      let names = "gnome-keyring and KWallet are both installed"
+      #expect("\(diagnosis)".contains(names) == (count > 1))
+    }
   }
 
   @Test(arguments: ["/nonexistent/keyring", "/bin/false"])
@@ -177,8 +194,7 @@ import Testing
     #expect("\(never)".contains("collection/gone") == (alias == .stale))
     let allowed = bus.storage().diagnose()
     #expect(allowed.failure == nil && allowed.findings.last?.state == .notice)
-    let named = SecretServiceStorage(
-      options: .init(collection: .named("none"), busAddress: bus.address))
+    let named = bus.storage(in: .named("none"))
     #expect(named.diagnose().failure?.code == .collectionNotFound)
   }
 
@@ -189,8 +205,7 @@ import Testing
     try service.hide(.collection)
     try service.lock()
     for collection in [SecretServiceStorage.Collection.default, .named("none")] {
-      let storage = SecretServiceStorage(
-        options: .init(collection: collection, busAddress: bus.address))
+      let storage = bus.storage(in: collection)
       #expect(storage.diagnose().failure?.code == .locked)
       #expect("\(storage.diagnose())".contains("may have closed it"))
     }
@@ -246,12 +261,12 @@ import Testing
     #expect(!"\(writing)".contains("Unlock"))
     try service.restart()
     try service.lock()
+    try service.fault("Unlock", .prompt(.type))
     #expect("\(bus.storage().diagnose(writing: true))".contains("Unlock the collection"))
     let never = StorageUse.save.expectFailure(
       .locked, bus.storage(.never), recoverySuggestion: "allow this program")
     #expect(never != nil)
     // Prompts are already allowed, so the advice to allow them wouldn't help.
-    try service.fault("Unlock", .prompt(.type))
     let allowed = StorageUse.save.expectFailure(
       .locked, bus.storage(), recoverySuggestion: "Unlock it in your")
     #expect(allowed?.recoverySuggestion?.contains("allow") == false)

@@ -17,7 +17,7 @@ import Testing
 
   @Test(
     arguments: [
-      "unix:path=/nonexistent/bus", "tcp:host=localhost,port=1", "garbage", "unix:nonsense=1", "",
+      "unix:path=/nonexistent/bus", "garbage", "unix:nonsense=1", "",
     ], StorageUse.allCases)
   func `an address without a bus is an error with advice`(address: String, use: StorageUse) {
     let error = use.expectFailure(
@@ -55,6 +55,19 @@ import Testing
     #expect(diagnosis.failure?.code == .connectionLost)
     #expect(diagnosis.findings.last?.subject == "session bus")
     try storage.expectNoOtherSelection(.connectionLost)
+  }
+
+  /// A trap would end the program by a signal, with a stack.
+  @Test(arguments: ["sign-in", "show", "sign-out"])
+  func `an app without a bus ends with a message on standard error`(command: String) throws {
+    let app = Program.path(of: "SecureSettings")
+    let end = try Program(
+      "sh", ["-c", "\(app) \(command) 2>&1 >/dev/null"],
+      environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]
+    ).finish()
+    #expect(end.status == 1)
+    let text = String(decoding: end.output, as: UTF8.self)
+    #expect(text.contains("There is no D-Bus session bus. Run inside a desktop"), "\(text)")
   }
 
   // The test has a process of its own, because variables belong to the whole process.

@@ -29,6 +29,29 @@ import Testing
     try expectFailedProvider(bus.storage())
   }
 
+  /// Only ksecretd's other name starts it.
+  @Test(arguments: StorageUse.allCases)
+  func `a provider is started by its other name`(use: StorageUse) throws {
+    let name = "org.kde.secretservicecompat"
+    let script = Program.pathOfScript("fake-service.py")
+    let bus = try PrivateBus(activation: "/usr/bin/python3 -I \(script) \(name)", of: [name])
+    try use(bus.storage())
+    let observed = try PrivateBus(activation: "/usr/bin/python3 -I \(script) \(name)", of: [name])
+    try observed.storage().observe(nil) { _ in }.cancel()
+    #expect(observed.storage().diagnose().failure == nil)
+  }
+
+  @Test func `a provider that its other name does not start is an error with advice`() throws {
+    let bus = try PrivateBus(activation: "/bin/false", of: ["org.kde.secretservicecompat"])
+    for use in StorageUse.allCases {
+      use.expectFailure(
+        .providerFailed, bus.storage(), cause: "KWallet is installed, but doesn't run",
+        recoverySuggestion: "start ksecretd by hand")
+    }
+    try expectFailedProvider(bus.storage())
+    #expect("\(bus.storage().diagnose())".contains("KWallet is installed"))
+  }
+
   /// dbus-broker has the same error for both.
   @Test func `a provider that fails to start is told apart from a missing one`() throws {
     let none = try FakeBus()

@@ -27,6 +27,21 @@ final class GnomeKeyring {
     try start(unlocked: hasCollection)
   }
 
+  /// Starts the keyring with a default collection that has no password, and isn't unlocked yet.
+  ///
+  /// - Parameter bus: The bus of the keyring.
+  /// - Throws: An error if the keyring doesn't start.
+  init(withoutPasswordOn bus: PrivateBus) throws {
+    self.bus = bus
+    try FileManager.default.createDirectory(
+      atPath: home + "/keyrings", withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    try Data("login".utf8).write(to: URL(fileURLWithPath: home + "/keyrings/default"))
+    try Data("[keyring]\ndisplay-name=Login\n".utf8)
+      .write(to: URL(fileURLWithPath: home + "/keyrings/login.keyring"))
+    try start(unlocked: false)
+  }
+
   deinit {
     try? kill()
     try? FileManager.default.removeItem(atPath: home)

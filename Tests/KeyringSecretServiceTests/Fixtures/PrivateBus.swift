@@ -17,11 +17,15 @@ final class PrivateBus {
   /// Starts a bus without a provider.
   ///
   /// - Parameters:
-  ///   - activation: The command that the bus starts to provide the Secret Service.
+  ///   - activation: The command that the bus starts to provide the names.
+  ///   - names: The names that the command provides, by default that of the Secret Service.
   ///   - user: The owner of the bus, by default the user who runs the tests. Only root can choose
   ///     another user.
   /// - Throws: An error if the bus doesn't start.
-  init(activation: String? = nil, user: String? = nil) throws {
+  init(
+    activation: String? = nil, of names: [String] = ["org.freedesktop.secrets"],
+    user: String? = nil
+  ) throws {
     self.user = user
     try FileManager.default.createDirectory(
       atPath: directory + "/services", withIntermediateDirectories: true)
@@ -33,9 +37,10 @@ final class PrivateBus {
       </policy></busconfig>
       """.utf8
     ).write(to: URL(fileURLWithPath: directory + "/bus.conf"))
-    if let activation {
-      try Data("[D-BUS Service]\nName=org.freedesktop.secrets\nExec=\(activation)\n".utf8)
-        .write(to: URL(fileURLWithPath: directory + "/services/secrets.service"))
+    for name in names {
+      guard let activation else { break }
+      try Data("[D-BUS Service]\nName=\(name)\nExec=\(activation)\n".utf8)
+        .write(to: URL(fileURLWithPath: directory + "/services/\(name).service"))
     }
     if let user {
       try #require(Program("chown", ["-R", user, directory]).finish().status == 0)
@@ -66,15 +71,16 @@ final class PrivateBus {
     program = nil
   }
 
-  /// Returns a storage on this bus.
+  /// Returns a storage on this bus, which may be used without encryption, as the fake service needs it.
   func storage(
     _ interaction: SecretServiceStorage.Interaction = .allowed,
+    in collection: SecretServiceStorage.Collection = .default,
     serviceTimeout: Duration = .seconds(25), promptTimeout: Duration = .seconds(25)
   ) -> SecretServiceStorage {
     SecretServiceStorage(
       options: .init(
-        interaction: interaction, serviceTimeout: serviceTimeout, promptTimeout: promptTimeout,
-        busAddress: address))
+        collection: collection, interaction: interaction, serviceTimeout: serviceTimeout,
+        promptTimeout: promptTimeout, busAddress: address, allowsUnencryptedSession: true))
   }
 
   /// Waits until a program owns a name.

@@ -140,9 +140,9 @@ import Testing
       .providerFailed, .selectedStorageMissing, .noDefaultCollection, .collectionNotFound,
       .collectionAlreadyExists, .accessDenied,
       .timedOut, .canceled, .connectionLost, .ambiguous, .invalidArgument, .undecodable,
-      .noStorage, .notObservable, .other,
+      .noStorage, .notEncrypted, .notObservable, .other,
     ]
-    #expect(codes.count == 21)
+    #expect(codes.count == 22)
     let operations: Set<Operation> = [
       .read, .save, .remove, .lock, .unlock, .createCollection, .deleteCollection, .observe,
     ]

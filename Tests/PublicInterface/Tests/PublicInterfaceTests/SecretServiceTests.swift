@@ -11,7 +11,7 @@ import Testing
     typealias Options = SecretServiceStorage.Options
     var options = Options(
       collection: .default, interaction: .allowed, serviceTimeout: .seconds(25),
-      promptTimeout: .seconds(300), busAddress: nil)
+      promptTimeout: .seconds(300), busAddress: nil, allowsUnencryptedSession: false)
     #expect(options == SecretServiceStorage().options)
     options.collection = SecretServiceStorage.Collection.named("work")
     options.interaction = SecretServiceStorage.Interaction.never
@@ -21,6 +21,7 @@ import Testing
     options.serviceTimeout = .seconds(1)
     options.promptTimeout = .seconds(2)
     options.busAddress = "unix:path=/nonexistent"
+    options.allowsUnencryptedSession = true
     #expect(SecretServiceStorage(options: options).options == options)
     #expect(SecretServiceStorage().collection(labeled: "work").options.collection == .named("work"))
   }
