@@ -60,7 +60,7 @@ struct KWalletTests {
         try storage.save(item, mode: .addOrReplace)
         #expect(try storage.password(for: key) == "s3cret")
         #expect(try storage.remove(key))
-      } catch let error as SecureStorageError {
+      } catch {
         #expect(type == "map" && Provider.kwalletProgram == "ksecretd")
         #expect(error.code == .invalidArgument && error.argument == "attributes")
         #expect(try storage.password(for: key) == nil)
