@@ -252,10 +252,12 @@ extension Operation {
     let attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
     try refuseAttributesChangingSecret(attributes)
     let keepsReplaced = provider.delaysSecrets
+    // An item of another program may have an empty secret.
+    let adopted = stored.attributes.merging(item.key.ownAttributes) { $1 }
+      .merging([AttributeName.emptySecret: "yes"]) { $1 }
     let adoption =
       keepsReplaced && !stored.isOwn
-      ? MethodCall.setAttributes(
-        stored.attributes.merging(item.key.ownAttributes) { $1 }, of: stored.path) : nil
+      ? MethodCall.setAttributes(adopted, of: stored.path) : nil
     let created = try await createAnotherItem(
       besides: item.key, in: stored.path.collection, attributes: attributes,
       label: item.label ?? stored.label, secret: secret, after: adoption)

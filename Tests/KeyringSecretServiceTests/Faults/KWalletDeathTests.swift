@@ -62,21 +62,27 @@ struct KWalletDeathTests {
     try writeToDisk()
     var wrong = 0
     for number in 0..<Kills.count {
-      let writers = try (0..<2).map { _ in
-        try Program(
-          Program.workerPath, ["rewrite", "default", service], environment: bus.environment,
-          complaints: .nullDevice)
-      }
-      for writer in writers { try writer.writeLine("go") }
-      for writer in writers { _ = try writer.readLine() }
+      let worker = try Program(
+        Program.workerPath, ["rewrite", "default", service], environment: bus.environment,
+        complaints: .nullDevice)
+      try worker.writeLine("go")
+      _ = try worker.readLine()
       let writing = DispatchGroup()
+      DispatchQueue(label: "login").async(group: writing) { [storage, onDisk] in
+        var value = onDisk
+        func change() throws {
+          value += 1
+          try storage.setCredential(Credential(login: "\(value)", password: "\(value)"), for: key)
+        }
+        while (try? change()) != nil {}
+      }
       DispatchQueue(label: "other").async(group: writing) { [storage] in
         let other = ItemKey.password(service: service, account: "other")
         while (try? storage.setPassword("other", for: other)) != nil { usleep(20_000) }
       }
       try end(signal, after: .milliseconds(Int.random(in: 0..<400)))
       writing.wait()
-      for writer in writers { try writer.end() }
+      try worker.end()
       try wallet.start()
       let found = try storage.credential(for: key)
       let value = found.flatMap { Int($0.login) } ?? 0
@@ -251,6 +257,8 @@ private final class MortalItems: Sendable {
   private func changeTheirs() throws {
     let key = theirs
     if try storage.password(for: key) == nil {
+      // The other program can't tell that its secret never arrived.
+      state.withLock { $0.values[key, default: [nil]].append("") }
       try write(key) { [address] value in
         (
           value,
