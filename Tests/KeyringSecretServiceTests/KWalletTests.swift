@@ -27,6 +27,47 @@ struct KWalletTests {
     }
   }
 
+  /// KWallet numbers the labels that several items have, and the package numbers all labels.
+  @Test(arguments: [
+    "label", "label__5_", "label__5___7_", "__5_", "_", "a\nb", "\na", "a\n", "a\nb__5_",
+    "ü\u{301}€",
+    String(repeating: "x", count: ItemLimits.attributeBytes),
+  ])
+  func `a label reads back as it was given`(label: String) throws {
+    let storage = SecretServiceStorage()
+    let service = PrivateSession.newService()
+    let keys = ["1", "2"].map { ItemKey.password(service: service, account: $0) }
+    try storage.save(SecureItem(key: keys[0], secret: Secret("1"), label: "old"), mode: .add)
+    try storage.save(SecureItem(key: keys[0], label: label), mode: .update)
+    try storage.save(SecureItem(key: keys[1], secret: Secret("2"), label: label), mode: .add)
+    for (key, secret) in zip(keys, ["1", "2"]) {
+      let item = try storage.item(for: key)
+      #expect(item?.label == label && item?.secret?.text == secret)
+      // Nothing changes, so no item is created.
+      try storage.save(SecureItem(key: key, label: label), mode: .update)
+      #expect(try storage.items(matching: .key(key, details: .all)).map(\.label) == [label])
+      #expect(try storage.remove(key))
+    }
+  }
+
+  /// ksecretd 6.30 stores the secret of such an item as an empty dictionary.
+  @Test func `an item keeps its secret or is refused if its type is "map"`() throws {
+    let storage = SecretServiceStorage()
+    let key = ItemKey.password(service: PrivateSession.newService(), account: "account")
+    for type in ["map", "text"] {
+      let item = SecureItem(key: key, secret: Secret("s3cret"), attributes: ["type": type])
+      do {
+        try storage.save(item, mode: .addOrReplace)
+        #expect(try storage.password(for: key) == "s3cret")
+        #expect(try storage.remove(key))
+      } catch {
+        #expect(type == "map" && Provider.kwalletProgram == "ksecretd")
+        #expect(error.code == .invalidArgument && error.argument == "attributes")
+        #expect(try storage.password(for: key) == nil)
+      }
+    }
+  }
+
   @Test func `wallets are separate`() throws {
     let key = ItemKey.password(service: PrivateSession.newService(), account: "account")
     let first = SecretServiceStorage()

@@ -51,7 +51,9 @@ struct CollectionReading: ProviderClient {
     var items: [ObjectPath: StoredItem] = [:]
     for (path, answer) in zip(paths, answers) {
       items[path] = answer.flatMap {
-        StoredItem(path: path, answer: $0, reserved: provider.reservedAttributes)
+        StoredItem(
+          path: path, answer: $0, reserved: provider.reservedAttributes,
+          isNumbered: provider.numbersLabels)
       }
     }
     return items

@@ -130,7 +130,8 @@ extension Operation {
     let reserved = provider.reservedAttributes
     for (path, answer) in zip(request.paths, answers.dropLast(groups.count)) {
       contents.properties[path] = answer.flatMap {
-        StoredItem(path: path, answer: $0, reserved: reserved)
+        StoredItem(
+          path: path, answer: $0, reserved: reserved, isNumbered: provider.numbersLabels)
       }
     }
     let secrets = answers.suffix(groups.count)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
+internal import KeyringFoundation
 internal import KeyringStorage
 internal import Synchronization
 
@@ -23,7 +24,7 @@ extension Operation {
   private func saveUndisturbed(
     _ item: SecureItem, mode: SaveMode, _ vanished: inout Set<ObjectPath>
   ) async throws(SecureStorageError) -> Bool {
-    let (stored, incomplete) = try await storedItems(toBeReplacedBy: item, mode: mode)
+    let (stored, incomplete, areOnDisk) = try await storedItems(toBeReplacedBy: item, mode: mode)
     if mode == .add, !stored.isEmpty { throw failure(.itemAlreadyExists) }
     if mode == .update, stored.isEmpty { throw failure(.itemNotFound) }
     guard let valid = stored.first else {
@@ -33,10 +34,11 @@ extension Operation {
     }
     try await removeIfPossible(incomplete)
     // The revision is higher than those of the incomplete items, too, in case one of them stays.
-    let revision = ([valid] + incomplete).map(\.revision).max() ?? 0
-    switch try await replace(valid, by: item, revision + 1) {
+    let revision = (([valid] + incomplete).map(\.revision).max() ?? 0) + 1
+    let onDisk = areOnDisk ? revision : 0
+    switch try await replace(valid, by: item, revision, onDisk: onDisk) {
     case .done:
-      try await removeIfPossible(superseded(stored))
+      try await removeIfPossible(superseded(stored, onDisk: onDisk))
       return true
     case .elsewhere:
       // One of the items that were found may be the valid one now.
@@ -78,9 +80,17 @@ extension Operation {
   /// Finds the items stored under a key, and separates those whose secret never arrived.
   ///
   /// If several items of other programs match, none of them can be replaced, and an addition fails.
+  ///
+  /// - Parameters:
+  ///   - item: The item to save.
+  ///   - mode: The mode of the save.
+  /// - Returns: The items, and a Boolean value that indicates whether all of them are known to be on disk.
+  /// - Throws: `SecureStorageError` if the items can't be examined.
   private func storedItems(
     toBeReplacedBy item: SecureItem, mode: SaveMode
-  ) async throws(SecureStorageError) -> (stored: [StoredItem], incomplete: [StoredItem]) {
+  ) async throws(SecureStorageError)
+    -> (stored: [StoredItem], incomplete: [StoredItem], areOnDisk: Bool)
+  {
     let key = item.key
     let stored: [StoredItem]
     do throws(SecureStorageError) {
@@ -92,24 +102,67 @@ extension Operation {
     }
     let own = stored.filter(\.isOwn)
     // A single item is replaced regardless of its secret, so the secret isn't fetched.
-    guard own.count > (mode == .addOrReplace ? 1 : 0) else { return (stored, []) }
+    let isRegardless = mode == .addOrReplace && (item.secret != nil || !provider.delaysSecrets)
+    guard own.count > (isRegardless ? 1 : 0) else { return (stored, [], false) }
     let request = ItemFetch(own.map(\.path), .secret, in: session)
-    let incomplete = try await contents(of: request).incomplete
-    if incomplete.isEmpty { return (stored, []) }
+    // With a single item, nothing can be removed afterwards.
+    let question: [MethodCall] =
+      own.count > 1 && provider.quietTime != nil
+      ? [.modified(ofCollection: own[0].path.collection)] : []
+    var answers = try await send(request.messages + question)
+    let areOnDisk = question.isEmpty ? false : wasQuiet(answers.removeLast())
+    let incomplete = try await contents(of: Set(request.paths), request, answers).incomplete
+    if incomplete.isEmpty { return (stored, [], areOnDisk) }
     return (
       try await storedItems(for: key, ignoring: incomplete),
-      own.filter { incomplete.contains($0.path) }
+      own.filter { incomplete.contains($0.path) }, areOnDisk
     )
   }
 
-  /// Throws an error if the item uses the name of an attribute that the provider reserves for itself.
+  /// Returns `true` if nothing was written to a collection for so long that everything in it is on disk.
+  ///
+  /// - Parameter answer: The provider's answer, which has the time of the last write.
+  /// - Returns: `true` if the answer says so.
+  private func wasQuiet(_ answer: Variant?) -> Bool {
+    guard let quietTime = provider.quietTime,
+      let modified = answer?.property(ofType: "t")?.unsigned, modified > 0
+    else { return false }
+    return Date().timeIntervalSince1970 - Double(modified)
+      > Double(quietTime.components.seconds)
+  }
+
+  /// Throws an error if the item uses an attribute that the provider reserves for itself, or that changes the
+  /// secret.
   private func refuseReservedAttributes(of item: SecureItem) throws(SecureStorageError) {
     let reserved = provider.reservedAttributes
-    let names = Set(item.key.attributes.keys).union((item.attributes ?? [:]).keys)
-    guard let name = names.intersection(reserved).min() else { return }
-    var error = failure(.invalidArgument, "The keyring reserves the attribute \"\(name)\".")
-    error.argument = item.key.attributes[name] == nil ? "attributes" : "key"
-    throw error
+    let attributes = item.key.attributes.merging(item.attributes ?? [:]) { $1 }
+    func refuse(_ name: String, _ message: String) -> SecureStorageError {
+      var error = failure(.invalidArgument, message)
+      error.argument = item.key.attributes[name] == nil ? "attributes" : "key"
+      return error
+    }
+    if let name = reserved.intersection(attributes.keys).min() {
+      throw refuse(name, "The keyring reserves the attribute \"\(name)\".")
+    }
+    if let name = nameOfAttributeChangingSecret(attributes) {
+      throw refuse(name, Self.changesSecret(name))
+    }
+  }
+
+  /// Throws an error if the provider would create an item with another secret, because of its attributes.
+  func refuseAttributesChangingSecret(
+    _ attributes: [String: String]
+  ) throws(SecureStorageError) {
+    guard let name = nameOfAttributeChangingSecret(attributes) else { return }
+    throw failure(.invalidArgument, Self.changesSecret(name))
+  }
+
+  private func nameOfAttributeChangingSecret(_ attributes: [String: String]) -> String? {
+    provider.attributesChangingSecrets.first { attributes[$0] == $1 }?.key
+  }
+
+  private static func changesSecret(_ name: String) -> String {
+    "The keyring would change the secret of an item with this value of the attribute \"\(name)\"."
   }
 
   // MARK: New items
@@ -158,28 +211,47 @@ extension Operation {
   /// All processes that save order the items in the same way and remove all but the valid one. Exactly one
   /// item is left, regardless of which process comes last.
   ///
-  /// - Parameter key: The key of the items.
+  /// - Parameters:
+  ///   - key: The key of the items.
+  ///   - revision: The revision below which all items are known to be on disk.
   /// - Throws: `SecureStorageError` if the keyring is lost or hangs, or if the task was cancelled.
-  func removeSuperseded(_ key: ItemKey) async throws(SecureStorageError) {
+  func removeSuperseded(
+    _ key: ItemKey, onDisk revision: Int = 0
+  ) async throws(SecureStorageError) {
     try await cleaningUp { () async throws(SecureStorageError) in
-      try await remove(superseded(try await storedItems(for: key)).map(\.path))
+      let stored = try await storedItems(for: key)
+      try await remove(superseded(stored, onDisk: revision).map(\.path))
     }
   }
 
   /// Returns the items that the first one has replaced and that are no longer needed.
   ///
-  /// A provider that writes secrets late would lose the valid item if it died now. The newest predecessor
-  /// that is certainly on disk is therefore kept until the next save. An item of the same revision isn't a
-  /// predecessor. It was created at the same moment, and would become valid if the valid item changed.
-  func superseded(_ stored: [StoredItem]) -> [StoredItem] {
+  /// A provider that writes secrets late would lose the valid item if it died now, so a predecessor that is on
+  /// disk stays. If the provider was quiet before this save, that's the newest one. Otherwise it's the oldest
+  /// one. The newest one of those that are old also stays then, because another process that has noticed that
+  /// the provider was quiet may be removing the oldest one.
+  ///
+  /// An item of the same revision isn't a predecessor. It was created at the same moment, and would become valid
+  /// if the valid item changed.
+  ///
+  /// - Parameters:
+  ///   - stored: The items under a key, the valid one first.
+  ///   - revision: The revision below which all items are known to be on disk.
+  /// - Returns: The items to remove.
+  func superseded(_ stored: [StoredItem], onDisk revision: Int = 0) -> [StoredItem] {
     guard let valid = stored.first else { return [] }
-    let delay = provider.secretDelay
-    var kept: StoredItem?
-    if valid.wasChanged(within: delay) {
+    var kept: [StoredItem?] = []
+    if provider.delaysSecrets, valid.revision >= revision {
       let predecessors = stored.filter { $0.isOwn && $0.revision < valid.revision }
-      kept = predecessors.first { !$0.wasChanged(within: delay) } ?? predecessors.last
+      if let newest = predecessors.first(where: { $0.revision < revision }) {
+        kept = [newest]
+      } else {
+        let quietTime = provider.quietTime ?? .zero
+        kept = [predecessors.last, predecessors.first { !$0.wasChanged(within: quietTime) }]
+      }
     }
-    return stored.dropFirst().filter { $0.path != kept?.path }
+    let paths = Set(kept.compactMap { $0?.path })
+    return stored.dropFirst().filter { !paths.contains($0.path) }
   }
 }
 

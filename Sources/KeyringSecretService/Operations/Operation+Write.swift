@@ -16,13 +16,13 @@ extension Operation {
   /// Creates an item with attributes that no other item has.
   func createAnotherItem(
     besides key: ItemKey?, in collection: ObjectPath? = nil, attributes: [String: String],
-    label: String, secret: Secret, replacing: Bool = true
+    label: String, secret: Secret, replacing: Bool = true, after change: MethodCall? = nil
   ) async throws(SecureStorageError) -> CreatedItem {
     do throws(SecureStorageError) {
       let collection = if let collection { collection } else { try await existingCollection() }
       return try await createItem(
         besides: key, in: collection, attributes: attributes, label: label, secret: secret,
-        replacing: replacing)
+        replacing: replacing, after: change)
     } catch {
       guard sessionIsUnusable else { throw error }
       // The provider may have created an item anyway, without the secret, which it couldn't decrypt.
@@ -41,19 +41,22 @@ extension Operation {
   ///   - label: The label of the item.
   ///   - secret: The secret of the item.
   ///   - replacing: A Boolean value that indicates whether to replace an item with the same attributes.
+  ///   - change: A change to another item, which the provider makes before it creates this one.
   /// - Returns: The item, and the result of the search.
   /// - Throws: `SecureStorageError` if the item can't be created.
   func createItem(
     besides key: ItemKey? = nil, in collection: ObjectPath, attributes: [String: String],
-    label: String, secret: Secret, replacing: Bool = true
+    label: String, secret: Secret, replacing: Bool = true, after change: MethodCall? = nil
   ) async throws(SecureStorageError) -> CreatedItem {
     let secret = try encode(secret)
     func send(to collection: ObjectPath) async throws(SecureStorageError) -> [Variant?] {
       hasWritten = true
       let creation = MethodCall.createItem(
-        in: collection, attributes: attributes, label: label, secret: secret, replacing: replacing)
+        in: collection, attributes: attributes, label: provider.numbered(label), secret: secret,
+        replacing: replacing)
       let search = key.map { MethodCall.searchItems(in: collection, $0.ownAttributes) }
-      return try await self.send([creation] + (search.map { [$0] } ?? []))
+      let answers = try await self.send([change, creation, search].compactMap(\.self))
+      return Array(answers.dropFirst(change == nil ? 0 : 1))
     }
     var answers = try await send(to: collection)
     if answers[0] == nil {
@@ -166,21 +169,31 @@ extension Operation {
   ///   - stored: The item to replace.
   ///   - item: The item to store in its place.
   ///   - revision: The revision of the new item, if one is created.
+  ///   - onDisk: The revision below which all items are known to be on disk.
   ///   - attempt: The number of times that the provider has replaced another item instead. After some of
   ///     them, the secret and the label change one after the other.
   /// - Returns: The result.
   /// - Throws: `SecureStorageError` if the item can't be replaced.
   func replace(
-    _ stored: StoredItem, by item: SecureItem, _ revision: Int, attempt: Int = 0
+    _ stored: StoredItem, by item: SecureItem, _ revision: Int, onDisk: Int, attempt: Int = 0
   ) async throws(SecureStorageError) -> Replacement {
     let attributes = stored.attributes.merging(item.attributes ?? [:]) { $1 }
-    guard let secret = item.secret else {
+    // Otherwise the item could lose its secret.
+    let needsNewItem =
+      provider.delaysSecrets && item.label?.hasSameBytes(stored.label) == false
+    var secret = item.secret
+    if secret == nil, needsNewItem {
+      let request = ItemFetch([stored.path], .secret, in: session)
+      secret = try await contents(of: request).secrets[stored.path]
+      if secret == nil { return .vanished }
+    }
+    guard let secret else {
       return try await changeMetadata(of: stored, attributes, item.label) ? .done : .vanished
     }
-    if !attributes.hasSameBytes(stored.attributes) {
+    if needsNewItem || !attributes.hasSameBytes(stored.attributes) {
       var attributes = attributes
       attributes[AttributeName.revision] = String(revision)
-      try await replaceWithNewAttributes(stored, by: item, attributes, secret)
+      try await replaceWithNewAttributes(stored, by: item, attributes, secret, onDisk: onDisk)
       return .done
     }
     if stored.isOwn, attempt < 3, let label = item.label, !label.hasSameBytes(stored.label) {
@@ -196,7 +209,8 @@ extension Operation {
         guard let valid = now.first, valid.path == stored.path else { return .elsewhere }
         // The provider chose another item with the same attributes, or another program has changed the
         // attributes of the valid one.
-        return try await replace(valid, by: item, revision, attempt: attempt + 1)
+        return try await replace(
+          valid, by: item, revision, onDisk: onDisk, attempt: attempt + 1)
       }
       // Some providers keep the label of the item that they replace. Otherwise the label isn't set again:
       // others crash when a label is set while other programs replace and remove the item.
@@ -228,23 +242,30 @@ extension Operation {
 
   /// Replaces an item with one that has other attributes.
   ///
-  /// At every moment there is a complete item, and never a mixture of both.
+  /// At every moment there is a complete item, and never a mixture of both. If secrets are written late, the
+  /// replaced item stays. Another program's item becomes this package's then, so that it counts as the
+  /// predecessor of the new one.
   private func replaceWithNewAttributes(
-    _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret
+    _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret,
+    onDisk: Int
   ) async throws(SecureStorageError) {
     let attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
+    try refuseAttributesChangingSecret(attributes)
+    let keepsReplaced = provider.delaysSecrets
+    // An item of another program may have an empty secret.
+    let adopted = stored.attributes.merging(item.key.ownAttributes) { $1 }
+      .merging([AttributeName.emptySecret: "yes"]) { $1 }
+    let adoption =
+      keepsReplaced && !stored.isOwn
+      ? MethodCall.setAttributes(adopted, of: stored.path) : nil
     let created = try await createAnotherItem(
       besides: item.key, in: stored.path.collection, attributes: attributes,
-      label: item.label ?? stored.label, secret: secret)
+      label: item.label ?? stored.label, secret: secret, after: adoption)
     // If the user declines the first removal, the second one doesn't ask again.
     try await cleaningUp { () async throws(SecureStorageError) in
-      var gone: Set<ObjectPath> = []
-      if created.path != stored.path, !stored.isOwn || provider.secretDelay == .zero {
-        try await remove([stored.path])
-        gone = [stored.path]
-      }
-      if created.beside.map({ Set($0).isSubset(of: gone) }) != true {
-        try await removeSuperseded(item.key)
+      if !keepsReplaced, created.path != stored.path { try await remove([stored.path]) }
+      if created.beside.map({ Set($0).isSubset(of: [stored.path]) }) != true {
+        try await removeSuperseded(item.key, onDisk: onDisk)
       }
     }
     record(created.path, of: item.key)

@@ -27,9 +27,9 @@ struct StoredItem {
   /// Creates an item from the answer to a request for all properties, or for the attributes alone.
   ///
   /// The attributes alone leave the label, the times and the lock state unknown. The properties of a locked
-  /// item may lack the attributes. The item doesn't have the reserved attributes, which the provider adds. The
-  /// initializer returns `nil` for any other answer.
-  init?(path: ObjectPath, answer: Variant, reserved: Set<String>) {
+  /// item may lack the attributes. The item doesn't have the reserved attributes, which the provider adds, nor
+  /// the number in the label of this package's item. The initializer returns `nil` for any other answer.
+  init?(path: ObjectPath, answer: Variant, reserved: Set<String>, isNumbered: Bool = false) {
     let value = answer.child(0)
     let properties = value.isOfType("a{sv}") ? value : nil
     let found =
@@ -43,7 +43,9 @@ struct StoredItem {
     let name = path.text.lastIndex(of: "/").map { path.text[$0...].dropFirst() }
     number = name.flatMap { Int($0) } ?? 0
     self.attributes = attributes.filter { !reserved.contains($0.key) }
-    label = properties?.member("Label", ofType: "s")?.text ?? ""
+    let label = properties?.member("Label", ofType: "s")?.text ?? ""
+    let hasNumber = isNumbered && attributes[AttributeName.key] != nil
+    self.label = hasNumber ? Provider.withoutNumber(label) : label
     created = properties?.member("Created", ofType: "t")?.unsigned ?? 0
     modified = properties?.member("Modified", ofType: "t")?.unsigned ?? 0
   }
@@ -132,7 +134,6 @@ struct StoredItem {
 
   /// Returns `true` if the item was created or changed less than a duration ago.
   func wasChanged(within duration: Duration) -> Bool {
-    if duration == .zero { return false }
     let age = Date().timeIntervalSince1970 - Double(max(created, modified))
     return age < Double(duration.components.seconds)
   }

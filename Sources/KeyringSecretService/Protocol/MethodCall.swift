@@ -168,6 +168,10 @@ extension MethodCall {
     property("Locked", of: collection, collectionInterface)
   }
 
+  static func modified(ofCollection collection: ObjectPath) -> MethodCall {
+    property("Modified", of: collection, collectionInterface)
+  }
+
   static func properties(of item: ObjectPath) -> MethodCall {
     MethodCall(
       item, propertiesInterface, "GetAll", [.string(itemInterface)], answer: "(a{sv})")

@@ -24,8 +24,7 @@
 /// - Searches: gnome-keyring 42.1 compares the attributes of each item until one differs. With GLib 2.74, it
 ///   compares the account before this package's private attribute only if the account comes first in the
 ///   message.
-/// - Labels: KWallet 5.103 keeps the label of the item that it replaces. gnome-keyring 42.1 crashes when a
-///   label is set while other programs replace and remove the item.
+/// - Labels: gnome-keyring 42.1 crashes when a label is set while other programs replace and remove the item.
 /// - Secrets: KWallet 5.103 refuses a whole group if one of its items is gone. gnome-keyring 42 ends with
 ///   its connection, which an answer above 64 MiB ends. KWallet and KeePassXC corrupt bytes that are
 ///   declared as text if they aren't text. KWallet 5.103 also cuts them at a NUL, and removes a byte order
@@ -145,14 +144,54 @@ extension Provider {
   /// gnome-keyring 42.1 counts its items up.
   var keepsItemPaths: Bool { program == .gnomeKeyring }
 
-  /// The time for which an acknowledged secret may not be on disk yet, although the attributes are.
+  /// Indicates whether the attributes of an item may be on disk before its secret and its label.
   ///
-  /// KWallet 5.103 writes secrets up to five seconds late, and its times are in whole seconds.
-  /// gnome-keyring 42.1 has written both when it acknowledges an item. KeePassXC 2.7.4 writes both later,
+  /// If the label changes, or the attributes together with the secret, another item is then created, and the
+  /// old one stays. KWallet 5.103 to 6.30 write attributes at once. Labels and secrets follow five seconds
+  /// after the last write of any program. A new label is the name of another entry, which is empty until then.
+  /// gnome-keyring 42.1 has written all of them when it acknowledges an item. KeePassXC 2.7.4 writes them later,
   /// at the same time.
-  var secretDelay: Duration {
-    program == .gnomeKeyring || program == .keepassxc ? .zero : .seconds(7)
+  var delaysSecrets: Bool { program != .gnomeKeyring && program != .keepassxc }
+
+  /// The time for which the collection's `Modified` stays the same before all secrets are certainly on disk.
+  ///
+  /// It's `nil` if that property doesn't tell. In KWallet 5.103 to 6.30, it's the whole second of the last write.
+  /// The first five seconds without a write are enough. However, KWallet 5.103 and 6.13 don't count programs that
+  /// create or remove a directory, or write an entry of a given type, through KWallet's own interface.
+  var quietTime: Duration? { isKWallet ? .seconds(60) : nil }
+
+  /// Returns the label to send for a new item.
+  ///
+  /// KWallet 5.103 to 6.30 store secrets under labels. After a crash, an item with the label of a removed one
+  /// would have its secret. They number the items that have the same label, in a form that they also accept.
+  /// Programs see the label without the number, and users of KWallet's window see both. "X/" is an entry "X/"
+  /// without a number, and an entry without a name with one.
+  func numbered(_ label: String) -> String {
+    guard numbersLabels, label.utf8.last != UInt8(ascii: "/") else { return label }
+    return "\(label)__\(Int32.random(in: 0...Int32.max))_"
   }
+
+  /// Indicates whether the labels of new items end with a number.
+  var numbersLabels: Bool { isKWallet }
+
+  /// Returns the label of an item without the number that it has, if any.
+  ///
+  /// KWallet 5.103 to 6.30 show the number if there is a line feed in the label.
+  static func withoutNumber(_ label: String) -> String {
+    var rest = label.utf8[...]
+    let underscore = UInt8(ascii: "_")
+    guard rest.contains(UInt8(ascii: "\n")), rest.popLast() == underscore else { return label }
+    let digits = rest.reversed().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    rest.removeLast(digits.count)
+    let isNumber = !digits.isEmpty && rest.popLast() == underscore && rest.popLast() == underscore
+    return isNumber ? String(Substring(rest)) : label
+  }
+
+  /// The attributes with which the provider creates an item that has another secret.
+  ///
+  /// ksecretd 6.30 stores the secret of a new item with this type as a dictionary, which is empty if the secret
+  /// isn't a JSON object. KWallet 5.103 and 6.13 don't know the type.
+  var attributesChangingSecrets: [String: String] { program == .ksecretd ? ["type": "map"] : [:] }
 
   /// The names of the attributes that the provider adds to each item, which callers can't use.
   ///

@@ -46,7 +46,7 @@ struct KnownLimitation {
       reason: "A search sometimes finds nothing for a moment. The item is still there."),
     KnownLimitation(
       provider: .kwallet, promise: .crashSafety,
-      reason: "It writes secrets up to five seconds late, and their attributes at once."),
+      reason: "After a crash or a logout, it has lost what was written since it was last quiet."),
     KnownLimitation(
       provider: .keepassxc, promise: .rule(.collectionsAreApart),
       reason: "It creates a collection only in its own window, which needs the user."),

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+import Foundation
+import Keyring
+import KeyringStorage
+import Synchronization
+import Testing
+
+@testable import KeyringSecretService
+
+/// A KWallet that ends at any moment, by a crash or at a logout.
+///
+/// KWallet writes attributes at once, and secrets later. Nevertheless, each item has one of its own values
+/// afterwards. It's absent only if it was absent before, or if none of its values was on disk.
+///
+/// The tests have no sanitizer, because they look at other processes, and wait for them.
+@Suite(
+  .inPrivateSession, .only(on: .kwallet, "needs Scripts/test --provider kwallet"),
+  .tags(.kills, .unsanitized))
+struct KWalletDeathTests {
+  private let bus: PrivateBus
+  private let wallet: KWallet
+  private let storage: SecretServiceStorage
+
+  init() throws {
+    bus = try PrivateBus()
+    wallet = try KWallet(on: bus)
+    storage = bus.storage()
+  }
+
+  @Test(arguments: [SIGKILL, SIGTERM])
+  func `each item has a value of its own after the end of the wallet`(signal: Int32) throws {
+    let items = MortalItems(in: storage, on: bus)
+    var wrong = 0
+    for number in 0..<Kills.count {
+      // Half of the time, the values that are there are on disk.
+      if number.isMultiple(of: 2) {
+        try writeToDisk()
+        try items.settle()
+      }
+      let writing = DispatchGroup()
+      DispatchQueue(label: "items").async(group: writing) {
+        while (try? items.change()) != nil {}
+      }
+      try end(signal, after: .milliseconds(Int.random(in: 0..<400)))
+      writing.wait()
+      try wallet.start()
+      wrong += try items.expectOwnValues()
+    }
+    print("\(wrong) items of \(Kills.count) ends of the wallet had a wrong value")
+  }
+
+  @Test(arguments: [SIGKILL, SIGTERM])
+  func `a login that two programs change is whole after the end of the wallet`(
+    signal: Int32
+  ) throws {
+    let service = PrivateSession.newService()
+    let key = ItemKey.credentials(service: service, label: "account")
+    var onDisk = 1
+    try storage.setCredential(Credential(login: "1", password: "1"), for: key)
+    try writeToDisk()
+    var wrong = 0
+    for number in 0..<Kills.count {
+      let worker = try Program(
+        Program.workerPath, ["rewrite", "default", service], environment: bus.environment,
+        complaints: .nullDevice)
+      try worker.writeLine("go")
+      _ = try worker.readLine()
+      let writing = DispatchGroup()
+      DispatchQueue(label: "login").async(group: writing) { [storage, onDisk] in
+        var value = onDisk
+        func change() throws {
+          value += 1
+          try storage.setCredential(Credential(login: "\(value)", password: "\(value)"), for: key)
+        }
+        while (try? change()) != nil {}
+      }
+      DispatchQueue(label: "other").async(group: writing) { [storage] in
+        let other = ItemKey.password(service: service, account: "other")
+        while (try? storage.setPassword("other", for: other)) != nil { usleep(20_000) }
+      }
+      try end(signal, after: .milliseconds(Int.random(in: 0..<400)))
+      writing.wait()
+      try worker.end()
+      try wallet.start()
+      let found = try storage.credential(for: key)
+      let value = found.flatMap { Int($0.login) } ?? 0
+      #expect(found?.login == found?.password && value >= onDisk, "after end \(number)")
+      if found?.login != found?.password || value < onDisk { wrong += 1 }
+      onDisk = value
+    }
+    print("\(wrong) logins of \(Kills.count) ends of the wallet were wrong")
+  }
+
+  /// KWallet 5.103 to 6.30 write secrets when no program has written anything for five seconds.
+  @Test func `a login that changes in a busy wallet is never lost`() throws {
+    let key = ItemKey.credentials(service: PrivateSession.newService(), label: "account")
+    let other = ItemKey.password(service: PrivateSession.newService(), account: "other")
+    var values = [Credential(login: "0", password: "0")]
+    try storage.setCredential(values[0], for: key)
+    try writeToDisk()
+    for second in 0..<12 {
+      if second.isMultiple(of: 2) { try storage.setPassword("\(second)", for: other) }
+      if second.isMultiple(of: 10) {
+        values.append(Credential(login: "\(second + 1)", password: "\(second + 1)"))
+        try storage.setCredential(values[values.count - 1], for: key)
+      }
+      // The age of the items is what counts.
+      usleep(1_000_000)
+    }
+    try end(SIGKILL, after: .zero)
+    try wallet.start()
+    #expect(try storage.credential(for: key).map(values.contains) == true)
+  }
+
+  @Test func `a replaced item stays until the wallet was quiet`() throws {
+    let key = ItemKey.credentials(service: PrivateSession.newService(), label: "account")
+    func change(_ login: String) throws -> Int {
+      try storage.setCredential(Credential(login: login, password: login), for: key)
+      #expect(try storage.credential(for: key)?.login == login)
+      return try bus.search(key.attributes).count
+    }
+    #expect(try ["1", "2", "3", "4"].map(change) == [1, 2, 2, 2])
+    // The password alone changes in place.
+    try storage.setCredential(Credential(login: "4", password: "new"), for: key)
+    #expect(try bus.search(key.attributes).count == 2)
+    try age(by: 100)
+    try storage.setCredential(Credential(login: "4", password: "newer"), for: key)
+    #expect(try bus.search(key.attributes).count == 1)
+    #expect(try ["5", "6"].map(change) == [2, 2])
+    #expect(try storage.remove(key))
+    #expect(try bus.search(key.attributes).isEmpty)
+  }
+
+  // MARK: - The wallet
+
+  /// Makes the wallet write everything to its file, as it does when it's closed.
+  private func writeToDisk() throws {
+    try storage.lock()
+    try storage.unlock()
+  }
+
+  /// Ends the wallet after some time.
+  private func end(_ signal: Int32, after time: Duration) throws {
+    let process = try bus.providerProcess()
+    usleep(UInt32(time / .microseconds(1)))
+    #expect(Glibc.kill(process, signal) == 0)
+    #expect(waitUntil { Glibc.kill(process, 0) != 0 })
+    try wallet.kill()
+  }
+
+  /// Restarts the wallet with a file that says that the last write was some seconds earlier.
+  private func age(by seconds: Int) throws {
+    try storage.lock()
+    let environment = try String(
+      contentsOfFile: "/proc/\(bus.providerProcess())/environ", encoding: .utf8)
+    let home = try #require(
+      environment.split(separator: "\0").first { $0.hasPrefix("XDG_DATA_HOME=") })
+    let file = URL(filePath: home.dropFirst("XDG_DATA_HOME=".count) + "/kwalletd")
+      .appending(path: "kdewallet_attributes.json")
+    try wallet.kill()
+    var attributes = try #require(
+      JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
+    let time = try #require(attributes["$fdo_modified"] as? String)
+    attributes["$fdo_modified"] = "\((Int(time) ?? 0) - seconds)"
+    try JSONSerialization.data(withJSONObject: attributes).write(to: file)
+    try wallet.start()
+  }
+}
+
+/// Items that a program changes in every way, and the values that each of them may have.
+private final class MortalItems: Sendable {
+  private struct State {
+    var number = 0
+    /// The values of each item since it was last read after a start of the wallet.
+    var values: [ItemKey: [String?]] = [:]
+  }
+
+  private let storage: SecretServiceStorage
+  private let address: String
+  private let service = PrivateSession.newService()
+  private let state = Mutex(State())
+
+  init(in storage: SecretServiceStorage, on bus: PrivateBus) {
+    self.storage = storage
+    address = bus.address
+  }
+
+  private var login: ItemKey { .credentials(service: service, label: "login") }
+  /// The keys of two items that have the same label.
+  private var namesakes: [ItemKey] {
+    ["alice", "bob"].map { .password(service: service, account: $0) }
+  }
+  private var renamed: ItemKey { .value(service: service, account: "renamed") }
+  private var theirs: ItemKey { .password(service: service, account: "theirs") }
+
+  private var keys: [ItemKey] { [login, renamed, theirs] + namesakes }
+
+  /// Makes one change.
+  func change() throws {
+    switch Int.random(in: 0..<6) {
+    case 0: try changeLogin(isNew: true)
+    case 1: try changeLogin(isNew: false)
+    case 2, 3: try replaceNamesake()
+    case 4: try rename()
+    default: try changeTheirs()
+    }
+  }
+
+  private func changeLogin(isNew: Bool) throws {
+    let last = try storage.credential(for: login)
+    try write(login) { value in
+      let name = isNew ? value : last?.login ?? value
+      return (
+        "\(name) \(value)",
+        { [login] in
+          try $0.setCredential(Credential(login: name, password: value), for: login)
+        }
+      )
+    }
+  }
+
+  /// Removes one item, and adds another one under the same label.
+  private func replaceNamesake() throws {
+    let keys = namesakes.shuffled()
+    try write(keys[0]) { _ in (nil, { try $0.remove(keys[0]) }) }
+    try write(keys[1]) { value in
+      (
+        value,
+        {
+          try $0.save(
+            SecureItem(key: keys[1], secret: Secret(value), label: "shared"), mode: .addOrReplace)
+        }
+      )
+    }
+  }
+
+  private func rename() throws {
+    let key = renamed
+    let old = try storage.secret(for: key)?.text
+    try write(key) { value in
+      let secret = Bool.random() ? old ?? value : value
+      let isLabelOnly = old != nil && secret == old
+      return (
+        secret,
+        {
+          try $0.save(
+            SecureItem(key: key, secret: isLabelOnly ? nil : Secret(secret), label: value),
+            mode: .addOrReplace)
+        }
+      )
+    }
+  }
+
+  /// Changes the secret and the attributes of an item, which another program has stored if it was absent.
+  private func changeTheirs() throws {
+    let key = theirs
+    if try storage.password(for: key) == nil {
+      // The other program can't tell that its secret never arrived.
+      state.withLock { $0.values[key, default: [nil]].append("") }
+      try write(key) { [address] value in
+        (
+          value,
+          { _ in
+            try openSession(at: address).createItem(
+              key.attributes, label: "theirs", secret: value, replacing: false)
+          }
+        )
+      }
+    }
+    try write(key) { value in
+      (
+        value,
+        {
+          try $0.save(
+            SecureItem(key: key, secret: Secret(value), attributes: ["note": value]),
+            mode: .addOrReplace)
+        }
+      )
+    }
+  }
+
+  /// Writes a value that no other item has.
+  private func write(
+    _ key: ItemKey,
+    _ change: (String) -> (value: String?, body: (SecretServiceStorage) throws -> Void)
+  ) throws {
+    let number = state.withLock { state in
+      state.number += 1
+      return state.number
+    }
+    let (value, body) = change("\(number)")
+    state.withLock { $0.values[key, default: [nil]].append(value) }
+    try body(storage)
+  }
+
+  /// Records that the values that are there are on disk.
+  func settle() throws {
+    for key in keys {
+      let value = try read(key)
+      state.withLock { $0.values[key] = [value] }
+    }
+  }
+
+  /// Expects one of its own values of each item, and returns the number of items with another one.
+  func expectOwnValues() throws -> Int {
+    var wrong = 0
+    for key in keys {
+      let value = try read(key)
+      let values = state.withLock { $0.values[key] ?? [nil] }
+      #expect(values.contains(value), "\(key)")
+      if !values.contains(value) { wrong += 1 }
+      state.withLock { $0.values[key] = [value] }
+    }
+    return wrong
+  }
+
+  private func read(_ key: ItemKey) throws -> String? {
+    key == login
+      ? try storage.credential(for: key).map { "\($0.login) \($0.password)" }
+      : try storage.secret(for: key)?.text
+  }
+}
+#endif
