@@ -303,7 +303,7 @@ extension Provider {
   /// The names by which the bus may start a provider that can't be started as `org.freedesktop.secrets`.
   ///
   /// ksecretd 6.30 is started by this name. It owns `org.freedesktop.secrets`, too, as soon as it owns this one.
-  static let otherStartableNames = [Program.ksecretd.rawValue]
+  static let otherStartableNames = ["org.kde.secretservicecompat"]
 
   /// The message if the bus can start a provider by one of ``otherStartableNames``, and none runs afterwards.
   static let messageOfUnstartableProvider = "KWallet is installed, but doesn't run."
@@ -317,7 +317,7 @@ extension Provider {
   ///
   /// KeePassXC 2.7.4 isn't started by the bus.
   static func installed(_ startableNames: Set<String>) -> [String] {
-    let isKWallet = [Program.kwallet5, .kwallet6, .ksecretd].map(\.rawValue)
+    let isKWallet = ([Program.kwallet5, .kwallet6].map(\.rawValue) + otherStartableNames)
       .contains(where: startableNames.contains)
     return (startableNames.contains(Program.gnomeKeyring.rawValue) ? ["gnome-keyring"] : [])
       + (isKWallet ? ["KWallet"] : [])
