@@ -84,6 +84,7 @@ struct SecretServiceDiagnosis {
         try await call.addProvider(to: &latest)
         call.addSession(to: &latest)
         stage = "collection"
+        try await call.addCollectionFiles(to: &latest)
         hindrance = try await call.addCollection(to: &latest, mayAsk: mayAsk)
         if latest.failure != nil { return }
         stage = "search"

@@ -131,6 +131,12 @@ extension Provider {
     program == .gnomeKeyring || program == .keepassxc ? .zero : .seconds(7)
   }
 
+  /// Indicates whether the provider may keep a collection in a text file that doesn't give back every secret.
+  ///
+  /// gnome-keyring 42.1 to 51.1 does if the collection's password is empty. ``CollectionFile`` describes the
+  /// file. KWallet 5.103 and KeePassXC 2.7.4 always encrypt their files.
+  var mayKeepCollectionsAsText: Bool { !isKWallet && program != .keepassxc }
+
   /// The names of the attributes that the provider adds to each item, which callers can't use.
   ///
   /// KeePassXC 2.7.4 lists an entry's own fields as attributes.
@@ -223,6 +229,11 @@ extension Provider {
 // MARK: - Diagnosis
 
 extension Provider {
+  /// Indicates whether each collection has a file that ``CollectionFile`` describes.
+  ///
+  /// gnome-keyring 42.1 lists no collection for a file that it can't read. Its items then look absent.
+  var keepsCollectionsInFiles: Bool { program == .gnomeKeyring }
+
   /// The property that has the version of a provider that is a Qt program.
   ///
   /// KWallet 5.103 has it. KeePassXC 2.7.4 is a Qt program too, and doesn't answer.
