@@ -342,7 +342,7 @@ class Service:
         items = [item for item in self.items if item.startswith(path + "/")
                  and not (collection.locked and self.hidden == "items")]
         return "v", ({"Label": ("s", collection.label), "Locked": ("b", collection.locked),
-                      "Items": ("ao", items)}[name],)
+                      "Items": ("ao", items), "Created": ("t", 0), "Modified": ("t", 0)}[name],)
 
     def GetAll(self, path, interface):
         return "a{sv}", (self.properties(path),)

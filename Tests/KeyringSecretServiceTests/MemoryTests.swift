@@ -56,6 +56,16 @@ import Testing
     }
   }
 
+  @Test(.inPrivateSession, .only(on: .gnomeKeyring, "other keyrings have no text files"))
+  func `a secret that a text file would change leaves no stray copies`() async {
+    await #expect(processExitsWith: .success) {
+      // The files of the keyring can't be seen.
+      for name in ["HOME", "XDG_DATA_HOME"] { setenv(name, "/nonexistent", 1) }
+      let storage = SecretServiceStorage()
+      try await MemoryTrial(of: storage, copiesKept: 0, beginning: " ").everyWay()
+    }
+  }
+
   // libsecret wipes only memory that it could lock.
   @Test(.inPrivateSession)
   func `no stray copies of a secret are left if memory cannot be locked`() async {
@@ -96,17 +106,23 @@ private struct MemoryTrial {
   private let copiesKept: Int
   /// Indicates whether a reader of a secret shares the storage's copy, if the storage has one.
   private let sharesCopies: Bool
+  /// The text at the start of each secret.
+  private let beginning: String
   private let service: ServiceScope
   private let server: ServerScope
   private let password: ItemKey
   private let credentials: ItemKey
   private let value: ItemKey
 
-  init(of storage: any SecureStorage, copiesKept: Int, sharesCopies: Bool = true) {
+  init(
+    of storage: any SecureStorage, copiesKept: Int, sharesCopies: Bool = true,
+    beginning: String = ""
+  ) {
     let name = PrivateSession.newService()
     self.storage = storage
     self.copiesKept = copiesKept
     self.sharesCopies = sharesCopies
+    self.beginning = beginning
     service = storage.service(name)
     server = storage.server(InternetServer("\(name).example.org"))
     password = .password(service: name, account: "account")
@@ -353,7 +369,7 @@ private struct MemoryTrial {
     _ type: Value.Type, _ write: (Value?) async throws -> Void, _ read: () async throws -> Value?,
     expect: (_ canary: Canary, _ copies: Int, _ moment: String) throws -> Void
   ) async throws {
-    let canaries = [Canary(), Canary()]
+    let canaries = [Canary(beginning: beginning), Canary(beginning: beginning)]
     for canary in canaries {
       try await store(canary, as: type, write)
       try expect(canary, copiesKept, "stored")

@@ -87,6 +87,7 @@ struct SecretServiceDiagnosis {
         call.addSession(to: &latest)
         if latest.failure != nil { return }
         stage = "collection"
+        try await call.addCollectionFiles(to: &latest)
         hindrance = try await call.addCollection(to: &latest, mayAsk: mayAsk)
         if latest.failure != nil { return }
         stage = "search"

@@ -158,9 +158,12 @@ struct ObjectPath: Hashable, Sendable {
   /// Returns the path that stands for the collection with an alias.
   ///
   /// The alias is resolved when a message arrives.
-  static func collection(aliased name: String) -> ObjectPath {
-    ObjectPath("/org/freedesktop/secrets/aliases/\(name)")
-  }
+  static func collection(aliased name: String) -> ObjectPath { ObjectPath(aliases + name) }
+
+  /// Indicates whether the path stands for the collection with an alias.
+  var isAlias: Bool { text.hasPrefix(Self.aliases) }
+
+  private static let aliases = "/org/freedesktop/secrets/aliases/"
 }
 
 // MARK: - References

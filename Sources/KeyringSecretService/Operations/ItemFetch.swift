@@ -150,7 +150,7 @@ extension Operation {
       let path = ObjectPath(entry.child(0).text)
       // A locked item has no secret, even if the provider answers with one.
       guard wanted.contains(path), contents.properties[path]?.isLocked != true else { continue }
-      guard let secret = session.decode(entry.child(1)) else { throw unusableSession() }
+      guard let secret = decode(entry.child(1)) else { throw unusableSession() }
       contents.secrets[path] = secret
     }
   }
@@ -176,7 +176,7 @@ extension Operation {
     guard let answer = answers[1],
       let stored = StoredItem(path: path, answer: answer, reserved: provider.reservedAttributes),
       !stored.isLocked,
-      let entry = answers[2]?.child(0).children.first, let secret = session.decode(entry.child(1))
+      let entry = answers[2]?.child(0).children.first, let secret = decode(entry.child(1))
     else { return }
     if secret.count == 0, stored.isOwn, !stored.hasEmptySecret {
       contents.incomplete.insert(path)

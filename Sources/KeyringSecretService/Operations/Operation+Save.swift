@@ -177,7 +177,9 @@ extension Operation {
     let label = item.label ?? item.key.defaultLabel
     // `CreateItem` doesn't replace an item with other attributes. An item that another process creates at
     // this moment would stay next to this one.
-    let mayBeBeside = mode == .add || item.attributes?.isEmpty == false || secret.count == 0
+    let mayBeBeside =
+      mode == .add || item.attributes?.isEmpty == false || secret.count == 0
+      || mayNeedBinaryForm(secret)
     let created = try await createAnotherItem(
       besides: mayBeBeside ? item.key : nil, attributes: attributes, label: label, secret: secret,
       replacing: mode != .add)

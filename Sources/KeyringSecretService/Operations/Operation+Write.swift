@@ -48,12 +48,12 @@ extension Operation {
     besides key: ItemKey? = nil, in collection: ObjectPath, attributes: [String: String],
     label: String, secret: Secret, replacing: Bool = true, after change: MethodCall? = nil
   ) async throws(SecureStorageError) -> CreatedItem {
-    let secret = try encode(secret)
     func send(to collection: ObjectPath) async throws(SecureStorageError) -> [Variant?] {
-      hasWritten = true
+      let secret = try await storable(secret, in: collection)
       let creation = MethodCall.createItem(
-        in: collection, attributes: attributes, label: provider.numbered(label), secret: secret,
-        replacing: replacing)
+        in: collection, attributes: attributes.markingBinaryForm(of: secret),
+        label: provider.numbered(label), secret: try encode(secret), replacing: replacing)
+      hasWritten = true
       let search = key.map { MethodCall.searchItems(in: collection, $0.ownAttributes) }
       let answers = try await self.send([change, creation, search].compactMap(\.self))
       return Array(answers.dropFirst(change == nil ? 0 : 1))
@@ -143,8 +143,14 @@ extension [String: String] {
       attributes[AttributeName.emptySecret] = "yes"
     } else if !isThere {
       attributes[AttributeName.emptySecret] = nil
+      attributes[AttributeName.binaryForm] = nil
     }
     return attributes
+  }
+
+  /// Returns the attributes for an item with the bytes of a secret that a collection keeps.
+  func markingBinaryForm(of secret: Secret) -> [String: String] {
+    secret.isInBinaryForm ? merging([AttributeName.binaryForm: "yes"]) { $1 } : self
   }
 }
 
@@ -191,13 +197,17 @@ extension Operation {
       return try await changeMetadata(of: stored, attributes, item.label) ? .done : .vanished
     }
     if needsNewItem || !attributes.hasSameBytes(stored.attributes) {
+      if !stored.isOwn {
+        _ = try await storable(secret, in: stored.path.collection, replacingThatOf: stored)
+      }
       var attributes = attributes
       attributes[AttributeName.revision] = String(revision)
       try await replaceWithNewAttributes(stored, by: item, attributes, secret, onDisk: onDisk)
       return .done
     }
     if stored.isOwn, attempt < 3, let label = item.label, !label.hasSameBytes(stored.label) {
-      guard try await mark(stored, for: secret) else { return .vanished }
+      let storable = try await storable(secret, in: stored.path.collection)
+      guard try await mark(stored, for: storable) else { return .vanished }
       // This is the only message that changes both at once.
       let path = try await createItem(
         in: stored.path.collection, attributes: attributes.marking(secret, isThere: true),
@@ -221,21 +231,24 @@ extension Operation {
     }
     // Change the item in place, so that another program finds its item as it left it. Also, some providers
     // ask the user about every replacement.
-    guard try await mark(stored, for: secret),
-      try await write([.setSecret(try encode(secret), of: stored.path)])
+    let storable = try await storable(
+      secret, in: stored.path.collection, replacingThatOf: stored.isOwn ? nil : stored)
+    guard try await mark(stored, for: storable),
+      try await write([.setSecret(try encode(storable), of: stored.path)])
     else { return .vanished }
     _ = try await changeMetadata(of: stored, attributes, item.label)
     if stored.isOwn { record(stored.path, of: item.key) }
     return .done
   }
 
-  /// Marks an item of this package before its secret becomes empty.
+  /// Marks an item of this package before its secret becomes empty or takes its binary form.
   ///
   /// Without the mark, an empty secret counts as one that never arrived.
   private func mark(
     _ stored: StoredItem, for secret: Secret
   ) async throws(SecureStorageError) -> Bool {
     let attributes = stored.attributes.marking(secret, isThere: true)
+      .markingBinaryForm(of: secret)
     if !stored.isOwn || attributes.hasSameBytes(stored.attributes) { return true }
     return try await write([.setAttributes(attributes, of: stored.path)])
   }

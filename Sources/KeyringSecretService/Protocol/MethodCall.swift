@@ -177,6 +177,11 @@ extension MethodCall {
       item, propertiesInterface, "GetAll", [.string(itemInterface)], answer: "(a{sv})")
   }
 
+  /// Returns the calls that request the times at which a collection was created and changed.
+  static func times(ofCollection collection: ObjectPath) -> [MethodCall] {
+    ["Created", "Modified"].map { property($0, of: collection, collectionInterface) }
+  }
+
   static func setLabel(_ label: String, of item: ObjectPath) -> MethodCall {
     setProperty("Label", to: .string(label), of: item)
   }

@@ -193,6 +193,12 @@ extension Provider {
   /// isn't a JSON object. KWallet 5.103 and 6.13 don't know the type.
   var attributesChangingSecrets: [String: String] { program == .ksecretd ? ["type": "map"] : [:] }
 
+  /// Indicates whether the provider may keep a collection in a text file that doesn't give back every secret.
+  ///
+  /// gnome-keyring 42.1 to 51.1 does if the collection's password is empty. ``CollectionFile`` describes the
+  /// file. KWallet 5.103 and KeePassXC 2.7.4 always encrypt their files.
+  var mayKeepCollectionsAsText: Bool { !isKWallet && program != .keepassxc }
+
   /// The names of the attributes that the provider adds to each item, which callers can't use.
   ///
   /// KeePassXC 2.7.4 lists an entry's own fields as attributes, and the content type of a secret that isn't
@@ -335,6 +341,11 @@ extension Provider {
     program == .keepassxc
       ? ("/usr/share/metainfo/org.keepassxc.KeePassXC.appdata.xml", "<release version=\"") : nil
   }
+
+  /// Indicates whether each collection has a file that ``CollectionFile`` describes.
+  ///
+  /// gnome-keyring 42.1 lists no collection for a file that it can't read. Its items then look absent.
+  var keepsCollectionsInFiles: Bool { program == .gnomeKeyring }
 
   /// The property that has the version of a provider that is a Qt program.
   ///

@@ -24,6 +24,8 @@ final class SecretSession: Sendable {
   let itemPaths = RecentValues<ItemName, ObjectPath>()
   /// The collection that was last chosen in place of the default collection.
   let chosenCollection = Mutex<ObjectPath?>(nil)
+  /// The files in which the provider keeps collections, as they were last seen.
+  let collectionFiles = Mutex<[ObjectPath: CollectionFile]>([:])
   /// The open requests to unlock something, by the objects that they unlock.
   let unlockings = Mutex<[Set<ObjectPath>: SharedOutcome<Unlocking>]>([:])
   /// The last times at which the provider wanted a prompt to unlock something, by the collection.

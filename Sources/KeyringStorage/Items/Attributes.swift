@@ -46,11 +46,18 @@ package enum AttributeName {
   /// attribute even if its secret changes again. If the item is replaced by one with other attributes, the
   /// new item gets the attribute only if its own secret is empty.
   package static let emptySecret = "swift-keyring:empty"
+  /// A mark that the secret may be in the binary form of a keyring without encryption, in an attribute of this
+  /// package.
+  ///
+  /// The item keeps the attribute even if its secret changes to another form. Readers go by the secret.
+  package static let binaryForm = "swift-keyring:binary"
   /// The schema of the item, in an attribute of libsecret.
   package static let schema = "xdg:schema"
 
   /// The names that only a storage may use.
-  package static let reserved: Set<String> = [key, revision, emptySecret, schema]
+  package static let reserved: Set<String> = [
+    key, revision, emptySecret, binaryForm, schema,
+  ]
 
   /// Returns `true` if an attribute name is reserved for storages.
   ///

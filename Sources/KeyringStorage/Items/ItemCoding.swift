@@ -128,14 +128,12 @@ extension ItemCoding where Value: Codable {
   private static var json: ItemCoding {
     ItemCoding(
       details: .secret,
-      encode: { value, item in
-        item.secret = try Secret(encoding: value).withNumericEscapes()
-      },
+      encode: { value, item in item.secret = try Secret(encoding: value) },
       decode: { secret, _ in secret.decoded(as: Value.self) },
       parse: { value, item in
         // Keeps the JSON as it is. Encoding it again would give different bytes each time, and would lose
         // members that the type doesn't have.
-        item.secret = value.json(as: Value.self)?.json.withNumericEscapes()
+        item.secret = value.json(as: Value.self)?.json
         return item.secret != nil
       })
   }

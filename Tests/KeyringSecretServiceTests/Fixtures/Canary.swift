@@ -20,7 +20,12 @@ struct Canary: Sendable {
     UInt8.random(in: UInt8(ascii: "a")...UInt8(ascii: "z")) ^ mask
   }
 
-  private var byteCount: Int { disguisedWord.count * Self.repetitions }
+  /// The bytes before the words, which don't count as a piece of the secret.
+  private let beginning: [UInt8]
+
+  init(beginning: String = "") { self.beginning = Array(beginning.utf8) }
+
+  private var byteCount: Int { beginning.count + disguisedWord.count * Self.repetitions }
 
   /// The secret, made in the place where it stays.
   var text: String {
@@ -42,8 +47,9 @@ struct Canary: Sendable {
   }
 
   private func write(to buffer: UnsafeMutableRawBufferPointer) -> Int {
-    for index in 0..<byteCount {
-      buffer[index] = disguisedWord[index % disguisedWord.count] ^ Self.mask
+    buffer.copyBytes(from: beginning)
+    for index in 0..<byteCount - beginning.count {
+      buffer[beginning.count + index] = disguisedWord[index % disguisedWord.count] ^ Self.mask
     }
     return byteCount
   }

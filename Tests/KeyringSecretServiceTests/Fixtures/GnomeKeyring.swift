@@ -11,7 +11,9 @@ final class GnomeKeyring {
   /// The password as the user has to type it, because the keyring takes the line break for a part of it.
   static let typedPassword = password + "\n"
   private let bus: PrivateBus
-  private let home = "/tmp/swift-keyring-\(UUID().uuidString)"
+  /// The home directory of the keyring, which is also its directory of data.
+  let home = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private let hasPassword: Bool
   private var program: Program?
 
   /// Starts the keyring.
@@ -19,12 +21,17 @@ final class GnomeKeyring {
   /// - Parameters:
   ///   - bus: The bus of the keyring.
   ///   - hasCollection: `true` if the keyring has a default collection, which is unlocked.
+  ///   - hasPassword: `true` if the default collection has a password. Otherwise its file is text.
   /// - Throws: An error if the keyring doesn't start.
-  init(on bus: PrivateBus, hasCollection: Bool = true) throws {
+  init(on bus: PrivateBus, hasCollection: Bool = true, hasPassword: Bool = true) throws {
     self.bus = bus
+    self.hasPassword = hasPassword
     try FileManager.default.createDirectory(
       atPath: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    try start(unlocked: hasCollection)
+    try start(unlocked: hasCollection && hasPassword)
+    if hasCollection, !hasPassword {
+      try PasswordCollection(label: "Login", password: "", on: bus).makeDefault()
+    }
   }
 
   /// Starts the keyring with a default collection that has no password, and isn't unlocked yet.
@@ -49,23 +56,26 @@ final class GnomeKeyring {
 
   /// Starts the keyring again after ``kill()``.
   func start(unlocked: Bool = true) throws {
+    let typesPassword = unlocked && hasPassword
     var environment = bus.environment
     for variable in ["HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
       environment[variable] = home
     }
     let program = try Program(
       "gnome-keyring-daemon",
-      ["--foreground", "--components=secrets"] + (unlocked ? ["--unlock"] : []),
+      ["--foreground", "--components=secrets"] + (typesPassword ? ["--unlock"] : []),
       environment: environment)
     self.program = program
-    try program.writeLine(Self.password)
+    if typesPassword { try program.writeLine(Self.password) }
     try program.closeInput()
     try bus.wait(for: "org.freedesktop.secrets")
     guard unlocked else { return }
     // The keyring owns its name before its login collection can be used.
-    let storage = bus.storage(.never)
+    let storage = bus.storage(hasPassword ? .never : .allowed)
     let deadline = ContinuousClock.now + .seconds(20)
     while (try? storage.isLocked()) != false {
+      // Without a password, the keyring asks nobody.
+      if !hasPassword { try? storage.unlock() }
       try #require(ContinuousClock.now < deadline, "the keyring has no default collection")
     }
   }

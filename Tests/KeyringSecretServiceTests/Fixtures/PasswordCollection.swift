@@ -13,40 +13,60 @@ struct PasswordCollection {
   let label: String
   private let path: ObjectPath
   private let password: String
+  private let address: String?
   static let password = "the password of a test's collection"
   private static let interface = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
 
   /// Makes the collection, which gnome-keyring keeps in a text file if it has no password.
-  init(label: String = PrivateSession.newService(), password: String = Self.password) throws {
+  ///
+  /// By default, the bus is that of the private session.
+  init(
+    label: String = PrivateSession.newService(), password: String = Self.password,
+    on bus: PrivateBus? = nil
+  ) throws {
     self.password = password
+    address = bus?.address
     self.label = label
     let properties: Variant = .properties([
       "org.freedesktop.Secret.Collection.Label": .string(label)
     ])
     let answer = try Self.call(
-      "CreateWithMasterPassword", properties, password, answer: "(o)")
+      "CreateWithMasterPassword", properties, [password], answer: "(o)", at: address)
     path = ObjectPath(answer.child(0).text)
   }
 
   func unlock() throws {
-    _ = try Self.call("UnlockWithMasterPassword", .objectPath(path), password, answer: "()")
+    _ = try Self.call(
+      "UnlockWithMasterPassword", .objectPath(path), [password], answer: "()", at: address)
+  }
+
+  /// Changes the password, and the file with it.
+  func change(from old: String, to new: String) throws {
+    _ = try Self.call(
+      "ChangeWithMasterPassword", .objectPath(path), [old, new], answer: "()", at: address)
+  }
+
+  func makeDefault() throws {
+    _ = try Self.send(
+      MethodCall(
+        Self.service, "org.freedesktop.Secret.Service", "SetAlias",
+        [.string("default"), .objectPath(path)], answer: "()"), openSession(at: address))
   }
 
   func delete() throws {
-    let session = try openSession()
-    _ = try Self.send(
-      MethodCall(path, "org.freedesktop.Secret.Collection", "Delete", [], answer: "(o)"), session)
+    _ = try Self.send(.delete(collection: path), openSession(at: address))
   }
 
+  private static let service = ObjectPath("/org/freedesktop/secrets")
+
   private static func call(
-    _ method: String, _ argument: Variant, _ password: String, answer: String
+    _ method: String, _ argument: Variant, _ passwords: [String], answer: String,
+    at address: String?
   ) throws -> Variant {
-    let session = try openSession()
-    let secret = try #require(session.encode(Secret(password)))
+    let session = try openSession(at: address)
+    let secrets = try passwords.map { try #require(session.encode(Secret($0))) }
     return try send(
-      MethodCall(
-        ObjectPath("/org/freedesktop/secrets"), interface, method, [argument, secret],
-        answer: answer), session)
+      MethodCall(service, interface, method, [argument] + secrets, answer: answer), session)
   }
 
   private static func send(_ message: MethodCall, _ session: SecretSession) throws -> Variant {

@@ -7,8 +7,8 @@ import Testing
 /// The command-line client of libsecret.
 struct SecretTool: OtherProgram {
   /// Returns the secret of the item with these attributes, byte for byte.
-  static func lookup(_ attributes: [String: String]) throws -> String? {
-    let (status, output) = try run(["lookup"], attributes)
+  static func lookup(_ attributes: [String: String], on bus: PrivateBus? = nil) throws -> String? {
+    let (status, output) = try run(["lookup"], attributes, on: bus)
     return status == 0 ? String(decoding: output, as: UTF8.self) : nil
   }
 
