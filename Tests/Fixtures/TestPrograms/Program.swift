@@ -45,11 +45,14 @@ package final class Program: Sendable {
 
   /// Starts a Python script of `Tests/Fixtures`.
   package static func script(
-    _ name: String, _ arguments: [String] = [], environment: [String: String] = [:]
+    _ name: String, _ arguments: [String] = [], environment: [String: String] = [:],
+    complaints: FileHandle = .standardError
   ) throws -> Program {
     let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../\(name)").path
-    return try Program("/usr/bin/python3", ["-I", path] + arguments, environment: environment)
+    return try Program(
+      "/usr/bin/python3", ["-I", path] + arguments, environment: environment,
+      complaints: complaints)
   }
 
   deinit {
