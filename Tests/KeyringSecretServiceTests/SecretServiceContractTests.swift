@@ -6,7 +6,7 @@ import KeyringTesting
 import Testing
 
 /// The contract on a real keyring, for one collection at a time.
-@Suite(.inPrivateSession) struct SecretServiceContractTests {
+@Suite(.inPrivateSession, .tags(.contract)) struct SecretServiceContractTests {
   static let unattended = StorageContract.allCases.filter {
     $0.requirement != .locking && $0.requirement != .collections
   }

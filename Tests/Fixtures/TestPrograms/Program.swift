@@ -45,10 +45,12 @@ package final class Program: Sendable {
 
   /// Starts a Python script of `Tests/Fixtures`.
   package static func script(
-    _ name: String, _ arguments: [String] = [], environment: [String: String] = [:]
+    _ name: String, _ arguments: [String] = [], environment: [String: String] = [:],
+    complaints: FileHandle = .standardError
   ) throws -> Program {
     try Program(
-      "/usr/bin/python3", ["-I", pathOfScript(name)] + arguments, environment: environment)
+      "/usr/bin/python3", ["-I", pathOfScript(name)] + arguments, environment: environment,
+      complaints: complaints)
   }
 
   /// Returns the path of a script of `Tests/Fixtures`.

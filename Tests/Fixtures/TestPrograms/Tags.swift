@@ -14,6 +14,11 @@ extension Tag {
   /// `Scripts/stress` runs them with many more kills.
   @Tag package static var kills: Self
 
+  /// Marks the tests of the rules that every storage keeps.
+  ///
+  /// `.ci/run` also runs them on keyrings that their first call starts.
+  @Tag package static var contract: Self
+
   /// Marks tests that measure how much memory each use loses.
   ///
   /// `.ci/check-memory-growth` runs them with more uses.

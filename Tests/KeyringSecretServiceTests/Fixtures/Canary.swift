@@ -114,9 +114,15 @@ enum OwnMemory {
     try #require(memory >= 0)
     defer { close(memory) }
     try forEachWritableRange(in: list) { range in
-      let count = pread(memory, copy.baseAddress, range.count, off_t(range.lowerBound))
-      try #require(count == range.count)
-      body(range.lowerBound, UnsafeRawBufferPointer(rebasing: copy[..<count]))
+      var address = range.lowerBound
+      while address < range.upperBound {
+        let rest = Int(range.upperBound - address)
+        let count = pread(memory, copy.baseAddress, rest, off_t(address))
+        if count > 0 { body(address, UnsafeRawBufferPointer(rebasing: copy[..<count])) }
+        // With glibc 2.43, the guard pages of a thread's stack belong to the range, and can't be read.
+        try #require(count > 0 || errno == EIO)
+        address += UInt(max(count, Int(getpagesize())))
+      }
     }
   }
 

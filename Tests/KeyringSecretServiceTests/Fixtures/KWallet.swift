@@ -18,7 +18,8 @@ final class KWallet: MortalProvider {
     try FileManager.default.createDirectory(
       atPath: home + "/kwalletd", withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
-    let settings = """
+    try Data(
+      """
       [Wallet]
       First Use=false
       Launch Manager=false
@@ -27,10 +28,9 @@ final class KWallet: MortalProvider {
       [org.freedesktop.secrets]
       apiEnabled=true
 
-      """
-    try Data(settings.utf8).write(to: URL(filePath: home + "/kwalletrc"))
-    try startProgram()
-    try makeWallet("kdewallet")
+      """.utf8
+    ).write(to: URL(filePath: home + "/kwalletrc"))
+    try makeWallet()
     // Its Secret Service only has the wallets that were there when it started.
     try kill()
     try start()
@@ -42,7 +42,9 @@ final class KWallet: MortalProvider {
   }
 
   func start() throws {
-    try startProgram()
+    program = try Program(
+      Provider.kwalletProgram, environment: environment, complaints: .nullDevice)
+    try bus.wait(for: "org.freedesktop.secrets")
     let storage = bus.storage()
     let deadline = ContinuousClock.now + .seconds(20)
     while (try? storage.unlock()) == nil {
@@ -55,7 +57,7 @@ final class KWallet: MortalProvider {
     program = nil
   }
 
-  private func startProgram() throws {
+  private var environment: [String: String] {
     var environment = bus.environment
     for variable in [
       "HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
@@ -63,22 +65,22 @@ final class KWallet: MortalProvider {
       environment[variable] = home
     }
     environment["QT_QPA_PLATFORM"] = "offscreen"
-    program = try Program(
-      Provider.kwalletProgram, environment: environment, complaints: .nullDevice)
-    try bus.wait(for: "org.freedesktop.secrets")
+    return environment
   }
 
-  /// Makes a wallet as pam_kwallet does at the login of a user who may not have one yet.
-  private func makeWallet(_ name: String) throws {
-    let made = try Program.script("new-wallet-key.py", [home + "/kwalletd/\(name).salt"]).finish()
-    let kwallet = Provider.kwalletProgram
-    let object = kwallet == "ksecretd" ? "/ksecretd" : "/modules/\(kwallet)"
-    let call = try Program(
-      "gdbus",
-      ["call", "--session", "--dest", "org.kde.\(kwallet)", "--object-path", object]
-        + ["--method", "org.kde.KWallet.pamOpen", name]
-        + [String(decoding: made.output, as: UTF8.self), "0"], environment: bus.environment)
-    try #require(call.finish().status == 0, "KWallet made no wallet")
+  /// Makes the default wallet as pam_kwallet does at the login of a user who has none yet.
+  private func makeWallet() throws {
+    let wallet = home + "/kwalletd/kdewallet"
+    program = try Program.script(
+      "log-in-to-kwallet.py", [Provider.kwalletProgram, wallet + ".salt"],
+      environment: environment, complaints: .nullDevice)
+    try bus.wait(for: "org.freedesktop.secrets")
+    let deadline = ContinuousClock.now + .seconds(20)
+    while !FileManager.default.fileExists(atPath: wallet + ".kwl") {
+      try #require(ContinuousClock.now < deadline, "KWallet made no wallet")
+    }
+    // Its next answer comes when it has ended the file.
+    _ = try? bus.storage(.never).isLocked()
   }
 }
 #endif

@@ -11,6 +11,7 @@ import Testing
 /// Each database exposes its root group, and so is a collection with the name of its file.
 final class KeePassXC {
   static let password = "the password of a test's database"
+  private static let window = "org.keepassxc.KeePassXC.MainWindow"
   private let bus: PrivateBus
   private let databases: [String]
   private let screen: Screen?
@@ -54,12 +55,16 @@ final class KeePassXC {
   func start(_ databases: [String]? = nil, unlocked: Bool = true) throws {
     let databases = databases ?? self.databases
     let program = try Program(
-      "keepassxc", (unlocked ? ["--pw-stdin"] : []) + databases.map { path(of: $0) },
-      environment: environment, complaints: .nullDevice)
+      "keepassxc", unlocked ? [] : databases.map { path(of: $0) }, environment: environment,
+      complaints: .nullDevice)
     self.program = program
-    if unlocked { for _ in databases { try program.writeLine(Self.password) } }
     try program.closeInput()
     try bus.wait(for: "org.freedesktop.secrets")
+    // Version 2.7.10 crashes if it starts with the name of a file and its password.
+    if unlocked {
+      try bus.wait(for: Self.window)
+      for database in databases { try bringToFront(database) }
+    }
     // KeePassXC owns its name before it has opened its databases.
     try wait(unlocked ? [] : Set(databases), count: databases.count)
   }
@@ -122,6 +127,7 @@ final class KeePassXC {
     environment["LC_ALL"] = "C.UTF-8"
     environment["QT_QPA_PLATFORM"] = screen == nil ? "offscreen" : "xcb"
     environment["DISPLAY"] = screen?.display ?? ""
+    environment["LD_PRELOAD"] = ProcessInfo.processInfo.environment["KEYRING_TEST_NO_USB"]
     return environment
   }
 
@@ -152,11 +158,10 @@ final class KeePassXC {
   // MARK: - Its window
 
   private func order(_ method: String, _ arguments: String...) throws {
-    let name = "org.keepassxc.KeePassXC.MainWindow"
     let call = try Program(
       "gdbus",
-      ["call", "--session", "--dest", name, "--object-path", "/keepassxc"]
-        + ["--method", "\(name).\(method)"] + arguments, environment: environment)
+      ["call", "--session", "--dest", Self.window, "--object-path", "/keepassxc"]
+        + ["--method", "\(Self.window).\(method)"] + arguments, environment: environment)
     try #require(call.finish().status == 0, "KeePassXC did not answer \(method)")
   }
 

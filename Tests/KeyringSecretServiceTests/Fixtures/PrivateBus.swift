@@ -7,7 +7,8 @@ import Testing
 
 /// A message bus for one test, which can be killed and started again at the same address.
 final class PrivateBus {
-  private let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
+  /// The directory of the bus, which is the runtime directory of the desktop's portal.
+  let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
   private let user: String?
   private var program: Program?
 

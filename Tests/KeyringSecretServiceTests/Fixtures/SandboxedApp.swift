@@ -9,7 +9,8 @@ import Testing
 /// The sandbox has the file by which Flatpak's sandboxes are known, and a bus that hides the names that the
 /// app has no permission for. The real programs do that: bubblewrap and xdg-dbus-proxy.
 final class SandboxedApp {
-  private let directory = "/tmp/swift-keyring-\(UUID().uuidString)"
+  private let instance = UUID().uuidString
+  private var directory: String { "/tmp/swift-keyring-\(instance)" }
   private var proxy: Program?
 
   /// The directory of the app's own data.
@@ -29,7 +30,7 @@ final class SandboxedApp {
   /// - Throws: An error if the sandbox's bus doesn't start.
   init(on bus: PrivateBus, name: String = "org.example.App") throws {
     try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
-    try Data("[Application]\nname=\(name)\n\n[Instance]\ninstance-id=1\n".utf8)
+    try Data("[Application]\nname=\(name)\n\n[Instance]\ninstance-id=\(instance)\n".utf8)
       .write(to: URL(fileURLWithPath: directory + "/info"))
     try allow("org.freedesktop.portal.*", on: bus)
   }
@@ -43,11 +44,16 @@ final class SandboxedApp {
   func allow(_ names: String..., on bus: PrivateBus) throws {
     try proxy?.end()
     try? FileManager.default.removeItem(atPath: directory + "/bus")
+    // Version 1.20 of the portal asks this file, which Flatpak writes, for the process in the sandbox.
+    let info = bus.directory + "/.flatpak/\(instance)"
+    try FileManager.default.createDirectory(atPath: info, withIntermediateDirectories: true)
     // The proxy writes a byte when it's ready.
-    let words = wrapped(
-      ["xdg-dbus-proxy", "--fd=1", bus.address, directory + "/bus", "--filter"]
-        + names.map { "--talk=" + $0 })
-    let proxy = try Program(words[0], Array(words.dropFirst()))
+    let proxy = try Program(
+      "sh",
+      ["-c", "exec \"$@\" 3>\"$0\"", info + "/bwrapinfo.json"]
+        + wrapped(
+          ["xdg-dbus-proxy", "--fd=1", bus.address, directory + "/bus", "--filter"]
+            + names.map { "--talk=" + $0 }, options: ["--info-fd", "3"]))
     self.proxy = proxy
     try #require(proxy.readByte() != nil, "the sandbox's bus didn't start")
   }
@@ -72,7 +78,7 @@ final class SandboxedApp {
   /// Returns a command that runs another one in the sandbox.
   ///
   /// Each directory of the root is bound by itself, because a bound root would get the file of the sandbox.
-  private func wrapped(_ command: [String]) -> [String] {
+  private func wrapped(_ command: [String], options: [String] = []) -> [String] {
     let manager = FileManager.default
     let root = (try? manager.contentsOfDirectory(atPath: "/"))?.map { "/" + $0 } ?? []
     let directories = root.flatMap { path in
@@ -81,7 +87,7 @@ final class SandboxedApp {
       }
       return [path == "/dev" ? "--dev-bind" : "--bind", path, path]
     }
-    return ["bwrap", "--die-with-parent"] + directories + [
+    return ["bwrap", "--die-with-parent"] + options + directories + [
       "--ro-bind", directory + "/info", "/.flatpak-info",
     ] + command
   }
@@ -95,7 +101,9 @@ final class DesktopPortal {
     let paths = ["/usr/libexec/xdg-desktop-portal", "/usr/lib/xdg-desktop-portal"]
     program = try Program(
       try #require(paths.first(where: FileManager.default.isExecutableFile)),
-      environment: bus.environment.merging(["XDG_CURRENT_DESKTOP": "GNOME"]) { $1 },
+      environment: bus.environment.merging([
+        "XDG_CURRENT_DESKTOP": "GNOME", "XDG_RUNTIME_DIR": bus.directory,
+      ]) { $1 },
       complaints: .nullDevice)
     try bus.wait(for: "org.freedesktop.portal.Desktop")
   }
