@@ -34,8 +34,9 @@ struct KWalletDeathTests {
     let items = MortalItems(in: storage, on: bus)
     var wrong = 0
     for number in 0..<Kills.count {
-      // Half of the time, the values that are there are on disk.
+      // Half of the time, the items are on disk.
       if number.isMultiple(of: 2) {
+        for _ in 0..<6 { try items.change() }
         try writeToDisk()
         try items.settle()
       }
