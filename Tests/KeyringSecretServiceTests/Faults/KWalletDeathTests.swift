@@ -37,7 +37,7 @@ struct KWalletDeathTests {
       // Half of the time, the items are on disk.
       if number.isMultiple(of: 2) {
         for _ in 0..<6 { try items.change() }
-        try writeToDisk()
+        try age(by: 100)
         try items.settle()
       }
       let writing = DispatchGroup()
@@ -152,7 +152,7 @@ struct KWalletDeathTests {
     try wallet.kill()
   }
 
-  /// Restarts the wallet with a file that says that the last write was some seconds earlier.
+  /// Restarts the wallet with a file that says that everything was written some seconds earlier.
   private func age(by seconds: Int) throws {
     try storage.lock()
     let environment = try String(
@@ -162,11 +162,11 @@ struct KWalletDeathTests {
     let file = URL(filePath: home.dropFirst("XDG_DATA_HOME=".count) + "/kwalletd")
       .appending(path: "kdewallet_attributes.json")
     try wallet.kill()
-    var attributes = try #require(
-      JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
-    let time = try #require(attributes["$fdo_modified"] as? String)
-    attributes["$fdo_modified"] = "\((Int(time) ?? 0) - seconds)"
-    try JSONSerialization.data(withJSONObject: attributes).write(to: file)
+    // A time is the only text of ten digits.
+    let attributes = try String(contentsOf: file, encoding: .utf8).replacing(#/"(\d{10})"/#) {
+      "\"\((Int($0.output.1) ?? 0) - seconds)\""
+    }
+    try Data(attributes.utf8).write(to: file)
     try wallet.start()
   }
 }
