@@ -247,7 +247,7 @@ extension Operation {
         kept = [newest]
       } else {
         let delay = provider.shortestDelay
-        kept = [predecessors.last, predecessors.first { !$0.wasChanged(within: delay) }]
+        kept = [predecessors.last, predecessors.first { !$0.wasCreated(within: delay) }]
       }
     }
     let paths = Set(kept.compactMap { $0?.path })
