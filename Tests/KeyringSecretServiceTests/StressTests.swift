@@ -54,8 +54,7 @@ import Testing
       let violations = history.violations(last: values[key] ?? nil, except: exceptions)
       #expect(violations.isEmpty, "\(key) of \(histories.count) keys")
     }
-    // If a secret is on disk later than its attributes, items with former logins stay: the oldest one, and
-    // one that is a minute old.
+    // If a secret is on disk later than its attributes, two items with former logins may stay.
     let isLate = try openSession().provider.delaysSecrets
     let superseded = isLate ? 2 * items.count { $0.key.kind == .credentials } : 0
     let stored = try countStoredItems(["service": service])

@@ -230,8 +230,8 @@ extension Operation {
   ///
   /// A provider that writes secrets late would lose the valid item if it died now, so a predecessor that is on
   /// disk stays. If the provider was quiet before this save, that's the newest one. Otherwise it's the oldest
-  /// one. The newest one of those that are old also stays then, because another process that has noticed that
-  /// the provider was quiet may be removing the oldest one.
+  /// one. The newest one that may be on disk also stays then. It has the newer value, and another process that
+  /// has noticed that the provider was quiet may be removing the oldest one.
   ///
   /// An item of the same revision isn't a predecessor. It was created at the same moment, and would become valid
   /// if the valid item changed.
@@ -248,8 +248,8 @@ extension Operation {
       if let newest = predecessors.first(where: { $0.revision < revision }) {
         kept = [newest]
       } else {
-        let quietTime = provider.quietTime ?? .zero
-        kept = [predecessors.last, predecessors.first { !$0.wasChanged(within: quietTime) }]
+        let delay = provider.shortestDelay
+        kept = [predecessors.last, predecessors.first { !$0.wasCreated(within: delay) }]
       }
     }
     let paths = Set(kept.compactMap { $0?.path })

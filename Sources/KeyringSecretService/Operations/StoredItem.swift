@@ -132,9 +132,11 @@ struct StoredItem {
     return (created, number, path.text) < (other.created, other.number, other.path.text)
   }
 
-  /// Returns `true` if the item was created or changed less than a duration ago.
-  func wasChanged(within duration: Duration) -> Bool {
-    let age = Date().timeIntervalSince1970 - Double(max(created, modified))
+  /// Returns `true` if the item was created less than a duration ago.
+  ///
+  /// It may have been changed since. Its earlier secret may still be the one on disk.
+  func wasCreated(within duration: Duration) -> Bool {
+    let age = Date().timeIntervalSince1970 - Double(created)
     return age < Double(duration.components.seconds)
   }
 

@@ -153,6 +153,11 @@ extension Provider {
   /// at the same time.
   var delaysSecrets: Bool { program != .gnomeKeyring && program != .keepassxc }
 
+  /// The time for which a secret is certainly not on disk after it was written.
+  ///
+  /// For KWallet 5.103 to 6.30, it's five seconds. It's zero if it isn't known.
+  var shortestDelay: Duration { isKWallet ? .seconds(5) : .zero }
+
   /// The time for which the collection's `Modified` stays the same before all secrets are certainly on disk.
   ///
   /// It's `nil` if that property doesn't tell. In KWallet 5.103 to 6.30, it's the whole second of the last write.
