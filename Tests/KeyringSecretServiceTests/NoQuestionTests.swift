@@ -15,7 +15,7 @@ import Testing
 
   @Test(arguments: StorageUse.allCases)
   func `a collection without a password opens without a question`(use: StorageUse) throws {
-    let keyring = try GnomeKeyring(withoutPasswordOn: bus)
+    let keyring = try GnomeKeyring(on: bus, hasPassword: false, unlocked: false)
     let prompter = try Prompter(.wait, on: bus)
     let storage = bus.storage(.never)
     #expect(try storage.isLocked())
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `a diagnosis opens a collection without a password`() throws {
-    let keyring = try GnomeKeyring(withoutPasswordOn: bus)
+    let keyring = try GnomeKeyring(on: bus, hasPassword: false, unlocked: false)
     defer { _ = keyring }
     for interaction in [SecretServiceStorage.Interaction.never, .allowed] {
       for writing in [false, true] {

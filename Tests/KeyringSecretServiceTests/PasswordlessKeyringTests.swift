@@ -106,7 +106,7 @@ import Testing
         let finding = try #require(
           diagnosis.findings.first { $0.subject == "collection's file" })
         #expect(finding.state == .notice)
-        #expect(finding.text.contains("\(keyring.home)/keyrings/Login.keyring isn't encrypted"))
+        #expect(finding.text.contains("\(keyring.home)/keyrings/login.keyring isn't encrypted"))
         #expect(diagnosis.failure == nil)
       }
     }
@@ -124,11 +124,11 @@ import Testing
       try keyring.start(unlocked: false)
       let diagnosis = storage.diagnose()
       #expect(diagnosis.failure?.code == .damaged, "\(diagnosis)")
-      #expect(diagnosis.description.contains("\(keyring.home)/keyrings/Login.keyring"))
+      #expect(diagnosis.description.contains("\(keyring.home)/keyrings/login.keyring"))
       try other.makeDefault()
       let another = storage.diagnose()
       #expect(another.failure?.code != .damaged, "\(another)")
-      #expect(another.description.contains("\(keyring.home)/keyrings/Login.keyring"))
+      #expect(another.description.contains("\(keyring.home)/keyrings/login.keyring"))
     }
   }
 }

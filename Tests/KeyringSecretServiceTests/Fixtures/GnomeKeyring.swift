@@ -20,33 +20,43 @@ final class GnomeKeyring {
   ///
   /// - Parameters:
   ///   - bus: The bus of the keyring.
-  ///   - hasCollection: `true` if the keyring has a default collection, which is unlocked.
+  ///   - hasCollection: `true` if the keyring has a default collection.
   ///   - hasPassword: `true` if the default collection has a password. Otherwise its file is text.
+  ///   - unlocked: `true` if the default collection is unlocked.
   /// - Throws: An error if the keyring doesn't start.
-  init(on bus: PrivateBus, hasCollection: Bool = true, hasPassword: Bool = true) throws {
+  init(
+    on bus: PrivateBus, hasCollection: Bool = true, hasPassword: Bool = true, unlocked: Bool = true
+  ) throws {
     self.bus = bus
     self.hasPassword = hasPassword
     try FileManager.default.createDirectory(
       atPath: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    try start(unlocked: hasCollection && hasPassword)
-    if hasCollection, !hasPassword {
-      try PasswordCollection(label: "Login", password: "", on: bus).makeDefault()
-    }
+    if !hasPassword { try Self.makeTextFile("login", in: home, isDefault: true) }
+    try start(unlocked: hasCollection && unlocked)
   }
 
-  /// Starts the keyring with a default collection that has no password, and isn't unlocked yet.
+  /// Makes the file of a collection without a password.
   ///
-  /// - Parameter bus: The bus of the keyring.
-  /// - Throws: An error if the keyring doesn't start.
-  init(withoutPasswordOn bus: PrivateBus) throws {
-    self.bus = bus
+  /// - Parameters:
+  ///   - name: The name of the collection, whose label is the same with a capital letter.
+  ///   - home: The directory of data of the keyring.
+  ///   - isDefault: `true` if it's the default collection.
+  /// - Throws: An error if the file can't be made.
+  static func makeTextFile(_ name: String, in home: String, isDefault: Bool) throws {
+    let directory = URL(filePath: home + "/keyrings")
     try FileManager.default.createDirectory(
-      atPath: home + "/keyrings", withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
-    try Data("login".utf8).write(to: URL(fileURLWithPath: home + "/keyrings/default"))
-    try Data("[keyring]\ndisplay-name=Login\n".utf8)
-      .write(to: URL(fileURLWithPath: home + "/keyrings/login.keyring"))
-    try start(unlocked: false)
+      at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let text = """
+      [keyring]
+      display-name=\(name.capitalized)
+      ctime=1
+      mtime=1
+      lock-on-idle=false
+      lock-after=false
+
+      """
+    try Data(text.utf8).write(to: directory.appending(path: name + ".keyring"))
+    if isDefault { try Data(name.utf8).write(to: directory.appending(path: "default")) }
   }
 
   deinit {

@@ -46,11 +46,11 @@ final class SleepingKeyring {
         + "gnome-keyring-daemon --start --foreground --components=secrets")
     switch collections {
     case .none: break
-    case .login: try makeTextFile("login", label: "Login")
+    case .login: try GnomeKeyring.makeTextFile("login", in: home, isDefault: true)
     case .lockedLogin: try makeLockedLogin()
     case .loginAndArchive:
-      try makeTextFile("login", label: "Login")
-      try makeTextFile("archive", label: "Archive")
+      try GnomeKeyring.makeTextFile("login", in: home, isDefault: true)
+      try GnomeKeyring.makeTextFile("archive", in: home, isDefault: false)
     }
     if loggedIn { try logIn() }
   }
@@ -86,22 +86,6 @@ final class SleepingKeyring {
   }
 
   // MARK: - The user's files
-
-  private func makeTextFile(_ name: String, label: String) throws {
-    let text = """
-      [keyring]
-      display-name=\(label)
-      ctime=1
-      mtime=1
-      lock-on-idle=false
-      lock-after=false
-
-      """
-    try Data(text.utf8).write(to: URL(filePath: "\(home)/keyrings/\(name).keyring"))
-    if name == "login" {
-      try Data(name.utf8).write(to: URL(filePath: home + "/keyrings/default"))
-    }
-  }
 
   private func makeLockedLogin() throws {
     // The first login of a user makes the collection.
