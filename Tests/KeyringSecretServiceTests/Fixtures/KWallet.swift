@@ -45,7 +45,8 @@ final class KWallet: MortalProvider {
     program = try Program(
       Provider.kwalletProgram, environment: environment, complaints: .nullDevice)
     try bus.wait(for: "org.freedesktop.secrets")
-    let storage = bus.storage()
+    // KWallet sometimes drops a prompt while it starts, so each attempt is short.
+    let storage = bus.storage(promptTimeout: .seconds(2))
     let deadline = ContinuousClock.now + .seconds(20)
     while (try? storage.unlock()) == nil {
       try #require(ContinuousClock.now < deadline, "the wallet does not open")
