@@ -1,7 +1,8 @@
 """A Secret Service that obeys orders, with collections in memory, and only with plain sessions.
 
 It owns org.freedesktop.secrets on the bus of DBUS_SESSION_BUS_ADDRESS, prints "ready", and ends
-when its standard input ends. With the names of the command line, which it takes afterwards, it reads no orders. For each call, it prints "called METHOD". Each line of input is an order:
+when its standard input ends. If its arguments are names, it owns these, too. It then reads no orders, and ends with
+the bus. For each call, it prints "called METHOD". Each line of input is an order:
 
   fault METHOD mute              never answers
   fault METHOD late SECONDS      answers after that time

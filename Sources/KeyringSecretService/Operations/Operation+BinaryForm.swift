@@ -74,7 +74,8 @@ extension Operation {
 
   /// Returns `true` if a secret takes its binary form in some collections.
   func mayNeedBinaryForm(_ secret: Secret) -> Bool {
-    provider.mayKeepCollectionsAsText && !CollectionFile.textKeeps(secret)
+    secret.isInBinaryForm
+      || provider.mayKeepCollectionsAsText && !CollectionFile.textKeeps(secret)
   }
 
   /// Returns `true` if the file of a collection is encrypted, and `false` if that isn't certain.

@@ -26,7 +26,10 @@ extension Operation {
     } catch {
       guard sessionIsUnusable else { throw error }
       // The provider may have created an item anyway, without the secret, which it couldn't decrypt.
-      try await remove(storedItems(withOnly: attributes).map(\.path))
+      let marked = attributes.merging([AttributeName.binaryForm: "yes"]) { $1 }
+      for attributes in [attributes, marked] {
+        try await remove(storedItems(withOnly: attributes).map(\.path))
+      }
       hasWritten = false
       throw error
     }
@@ -222,11 +225,6 @@ extension Operation {
         return try await replace(
           valid, by: item, revision, onDisk: onDisk, attempt: attempt + 1)
       }
-      // Some providers keep the label of the item that they replace. Otherwise the label isn't set again:
-      // others crash when a label is set while other programs replace and remove the item.
-      let kept = try await send(.label(ofItem: path))?.property(ofType: "s")?.text
-      guard kept?.hasSameBytes(stored.label) == true else { return .done }
-      _ = try await changeMetadata(of: stored, attributes, item.label)
       return .done
     }
     // Change the item in place, so that another program finds its item as it left it. Also, some providers

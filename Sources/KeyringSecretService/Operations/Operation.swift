@@ -19,7 +19,7 @@ final class Operation: ProviderClient {
   private(set) var wasUnderWay = false
   /// Indicates whether the provider has another key for the session.
   ///
-  /// Neither side can decrypt the other's secrets then, and nothing was changed.
+  /// Neither side can decrypt the other's secrets then, and no secret was changed.
   private(set) var sessionIsUnusable = false
   /// A closure that is called with `true` when the user is asked, and with `false` when that is over.
   var whenAsking: (Bool) -> Void = { _ in }

@@ -156,10 +156,6 @@ extension MethodCall {
     property("Label", of: collection, collectionInterface)
   }
 
-  static func label(ofItem item: ObjectPath) -> MethodCall {
-    property("Label", of: item, itemInterface)
-  }
-
   static func attributes(ofItem item: ObjectPath) -> MethodCall {
     property(attributes, of: item, itemInterface)
   }
@@ -179,7 +175,7 @@ extension MethodCall {
 
   /// Returns the calls that request the times at which a collection was created and changed.
   static func times(ofCollection collection: ObjectPath) -> [MethodCall] {
-    ["Created", "Modified"].map { property($0, of: collection, collectionInterface) }
+    [property("Created", of: collection, collectionInterface), modified(ofCollection: collection)]
   }
 
   static func setLabel(_ label: String, of item: ObjectPath) -> MethodCall {

@@ -139,6 +139,10 @@ extension SecretServiceStorage {
         do throws(SecretSession.OpeningFailure) {
           let (session, answers) = try await SessionCache.shared.session(
             at: options.busAddress, asking: questions, until: deadline)
+          // A diagnosis only looks, and may be the reason to choose another storage.
+          if operation != .diagnose {
+            try SessionCache.shared.checkKeyring(of: session, at: options.busAddress)
+          }
           call = Operation(
             operation, of: self, in: session, prefetchedReplies: answers, until: deadline)
         } catch {

@@ -25,8 +25,10 @@ extension SecretSession {
         !names.contains(MethodCall.secrets),
         let other = Provider.otherStartableNames.first(where: names.contains)
       else { throw error }
-      // If this fails, the closure fails again, and its error is the same as without this attempt.
-      _ = try? await connection.send([.start(other)], to: nil, until: deadline)
+      // If this fails, the closure fails again, and its error is the same as without this attempt. A program that
+      // runs and doesn't take the name must not use up the time of the call.
+      let attempt = Deadline(after: min(.seconds(5), deadline.remaining / 2))
+      _ = try? await connection.send([.start(other)], to: nil, until: attempt)
       return try await body()
     }
   }

@@ -22,8 +22,8 @@ final class SessionCache: Sendable {
     // Sessions and openings don't share an enumeration, because leak checkers don't recognize its pointers.
     var sessions: [String?: SecretSession] = [:]
     var openings: [String?: Opening] = [:]
-    /// The provider of the last session on each bus, which may have been lost.
-    var lastProviders: [String?: Provider] = [:]
+    /// The provider that the process uses on each bus, which may have ended.
+    var providers: [String?: Provider] = [:]
   }
 
   private let state = Mutex(State())
@@ -36,8 +36,7 @@ final class SessionCache: Sendable {
   ///   - deadline: The deadline of the call.
   /// - Returns: The session, and the answers if the questions were sent and all of them were answered. The
   ///   session may have been lost since it was last used.
-  /// - Throws: `SecretSession.OpeningFailure` if no session can be opened, or if another keyring has taken the
-  ///   place of the last one. The next call uses that keyring.
+  /// - Throws: `SecretSession.OpeningFailure` if no session can be opened.
   func session(
     at address: String?, asking questions: () -> [MethodCall], until deadline: Deadline
   ) async throws(SecretSession.OpeningFailure) -> Answer {
@@ -74,9 +73,15 @@ final class SessionCache: Sendable {
   private func open(
     _ address: String?, asking questions: [MethodCall], _ opening: Opening, until deadline: Deadline
   ) async throws(SecretSession.OpeningFailure) -> Answer {
-    let opened: Answer
     do throws(SecretSession.OpeningFailure) {
-      opened = try await SecretSession.open(address: address, asking: questions, until: deadline)
+      let opened = try await SecretSession.open(
+        address: address, asking: questions, until: deadline)
+      state.withLock { state in
+        state.sessions[address] = opened.session
+        state.openings[address] = nil
+      }
+      opening.settle(nil)
+      return opened
     } catch {
       state.withLock { $0.openings[address] = nil }
       // A passed deadline or a cancellation concerns only this call. Another waiting call tries next.
@@ -84,19 +89,17 @@ final class SessionCache: Sendable {
       opening.settle(isMine ? nil : error)
       throw error
     }
-    let provider = opened.session.provider
-    let last = state.withLock { state in
-      state.sessions[address] = opened.session
-      state.openings[address] = nil
-      return state.lastProviders.updateValue(provider, forKey: address)
-    }
-    let failure = last.flatMap { last in
-      provider.isSameKeyring(as: last)
-        ? nil : SecretSession.OpeningFailure(last, isFollowedBy: provider)
-    }
-    opening.settle(failure)
-    if let failure { throw failure }
-    return opened
+  }
+
+  /// Throws an error once if another keyring has taken the place of the one that the process has used.
+  ///
+  /// The items of the last keyring aren't in the new one, which the next call uses.
+  func checkKeyring(of session: SecretSession, at address: String?)
+    throws(SecretSession.OpeningFailure)
+  {
+    let provider = session.provider
+    let last = state.withLock { $0.providers.updateValue(provider, forKey: address) }
+    if let last, !provider.isSameKeyring(as: last) { throw .init(last, isFollowedBy: provider) }
   }
 
   /// Removes a lost session, unless another call has already opened a new one.

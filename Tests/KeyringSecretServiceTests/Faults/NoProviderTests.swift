@@ -52,6 +52,15 @@ import Testing
     #expect("\(bus.storage().diagnose())".contains("KWallet is installed"))
   }
 
+  @Test func `a provider that runs and does not take its name is an error with advice`() throws {
+    let bus = try PrivateBus(
+      activation: "/usr/bin/gdbus wait --session --timeout 20 org.example.Never",
+      of: ["org.kde.secretservicecompat"])
+    StorageUse.read.expectFailure(
+      .providerFailed, bus.storage(serviceTimeout: .seconds(4)),
+      cause: "KWallet is installed, but doesn't run")
+  }
+
   /// dbus-broker has the same error for both.
   @Test func `a provider that fails to start is told apart from a missing one`() throws {
     let none = try FakeBus()

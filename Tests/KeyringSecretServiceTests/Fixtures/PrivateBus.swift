@@ -84,6 +84,16 @@ final class PrivateBus {
         promptTimeout: promptTimeout, busAddress: address, allowsUnencryptedSession: true))
   }
 
+  /// Makes the bus start the program that provides a name.
+  func start(_ name: String) throws {
+    let call = try Program(
+      "gdbus",
+      ["call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/"]
+        + ["--method", "org.freedesktop.DBus.StartServiceByName", name, "0"],
+      environment: environment)
+    try #require(call.finish().status == 0, "no program was started for the name \(name)")
+  }
+
   /// Waits until a program owns a name.
   func wait(for name: String) throws {
     let waiting = try Program(

@@ -8,8 +8,6 @@ import Testing
 @testable import KeyringSecretService
 
 /// A gnome-keyring that the bus starts once a program needs it, as on a desktop.
-///
-/// Nothing runs on the bus before that.
 final class SleepingKeyring {
   /// The collections that the user has before the keyring starts.
   enum Collections {
@@ -22,6 +20,16 @@ final class SleepingKeyring {
     case loginAndArchive
   }
 
+  /// The way in which the keyring starts.
+  enum Start: CaseIterable {
+    /// Nothing runs before the test's first call.
+    case firstCall
+    /// Another program's call has started it.
+    case anotherProgram
+    /// PAM has started it with the user's password, as GNOME's login does. It isn't on the bus yet.
+    case login
+  }
+
   let bus: PrivateBus
   private let home: String
   /// The keyring that PAM has started, which isn't on the bus yet.
@@ -31,9 +39,9 @@ final class SleepingKeyring {
 
   /// - Parameters:
   ///   - collections: The collections of the user.
-  ///   - loggedIn: `true` if PAM has started the keyring with the user's password, as GNOME's login does.
+  ///   - start: The way in which the keyring starts.
   /// - Throws: An error if the bus doesn't start.
-  init(_ collections: Collections, loggedIn: Bool = false) throws {
+  init(_ collections: Collections, _ start: Start = .firstCall) throws {
     let home = "/tmp/swift-keyring-\(UUID().uuidString)"
     self.home = home
     try FileManager.default.createDirectory(
@@ -52,7 +60,11 @@ final class SleepingKeyring {
       try GnomeKeyring.makeTextFile("login", in: home, isDefault: true)
       try GnomeKeyring.makeTextFile("archive", in: home, isDefault: false)
     }
-    if loggedIn { try logIn() }
+    switch start {
+    case .firstCall: break
+    case .anotherProgram: try bus.start(MethodCall.secrets)
+    case .login: try logIn()
+    }
   }
 
   deinit {
