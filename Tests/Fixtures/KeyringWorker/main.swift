@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import Foundation
 import Keyring
 import KeyringStorage
 
@@ -21,73 +22,82 @@ import KeyringStorage
 //
 // STORAGE is a collection of the Secret Service, the path of an encrypted file, "tpm:" and the path of a file whose
 // key is in a TPM, or "etcd:" and the directory of a cluster. The program ends with the status 0 if all goes well.
-let arguments = Array(CommandLine.arguments.dropFirst())
-switch (arguments.first, arguments.count) {
-case ("rewrite", 3):
-  try rewriteForever(in: storage(named: arguments[1]), service: arguments[2])
-case ("set", 4):
-  let key = ItemKey.password(service: arguments[2], account: "account")
-  try storage(named: arguments[1]).setPassword(arguments[3], for: key)
-case ("get", 3):
-  let storage = try storage(named: arguments[1])
-  do throws(SecureStorageError) {
+func work(_ arguments: [String]) throws {
+  switch (arguments.first, arguments.count) {
+  case ("rewrite", 3):
+    try rewriteForever(in: storage(named: arguments[1]), service: arguments[2])
+  case ("set", 4):
     let key = ItemKey.password(service: arguments[2], account: "account")
-    tell(try storage.password(for: key) ?? "nothing")
-  } catch {
-    tell("error \(error.code) \(error.message)")
-  }
-case ("mix", 6):
-  try MixedOperations(
-    storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3]
-  ).run(threads: Int(arguments[4]) ?? 0, operations: Int(arguments[5]) ?? 0)
-case ("mix-on", 5):
-  try MixedOperations(
-    storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3],
-    choice: MixedOperations.Choice(rawValue: arguments[4]) ?? .all
-  ).runUntilInputEnds()
-case ("ask", 1):
-  // An app asks on any thread, and the kernel prefers the main thread for signals.
-  try concurrently(1) { _ in
+    try storage(named: arguments[1]).setPassword(arguments[3], for: key)
+  case ("get", 3):
+    let storage = try storage(named: arguments[1])
     do throws(SecureStorageError) {
-      tell("\(try Secret.typed(atPrompt: "Secret: ").count) bytes")
+      let key = ItemKey.password(service: arguments[2], account: "account")
+      tell(try storage.password(for: key) ?? "nothing")
     } catch {
-      tell("error \(error.message)")
+      tell("error \(error.code) \(error.message)")
     }
-  }
-#if EncryptedFile
-case ("ask-until", 3):
-  try askForPassphrase(of: arguments[1], untilOpened: arguments[2])
-#endif
-#if SecretService
-case ("start", 2):
-  // Nothing was sent before, so every thread finds that there is no session yet.
-  try concurrently(Int(arguments[1]) ?? 0) { _ in
-    _ = try SecretServiceStorage().password(for: .password(service: "none", account: "none"))
-  }
-case ("save", 4):
-  let key = ItemKey.password(service: arguments[1], account: arguments[2])
-  try SecretServiceStorage().setPassword(arguments[3], for: key)
-case ("read", 4):
-  let storage = SecretServiceStorage(interaction: arguments[3] == "never" ? .never : .allowed)
-  do throws(SecureStorageError) {
+  case ("mix", 6):
+    try MixedOperations(
+      storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3]
+    ).run(threads: Int(arguments[4]) ?? 0, operations: Int(arguments[5]) ?? 0)
+  case ("mix-on", 5):
+    try MixedOperations(
+      storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3],
+      choice: MixedOperations.Choice(rawValue: arguments[4]) ?? .all
+    ).runUntilInputEnds()
+  case ("ask", 1):
+    // An app asks on any thread, and the kernel prefers the main thread for signals.
+    try concurrently(1) { _ in
+      do throws(SecureStorageError) {
+        tell("\(try Secret.typed(atPrompt: "Secret: ").count) bytes")
+      } catch {
+        tell("error \(error.message)")
+      }
+    }
+  #if EncryptedFile
+  case ("ask-until", 3):
+    try askForPassphrase(of: arguments[1], untilOpened: arguments[2])
+  #endif
+  #if SecretService
+  case ("start", 2):
+    // Nothing was sent before, so every thread finds that there is no session yet.
+    try concurrently(Int(arguments[1]) ?? 0) { _ in
+      _ = try SecretServiceStorage().password(for: .password(service: "none", account: "none"))
+    }
+  case ("save", 4):
     let key = ItemKey.password(service: arguments[1], account: arguments[2])
-    tell(try storage.password(for: key) ?? "nothing")
-  } catch {
-    tell("error \(error.code)")
+    try SecretServiceStorage().setPassword(arguments[3], for: key)
+  case ("read", 4):
+    let storage = SecretServiceStorage(interaction: arguments[3] == "never" ? .never : .allowed)
+    do throws(SecureStorageError) {
+      let key = ItemKey.password(service: arguments[1], account: arguments[2])
+      tell(try storage.password(for: key) ?? "nothing")
+    } catch {
+      tell("error \(error.code)")
+    }
+  case ("change", 3):
+    let password = Password<String?>(
+      "account", service: arguments[1], storage: SecretServiceStorage())
+    for number in 1...(Int(arguments[2]) ?? 1) { try password.projectedValue.write("\(number)") }
+  case ("serve", 2):
+    // Each line names an account and its new password. Without a password, the old one is removed.
+    let service = SecretServiceStorage().service(arguments[1])
+    while let line = readLine() {
+      let words = line.split(separator: " ").map(String.init)
+      try service.setPassword(words.count > 1 ? words[1] : nil, for: words[0])
+      tell("ok")
+    }
+  #endif
+  default: throw WorkerFailure("there is no such task")
   }
-case ("change", 3):
-  let password = Password<String?>(
-    "account", service: arguments[1], storage: SecretServiceStorage())
-  for number in 1...(Int(arguments[2]) ?? 1) { try password.projectedValue.write("\(number)") }
-case ("serve", 2):
-  // Each line names an account and its new password. Without a password, the old one is removed.
-  let service = SecretServiceStorage().service(arguments[1])
-  while let line = readLine() {
-    let words = line.split(separator: " ").map(String.init)
-    try service.setPassword(words.count > 1 ? words[1] : nil, for: words[0])
-    tell("ok")
-  }
-#endif
-default: throw WorkerFailure("there is no such task")
+}
+
+// An error that isn't caught would be a crash. The keyring may end at any moment, which is none.
+do {
+  try work(Array(CommandLine.arguments.dropFirst()))
+} catch {
+  FileHandle.standardError.write(Data("KeyringWorker: \(error)\n".utf8))
+  exit(EXIT_FAILURE)
 }
 #endif

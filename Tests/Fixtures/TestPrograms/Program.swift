@@ -59,8 +59,18 @@ package final class Program: Sendable {
       .appendingPathComponent("../\(name)").path
   }
 
-  deinit {
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+  deinit { killAndWait() }
+
+  /// Kills the program if it runs, and takes its status.
+  ///
+  /// Foundation does that when nobody has the program's files any more, which a program that it has
+  /// started may keep. Until then, an exit test would take the dead program for its own, and never end.
+  private func killAndWait() {
+    let number = process.processIdentifier
+    if number > 0, waitpid(number, nil, WNOHANG) == 0 {
+      kill(number, SIGKILL)
+      waitpid(number, nil, 0)
+    }
   }
 
   /// Waits for a line of output, and reads nothing after it.
@@ -124,8 +134,7 @@ package final class Program: Sendable {
   /// Kills the program, and returns the rest of its output.
   @discardableResult
   package func end() throws -> Data {
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    killAndWait()
     return try output.fileHandleForReading.readToEnd() ?? Data()
   }
 }
