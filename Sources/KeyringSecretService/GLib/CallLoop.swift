@@ -136,6 +136,8 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ///   - deadline: The deadline of the calls.
   ///   - onResult: A closure that receives the index of each call when the call ends. Signals that arrived
   ///     before have been handled then, and signals that arrive later haven't.
+  ///   - shortening: A closure that receives each result, too. It may return the time after which the wait ends
+  ///     as at its deadline.
   ///   - onLateResult: A closure that's called for each call that ends after it was given up. With this
   ///     closure, calls aren't cancelled if the loop continues to run.
   /// - Returns: The results in the order of the calls, for the functions that finish such a call.
@@ -143,6 +145,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ///   then, too, unless `onLateResult` prevents it.
   static func results(
     of starts: [Start], until deadline: Deadline, onResult: @escaping (Int) -> Void = { _ in },
+    shortening: @escaping (Int, GLibReference) -> Duration? = { _, _ in nil },
     onLateResult: (() -> Void)? = nil
   ) async throws(DBusError) -> [GLibReference] {
     if starts.isEmpty { return [] }
@@ -153,8 +156,9 @@ final class CallLoop: EventSource, @unchecked Sendable {
       try await Waiter.wait(until: deadline.end) { waiter in
         var left = starts.count
         completions = starts.enumerated().map { index, start in
-          let completion = Completion {
+          let completion = Completion { result in
             onResult(index)
+            if let rest = shortening(index, result) { waiter.end(at: .now(plus: rest)) }
             left -= 1
             if left == 0 { waiter.end() }
           }
@@ -204,21 +208,22 @@ extension Waiter.Outcome {
 
 private final class Completion {
   private(set) var result: GLibReference?
-  private var onResult: () -> Void
+  private var onResult: (GLibReference) -> Void
 
-  init(_ onResult: @escaping () -> Void) { self.onResult = onResult }
+  init(_ onResult: @escaping (GLibReference) -> Void) { self.onResult = onResult }
 
   /// Replaces the closure for the result, because the wait was given up.
   func abandon(_ onLateResult: (() -> Void)?) {
-    if result == nil { onResult = onLateResult ?? {} }
+    if result == nil { onResult = { _ in onLateResult?() } }
   }
 
   static let callback: GAsyncReadyCallback = { _, result, data in
     guard let result, let data else { return }
     let completion = Unmanaged<Completion>.fromOpaque(data).takeRetainedValue()
     g_object_ref(gpointer(result))
-    completion.result = .object(adopting: result)
-    completion.onResult()
+    let reference = GLibReference.object(adopting: result)
+    completion.result = reference
+    completion.onResult(reference)
   }
 }
 #endif

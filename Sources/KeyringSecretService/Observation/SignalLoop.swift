@@ -104,16 +104,15 @@ final class SignalLoop {
       }
       let owner =
         try await startingIt
-        ? SecretSession.startingProvider(on: connection, until: deadline, owner) : owner()
+        ? SecretSession.startingProvider(on: connection, until: deadline) {
+          (_) async throws(DBusError) in try await owner()
+        } : owner()
       // Set this before the next message. A signal that arrives in the meantime reports that the provider
       // has gone.
       provider = Provider(owner, owners: [:])
       var found = try await connection.provider(owner, until: deadline)
-      if !found.isKnown {
-        // A provider that has just started owns its other names once it answers.
-        _ = try await connection.send([.collections()], to: owner, until: deadline)
-        found = try await connection.provider(owner, until: deadline)
-      }
+      // A provider that has just started owns its other names once it answers.
+      if !found.isKnown { found = try await connection.readyProvider(owner, until: deadline) }
       if provider != nil { recognize(found) }
     } catch {
       provider = nil

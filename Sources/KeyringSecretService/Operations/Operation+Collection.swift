@@ -159,7 +159,12 @@ extension Operation {
       let answer = try await requestUnlock(objects)
       var unlocked = answer.child(0).paths
       let prompt = ObjectPath(answer.child(1).text)
-      if !prompt.isNone, let result = try await self.answer(toExisting: prompt, until: end) {
+      let collections = objects.filter { $0 == $0.ownCollection }
+      if !prompt.isNone,
+        let result = try await self.answer(
+          toExisting: prompt, unlocking: collections.count == objects.count ? collections : [],
+          until: end)
+      {
         // Without a collection, some providers end the prompt with a value of another type.
         guard result.isOfType("ao") else { break }
         unlocked += result.paths

@@ -16,7 +16,7 @@ extension Operation {
   ///   - needsAttributesOnly: A Boolean value that indicates whether a change needs neither the label nor the
   ///     times of the item. If the provider refuses to change a locked item, the lock isn't needed either.
   /// - Returns: The items, or an empty array if there are none. An item that Python's keyring put next to a
-  ///   password of this package comes last.
+  ///   password of this package comes last, and so does one whose place this package's item has taken.
   /// - Throws: `.ambiguous` if several items of other programs match, and none of this package.
   func storedItems(
     for key: ItemKey, unlocking: Bool = true, ignoring incomplete: Set<ObjectPath> = [],
@@ -35,7 +35,7 @@ extension Operation {
     }.items.filter { !incomplete.contains($0.path) }
     let own = stored.filter { $0.isOwn(under: key) }
     if !own.isEmpty {
-      let duplicates = stored.filter { $0.isPythonKeyringDuplicate(of: key) }
+      let duplicates = stored.filter { $0.isDuplicate(of: key, besides: own) }
       return duplicates.count == 1 ? own + duplicates : own
     }
     let foreign = stored.filter { $0.isForeign(under: key) }

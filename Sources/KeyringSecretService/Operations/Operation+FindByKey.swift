@@ -39,7 +39,27 @@ extension Operation {
       // There are several items, or the item belongs to another program, is locked or has just vanished.
       search.items[key] = try await selectedItems(matching: .key(key, details: details)).first
     }
-    return search.items
+    if provider.replacesAtOnce { return search.items }
+    return search.items.merging(try await reappearing(keys, search.items, details)) { $1 }
+  }
+
+  /// The time after which an item that another program was replacing is there again.
+  private static let timeOfReplacement = Duration.milliseconds(20)
+
+  /// Finds items that were there a moment ago, and that another program may have been replacing.
+  private func reappearing(
+    _ keys: [ItemKey], _ found: [ItemKey: SecureItem], _ details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    var gone: [ItemKey] = []
+    for key in keys {
+      let name = ItemName(collection: options.collection, key: key)
+      let isThere = found[key] != nil
+      if !isThere, session.itemsThere[name] == true { gone.append(key) }
+      session.itemsThere[name] = isThere ? true : nil
+    }
+    if gone.isEmpty { return [:] }
+    _ = await Waiter.wait(until: .now(plus: Self.timeOfReplacement)) { _ in }
+    return try await items(for: gone, details)
   }
 
   /// Sends the next messages for every key, all of them concurrently.

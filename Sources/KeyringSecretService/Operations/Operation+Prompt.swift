@@ -40,31 +40,40 @@ extension Operation {
   ///
   /// The prompt may never have existed, or may be gone. The default end is that of a new prompt.
   func answer(
-    toExisting prompt: ObjectPath, until end: Deadline? = nil
+    toExisting prompt: ObjectPath, unlocking collections: [ObjectPath] = [],
+    until end: Deadline? = nil
   ) async throws(SecureStorageError) -> Variant? {
     guard options.interaction == .allowed else {
       throw failure(
         .locked, "The keyring needs to ask the user, but this storage doesn't allow prompts.")
     }
+    let outcome: SecretSession.PromptOutcome?
     let noUserWasAsked: Bool
     do throws(DBusError) {
-      let outcome = try await asking { () async throws(DBusError) in
-        try await session.show(prompt, until: end ?? Deadline(after: options.promptTimeout))
+      outcome = try await asking { () async throws(DBusError) in
+        try await session.show(
+          prompt, unlocking: collections, until: end ?? Deadline(after: options.promptTimeout))
       }
-      switch outcome {
-      case .completed(let result): return result
-      case .dismissed: noUserWasAsked = try await session.isPrompterMissing(until: deadline)
-      case nil: return nil
-      }
+      noUserWasAsked =
+        if case .dismissed = outcome { try await session.isPrompterMissing(until: deadline) } else {
+          false
+        }
     } catch {
       throw questionFailure(error)
     }
-    if noUserWasAsked {
+    switch outcome {
+    case .completed(let result): return result
+    case .dismissed where noUserWasAsked:
       throw failure(
         .locked, "The keyring needs to ask the user, but no program shows its prompt.",
         recoverySuggestion: Provider.withoutPrompter)
+    case .dismissed: throw failure(.userCanceled)
+    case .failed(let cause):
+      throw failure(
+        .locked, "The keyring needs to ask the user, but its prompt failed: \(cause.text)",
+        recoverySuggestion: Provider.withoutPrompter, underlying: cause.underlying)
+    case nil: return nil
     }
-    throw failure(.userCanceled)
   }
 
   /// Returns the error for a failure while waiting for the user's answer.

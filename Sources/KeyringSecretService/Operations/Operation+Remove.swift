@@ -32,14 +32,49 @@ extension Operation {
     return remaining
   }
 
-  /// Removes the selected items.
+  /// Removes the selected items, or none of them if another item might be removed with them.
   func remove(_ selected: [[StoredItem]]) async throws(SecureStorageError) {
+    let items = Array(selected.joined())
+    let removable = Set(try await removable(items).map(\.path))
+    if let item = items.first(where: { !removable.contains($0.path) }) {
+      throw failure(
+        .other,
+        """
+        The keyring might remove other items together with "\(item.label)": those with the same attributes, \
+        and more.
+        """, recoverySuggestion: "Remove the item in your keyring manager, or the others first.")
+    }
     for item in selected.joined() {
       // A new item must not be looked for at the old path.
-      if let key = ItemKey(itemAttributes: item.attributes) { record(nil, of: key) }
+      if let key = ItemKey(itemAttributes: item.attributes) { forget(key) }
     }
     // Remove the valid item last. Otherwise a reader would briefly find the item that it replaced.
-    try await remove(selected.flatMap { $0.reversed().map(\.path) })
+    try await delete(selected.flatMap { $0.reversed().map(\.path) })
+  }
+
+  /// Removes items, except those with which another item might be removed.
+  func remove(_ items: [StoredItem]) async throws(SecureStorageError) {
+    try await delete(removable(items).map(\.path))
+  }
+
+  /// Returns the items whose removal concerns no item that stays.
+  ///
+  /// Some providers also remove every item that has all attributes of the removed one.
+  private func removable(_ items: [StoredItem]) async throws(SecureStorageError) -> [StoredItem] {
+    let doubtful =
+      provider.changesOneItem
+      ? [] : items.filter { $0.attributes[AttributeName.unique] == nil }
+    let searches = doubtful.map {
+      MethodCall.searchItems(in: $0.path.collection, $0.reportedAttributes)
+    }
+    let removed = Set(items.map(\.path))
+    var kept: Set<ObjectPath> = []
+    for (item, answer) in zip(doubtful, try await send(searches))
+    where !removed.isSuperset(of: itemPaths(in: answer)) {
+      kept.insert(item.path)
+    }
+    // An item that stays may have all attributes of another one.
+    return kept.isEmpty ? items : try await removable(items.filter { !kept.contains($0.path) })
   }
 }
 #endif

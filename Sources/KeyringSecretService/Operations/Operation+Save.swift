@@ -29,7 +29,7 @@ extension Operation {
     if mode == .update, stored.isEmpty { throw failure(.itemNotFound) }
     guard let valid = stored.first else {
       // A second item beside one of these would be refused or removed, so the save fails if one has to stay.
-      try await remove(incomplete.map(\.path))
+      try await remove(incomplete)
       return try await create(item, mode: mode)
     }
     try await removeIfPossible(incomplete)
@@ -53,9 +53,7 @@ extension Operation {
 
   /// Removes items that readers don't use, as far as that is possible.
   func removeIfPossible(_ items: [StoredItem]) async throws(SecureStorageError) {
-    try await cleaningUp { () async throws(SecureStorageError) in
-      try await remove(items.map(\.path))
-    }
+    try await cleaningUp { () async throws(SecureStorageError) in try await remove(items) }
   }
 
   /// Runs a closure that removes items that readers don't use, as far as that is possible.
@@ -119,18 +117,6 @@ extension Operation {
     )
   }
 
-  /// Returns `true` if nothing was written to a collection for so long that everything in it is on disk.
-  ///
-  /// - Parameter answer: The provider's answer, which has the time of the last write.
-  /// - Returns: `true` if the answer says so.
-  private func wasQuiet(_ answer: Variant?) -> Bool {
-    guard let quietTime = provider.quietTime,
-      let modified = answer?.property(ofType: "t")?.unsigned, modified > 0
-    else { return false }
-    return Date().timeIntervalSince1970 - Double(modified)
-      > Double(quietTime.components.seconds)
-  }
-
   /// Throws an error if the item uses an attribute that the provider reserves for itself, or that changes the
   /// secret.
   private func refuseReservedAttributes(of item: SecureItem) throws(SecureStorageError) {
@@ -179,13 +165,13 @@ extension Operation {
     // this moment would stay next to this one.
     let mayBeBeside =
       mode == .add || item.attributes?.isEmpty == false || secret.count == 0
-      || mayNeedBinaryForm(secret)
+      || mayNeedBinaryForm(secret) || !provider.changesOneItem
     let created = try await createAnotherItem(
       besides: mayBeBeside ? item.key : nil, attributes: attributes, label: label, secret: secret,
       replacing: mode != .add)
     if mode == .add {
       if !created.isAlone, try await !isFirst(created.path, under: item.key) {
-        try await remove([created.path])
+        try await delete([created.path])
         return false
       }
     } else if mayBeBeside, !created.isAlone {
@@ -208,53 +194,6 @@ extension Operation {
     return own.first?.path == path && (own.count == 1 || provider.keepsItemPaths)
   }
 
-  /// Removes items that another process created by saving under the same key at the same time.
-  ///
-  /// All processes that save order the items in the same way and remove all but the valid one. Exactly one
-  /// item is left, regardless of which process comes last.
-  ///
-  /// - Parameters:
-  ///   - key: The key of the items.
-  ///   - revision: The revision below which all items are known to be on disk.
-  /// - Throws: `SecureStorageError` if the keyring is lost or hangs, or if the task was cancelled.
-  func removeSuperseded(
-    _ key: ItemKey, onDisk revision: Int = 0
-  ) async throws(SecureStorageError) {
-    try await cleaningUp { () async throws(SecureStorageError) in
-      let stored = try await storedItems(for: key)
-      try await remove(superseded(stored, onDisk: revision).map(\.path))
-    }
-  }
-
-  /// Returns the items that the first one has replaced and that are no longer needed.
-  ///
-  /// A provider that writes secrets late would lose the valid item if it died now, so a predecessor that is on
-  /// disk stays. If the provider was quiet before this save, that's the newest one. Otherwise it's the oldest
-  /// one. The newest one that may be on disk also stays then. It has the newer value, and another process that
-  /// has noticed that the provider was quiet may be removing the oldest one.
-  ///
-  /// An item of the same revision isn't a predecessor. It was created at the same moment, and would become valid
-  /// if the valid item changed.
-  ///
-  /// - Parameters:
-  ///   - stored: The items under a key, the valid one first.
-  ///   - revision: The revision below which all items are known to be on disk.
-  /// - Returns: The items to remove.
-  func superseded(_ stored: [StoredItem], onDisk revision: Int = 0) -> [StoredItem] {
-    guard let valid = stored.first else { return [] }
-    var kept: [StoredItem?] = []
-    if provider.delaysSecrets, valid.revision >= revision {
-      let predecessors = stored.filter { $0.isOwn && $0.revision < valid.revision }
-      if let newest = predecessors.first(where: { $0.revision < revision }) {
-        kept = [newest]
-      } else {
-        let delay = provider.shortestDelay
-        kept = [predecessors.last, predecessors.first { !$0.wasCreated(within: delay) }]
-      }
-    }
-    let paths = Set(kept.compactMap { $0?.path })
-    return stored.dropFirst().filter { !paths.contains($0.path) }
-  }
 }
 
 extension SecureItem {

@@ -144,7 +144,7 @@ extension Operation {
     knownCollection =
       if choosesCollection {
         try await chosenCollection()
-      } else if let alias = options.collection.alias {
+      } else if provider.hasAliasObjects, let alias = options.collection.alias {
         ObjectPath.collection(aliased: alias)
       } else {
         try await path(of: options.collection)

@@ -18,6 +18,7 @@ extension Operation {
     besides key: ItemKey?, in collection: ObjectPath? = nil, attributes: [String: String],
     label: String, secret: Secret, replacing: Bool = true, after change: MethodCall? = nil
   ) async throws(SecureStorageError) -> CreatedItem {
+    let attributes = attributes.merging(newUniqueAttribute) { $1 }
     do throws(SecureStorageError) {
       let collection = if let collection { collection } else { try await existingCollection() }
       return try await createItem(
@@ -28,11 +29,17 @@ extension Operation {
       // The provider may have created an item anyway, without the secret, which it couldn't decrypt.
       let marked = attributes.merging([AttributeName.binaryForm: "yes"]) { $1 }
       for attributes in [attributes, marked] {
-        try await remove(storedItems(withOnly: attributes).map(\.path))
+        try await remove(storedItems(withOnly: attributes))
       }
       hasWritten = false
       throw error
     }
+  }
+
+  /// The attribute that sets a new item apart from all others, if the provider might mix it up with another one.
+  private var newUniqueAttribute: [String: String] {
+    provider.changesOneItem
+      ? [:] : [AttributeName.unique: String(UInt64.random(in: 0...UInt64.max), radix: 36)]
   }
 
   /// Creates an item.
@@ -114,7 +121,7 @@ extension Operation {
   }
 
   /// Deletes items, and ignores those that are already gone.
-  func remove(_ items: [ObjectPath]) async throws(SecureStorageError) {
+  func delete(_ items: [ObjectPath]) async throws(SecureStorageError) {
     if items.isEmpty { return }
     hasWritten = true
     for case let answer? in try await send(items.map { .delete($0) }) {
@@ -187,9 +194,13 @@ extension Operation {
     _ stored: StoredItem, by item: SecureItem, _ revision: Int, onDisk: Int, attempt: Int = 0
   ) async throws(SecureStorageError) -> Replacement {
     let attributes = stored.attributes.merging(item.attributes ?? [:]) { $1 }
-    // Otherwise the item could lose its secret.
+    let changesAttributes = !attributes.hasSameBytes(stored.attributes)
+    let changesLabel = item.label?.hasSameBytes(stored.label) == false
+    // Otherwise the item could lose its secret, or the change.
     let needsNewItem =
-      provider.delaysSecrets && item.label?.hasSameBytes(stored.label) == false
+      provider.storesChanges
+      ? provider.delaysSecrets && changesLabel
+      : item.secret != nil || changesAttributes || changesLabel
     var secret = item.secret
     if secret == nil, needsNewItem {
       let request = ItemFetch([stored.path], .secret, in: session)
@@ -199,9 +210,14 @@ extension Operation {
     guard let secret else {
       return try await changeMetadata(of: stored, attributes, item.label) ? .done : .vanished
     }
-    if needsNewItem || !attributes.hasSameBytes(stored.attributes) {
+    if needsNewItem || changesAttributes {
       if !stored.isOwn {
         _ = try await storable(secret, in: stored.path.collection, replacingThatOf: stored)
+      }
+      if !provider.storesChanges, !stored.isOwn, !changesAttributes,
+        try await recreate(stored, item.label, secret)
+      {
+        return .done
       }
       var attributes = attributes
       attributes[AttributeName.revision] = String(revision)
@@ -239,6 +255,22 @@ extension Operation {
     return .done
   }
 
+  /// Replaces another program's item with a new one that has exactly the same attributes.
+  ///
+  /// - Returns: `false` if the provider might replace another item instead.
+  private func recreate(
+    _ stored: StoredItem, _ label: String?, _ secret: Secret
+  ) async throws(SecureStorageError) -> Bool {
+    let collection = stored.path.collection
+    let search = MethodCall.searchItems(in: collection, stored.attributes)
+    guard itemPaths(in: try await send(search)) == [stored.path] else { return false }
+    let created = try await createItem(
+      in: collection, attributes: stored.attributes, label: label ?? stored.label, secret: secret)
+    // The provider may count the type of the secret as one of the attributes.
+    if created.path != stored.path { try await removeIfPossible([stored]) }
+    return true
+  }
+
   /// Marks an item of this package before its secret becomes empty or takes its binary form.
   ///
   /// Without the mark, an empty secret counts as one that never arrived.
@@ -255,26 +287,28 @@ extension Operation {
   ///
   /// At every moment there is a complete item, and never a mixture of both. If secrets are written late, the
   /// replaced item stays. Another program's item becomes this package's then, so that it counts as the
-  /// predecessor of the new one.
+  /// predecessor of the new one. If it can't become this package's, the new item has a mark.
   private func replaceWithNewAttributes(
     _ stored: StoredItem, by item: SecureItem, _ attributes: [String: String], _ secret: Secret,
     onDisk: Int
   ) async throws(SecureStorageError) {
-    let attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
+    var attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
     try refuseAttributesChangingSecret(attributes)
     let keepsReplaced = provider.delaysSecrets
+    let adopts = keepsReplaced && !stored.isOwn
+    if adopts, !provider.storesChanges { attributes[AttributeName.adopted] = "yes" }
     // An item of another program may have an empty secret.
     let adopted = stored.attributes.merging(item.key.ownAttributes) { $1 }
       .merging([AttributeName.emptySecret: "yes"]) { $1 }
     let adoption =
-      keepsReplaced && !stored.isOwn
+      adopts && provider.storesChanges
       ? MethodCall.setAttributes(adopted, of: stored.path) : nil
     let created = try await createAnotherItem(
       besides: item.key, in: stored.path.collection, attributes: attributes,
       label: item.label ?? stored.label, secret: secret, after: adoption)
     // If the user declines the first removal, the second one doesn't ask again.
     try await cleaningUp { () async throws(SecureStorageError) in
-      if !keepsReplaced, created.path != stored.path { try await remove([stored.path]) }
+      if !keepsReplaced, created.path != stored.path { try await remove([stored]) }
       if created.beside.map({ Set($0).isSubset(of: [stored.path]) }) != true {
         try await removeSuperseded(item.key, onDisk: onDisk)
       }

@@ -194,6 +194,12 @@ extension Operation {
   func record(_ path: ObjectPath?, of key: ItemKey) {
     session.itemPaths[ItemName(collection: options.collection, key: key)] = path
   }
+
+  /// Forgets an item that is being removed.
+  func forget(_ key: ItemKey) {
+    record(nil, of: key)
+    session.itemsThere[ItemName(collection: options.collection, key: key)] = nil
+  }
 }
 
 // MARK: - Answers

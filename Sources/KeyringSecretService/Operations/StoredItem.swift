@@ -10,6 +10,8 @@ struct StoredItem {
   /// The number at the end of the path, which providers count up, or 0 if there is none.
   private let number: Int
   let attributes: [String: String]
+  /// The attributes as the provider reports them, with those that it adds.
+  let reportedAttributes: [String: String]
   let label: String
   let isLocked: Bool
   /// The secret, if it was fetched.
@@ -38,6 +40,7 @@ struct StoredItem {
     reportsAttributes = found?.isOfType("a{ss}") == true
     guard reportsAttributes || isLocked else { return nil }
     let attributes = reportsAttributes ? found?.strings ?? [:] : [:]
+    reportedAttributes = attributes
     showsAttributes = isLocked || !Provider.isBeingRemoved(attributes)
     self.path = path
     let name = path.text.lastIndex(of: "/").map { path.text[$0...].dropFirst() }
@@ -87,8 +90,14 @@ struct StoredItem {
   ///
   /// keyring 23.9.3 changes a password of this package by creating an item with its own attribute
   /// "application". Any other item comes from a program that didn't mean this package's password.
-  func isPythonKeyringDuplicate(of key: ItemKey) -> Bool {
+  private func isPythonKeyringDuplicate(of key: ItemKey) -> Bool {
     key.kind == .password && !isOwn && Set(extraAttributes(of: key).keys) == ["application"]
+  }
+
+  /// Returns `true` if the item is removed together with those of this package under a key.
+  func isDuplicate(of key: ItemKey, besides own: [StoredItem]) -> Bool {
+    isPythonKeyringDuplicate(of: key)
+      || isForeign(under: key) && own.contains { $0.attributes[AttributeName.adopted] != nil }
   }
 
   func item(_ key: ItemKey, secret: Secret?, details: ItemQuery.Details) -> SecureItem {

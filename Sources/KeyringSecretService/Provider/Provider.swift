@@ -108,6 +108,11 @@ extension Provider {
   /// None does in KeePassXC 2.7.4 and KWallet 5.103. gnome-keyring 42.1 has one with the name "session".
   var mayAliasSession: Bool { !isKnown }
 
+  /// Indicates whether an alias is also an object, which receives messages for the collection.
+  ///
+  /// oo7's daemon has none for its session collection.
+  var hasAliasObjects: Bool { isKnown }
+
   /// Indicates whether the default collection stays the same until the user chooses another one.
   ///
   /// It does in gnome-keyring 42.1 and KWallet 5.103. In KeePassXC 2.7.4 it is the database whose tab is
@@ -143,6 +148,21 @@ extension Provider {
   ///
   /// gnome-keyring 42.1 counts its items up.
   var keepsItemPaths: Bool { program == .gnomeKeyring }
+
+  /// Indicates whether a secret, a label or attributes that are set are on disk like those of a new item.
+  ///
+  /// If they aren't, each change creates an item. oo7's daemon only keeps them in memory.
+  var storesChanges: Bool { isKnown }
+
+  /// Indicates whether a creation replaces, and a removal removes, no more than one item.
+  ///
+  /// oo7's daemon removes all items from its file that have the attributes of the removed one, and maybe more.
+  var changesOneItem: Bool { isKnown }
+
+  /// Indicates whether a search always finds an item that is being replaced.
+  ///
+  /// oo7's daemon removes an item, and then creates the one that replaces it.
+  var replacesAtOnce: Bool { isKnown }
 
   /// Indicates whether the attributes of an item may be on disk before its secret and its label.
   ///
@@ -273,6 +293,11 @@ extension Provider {
 // MARK: - Prompts
 
 extension Provider {
+  /// Indicates whether every prompt that is shown ends with the signal `Completed`.
+  ///
+  /// If a password is wrong, oo7's daemon may end its prompt without the signal, according to its source.
+  var completesPrompts: Bool { isKnown }
+
   /// Indicates whether `Unlock` can unlock a collection without a prompt, and otherwise shows nothing yet.
   ///
   /// gnome-keyring 42.1, 48.0 and 51.1 unlock a collection without a password, and one whose password is in
@@ -311,6 +336,11 @@ extension Provider {
 // MARK: - Starting
 
 extension Provider {
+  /// Indicates whether the provider has its collections, and opens sessions, once it owns its name.
+  ///
+  /// oo7's daemon has none in the first 27 to 400 milliseconds, and never answers who opens a session then.
+  var isReadyOnceStarted: Bool { isKnown }
+
   /// The names by which the bus may start a provider that can't be started as `org.freedesktop.secrets`.
   ///
   /// ksecretd 6.30 is started by this name. It owns `org.freedesktop.secrets`, too, as soon as it owns this one.

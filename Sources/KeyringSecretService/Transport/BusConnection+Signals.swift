@@ -69,11 +69,13 @@ extension BusConnection {
   ///   - signal: The signal, with the unique name of its sender.
   ///   - deadline: The deadline of the wait.
   ///   - ask: A closure that makes the program ask. It returns `false` if there will be no signal.
+  ///   - isOver: A closure that is called every second, and returns `true` if there will be no signal.
   /// - Returns: The arguments of the signal, or `nil` if there will be none.
-  /// - Throws: `DBusError` if the program leaves, the deadline passes, or the closure throws.
+  /// - Throws: `DBusError` if the program leaves, the deadline passes, or one of the closures throws.
   func arguments(
     of signal: BusSignal, until deadline: Deadline,
-    after ask: () async throws(DBusError) -> Bool
+    after ask: () async throws(DBusError) -> Bool,
+    unless isOver: () async throws(DBusError) -> Bool = { false }
   ) async throws(DBusError) -> Variant? {
     /// The arguments, or `nil` if the program has left without an answer.
     let answer = SharedOutcome<Variant?>()
@@ -89,7 +91,8 @@ extension BusConnection {
     while answer.value == nil, !isClosed {
       if let failure = deadline.failure { throw failure }
       // No signal arrives here if the bus closes the connection, so the loop checks every second.
-      _ = await answer.wait(until: min(deadline.end, .now(plus: .seconds(1))))
+      let end = await answer.wait(until: min(deadline.end, .now(plus: .seconds(1))))
+      if end == .timedOut, try await isOver(), answer.value == nil { return nil }
     }
     if case .some(let arguments?) = answer.value { return arguments }
     throw DBusError(

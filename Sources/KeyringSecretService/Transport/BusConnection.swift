@@ -161,25 +161,6 @@ final class BusConnection: Sendable {
   }
 }
 
-// MARK: - Recognizing the provider
-
-extension BusConnection {
-  /// Recognizes a provider by the other names that it owns.
-  ///
-  /// The provider must have answered a message. Before that, it may not own its names yet.
-  func provider(
-    _ uniqueName: String, until deadline: Deadline
-  ) async throws(DBusError) -> Provider {
-    let answers = try await send(
-      Provider.names.map { .owner(of: $0) }, to: nil, until: deadline)
-    var owners: [String: String] = [:]
-    for (name, answer) in zip(Provider.names, answers) {
-      owners[name] = try? answer.get().child(0).text
-    }
-    return Provider(uniqueName, owners: owners)
-  }
-}
-
 // MARK: - Before the provider is known
 
 extension BusConnection {

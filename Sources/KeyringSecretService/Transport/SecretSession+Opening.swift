@@ -27,70 +27,111 @@ extension SecretSession {
       throw OpeningFailure(connecting: error)
     }
     do throws(DBusError) {
-      // The names that the provider owns identify it.
-      let owners = Provider.names.map { MethodCall.owner(of: $0) }
-      let (service, results) = try await startingProvider(on: connection, until: deadline) {
-        () async throws(DBusError) in
-        try await openServiceWithAnyKey(on: connection, asking: owners + questions, deadline)
+      let opening = try await startingProvider(on: connection, until: deadline) {
+        (patience) async throws(DBusError) in
+        try await openServiceWithAnyKey(
+          on: connection, asking: questions, patience: patience, deadline)
       }
-      let names = zip(owners, results).map {
-        connection.answer($1, to: $0, from: MethodCall.bus)?.child(0).text
-      }
-      guard let owner = owner(of: service) else { throw .providerHasQuit }
-      var provider = Provider(
-        owner,
-        owners: Dictionary(uniqueKeysWithValues: zip(Provider.names, names))
-          .compactMapValues(\.self))
-      // The bus may have started the provider for this session, and then it had no other name at first.
-      let wasRunning = provider.isKnown
-      if !wasRunning { provider = try await connection.provider(owner, until: deadline) }
+      guard let owner = owner(of: opening.service) else { throw .providerHasQuit }
+      var provider = Provider(owner, owners: opening.owners)
+      let wasKnown = provider.isKnown
+      // Another program may have started the provider at this moment, and then it had no other name at first.
+      if !wasKnown { provider = try await connection.readyProvider(owner, until: deadline) }
       guard
-        let session = SecretSession(connection: connection, service: service, provider: provider)
+        let session = SecretSession(
+          connection: connection, service: opening.service, provider: provider)
       else { throw .providerHasQuit }
-      let answers = zip(questions, results.dropFirst(owners.count)).compactMap {
+      let answers = zip(questions, opening.answers).compactMap {
         connection.answer($1, to: $0, from: owner)
       }
-      let isComplete = wasRunning && !answers.isEmpty && answers.count == questions.count
+      let isComplete = wasKnown && !answers.isEmpty && answers.count == questions.count
       return (session, isComplete ? answers : nil)
     } catch {
       throw await OpeningFailure(opening: error, on: connection, until: deadline)
     }
   }
 
+  /// An open session of libsecret, and what was asked beside it.
+  private struct Opening {
+    let service: GLibReference
+    /// The unique names of the programs that own the names of the service and of the known providers.
+    let owners: [String: String]
+    /// The answers to the other messages.
+    let answers: [GLibReference]
+  }
+
   /// Opens the service, and tries again if the provider refuses the session's key.
   ///
   /// Some providers refuse a key that begins with a zero byte, which is about one in 256.
   private static func openServiceWithAnyKey(
-    on connection: BusConnection, asking questions: [MethodCall], _ deadline: Deadline
-  ) async throws(DBusError) -> (service: GLibReference, results: [GLibReference]) {
+    on connection: BusConnection, asking questions: [MethodCall], patience: Duration,
+    _ deadline: Deadline
+  ) async throws(DBusError) -> Opening {
     for _ in 0..<3 {
       do throws(DBusError) {
-        return try await openService(on: connection, asking: questions, deadline)
+        return try await openService(
+          on: connection, asking: questions, patience: patience, deadline)
       } catch {
         guard error.isInvalidArgument else { throw error }
       }
     }
-    return try await openService(on: connection, asking: questions, deadline)
+    return try await openService(on: connection, asking: questions, patience: patience, deadline)
   }
 
+  /// Opens the service.
+  ///
+  /// - Parameters:
+  ///   - connection: The connection to the bus.
+  ///   - questions: The messages to send at the same time.
+  ///   - patience: The time to wait for a provider that isn't known, which may not be ready to answer.
+  ///   - deadline: The deadline of the call.
+  /// - Returns: The service, and the answers.
+  /// - Throws: `DBusError.providerIsNotReady` if that time has passed.
   private static func openService(
-    on connection: BusConnection, asking questions: [MethodCall], _ deadline: Deadline
-  ) async throws(DBusError) -> (service: GLibReference, results: [GLibReference]) {
+    on connection: BusConnection, asking questions: [MethodCall], patience: Duration,
+    _ deadline: Deadline
+  ) async throws(DBusError) -> Opening {
     guard let service = newService(on: connection) else {
       throw DBusError(domain: "glib", code: 0, text: "libsecret didn't create a service object")
     }
-    let opening: CallLoop.Start = { cancellable, callback, data in
+    let start: CallLoop.Start = { cancellable, callback, data in
       g_async_initable_init_async(service.pointer, G_PRIORITY_DEFAULT, cancellable, callback, data)
     }
-    let results = try await CallLoop.results(
-      of: [opening]
-        + questions.map { connection.starting($0, to: $0.receiver ?? MethodCall.secrets) },
-      until: deadline)
+    // The names that the provider owns identify it.
+    let names = Provider.names + [MethodCall.secrets]
+    var owners: [String: String] = [:]
+    var namesLeft = names.count
+    var isUnknown: Bool {
+      owners[MethodCall.secrets].map { !Provider($0, owners: owners).isReadyOnceStarted } ?? false
+    }
+    let results: [GLibReference]
+    do throws(DBusError) {
+      results = try await CallLoop.results(
+        of: [start] + names.map { connection.starting(.owner(of: $0), to: MethodCall.bus) }
+          + questions.map { connection.starting($0, to: MethodCall.secrets) },
+        until: deadline,
+        shortening: { index, result in
+          guard names.indices.contains(index - 1) else { return nil }
+          let name = names[index - 1]
+          owners[name] =
+            connection.answer(
+              result, to: .owner(of: name), from: MethodCall.bus)?.child(0).text
+          namesLeft -= 1
+          return namesLeft == 0 && isUnknown ? patience : nil
+        })
+    } catch {
+      throw isUnknown && deadline.failure == nil ? .providerIsNotReady : error
+    }
     var error: UnsafeMutablePointer<GError>?
     guard let result = results.first,
       g_async_initable_init_finish(service.pointer, result.pointer, &error) != 0
-    else { throw DBusError(adopting: error) }
-    return (service, Array(results.dropFirst()))
+    else {
+      let failure = DBusError(adopting: error)
+      throw owner(of: service) == nil && failure.remoteName == nil ? .noProvider : failure
+    }
+    return Opening(
+      service: service, owners: owners,
+      answers: Array(results.dropFirst(1 + names.count)))
   }
 
   /// Returns the unique name of the provider that has opened the session, or `nil` if it has left.
@@ -124,6 +165,14 @@ extension SecretSession {
 extension DBusError {
   fileprivate static let providerHasQuit = DBusError(
     domain: "secret", code: 0, text: "the provider quit while the session was being opened")
+
+  fileprivate static let noProvider = DBusError(
+    domain: "swift-keyring", code: 0, text: "no program provides the Secret Service",
+    remoteName: "org.freedesktop.DBus.Error.NameHasNoOwner")
+
+  /// A provider that isn't known hasn't answered in the time that one needs that is ready.
+  static let providerIsNotReady = DBusError(
+    domain: "swift-keyring", code: 0, text: "the provider isn't ready")
 }
 
 /// A subclass of libsecret's SecretService that uses a given connection.
@@ -131,7 +180,8 @@ extension DBusError {
 /// libsecret's own class always uses the process's shared connection to the session bus. That connection
 /// belongs to the app, and once it's lost it stays closed for the life of the process. libsecret's class is
 /// made to be subclassed. After its constructor has chosen the bus, the subclass resets that choice. It
-/// also turns off the properties and signals that this package never reads.
+/// also turns off the properties and signals that this package never reads, and the start of the provider,
+/// after which some providers need time.
 private enum SecretServiceClass {
   static let type: GType = {
     let parent = secret_service_get_type()
@@ -156,7 +206,8 @@ private enum SecretServiceClass {
         g_value_set_flags(
           $0,
           G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES.rawValue
-            | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS.rawValue)
+            | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS.rawValue
+            | G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START.rawValue)
       }
       return object
     }

@@ -8,6 +8,8 @@ extension SecretSession {
   enum PromptOutcome {
     case completed(Variant)
     case dismissed
+    /// The provider couldn't show the prompt, or had no answer.
+    case failed(DBusError)
   }
 
   /// Shows a prompt and waits until the user has answered it.
@@ -16,27 +18,52 @@ extension SecretSession {
   ///
   /// - Parameters:
   ///   - prompt: The prompt.
+  ///   - collections: The collections that the prompt unlocks, if there is nothing else that it does.
   ///   - deadline: The deadline of the call.
   /// - Returns: The outcome, or `nil` if the prompt doesn't exist or is gone.
-  /// - Throws: `DBusError` if the prompt can't be shown, the provider leaves or the deadline passes.
+  /// - Throws: `DBusError` if the provider leaves or the deadline passes.
   func show(
-    _ prompt: ObjectPath, until deadline: Deadline
+    _ prompt: ObjectPath, unlocking collections: [ObjectPath] = [], until deadline: Deadline
   ) async throws(DBusError) -> PromptOutcome? {
-    let message = MethodCall.show(prompt: prompt)
     let completed = BusSignal(
       sender: provider.uniqueName, interface: MethodCall.promptInterface, member: "Completed",
       object: prompt)
-    let arguments = try await connection.arguments(of: completed, until: deadline) {
-      () async throws(DBusError) in
+    var failure: DBusError?
+    var takesTime = false
+    func ask() async throws(DBusError) -> Bool {
+      let start = ContinuousClock.now
+      let message = MethodCall.show(prompt: prompt)
       let answer = try await send([message], until: deadline)[0]
-      if case .failure(let failure) = answer, failure.isUnknownObject(of: message) { return false }
-      _ = try answer.get()
-      return true
+      takesTime = ContinuousClock.now - start > Self.timeToShowPrompt
+      guard case .failure(let cause) = answer else { return true }
+      if cause.isUnknownObject(of: message) { return false }
+      if cause.codeWhileCalling != .other { throw cause }
+      failure = cause
+      return false
     }
+    let arguments = try await connection.arguments(of: completed, until: deadline, after: ask) {
+      () async throws(DBusError) in
+      if provider.completesPrompts { return false }
+      if try await areUnlocked(collections, until: deadline) { return true }
+      // The provider waited for the user, so the prompt is over.
+      return takesTime ? try await !ask() : false
+    }
+    if let failure { return .failed(failure) }
     guard let arguments else { return nil }
     // Arguments of another type also end the prompt, but they aren't a usable result.
     guard arguments.isOfType("(bv)") else { return .completed(arguments) }
     return arguments.child(0).bool ? .dismissed : .completed(arguments.child(1).child(0))
+  }
+
+  /// The time in which a provider that doesn't wait for the user shows a prompt.
+  private static let timeToShowPrompt = Duration.milliseconds(500)
+
+  private func areUnlocked(
+    _ collections: [ObjectPath], until deadline: Deadline
+  ) async throws(DBusError) -> Bool {
+    if collections.isEmpty { return false }
+    let answers = try await send(collections.map { .isLocked($0) }, until: deadline)
+    return answers.allSatisfy { (try? $0.get())?.property(ofType: "b")?.bool == false }
   }
 
   /// Returns `true` if the user can't have seen a prompt that was dismissed.

@@ -1,36 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
+internal import KeyringStorage
+
 extension SecretSession {
-  /// Runs a closure that needs the provider, and again after starting the provider by another name.
-  ///
-  /// The bus starts a provider for a message to `org.freedesktop.secrets` only if it's installed under that
-  /// name.
+  /// Runs a closure that needs the provider, and again once a provider was started or is ready.
   ///
   /// - Parameters:
   ///   - connection: The connection to the bus.
   ///   - deadline: The deadline of the call.
-  ///   - body: The closure.
+  ///   - body: The closure. It receives the time to wait for a provider that may not be ready.
   /// - Returns: The result of the closure.
-  /// - Throws: The error of the closure.
+  /// - Throws: The error of the closure, or of the start of the provider.
   static func startingProvider<Result>(
     on connection: BusConnection, until deadline: Deadline,
-    _ body: () async throws(DBusError) -> Result
+    _ body: (Duration) async throws(DBusError) -> Result
   ) async throws(DBusError) -> Result {
-    do throws(DBusError) {
-      return try await body()
-    } catch {
-      guard error.isWithoutReceiver,
-        let names = try? await startableNames(on: connection, until: deadline),
-        !names.contains(MethodCall.secrets),
-        let other = Provider.otherStartableNames.first(where: names.contains)
-      else { throw error }
-      // If this fails, the closure fails again, and its error is the same as without this attempt. A program that
-      // runs and doesn't take the name must not use up the time of the call.
-      let attempt = Deadline(after: min(.seconds(5), deadline.remaining / 2))
-      _ = try? await connection.send([.start(other)], to: nil, until: attempt)
-      return try await body()
+    var patience = Duration.milliseconds(500)
+    var wasStarted = false
+    while true {
+      do throws(DBusError) {
+        return try await body(patience)
+      } catch {
+        if error.isWithoutReceiver, !wasStarted {
+          try await startProvider(on: connection, until: deadline)
+          wasStarted = true
+        } else if error === DBusError.providerIsNotReady {
+          // It may only be slow.
+          patience *= 2
+        } else {
+          throw error
+        }
+      }
+      let owner = try await connection.send(
+        [.owner(of: MethodCall.secrets)], to: nil, until: deadline)[0].get().child(0).text
+      if try await !connection.provider(owner, until: deadline).isReadyOnceStarted {
+        _ = try await connection.readyProvider(owner, until: deadline)
+      }
     }
+  }
+
+  /// Makes the bus start the provider.
+  ///
+  /// It does that for a message to `org.freedesktop.secrets` only if a program is installed under that name.
+  private static func startProvider(
+    on connection: BusConnection, until deadline: Deadline
+  ) async throws(DBusError) {
+    let start = try await connection.send(
+      [.start(MethodCall.secrets)], to: nil, until: deadline)[0]
+    guard case .failure(let failure) = start else { return }
+    guard failure.isWithoutReceiver,
+      let names = try? await startableNames(on: connection, until: deadline),
+      !names.contains(MethodCall.secrets),
+      let other = Provider.otherStartableNames.first(where: names.contains)
+    else { throw failure }
+    // A program that runs and doesn't take the name must not use up the time of the call.
+    let attempt = Deadline(after: min(.seconds(5), deadline.remaining / 2))
+    _ = try? await connection.send([.start(other)], to: nil, until: attempt)
   }
 
   /// Returns the names for which the bus can start a program.
@@ -39,6 +65,74 @@ extension SecretSession {
   ) async throws(DBusError) -> Set<String> {
     let answer = try await connection.send([.activatableNames()], to: nil, until: deadline)[0]
     return Set(try answer.get().child(0).children.map(\.text))
+  }
+}
+
+// MARK: - Recognizing the provider
+
+extension BusConnection {
+  /// Recognizes a provider by the other names that it owns.
+  ///
+  /// The provider must have answered a message. Before that, it may not own its names yet.
+  func provider(
+    _ uniqueName: String, until deadline: Deadline
+  ) async throws(DBusError) -> Provider {
+    let answers = try await send(Provider.ownerQuestions, to: nil, until: deadline)
+    return Provider(uniqueName, owners: answers)
+  }
+
+  /// Waits until a provider has its collections, and recognizes it by the other names that it owns.
+  ///
+  /// A provider that has just started may find nothing at first. It's ready once it shows its default
+  /// collection. If it has none, it may also be one without a default collection.
+  func readyProvider(
+    _ uniqueName: String, until deadline: Deadline
+  ) async throws(DBusError) -> Provider {
+    let start = ContinuousClock.now
+    var aliased = ObjectPath.collection(aliased: "default")
+    while true {
+      let questions: [MethodCall] = [.isLocked(aliased), .readAlias("default")]
+      let answers = try await send(
+        Provider.ownerQuestions + questions, to: uniqueName, until: deadline)
+      let provider = Provider(uniqueName, owners: answers.dropLast(questions.count))
+      let collection = answers[answers.count - 2]
+      let alias = ObjectPath((try? answers[answers.count - 1].get())?.child(0).text ?? "/")
+      let wait = alias.isNone ? Self.timeWithoutDefault : Self.timeToBeReady
+      if provider.isReadyOnceStarted || !collection.isUnknown(questions[0])
+        || ContinuousClock.now - start >= wait
+      {
+        return provider
+      }
+      // An alias may not be an object, but the collection is one.
+      if !alias.isNone { aliased = alias }
+      _ = await Waiter.wait(until: .now(plus: .milliseconds(20))) { _ in }
+      if let failure = deadline.failure { throw failure }
+    }
+  }
+
+  /// The time in which any provider has its collections.
+  private static let timeToBeReady = Duration.seconds(2)
+
+  /// The time after which a provider that says that there is no default collection has none.
+  private static let timeWithoutDefault = Duration.milliseconds(200)
+}
+
+extension Provider {
+  /// The messages whose answers show which provider it is.
+  fileprivate static var ownerQuestions: [MethodCall] { names.map { .owner(of: $0) } }
+
+  fileprivate init(_ uniqueName: String, owners answers: [Result<Variant, DBusError>]) {
+    var owners: [String: String] = [:]
+    for (name, answer) in zip(Self.names, answers) {
+      owners[name] = try? answer.get().child(0).text
+    }
+    self.init(uniqueName, owners: owners)
+  }
+}
+
+extension Result<Variant, DBusError> {
+  fileprivate func isUnknown(_ message: MethodCall) -> Bool {
+    if case .failure(let failure) = self { failure.isUnknownObject(of: message) } else { false }
   }
 }
 #endif

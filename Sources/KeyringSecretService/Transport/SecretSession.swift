@@ -22,6 +22,8 @@ final class SecretSession: Sendable {
   /// item's contents before it knows that the item still exists. The operation uses nothing from here that
   /// the keyring doesn't confirm at the same time.
   let itemPaths = RecentValues<ItemName, ObjectPath>()
+  /// The items that the last read found, if a search may miss an item that is being replaced.
+  let itemsThere = RecentValues<ItemName, Bool>()
   /// The collection that was last chosen in place of the default collection.
   let chosenCollection = Mutex<ObjectPath?>(nil)
   /// The files in which the provider keeps collections, as they were last seen.

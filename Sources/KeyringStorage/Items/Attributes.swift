@@ -51,12 +51,21 @@ package enum AttributeName {
   ///
   /// The item keeps the attribute even if its secret changes to another form. Readers go by the secret.
   package static let binaryForm = "swift-keyring:binary"
+  /// A random value that no other item has, in an attribute of this package.
+  ///
+  /// With it, an item's attributes never contain those of another item. Items have it on keyrings that might
+  /// change or remove such an item, too.
+  package static let unique = "swift-keyring:unique"
+  /// A mark that the item has taken the place of another program's item, in an attribute of this package.
+  ///
+  /// The other item may still be there, and is removed together with this one.
+  package static let adopted = "swift-keyring:adopted"
   /// The schema of the item, in an attribute of libsecret.
   package static let schema = "xdg:schema"
 
   /// The names that only a storage may use.
   package static let reserved: Set<String> = [
-    key, revision, emptySecret, binaryForm, schema,
+    key, revision, emptySecret, binaryForm, unique, adopted, schema,
   ]
 
   /// Returns `true` if an attribute name is reserved for storages.

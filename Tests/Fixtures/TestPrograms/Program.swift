@@ -135,6 +135,8 @@ package final class Program: Sendable {
   @discardableResult
   package func end() throws -> Data {
     killAndWait()
+    // Otherwise Foundation keeps its files.
+    process.waitUntilExit()
     return try output.fileHandleForReading.readToEnd() ?? Data()
   }
 }

@@ -88,7 +88,7 @@ import Testing
     try service.fault("Prompt", .mute)
     question.use.expectFailure(.timedOut, bus.storage(promptTimeout: .milliseconds(200)))
     try service.fault("Prompt", .error("org.example.Error.Odd"))
-    question.use.expectFailure(.other, bus.storage(), cause: "as the test wants it")
+    question.use.expectFailure(.locked, bus.storage(), cause: "as the test wants it")
     try expectNothingDone(question)
   }
 
