@@ -1,8 +1,12 @@
-"""A Secret Service that obeys orders, with collections in memory, and only with plain sessions.
+"""A Secret Service that obeys orders, and only with plain sessions.
 
 It owns org.freedesktop.secrets on the bus of DBUS_SESSION_BUS_ADDRESS, prints "ready", and ends
 when its standard input ends. If its arguments are names, it owns these, too. It then reads no orders, and ends with
-the bus. For each call, it prints "called METHOD". Each line of input is an order:
+the bus. With "--disk FILE", it begins with what the file has, and writes its collections and items there. Without,
+they are in memory only. "--mode MODE" gives it one behavior of a real provider, from the first call on, as often as
+the option is there. The values of the modes are in MODES.
+
+For each call, it prints "called METHOD". Each line of input is an order:
 
   fault METHOD mute              never answers
   fault METHOD late SECONDS      answers after that time
@@ -48,10 +52,15 @@ the bus. For each call, it prints "called METHOD". Each line of input is an orde
   hide each                      locks each item by itself, until it's unlocked by its path (KeePassXC 2.7.4)
   hide attributes                does the same, and shows no property of a locked item but its lock (oo7)
   stubborn                       reports success for each unlocking of an item, and unlocks none
+  part                           in the mode "gap", the gap of the next replacement lasts until a search
+  sync                           in the mode "late", writes the disk now
 
 The answer to each line is "ok".
 """
 
+import argparse
+import base64
+import json
 import os
 import sys
 import threading
@@ -69,6 +78,55 @@ INTERFACE = "org.freedesktop.Secret."
 UNUSABLE = SERVICE + "/session/unusable"
 LOCKED = INTERFACE + "Error.IsLocked"
 UNDECIPHERED = "org.qtproject.QtDBus.Error.InvalidObjectPath"
+UNKNOWN = "org.freedesktop.DBus.Error.UnknownObject"
+ODD = "org.freedesktop.zbus.Error"
+CONTENT_TYPE = "xdg:content-type"
+
+# The value of a mode is the meaning of its number: "late=200", for example. Without a number, it's a constant.
+MODES = {
+    # SetSecret, Label and Attributes change only memory. CreateItem and Delete change the disk, too (oo7).
+    "memory": 0,
+    # Delete removes from the disk each item whose attributes contain those of the deleted item. In memory, it
+    # removes one (oo7).
+    "sweeping": 0,
+    # A creation replaces only items with exactly the same attributes, on the disk and in memory (oo7). Otherwise,
+    # it replaces one item that has at least these attributes (gnome-keyring 42.1).
+    "exact": 0,
+    # A replacement is ItemDeleted, and ItemCreated under a new path. Questions that come within 20 ms of the first
+    # of them are answered in between, up to the first search (oo7).
+    "gap": 0,
+    # Each item has an attribute with the content type of its secret (oo7).
+    "content-type": 0,
+    # Secrets of other content types than these are refused (oo7).
+    "types": 0,
+    # For that many milliseconds after it has its name, it never answers OpenSession, has no collection, and knows
+    # no object but the service (oo7).
+    "sleepy": 60,
+    # The same for that many calls.
+    "sleepy-calls": 3,
+    # There are no objects for aliases. ReadAlias knows them. (oo7 has none for the alias "session".)
+    "no-aliases": 0,
+    # A locked item isn't found, and shows no property but its lock (oo7).
+    "hiding": 0,
+    # Unlock, CreateItem and Delete need a prompt where something is locked (oo7).
+    "prompting": 0,
+    # Prompt answers with an error (oo7, without a program that shows prompts).
+    "prompt-error": 0,
+    # That many prompts never end after Prompt has answered (oo7, after a wrong password).
+    "prompt-silent": 1 << 30,
+    # Items have other paths after a restart (oo7).
+    "renumbering": 0,
+    # The label of a new collection begins with a capital. One with "/" in its label is lost at the restart (oo7).
+    "capitals": 0,
+    # There is a collection that ends with the provider. Only ReadAlias knows that it's "session" (oo7).
+    "session": 0,
+    # Locking and unlocking send ItemChanged for each item (gnome-keyring 42.1, oo7).
+    "restless": 0,
+    # A replaced item keeps its label (KWallet 5.103 to 6.30).
+    "label-kept": 0,
+    # The disk is written that many milliseconds after the last change (KWallet 5.103, KeePassXC 2.7.4).
+    "late": 200,
+}
 
 
 class Failure(Exception):
@@ -87,11 +145,21 @@ class Item:
         self.label, self.attributes, self.secret, self.kind = label, attributes, secret, kind
         self.created = self.modified = int(time.time())
         self.allowed = False
+        self.record = None
 
 
 class Service:
-    def __init__(self, connection):
+    def __init__(self, connection, modes, disk):
         self.connection = connection
+        self.modes = modes
+        self.disk = disk
+        self.records = []
+        self.saving = None
+        self.parts = False
+        self.postponed = []
+        self.sleeps_until = time.monotonic() + modes.get("sleepy", 0) / 1000
+        self.calls_asleep = modes.get("sleepy-calls", 0)
+        self.silent_prompts = modes.get("prompt-silent", 0)
         self.sending = threading.Lock()
         self.faults = {}
         self.collections = {COLLECTION: Collection("Only")}
@@ -99,7 +167,7 @@ class Service:
         self.default = COLLECTION
         self.session = "/"
         self.pending = None
-        self.hidden = "none"
+        self.hidden = "items" if "hiding" in modes else "none"
         self.abdicated = False
         self.stubborn = False
         self.rival = None
@@ -112,6 +180,75 @@ class Service:
         self.churns = False
         self.unheard = False
         self.unusable = 0
+        if disk and os.path.exists(disk):
+            self.load()
+        if "session" in modes:
+            self.session = SERVICE + "/collection/session"
+            self.collections[self.session] = Collection("session")
+
+    # The disk
+
+    def load(self):
+        with open(self.disk) as file:
+            state = json.load(file)
+        self.default = state["default"]
+        self.collections = {}
+        for path, label, count in state["collections"]:
+            self.collections[path] = Collection(label)
+            self.collections[path].count = 0 if "renumbering" in self.modes else count
+        for record in state["items"]:
+            if "renumbering" in self.modes:
+                record["path"] = self.new_path(record["path"].rsplit("/", 1)[0])
+            item = Item(record["label"], dict(record["attributes"]),
+                        base64.b64decode(record["secret"]), record["kind"])
+            item.created, item.modified = record["created"], record["modified"]
+            item.record = record
+            self.items[record["path"]] = item
+            self.records.append(record)
+
+    def new_path(self, collection):
+        self.collections[collection].count += 1
+        return "%s/%d" % (collection, self.collections[collection].count)
+
+    def keep(self, path):
+        """Makes the record of an item what is in memory."""
+        item = self.items[path]
+        if not any(record is item.record for record in self.records):
+            item.record = {}
+            self.records.append(item.record)
+        item.record.update(
+            path=path, label=item.label, attributes=dict(item.attributes), kind=item.kind,
+            secret=base64.b64encode(item.secret).decode(), created=item.created,
+            modified=item.modified)
+        self.save()
+
+    def forget_records(self, is_forgotten):
+        self.records = [record for record in self.records if not is_forgotten(record)]
+        self.save()
+
+    def save(self):
+        """Writes the disk, now or late."""
+        if not self.disk:
+            return
+        kept = [(path, collection.label, collection.count)
+                for path, collection in self.collections.items() if path != self.session
+                and not ("capitals" in self.modes and "/" in collection.label)]
+        paths = {path for path, _, _ in kept}
+        state = {"default": self.default, "collections": kept, "items": [
+            record for record in self.records if record["path"].rsplit("/", 1)[0] in paths]}
+        self.text = json.dumps(state, indent=1)
+        if "late" not in self.modes:
+            return self.write()
+        if self.saving:
+            self.saving.cancel()
+        self.saving = threading.Timer(self.modes["late"] / 1000, self.write)
+        self.saving.daemon = True
+        self.saving.start()
+
+    def write(self):
+        with open(self.disk + ".new", "w") as file:
+            file.write(self.text)
+        os.rename(self.disk + ".new", self.disk)
 
     # Messages
 
@@ -133,6 +270,10 @@ class Service:
         method = fields[HeaderFields.member]
         if not self.quiet:
             print("called", method, flush=True)
+        if self.is_asleep():
+            if method == "OpenSession":
+                return
+            return self.send(self.answer_asleep(call, fields[HeaderFields.path], method))
         if self.hidden == "default":
             self.move()
         kind, argument = self.faults.get(method, ("none", ""))
@@ -159,10 +300,53 @@ class Service:
         else:
             self.send(answer)
 
+    def is_asleep(self):
+        self.calls_asleep -= 1
+        return self.calls_asleep >= 0 or time.monotonic() < self.sleeps_until
+
+    def answer_asleep(self, call, path, method):
+        answers = {"Get": ("v", (("ao", []),)), "SearchItems": ("aoao", ([], [])),
+                   "ReadAlias": ("o", ("/",)), "Unlock": ("aoo", ([], "/"))}
+        if path != SERVICE or method not in answers:
+            return new_error(call, UNKNOWN, "s", ("it is asleep",))
+        return new_method_return(call, *answers[method])
+
+    def receive(self):
+        """Answers the next message."""
+        message = self.postponed.pop(0) if self.postponed else self.connection.receive()
+        if message.header.message_type == MessageType.method_call:
+            self.handle(message)
+
+    def answer_in_gap(self):
+        """Answers questions while an item isn't there."""
+        end = time.monotonic() + 0.02
+        parts, self.parts = self.parts, False
+        while True:
+            try:
+                message = self.connection.receive(
+                    timeout=None if parts else max(0, end - time.monotonic()))
+            except TimeoutError:
+                return
+            method = message.header.fields.get(HeaderFields.member)
+            if message.header.message_type != MessageType.method_call:
+                continue
+            if method not in ("Get", "GetAll", "GetSecrets", "ReadAlias", "SearchItems"):
+                # What changes something takes place one after the other.
+                self.postponed.append(message)
+                continue
+            self.handle(message)
+            if method == "SearchItems":
+                return
+
     # Methods
 
     def answer(self, path, method, body, prompt):
         if method == "Prompt":
+            if "prompt-error" in self.modes:
+                raise Failure(ODD)
+            self.silent_prompts -= 1
+            if self.silent_prompts >= 0:
+                return "", ()
             outcome, (signature, value) = self.pending
             if outcome == "accept":
                 if callable(value):
@@ -176,7 +360,7 @@ class Service:
                 self.complete(False, "o", "/")
             return "", ()
         if self.abdicated:
-            raise Failure("org.freedesktop.DBus.Error.UnknownObject")
+            raise Failure(UNKNOWN)
         perform = getattr(self, method, None)
         if not perform:
             raise Failure("org.freedesktop.DBus.Error.UnknownMethod")
@@ -216,9 +400,10 @@ class Service:
                 raise Failure(LOCKED)
         return "ao", (self.matches(path, attributes),)
 
-    def matches(self, path, attributes):
+    def matches(self, path, attributes, exactly=False):
         found = [name for name, item in self.items.items()
-                 if name.startswith(path + "/") and attributes.items() <= item.attributes.items()]
+                 if name.startswith(path + "/") and attributes.items() <= item.attributes.items()
+                 and not (exactly and attributes != item.attributes)]
         # gnome-keyring 42.1 has this order. Nothing relies on the order of another provider.
         return sorted(found, key=lambda name: -self.items[name].modified)
 
@@ -238,8 +423,18 @@ class Service:
             for item in items},)
 
     def Unlock(self, path, objects):
+        if "prompting" in self.modes and any(
+                self.collections[name].locked if name in self.collections
+                else self.is_locked(name) for name in objects
+                if name in self.collections or name in self.items):
+            self.pending = ("accept", ("ao", lambda: self.unlock(objects)))
+            return "aoo", ([], PROMPT)
         self.set_locks(objects, False)
         return "aoo", (objects, "/")
+
+    def unlock(self, objects):
+        self.set_locks(objects, False)
+        return objects
 
     def Lock(self, path, objects):
         self.set_locks(objects, True)
@@ -247,19 +442,23 @@ class Service:
 
     def CreateCollection(self, path, properties, alias):
         label = properties.get(INTERFACE + "Collection.Label", ("s", "Only"))[1]
+        if "capitals" in self.modes:
+            label = label[:1].upper() + label[1:]
         path = COLLECTION
         if self.default in self.collections:
             path = "%s/collection/z%d" % (SERVICE, len(self.collections))
         self.collections.setdefault(path, Collection(label))
         if alias == "default":
             self.default = path
+        self.save()
         self.signal(SERVICE, "CollectionCreated", path)
         return "oo", (path, "/")
 
     def CreateItem(self, path, properties, secret, replace):
         path = self.collection(path)
+        self.refuse_type(secret)
         if self.collections[path].locked:
-            if self.hidden != "items":
+            if self.hidden != "items" and "prompting" not in self.modes:
                 raise Failure(LOCKED)
             self.pending = ("accept", ("o", lambda: self.create_unlocked(
                 path, properties, secret, replace)))
@@ -282,18 +481,33 @@ class Service:
         if self.retires:
             self.retires = False
             self.Delete(next(iter(self.items)))
-        found = self.matches(path, attributes) if replace else []
+        if "content-type" in self.modes:
+            attributes = {CONTENT_TYPE: secret[3].split(";")[0], **attributes}
+        exact = "exact" in self.modes
+        found = self.matches(path, attributes, exact) if replace else []
+        item = Item(label, attributes, bytes(secret[2]), secret[3])
         if found:
-            name = found[0]
-            item = self.items[name]
-            item.label, item.attributes = label, attributes
-            item.secret, item.kind = bytes(secret[2]), secret[3]
-            item.modified = max(item.modified, int(time.time()))
-        else:
-            self.collections[path].count += 1
-            name = "%s/%d" % (path, self.collections[path].count)
-            item = Item(label, attributes, bytes(secret[2]), secret[3])
-            self.items[name] = item
+            replaced = self.items[found[0]]
+            item.created = replaced.created
+            item.modified = max(replaced.modified, item.modified)
+            if "label-kept" in self.modes:
+                item.label = replaced.label
+            item.record = replaced.record
+        if replace and exact:
+            self.forget_records(lambda record: record["path"].startswith(path + "/")
+                                and record["attributes"] == attributes)
+            for name in found[1:]:
+                self.discard(name)
+        if found and "gap" in self.modes:
+            # The disk has the new item already.
+            self.items[found[0]] = item
+            self.keep(found[0])
+            self.discard(found[0])
+            self.answer_in_gap()
+            found = []
+        name = found[0] if found else self.new_path(path)
+        self.items[name] = item
+        self.keep(name)
         item.allowed = True
         self.last = name
         self.signal(path, "ItemChanged" if found else "ItemCreated", name)
@@ -307,14 +521,41 @@ class Service:
             del self.collections[path]
             for name in [name for name in self.items if name.startswith(path + "/")]:
                 del self.items[name]
+            self.forget_records(lambda record: record["path"].startswith(path + "/"))
             self.signal(SERVICE, "CollectionDeleted", path)
             return "o", ("/",)
         self.item(path)
+        if self.is_locked(path) and "prompting" in self.modes:
+            self.pending = ("accept", ("o", lambda: self.delete_unlocked(path)))
+            return "o", (PROMPT,)
         if self.is_locked(path) and self.hidden != "secrets":
             raise Failure(LOCKED)
+        self.delete(path)
+        return "o", ("/",)
+
+    def delete_unlocked(self, path):
+        self.set_locks([path], False)
+        if path in self.items:
+            self.delete(path)
+        return "/"
+
+    def delete(self, path):
+        item, collection = self.items[path], path.rsplit("/", 1)[0]
+        self.forget_records(
+            lambda record: record is item.record or "sweeping" in self.modes
+            and record["path"].startswith(collection + "/")
+            and item.attributes.items() <= record["attributes"].items())
+        self.discard(path)
+
+    def discard(self, path):
         del self.items[path]
         self.signal(path.rsplit("/", 1)[0], "ItemDeleted", path)
-        return "o", ("/",)
+
+    def refuse_type(self, secret):
+        if "types" in self.modes and secret[3].split(";")[0].strip() not in (
+                "text/plain", "text/utf8", "application/json", "application/octet-stream",
+                "application/binary"):
+            raise Failure(ODD)
 
     def SetSecret(self, path, secret):
         item = self.item(path)
@@ -324,10 +565,12 @@ class Service:
             return "", ()
         if secret[0] == UNUSABLE:
             raise Failure(UNDECIPHERED)
+        self.refuse_type(secret)
         item.secret, item.kind = bytes(secret[2]), secret[3]
+        if "content-type" in self.modes:
+            item.attributes = {**item.attributes, CONTENT_TYPE: item.kind.split(";")[0]}
         self.last = path
-        if not self.unheard:
-            self.changed(path)
+        self.changed(path, is_heard=not self.unheard)
         return "", ()
 
     def Get(self, path, interface, name):
@@ -352,14 +595,12 @@ class Service:
         item = self.item(path)
         attributes = item.attributes
         if self.churns:
-            collection = self.collections[path.rsplit("/", 1)[0]]
-            collection.count += 1
-            self.items["%s/%d" % (path.rsplit("/", 1)[0], collection.count)] = self.items.pop(path)
+            self.items[self.new_path(path.rsplit("/", 1)[0])] = self.items.pop(path)
             raise Failure(INTERFACE + "Error.NoSuchObject")
         if self.withers:
             attributes = {}
             self.Delete(path)
-        if self.hidden == "attributes" and self.is_locked(path):
+        if (self.hidden == "attributes" or "hiding" in self.modes) and self.is_locked(path):
             return {"Locked": ("b", True)}
         return {
             "Label": ("s", item.label), "Attributes": ("a{ss}", attributes),
@@ -373,7 +614,9 @@ class Service:
         if name == "Label":
             item.label = value[1]
         else:
-            item.attributes = value[1]
+            kind = {CONTENT_TYPE: item.attributes[CONTENT_TYPE]} \
+                if "content-type" in self.modes else {}
+            item.attributes = {**kind, **value[1]}
         self.changed(path)
         return "", ()
 
@@ -382,6 +625,7 @@ class Service:
     def make_second(self, name):
         path = SERVICE + "/collection/" + name
         self.collections[path] = Collection("Second")
+        self.save()
         self.signal(SERVICE, "CollectionCreated", path)
         return path
 
@@ -398,15 +642,18 @@ class Service:
 
     def duplicate(self):
         for name, item in list(self.items.items()):
-            path = name.rsplit("/", 1)[0]
-            self.collections[path].count += 1
+            path = self.new_path(name.rsplit("/", 1)[0])
             copy = Item(item.label, item.attributes, item.secret, item.kind)
             copy.modified = item.modified + 1
-            self.items["%s/%d" % (path, self.collections[path].count)] = copy
+            self.items[path] = copy
+            self.keep(path)
 
-    def changed(self, path):
-        self.items[path].modified = int(time.time())
-        self.signal(path.rsplit("/", 1)[0], "ItemChanged", path)
+    def changed(self, path, is_heard=True):
+        if "memory" not in self.modes:
+            self.keep(path)
+        if is_heard:
+            self.items[path].modified = int(time.time())
+            self.signal(path.rsplit("/", 1)[0], "ItemChanged", path)
 
     def visible(self):
         return [path for path, collection in self.collections.items()
@@ -431,9 +678,13 @@ class Service:
                 for name, item in self.items.items():
                     if locked and name.startswith(collection + "/"):
                         item.allowed = False
+                    if "restless" in self.modes and name.startswith(collection + "/"):
+                        self.signal(collection, "ItemChanged", name)
                 self.signal(SERVICE, "CollectionChanged", collection)
 
     def collection(self, path):
+        if "no-aliases" in self.modes and path.startswith(SERVICE + "/aliases/"):
+            raise Failure(UNKNOWN)
         if path == SERVICE + "/aliases/default":
             path = self.default
         if path not in self.visible():
@@ -493,6 +744,12 @@ class Service:
                 self.churns = True
             elif words[0] == "shy":
                 self.shy = True
+            elif words[0] == "part":
+                self.parts = True
+            elif words[0] == "sync":
+                if self.saving:
+                    self.saving.cancel()
+                    self.write()
             elif words[0] == "unheard":
                 self.unheard = True
             elif words[0] == "stubborn":
@@ -516,18 +773,26 @@ class Service:
         os._exit(0)
 
 
+parser = argparse.ArgumentParser()
+parser.add_argument("--disk")
+parser.add_argument("--mode", action="append", default=[])
+parser.add_argument("names", nargs="*")
+options = parser.parse_args()
+modes = {}
+for mode in options.mode:
+    word, _, number = mode.partition("=")
+    modes[word] = int(number) if number else MODES[word]
+
 connection = open_dbus_connection(auth_timeout=60)
-service = Service(connection)
 connection.send_and_get_reply(message_bus.RequestName("org.freedesktop.secrets"))
-for name in sys.argv[1:]:
+service = Service(connection, modes, options.disk)
+for name in options.names:
     connection.send_and_get_reply(message_bus.RequestName(name))
 print("ready", flush=True)
-if not sys.argv[1:]:
+if not options.names:
     threading.Thread(target=service.obey, daemon=True).start()
 while True:
     try:
-        message = connection.receive()
+        service.receive()
     except ConnectionError:
         sys.exit()
-    if message.header.message_type == MessageType.method_call:
-        service.handle(message)

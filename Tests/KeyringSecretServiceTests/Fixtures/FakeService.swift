@@ -38,20 +38,45 @@ final class FakeService {
   }
 
   private let bus: PrivateBus
+  /// The behaviors of the provider.
+  let modes: [Mode]
+  /// What the provider has after a restart, or `nil` if it forgets everything.
+  let disk: Disk?
   private var program: Program
   /// The names that the provider has taken, and takes again after a restart.
   private var names: [String] = []
 
   /// Starts the provider, and waits until it owns its name.
-  init(on bus: PrivateBus) throws {
+  ///
+  /// - Parameters:
+  ///   - bus: The bus.
+  ///   - modes: The behaviors that it has from the first message on.
+  ///   - disk: What it has from an earlier start, and keeps for a later one.
+  /// - Throws: An error if the provider doesn't start.
+  init(on bus: PrivateBus, modes: [Mode] = [], disk: Disk? = nil) throws {
     self.bus = bus
-    program = try Self.start(on: bus)
+    self.modes = modes
+    self.disk = disk
+    program = try Self.start(on: bus, modes, disk)
   }
 
-  private static func start(on bus: PrivateBus) throws -> Program {
-    let program = try Program.script("fake-service.py", environment: bus.environment)
+  private static func start(
+    on bus: PrivateBus, _ modes: [Mode], _ disk: Disk?
+  ) throws -> Program {
+    let program = try Program.script(
+      "fake-service.py", arguments(modes, disk), environment: bus.environment)
     try #require(program.readLine() == "ready", "the fake service did not start")
     return program
+  }
+
+  private static func arguments(_ modes: [Mode], _ disk: Disk?) -> [String] {
+    modes.flatMap { ["--mode", "\($0)"] } + (disk.map { ["--disk", $0.path] } ?? [])
+  }
+
+  /// Returns the command by which a bus starts such a provider for a message.
+  static func activation(modes: [Mode] = [], disk: Disk? = nil) -> String {
+    let words = [Program.pathOfScript("fake-service.py")] + arguments(modes, disk)
+    return "/usr/bin/python3 -I \(words.joined(separator: " ")) org.freedesktop.secrets"
   }
 
   deinit { _ = try? end() }
@@ -186,12 +211,22 @@ final class FakeService {
     }
   }
 
+  /// In the mode `gap`, makes the next replacement last until a search was answered in its gap.
+  func waitInGap() throws { try order("part") }
+
   func end() throws { try program.end() }
 
-  /// Ends the provider and starts another, without items or faults.
+  /// Ends the provider and starts another, without faults, and with the items of the disk.
   func restart() throws {
+    // It writes what is late.
+    if disk != nil { try order("sync") }
+    try kill()
+  }
+
+  /// Kills the provider and starts another, without faults, and with the items of the disk.
+  func kill() throws {
     try end()
-    program = try Self.start(on: bus)
+    program = try Self.start(on: bus, modes, disk)
     for name in names { try order("name \(name)") }
   }
 }
