@@ -37,6 +37,8 @@ import Testing
     for rule in Self.rules {
       // A missing collection isn't locked either. The tests below cover it.
       if hiding == .collection, rule.requirement == .locking { continue }
+      // The provider is a script, which takes seconds for megabytes. Once is enough.
+      if hiding != .none, rule == .bytesComeBack { continue }
       do {
         try rule.verify(bus.storage(rule.requirement == .locking ? .never : .allowed)) { _ in
           try service.unlock()

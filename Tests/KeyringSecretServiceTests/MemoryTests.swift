@@ -22,21 +22,21 @@ import Testing
     setenv("LD_BIND_NOW", "1", 1)
   }
 
-  @Test func `a storage in memory leaves no stray copies of a secret`() async {
+  @Test(.withoutKeyring) func `a storage in memory leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) {
       try await MemoryTrial(of: InMemoryStorage(), copiesKept: 1).everyWay()
     }
   }
 
   /// A cache shares the secret of the wrapped storage, and doesn't copy it.
-  @Test func `a cache leaves no stray copies of a secret`() async {
+  @Test(.withoutKeyring) func `a cache leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) {
       try await MemoryTrial(of: InMemoryStorage().cached(), copiesKept: 1).everyWay()
     }
   }
 
   #if EncryptedFile
-  @Test func `an encrypted file leaves no stray copies of a secret`() async {
+  @Test(.withoutKeyring) func `an encrypted file leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) {
       let directory = FileManager.default.temporaryDirectory
         .appendingPathComponent("memory-\(UUID().uuidString)")
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a credentials directory leaves no stray copies of a secret`() async {
+  @Test(.withoutKeyring) func `a credentials directory leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) { () async throws -> Void in
       let directory = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
       try FileManager.default.createDirectory(
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `encoding a value as JSON leaves a copy of the secret`() async {
+  @Test(.withoutKeyring) func `encoding a value as JSON leaves a copy of the secret`() async {
     await #expect(processExitsWith: .success) {
       let trial = MemoryTrial(of: InMemoryStorage(), copiesKept: 1)
       await withKnownIssue("JSONEncoder writes into memory that only itself could wipe") {

@@ -6,13 +6,13 @@ import KeyringTesting
 import Testing
 
 /// The contract on a real keyring, for one collection at a time.
-@Suite(.inPrivateSession, .tags(.contract)) struct SecretServiceContractTests {
+@Suite(.inPrivateSession) struct SecretServiceContractTests {
   static let unattended = StorageContract.allCases.filter {
     $0.requirement != .locking && $0.requirement != .collections
   }
 
   // The test of a named collection is enough with a sanitizer.
-  @Test(.tags(.unsanitized), arguments: unattended)
+  @Test(.tags(.contract, .unsanitized), arguments: unattended)
   func `the default collection keeps the contract`(rule: StorageContract) throws {
     try KnownLimitation.verify(rule) { try rule.verify(SecretServiceStorage()) }
   }

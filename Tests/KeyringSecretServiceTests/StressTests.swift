@@ -4,6 +4,7 @@
 import Foundation
 import Keyring
 import KeyringStorage
+import StorageModel
 import Testing
 
 @testable import KeyringSecretService
@@ -13,6 +14,8 @@ import Testing
 /// The tests have no sanitizer, because they look at other processes, and wait for them.
 @Suite(.inPrivateSession, .tags(.stress, .unsanitized)) struct StressTests {
   private let service = PrivateSession.newService()
+  /// The number of uses by each of eight threads, which is 2000 in `Scripts/stress`.
+  private let uses = min(ModelRun.steps, 2000)
 
   /// Unlocks the keyring, because the workers don't ask the user.
   init() throws { try SecretServiceStorage().unlock() }
@@ -22,13 +25,15 @@ import Testing
     // some ten thousand times.
     let collection = Provider.current.fastestCollection
     try expectNothingLost(
-      [Program.worker("mix", "\(collection)", service, "worker", "8", "2000")],
+      [Program.worker("mix", "\(collection)", service, "worker", "8", "\(uses)")],
       SecretServiceStorage(collection: collection))
   }
 
   @Test func `four processes lose no writes`() throws {
     try expectNothingLost(
-      (0..<4).map { try Program.worker("mix", "default", service, "worker \($0)", "2", "500") },
+      (0..<4).map {
+        try Program.worker("mix", "default", service, "worker \($0)", "2", "\(uses / 4)")
+      },
       SecretServiceStorage())
   }
 

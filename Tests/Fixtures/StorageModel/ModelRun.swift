@@ -13,6 +13,10 @@ package struct ModelRun {
     package let description: String
   }
 
+  /// The number of operations: 400, or the number that `Scripts/stress` sets.
+  package static let steps =
+    ProcessInfo.processInfo.environment["KEYRING_TEST_STEPS"].flatMap(Int.init) ?? 400
+
   private let seed = SeededGenerator.seed
   private let memory = InMemoryStorage()
   private var operations: ModelOperations
@@ -32,8 +36,7 @@ package struct ModelRun {
     with storage: (inout SeededGenerator) throws -> Storage
   ) throws {
     print("The seed of the model test is \(seed).")
-    let steps = ProcessInfo.processInfo.environment["KEYRING_TEST_STEPS"].flatMap { Int($0) }
-    for step in 1...(steps ?? 1000) {
+    for step in 1...Self.steps {
       let operation = try operations.next(memory.items(matching: ItemQuery(details: .all)))
       let place = "seed \(seed), step \(step): \(operation)"
       try expectAgreement(on: operation, place, storage(&random))

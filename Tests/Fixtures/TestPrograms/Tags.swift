@@ -14,9 +14,9 @@ extension Tag {
   /// `Scripts/stress` runs them with many more kills.
   @Tag package static var kills: Self
 
-  /// Marks the tests of the rules that every storage keeps.
+  /// Marks the test of the rules that every storage keeps, on the default collection of a keyring.
   ///
-  /// `.ci/run` also runs them on keyrings that their first call starts.
+  /// `.ci/run` also runs it on keyrings that its first call starts.
   @Tag package static var contract: Self
 
   /// Marks tests that measure how much memory each use loses.

@@ -8,7 +8,7 @@ import KeyringStorage
 import Testing
 
 /// A machine without a session bus, on which every use fails in time.
-@Suite struct NoBusTests {
+@Suite(.withoutKeyring) struct NoBusTests {
   private func failure(at address: String, timeout: Duration) -> SecureStorageError? {
     let storage = SecretServiceStorage(
       options: .init(serviceTimeout: timeout, busAddress: address))

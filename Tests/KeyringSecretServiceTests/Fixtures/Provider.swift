@@ -63,6 +63,11 @@ extension Trait where Self == ConditionTrait {
     return .enabled(if: limit == nil, limit.map { Comment(rawValue: $0.reason) })
   }
 
+  /// Skips a test that needs no keyring in the sessions of other keyrings, which would only repeat it.
+  static var withoutKeyring: Self {
+    .only(on: .gnomeKeyring, "needs no keyring, and runs with gnome-keyring")
+  }
+
   /// Skips the test on other providers, and gives the reason.
   static func only(on provider: Provider, _ reason: Comment) -> Self {
     .enabled(if: Provider.current == provider, reason)
