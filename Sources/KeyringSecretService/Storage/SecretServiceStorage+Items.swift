@@ -186,16 +186,19 @@ extension SecretSession.OpeningFailure {
   /// - Parameters:
   ///   - operation: The operation.
   ///   - storage: The storage.
-  ///   - start: The start of the operation, in microseconds of the monotonic clock.
+  ///   - start: The start of the operation, in microseconds of the monotonic clock, or `nil` if it has only
+  ///     waited for other operations.
   /// - Returns: The error.
   func error(
-    _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage, since start: Int64
+    _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage,
+    since start: Int64? = nil
   ) -> SecureStorageError {
     let error = storage.error(
       code, during: operation, message: message, recoverySuggestion: recoverySuggestion,
       underlying: cause.underlying)
-    // If the bus is silent, there is a suggestion.
-    return recoverySuggestion == nil ? error.ofSilence(of: storage, since: start) : error
+    // There is a suggestion if the bus is silent, and not the keyring.
+    guard let start, recoverySuggestion == nil else { return error }
+    return error.ofSilence(of: storage, since: start)
   }
 }
 

@@ -57,14 +57,14 @@ import Testing
   }
 
   @Test func `calls at the same time count as one`() async throws {
-    #expect(try bus.storage().password(for: StorageUse.key) == nil)
+    #expect(try await bus.storage().password(for: StorageUse.key) == nil)
     try service.fault("SearchItems", .mute)
     for suggestion in [Self.first, Self.next] {
       let storage = storage
       let suggestions = await withTaskGroup(of: String?.self) { group in
         for account in 0..<10 {
           group.addTask {
-            do {
+            do throws(SecureStorageError) {
               let key = ItemKey.password(service: "service", account: "\(account)")
               _ = try await storage.password(for: key)
               return nil
