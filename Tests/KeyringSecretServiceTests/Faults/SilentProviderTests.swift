@@ -40,17 +40,18 @@ import Testing
     expect(Self.next)
     // A refusal is an answer.
     try service.fault("GetSecrets", .error("org.example.Error.Odd"))
-    StorageUse.read.expectFailure(.other, storage)
+    StorageUse.read.expectFailure(.other, bus.storage())
     try service.fault("GetSecrets", .mute)
     expect(Self.first)
     try service.restart()
+    try bus.storage().setPassword("s3cret", for: StorageUse.key)
     try service.fault("SearchItems", .mute)
     expect(Self.first)
   }
 
   @Test func `a known keyring is named`() throws {
     try service.takeName("org.gnome.keyring")
-    #expect(try storage.password(for: StorageUse.key) == nil)
+    #expect(try bus.storage().password(for: StorageUse.key) == nil)
     try service.fault("SearchItems", .mute)
     expect(Self.first)
     expect("Restart gnome-keyring, which failed to answer twice in a row.")
@@ -60,7 +61,7 @@ import Testing
     #expect(try await bus.storage().password(for: StorageUse.key) == nil)
     try service.fault("SearchItems", .mute)
     for suggestion in [Self.first, Self.next] {
-      let storage = storage
+      let storage = bus.storage(serviceTimeout: .seconds(1))
       let suggestions = await withTaskGroup(of: String?.self) { group in
         for account in 0..<10 {
           group.addTask {
