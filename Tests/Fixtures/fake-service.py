@@ -29,6 +29,7 @@ For each call, it prints "called METHOD". Each line of input is an order:
   session NAME                   adds a collection that the alias "session" stands for
   renew                          deletes the default collection, and makes an empty one at its path
   move                           makes the next collection the default one
+  relabel LABEL                  gives each new collection this label
   rival SECRET                   adds another item just before the next one is created
   shy                            locks everything just after the next item is created
   strict                         refuses to read secrets if one of the items is gone
@@ -166,6 +167,7 @@ class Service:
         self.items = {}
         self.default = COLLECTION
         self.session = "/"
+        self.relabeling = None
         self.pending = None
         self.hidden = "items" if "hiding" in modes else "none"
         self.abdicated = False
@@ -441,7 +443,7 @@ class Service:
         return "aoo", (objects, "/")
 
     def CreateCollection(self, path, properties, alias):
-        label = properties.get(INTERFACE + "Collection.Label", ("s", "Only"))[1]
+        label = self.relabeling or properties.get(INTERFACE + "Collection.Label", ("s", "Only"))[1]
         if "capitals" in self.modes:
             label = label[:1].upper() + label[1:]
         path = COLLECTION
@@ -732,6 +734,8 @@ class Service:
                 self.session = self.make_second(words[1])
             elif words[0] == "renew":
                 self.renew()
+            elif words[0] == "relabel":
+                self.relabeling = " ".join(words[1:])
             elif words[0] == "move":
                 self.move()
             elif words[0] == "unusable":

@@ -23,6 +23,19 @@ import Testing
     #expect(error.recoverySuggestion?.contains("gnome-keyring") == true)
   }
 
+  @Test func `no code suggests to repeat what fails again`() {
+    for code: SecureStorageError.Code in [
+      .itemNotFound, .locked, .noSessionBus, .noProvider, .providerFailed, .accessDenied,
+      .connectionLost, .invalidArgument, .undecodable, .wrongKey, .damaged, .other,
+      .init(rawValue: "new"),
+    ] {
+      let error = SecureStorageError(code, operation: .read, backendName: "test")
+      #expect(error.recoverySuggestion?.contains("ry again") == false, "\(error)")
+    }
+    let late = SecureStorageError(.timedOut, operation: .read, backendName: "test")
+    #expect(late.recoverySuggestion == "Try again. If it fails again, restart the keyring.")
+  }
+
   @Test func `a catch clause can name a code`() {
     func outcome(of error: any Error) -> String {
       do {

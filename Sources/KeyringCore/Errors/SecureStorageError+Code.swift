@@ -105,7 +105,7 @@ extension SecureStorageError.Code {
   var meaning: String { Self.texts[self]?.meaning ?? "The storage reported an error." }
   var recoverySuggestion: String {
     Self.texts[self]?.recoverySuggestion
-      ?? "Try again. If it fails again, read the cause in the program's log."
+      ?? "Read the cause in the program's log."
   }
 
   private static let texts: [Self: (meaning: String, recoverySuggestion: String)] = [
@@ -155,23 +155,23 @@ extension SecureStorageError.Code {
       "Use one that does, such as gnome-keyring, KWallet or KeePassXC, or allow it in this program."
     ),
     .timedOut: (
-      "The keyring didn't answer in time.", "Check that it isn't hanging, and try again."
+      "The keyring didn't answer in time.", "Try again. If it fails again, restart the keyring."
     ),
     .canceled: ("The call was cancelled.", "Repeat the call if you still need its result."),
     .connectionLost: (
       "The connection to the keyring was lost.",
-      "Check that the keyring is running, and try again; reads show whether a write took place."
+      "Start the keyring if it isn't running. Reads show whether a write took place."
     ),
     .ambiguous: (
       "Several items of other programs match.",
       "Remove all but one of them in your keyring manager."
     ),
-    .invalidArgument: ("An argument is invalid.", "Correct it and try again. Nothing was changed."),
+    .invalidArgument: ("An argument is invalid.", "Correct it. Nothing was changed."),
     .undecodable: (
       "The stored value has another type.", "Read it as bytes, or store a new value."
     ),
     .wrongKey: (
-      "The passphrase or key is wrong.", "Try again with the right one. Nothing was changed."
+      "The passphrase or key is wrong.", "Use the right one. Nothing was changed."
     ),
     .keyNotFound: (
       "The key is missing.", "Restore the key. Without it, the secrets can't be read."

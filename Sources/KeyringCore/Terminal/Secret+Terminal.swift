@@ -108,7 +108,8 @@ private struct HiddenInput {
       case .cancellation:
         throw Self.error(.canceled, "The question was cancelled.", "Try again.")
       case .end:
-        throw Self.error(.userCanceled, "The input ended before a line was entered.", "Try again.")
+        throw Self.error(
+          .userCanceled, "The input ended before a line was entered.", "Enter a line.")
       case .longLine:
         throw Self.error(
           .invalidArgument, "The line is longer than the terminal accepts.", "Enter a shorter line."

@@ -32,7 +32,7 @@ struct FileDeadline {
       if ThreadExecutor.now >= end {
         throw SecureStorageError(
           .timedOut, "Another process didn't finish writing the file in time.",
-          recoverySuggestion: "Look for a process that hangs, and try again.")
+          recoverySuggestion: "Look for a process that hangs, and end it.")
       }
       var pause = timespec(tv_sec: 0, tv_nsec: .random(in: 500_000..<1_500_000))
       nanosleep(&pause, nil)

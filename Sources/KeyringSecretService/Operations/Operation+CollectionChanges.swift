@@ -24,6 +24,56 @@ extension Operation {
     return try await created(answer, "collection")
   }
 
+  /// Creates a collection that can be found by its label, or none.
+  ///
+  /// - Parameter label: The label.
+  /// - Throws: `.collectionAlreadyExists` if there is such a collection, `.invalidArgument` if the provider may lose
+  ///   a collection with this label, `.verificationFailed` if it gives the collection another one.
+  func createNewCollection(labeled label: String) async throws(SecureStorageError) {
+    if provider.mayNameFilesAfterLabels, label.utf8.contains(UInt8(ascii: "/")) {
+      throw storage.error(
+        .invalidArgument, during: operation,
+        message: "The argument \"label\" must not contain \"/\" with this keyring.",
+        argument: "label")
+    }
+    let others = try await labeledCollections()
+    let inAnyCase = provider.mayNameFilesAfterLabels
+    if others.collection(labeled: label, inAnyCase: inAnyCase) != nil {
+      throw failure(.collectionAlreadyExists)
+    }
+    let new = try await createCollection(labeled: label)
+    if provider.keepsCollectionLabels { return }
+    let given = try await send(.label(ofCollection: new))?.property(ofType: "s")?.text
+    guard let given, [(new, given)].collection(labeled: label, inAnyCase: inAnyCase) == nil else {
+      return
+    }
+    // A collection that was there before, or has items, is another program's.
+    if !others.contains(where: { $0.path == new }),
+      try await send(.items(of: new))?.property(ofType: "ao")?.paths.isEmpty == true
+    {
+      try? await delete(new)
+    }
+    throw failure(
+      .verificationFailed,
+      "The keyring gave the collection the label \"\(given)\", and not \"\(label)\".",
+      recoverySuggestion: "Choose another label.")
+  }
+
+  /// Finds the collection with a label, which is to be deleted.
+  ///
+  /// - Parameter label: The label.
+  /// - Returns: The collection, or `nil` if there is none.
+  /// - Throws: `.collectionNotFound` if there is one whose label has other capitals. It may be another program's.
+  func collectionToDelete(labeled label: String) async throws(SecureStorageError) -> ObjectPath? {
+    let listed = try await labeledCollections()
+    let found = listed.collection(labeled: label, inAnyCase: provider.mayNameFilesAfterLabels)
+    guard let found, !found.label.hasSameBytes(label) else { return found?.path }
+    throw failure(
+      .collectionNotFound,
+      "The keyring has the collection \"\(found.label)\", and none with the label \"\(label)\".",
+      recoverySuggestion: "Use exactly that label to delete it.")
+  }
+
   /// Deletes a collection and all its items.
   func delete(_ collection: ObjectPath) async throws(SecureStorageError) {
     hasWritten = true
@@ -72,7 +122,10 @@ extension ItemKey {
   ///
   /// No item is of this kind.
   static func collection(_ label: String) -> ItemKey {
-    ItemKey(kind: ItemKind(rawValue: "collection:"), attributes: [AttributeName.label: label])
+    // Labels that differ only in capitals may be those of one collection.
+    ItemKey(
+      kind: ItemKind(rawValue: "collection:"),
+      attributes: [AttributeName.label: label.lowercased()])
   }
 }
 #endif

@@ -79,7 +79,9 @@ extension Operation {
   /// Returns the error for a failure while waiting for the user's answer.
   func questionFailure(_ cause: DBusError) -> SecureStorageError {
     let isLate = cause.codeWhileCalling == .timedOut
-    return failure(cause, isLate ? "The keyring's prompt wasn't answered in time." : nil)
+    var error = failure(cause, isLate ? "The keyring's prompt wasn't answered in time." : nil)
+    if isLate { error.recoverySuggestion = "Try again, and answer the prompt." }
+    return error
   }
 
   /// Runs a closure that takes the user's time, which doesn't count.

@@ -133,7 +133,7 @@ extension Operation {
     if let encoded = session.encode(secret) { return encoded }
     throw failure(
       .other, "The secret can't be encrypted for the keyring.",
-      recoverySuggestion: "Restart the keyring, and try again.")
+      recoverySuggestion: "Restart the keyring. If that doesn't help, use another one.")
   }
 }
 

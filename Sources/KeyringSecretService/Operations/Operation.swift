@@ -154,7 +154,7 @@ final class Operation: ProviderClient {
   func unexpectedAnswer(_ text: String) -> SecureStorageError {
     failure(
       .other, "The keyring sent an answer that makes no sense: \(text).",
-      recoverySuggestion: "Restart the keyring, and try again.")
+      recoverySuggestion: "Restart the keyring. If that doesn't help, use another one.")
   }
 
   /// Throws an error if secrets would be sent without encryption, and the storage doesn't allow that.

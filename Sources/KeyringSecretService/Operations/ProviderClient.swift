@@ -67,8 +67,11 @@ extension ProviderClient {
   }
 
   /// Finds the collection with a label.
+  ///
+  /// If the provider may have changed the capitals of the label, a collection with other capitals is found, too.
   func collection(labeled label: String) async throws(Failure) -> ObjectPath? {
-    try await labeledCollections().first { $0.label.hasSameBytes(label) }?.path
+    try await labeledCollections()
+      .collection(labeled: label, inAnyCase: provider.mayNameFilesAfterLabels)?.path
   }
 
   /// Returns the collection that an alias stands for.
@@ -82,6 +85,21 @@ extension ProviderClient {
   func lockState(of collection: ObjectPath) async throws(Failure) -> Bool? {
     guard let answer = try await send(.isLocked(collection)) else { return nil }
     return try isLocked(answer)
+  }
+}
+
+extension [(path: ObjectPath, label: String)] {
+  /// Returns the collection with a label.
+  ///
+  /// - Parameters:
+  ///   - label: The label.
+  ///   - inAnyCase: A Boolean value that indicates whether the only collection whose label has other capitals is
+  ///     returned, if none has the label itself.
+  /// - Returns: The collection, or `nil` if there is none.
+  func collection(labeled label: String, inAnyCase: Bool) -> Element? {
+    if let same = first(where: { $0.label.hasSameBytes(label) }) { return same }
+    let similar = inAnyCase ? filter { $0.label.lowercased() == label.lowercased() } : []
+    return similar.count == 1 ? similar[0] : nil
   }
 }
 #endif

@@ -46,7 +46,8 @@ struct SecretPortal {
     case .failed(let response):
       throw request.error(
         .locked, "The Secret portal gave no key for the \(request.subject).",
-        recoverySuggestion: "Unlock the user's keyring, and try again.",
+        recoverySuggestion:
+          "Unlock the user's keyring. If it's unlocked, read the log of the portal.",
         underlying: .init(
           domain: "org.freedesktop.portal.Request", code: Int(response), text: "Response"))
     case .missing: throw missing(nil)
@@ -130,7 +131,7 @@ struct SecretPortal {
     if cause.isWithoutReceiver || cause.isWithoutInterface { return missing(cause) }
     return request.error(
       cause.codeWhileCalling, "The Secret portal gave no key for the \(request.subject).",
-      recoverySuggestion: "Check that the desktop's portal works, and try again.",
+      recoverySuggestion: "Read the log of the desktop's portal, or restart it.",
       underlying: cause.underlying)
   }
 

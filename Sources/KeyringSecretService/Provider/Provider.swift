@@ -118,6 +118,17 @@ extension Provider {
   /// It does in gnome-keyring 42.1 and KWallet 5.103. In KeePassXC 2.7.4 it is the database whose tab is
   /// in front.
   var keepsDefaultCollection: Bool { program == .gnomeKeyring || isKWallet }
+
+  /// Indicates whether a new collection has the label that was sent.
+  ///
+  /// It has in gnome-keyring 42.1. KWallet 5.103 reads the label "X__1_" back as "X".
+  var keepsCollectionLabels: Bool { program == .gnomeKeyring }
+
+  /// Indicates whether a collection may be a file that has the name of its label.
+  ///
+  /// In oo7's daemon, it is. After a restart of the daemon, the label has other capitals, and a collection with
+  /// "/" in its label is gone. gnome-keyring 42.1 and KWallet 5.103 keep such labels.
+  var mayNameFilesAfterLabels: Bool { !isKnown }
 }
 
 // MARK: - Listing

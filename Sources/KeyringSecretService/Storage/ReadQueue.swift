@@ -49,6 +49,7 @@ final class ReadQueue: Sendable {
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     reads.add(1, ordering: .relaxed)
     defer { reads.subtract(1, ordering: .relaxed) }
+    let arrival = ThreadExecutor.now
     let deadline = Deadline(after: storage.options.serviceTimeout)
     let route = Route(options: storage.options, rawDetails: details.rawValue)
     let (batch, mustStart) = join(keys, route)
@@ -57,7 +58,7 @@ final class ReadQueue: Sendable {
     guard end == .ended, let outcome = batch.outcome.value else {
       leave(batch, on: route)
       let cause: DBusError = end == .timedOut ? .timedOut : .canceled
-      throw SecretSession.OpeningFailure(cause).error(.read, of: storage)
+      throw SecretSession.OpeningFailure(cause).error(.read, of: storage, since: arrival)
     }
     switch outcome {
     case .success(let items):

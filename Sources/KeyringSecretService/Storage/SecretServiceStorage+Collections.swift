@@ -75,7 +75,8 @@ extension SecretServiceStorage: CollectionStorage {
 
   /// Creates a collection.
   ///
-  /// The keyring may ask the user for its password. The error is `.locked` if the user can't be asked.
+  /// The keyring may ask the user for its password. The error is `.locked` if the user can't be asked. It's
+  /// `.verificationFailed` if the keyring gives the collection another label.
   @discardableResult
   public func createCollection(
     labeled label: String
@@ -94,10 +95,7 @@ extension SecretServiceStorage: CollectionStorage {
       () async throws(SecureStorageError) in
       try await perform(.createCollection, mayRepeatWrites: false) {
         (call) async throws(SecureStorageError) in
-        if try await call.collection(labeled: label) != nil {
-          throw call.failure(.collectionAlreadyExists)
-        }
-        try await call.createCollection(labeled: label)
+        try await call.createNewCollection(labeled: label)
       }
     }
     return collection(labeled: label)
@@ -120,7 +118,7 @@ extension SecretServiceStorage: CollectionStorage {
     // Don't try twice, because another collection may have the same label.
     return try await perform(.deleteCollection, mayRepeatWrites: false) {
       (call) async throws(SecureStorageError) in
-      guard let collection = try await call.collection(labeled: label) else { return false }
+      guard let collection = try await call.collectionToDelete(labeled: label) else { return false }
       try await call.delete(collection)
       return true
     }

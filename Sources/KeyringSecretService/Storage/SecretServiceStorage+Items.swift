@@ -130,6 +130,7 @@ extension SecretServiceStorage {
     _ body: (Operation) async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     try await CallLoop.run { () async throws(SecureStorageError) in
+      let start = ThreadExecutor.now
       var deadline = Deadline(after: options.serviceTimeout)
       var lostSessions = 0
       var unusableSessions = 0
@@ -148,13 +149,21 @@ extension SecretServiceStorage {
         } catch {
           // A provider that is gone now may have received a message earlier.
           if let loss, !error.isAnotherKeyring { throw loss }
-          throw error.error(operation, of: self)
+          throw error.error(operation, of: self, since: start)
         }
         do throws(SecureStorageError) {
+          // The keyring has answered a call that ends before its deadline. Only the user may be late.
+          defer {
+            if call.deadline.failure == nil {
+              SessionCache.shared.endSilence(at: options.busAddress)
+            }
+          }
           try call.refuseUnencryptedSession()
           return try await body(call)
         } catch {
-          guard error.code == .connectionLost else { throw error }
+          guard error.code == .connectionLost else {
+            throw call.deadline.failure == nil ? error : error.ofSilence(of: self, since: start)
+          }
           SessionCache.shared.forget(call.session, at: options.busAddress)
           if call.sessionIsUnusable { unusableSessions += 1 } else { lostSessions += 1 }
           guard mayRepeatWrites || !call.hasWritten, lostSessions <= 1,
@@ -172,12 +181,37 @@ extension SecretServiceStorage {
 }
 
 extension SecretSession.OpeningFailure {
+  /// Returns the error of an operation.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - storage: The storage.
+  ///   - start: The start of the operation, in microseconds of the monotonic clock, or `nil` if it has only
+  ///     waited for other operations.
+  /// - Returns: The error.
   func error(
-    _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage
+    _ operation: SecureStorageError.Operation, of storage: SecretServiceStorage,
+    since start: Int64? = nil
   ) -> SecureStorageError {
-    storage.error(
+    let error = storage.error(
       code, during: operation, message: message, recoverySuggestion: recoverySuggestion,
       underlying: cause.underlying)
+    // There is a suggestion if the bus is silent, and not the keyring.
+    guard let start, recoverySuggestion == nil else { return error }
+    return error.ofSilence(of: storage, since: start)
+  }
+}
+
+extension SecureStorageError {
+  /// Returns the error of a call that ended at its deadline, with the next step if it isn't the first in a row.
+  fileprivate func ofSilence(of storage: SecretServiceStorage, since start: Int64) -> Self {
+    let address = storage.options.busAddress
+    guard code == .timedOut,
+      let keyring = SessionCache.shared.noteSilence(at: address, since: start)
+    else { return self }
+    var error = self
+    error.recoverySuggestion = "Restart \(keyring), which failed to answer twice in a row."
+    return error
   }
 }
 #endif

@@ -49,11 +49,11 @@ extension SecretSession {
         self.init(
           code, cause, "The session bus accepted the connection, and closed it.",
           recoverySuggestion:
-            "Check the log of the bus, which may have reached its connection limit, and try again.")
+            "Read the log of the bus. If it's at its connection limit, end programs that use it.")
       case .timedOut:
         self.init(
           code, cause, "The session bus didn't answer in time.",
-          recoverySuggestion: "Check that the bus isn't hanging, and try again.")
+          recoverySuggestion: "Restart the bus if it hangs: log out, and log in.")
       case .notEncrypted:
         self.init(
           code, cause, "The address of the session bus is a network connection without encryption.",

@@ -27,6 +27,8 @@ final class SessionCache: Sendable {
   }
 
   private let state = Mutex(State())
+  /// The end of the first of the last calls on each bus, all of which the keyring didn't answer in time.
+  private let silences = Mutex<[String?: Int64]>([:])
 
   /// Returns the open session with the provider on a bus, or opens one.
   ///
@@ -80,6 +82,7 @@ final class SessionCache: Sendable {
         state.sessions[address] = opened.session
         state.openings[address] = nil
       }
+      endSilence(at: address)
       opening.settle(nil)
       return opened
     } catch {
@@ -100,6 +103,29 @@ final class SessionCache: Sendable {
     let provider = session.provider
     let last = state.withLock { $0.providers.updateValue(provider, forKey: address) }
     if let last, !provider.isSameKeyring(as: last) { throw .init(last, isFollowedBy: provider) }
+  }
+
+  /// Records that a call has ended because the keyring on a bus hadn't answered.
+  ///
+  /// - Parameters:
+  ///   - address: The address of the bus, or `nil` for the session bus.
+  ///   - start: The start of the call, in microseconds of the monotonic clock.
+  /// - Returns: The name of the keyring if it was already silent before this call, or `nil` otherwise. Calls that
+  ///   were in progress at the same time count as one.
+  func noteSilence(at address: String?, since start: Int64) -> String? {
+    let first = silences.withLock { silences in
+      let first = silences[address] ?? ThreadExecutor.now
+      silences[address] = first
+      return first
+    }
+    guard first <= start else { return nil }
+    let provider = state.withLock { $0.sessions[address]?.provider ?? $0.providers[address] }
+    return provider.flatMap { $0.isKnown ? $0.keyringName : nil } ?? "the keyring"
+  }
+
+  /// Records that the keyring on a bus has answered all messages of a call.
+  func endSilence(at address: String?) {
+    silences.withLock { if !$0.isEmpty { $0[address] = nil } }
   }
 
   /// Removes a lost session, unless another call has already opened a new one.

@@ -95,7 +95,9 @@ extension SecureStorage {
   ) -> SecureStorageError {
     wait == .canceled
       ? error(.canceled, during: operation)
-      : error(.timedOut, during: operation, message: reason)
+      : error(
+        .timedOut, during: operation, message: reason,
+        recoverySuggestion: "Try again when the others have ended.")
   }
 }
 

@@ -581,7 +581,7 @@ import Testing
       if method != .openSession { try bus.storage().setPassword("s3cret", for: StorageUse.key) }
       if method == .unlock { try service.lock() }
       try service.fault(method.rawValue, .leave)
-      use.expectFailure(.connectionLost, bus.storage(), recoverySuggestion: "try again")
+      use.expectFailure(.connectionLost, bus.storage(), recoverySuggestion: "Start the keyring")
       use.expectFailure(.noProvider, bus.storage())
       try service.restart()
       try bus.storage().setPassword("s3cret", for: StorageUse.key)

@@ -87,7 +87,8 @@ import Testing
     let bus = try PrivateBus(activation: "/usr/bin/env gdbus wait --session org.example.Never")
     for use in StorageUse.allCases {
       use.expectFailure(
-        .timedOut, bus.storage(serviceTimeout: .milliseconds(300)), recoverySuggestion: "try again")
+        .timedOut, bus.storage(serviceTimeout: .milliseconds(300)),
+        recoverySuggestion: "estart the keyring")
     }
   }
 }

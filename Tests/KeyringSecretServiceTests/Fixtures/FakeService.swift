@@ -133,6 +133,9 @@ final class FakeService {
   /// Makes the next collection the default one.
   func moveDefault() throws { try order("move") }
 
+  /// Gives each new collection this label.
+  func relabelCollections(_ label: String) throws { try order("relabel \(label)") }
+
   /// Adds another item with the same attributes just before the next item is created.
   func addRival(_ secret: String) throws { try order("rival \(secret)") }
 
