@@ -5,7 +5,6 @@ import Foundation
 import Keyring
 import KeyringStorage
 import StorageModel
-import TestPrograms
 import Testing
 
 /// Random sequences of changes on unknown providers with random behaviors, which are killed now and then.
@@ -23,7 +22,7 @@ import Testing
 
 /// One sequence on one provider, with what must be stored.
 private struct Sequence {
-  /// What must be stored under a key.
+  /// The expected content of an item.
   struct Value: Equatable {
     var secret: String
     var login: String?
