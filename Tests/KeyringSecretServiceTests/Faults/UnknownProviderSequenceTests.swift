@@ -7,6 +7,8 @@ import KeyringStorage
 import StorageModel
 import Testing
 
+@testable import KeyringSecretService
+
 /// Random sequences of changes on unknown providers with random behaviors, which are killed now and then.
 ///
 /// `KEYRING_TEST_SEED` repeats the sequences, and `KEYRING_TEST_KILLS` is their number.
@@ -177,8 +179,11 @@ private struct Sequence {
     // An item of this package may have followed one that was removed. This call also waits until the
     // provider is ready.
     do { try storage.remove(key) } catch { try fail("\(error)") }
-    try openSession(at: bus.address).createItem(
-      key.attributes, label: "Theirs", secret: value.secret, replacing: true)
+    do {
+      try openSession(at: bus.address).createItem(
+        key.attributes, label: "Theirs", secret: value.secret, replacing: true,
+        in: ObjectPath("/org/freedesktop/secrets/collection/only"))
+    } catch { try fail("\(error)") }
     model[key] = [value]
     foreign.insert(key)
   }

@@ -151,15 +151,16 @@ import Testing
     for text in ["first", "second"] { try storage.setPassword(text, for: key) }
     try storage.save(
       SecureItem(key: key, secret: Secret("third"), attributes: ["a": "b"]), mode: .update)
-    // What is in memory may have other attributes than what is on the disk.
-    try storage.save(SecureItem(key: key, attributes: ["a": "c"]), mode: .update)
-    try storage.setSecret(Secret(bytes: [0xFF]), for: key)
     for text in ["first", "second"] {
       try storage.setCredential(Credential(login: text, password: text), for: login)
       try storage.setCredential(Credential(login: text, password: "\(text) again"), for: login)
     }
-    #expect(try storage.remove(key))
-    #expect(try storage.remove(login))
+    // What is in memory may have other attributes than what is on the disk.
+    let others = ["b", "c"].map { ItemKey.password(service: "service", account: $0) }
+    for other in others { try storage.setPassword("first", for: other) }
+    try storage.save(SecureItem(key: others[0], attributes: ["a": "c"]), mode: .update)
+    try storage.setSecret(Secret(bytes: [0xFF]), for: others[1])
+    for key in [key, login] + others { #expect(try storage.remove(key)) }
     #expect(try storage.password(for: key) == nil)
     try end(service)
     #expect(try storage.password(for: key) == nil)
