@@ -87,8 +87,8 @@ CONTENT_TYPE = "xdg:content-type"
 MODES = {
     # SetSecret, Label and Attributes change only memory. CreateItem and Delete change the disk, too (oo7).
     "memory": 0,
-    # Delete removes from the disk each item whose attributes contain those of the deleted item. In memory, it
-    # removes one (oo7).
+    # Delete removes from the disk each item whose attributes there contain those that the deleted item has in
+    # memory. In memory, it removes one (oo7).
     "sweeping": 0,
     # A creation replaces only items with exactly the same attributes, on the disk and in memory (oo7). Otherwise,
     # it replaces one item that has at least these attributes (gnome-keyring 42.1).
@@ -544,9 +544,9 @@ class Service:
     def delete(self, path):
         item, collection = self.items[path], path.rsplit("/", 1)[0]
         self.forget_records(
-            lambda record: record is item.record or "sweeping" in self.modes
-            and record["path"].startswith(collection + "/")
-            and item.attributes.items() <= record["attributes"].items())
+            lambda record: record["path"].startswith(collection + "/")
+            and item.attributes.items() <= record["attributes"].items()
+            if "sweeping" in self.modes else record is item.record)
         self.discard(path)
 
     def discard(self, path):

@@ -37,7 +37,7 @@ extension FakeService {
     case prompting
     /// `Prompt` answers with an error (oo7, if no program shows prompts).
     case promptError
-    /// That many prompts never end after `Prompt` has answered (oo7, after a wrong password).
+    /// A number of prompts never end after `Prompt` has answered (oo7, after a wrong password).
     case promptSilent(Int)
     /// Items have other paths after a restart (oo7).
     case renumbering
@@ -56,13 +56,6 @@ extension FakeService {
     static let oo7: [Mode] =
       [.sleepy(milliseconds: 60), .memory, .sweeping, .exact, .gap, .contentType, .types, .hiding]
       + [.prompting, .renumbering, .capitals, .session, .restless]
-
-    /// Each behavior once.
-    static let all: [Mode] =
-      oo7 + [
-        .sleepyCalls(3), .noAliases, .promptError, .promptSilent(1), .labelKept,
-        .late(milliseconds: 200),
-      ]
 
     /// The mode as `fake-service.py` knows it.
     var description: String {

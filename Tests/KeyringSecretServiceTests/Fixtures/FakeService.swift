@@ -40,7 +40,7 @@ final class FakeService {
   private let bus: PrivateBus
   /// The behaviors of the provider.
   let modes: [Mode]
-  /// What the provider has after a restart, or `nil` if it forgets everything.
+  /// The disk of the provider, or `nil` if it forgets everything at a restart.
   let disk: Disk?
   private var program: Program
   /// The names that the provider has taken, and takes again after a restart.
@@ -51,7 +51,7 @@ final class FakeService {
   /// - Parameters:
   ///   - bus: The bus.
   ///   - modes: The behaviors that it has from the first message on.
-  ///   - disk: What it has from an earlier start, and keeps for a later one.
+  ///   - disk: The disk, with what an earlier start has left there.
   /// - Throws: An error if the provider doesn't start.
   init(on bus: PrivateBus, modes: [Mode] = [], disk: Disk? = nil) throws {
     self.bus = bus

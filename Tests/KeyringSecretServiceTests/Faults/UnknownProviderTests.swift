@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+import Dispatch
+import Foundation
+import Keyring
+import KeyringStorage
+import KeyringTesting
+import Synchronization
+import Testing
+
+@testable import KeyringSecretService
+
+/// Providers that the package doesn't know, each with behaviors of a real one.
+@Suite(.withOwnKeyring) struct UnknownProviderTests {
+  typealias Mode = FakeService.Mode
+
+  /// Behaviors that a provider has at the same time.
+  struct Behavior: CustomTestStringConvertible, Sendable {
+    let modes: [Mode]
+
+    init(_ modes: Mode...) { self.modes = modes }
+    init(_ modes: [Mode]) { self.modes = modes }
+
+    var testDescription: String {
+      modes == Mode.oo7
+        ? "oo7"
+        : modes == Self.awakeOO7.modes
+          ? "awake oo7" : modes.map(\.description).joined(separator: " ")
+    }
+
+    static let oo7 = Behavior(Mode.oo7)
+    /// The same after the time in which it answers nothing.
+    static let awakeOO7 = Behavior(Mode.oo7.filter { $0 != .sleepy(milliseconds: 60) })
+    /// The ways in which a provider loses what was saved.
+    static let losing = [
+      awakeOO7, Behavior(.memory), Behavior(.memory, .sweeping),
+      Behavior(.memory, .sweeping, .exact),
+      Behavior(.sweeping, .exact, .contentType), Behavior(.renumbering),
+    ]
+  }
+
+  /// The end of a provider that is started again.
+  enum End: CaseIterable {
+    case restart, kill
+
+    func callAsFunction(_ service: FakeService) throws {
+      if self == .restart { try service.restart() } else { try service.kill() }
+    }
+  }
+
+  private let bus: PrivateBus
+  private let disk = FakeService.Disk()
+  private let key = StorageUse.key
+  private let login = ItemKey.credentials(service: "service", label: "label")
+  /// The storage, which doesn't wait long for a provider that never answers.
+  private let storage: SecretServiceStorage
+
+  init() throws {
+    bus = try PrivateBus()
+    storage = bus.storage(serviceTimeout: .seconds(5))
+  }
+
+  private func service(_ behavior: Behavior) throws -> FakeService {
+    let service = try FakeService(on: bus, modes: behavior.modes, disk: disk)
+    try service.quiet()
+    return service
+  }
+
+  // MARK: - The contract
+
+  /// The rules that a provider with a behavior can't keep.
+  private static func limitations(_ behavior: Behavior) -> Set<StorageContract> {
+    // Nothing says that an unknown provider lists locked items.
+    var rules: Set<StorageContract> = [.lockedItemsAreListed]
+    if behavior.modes.contains(.capitals) {
+      // A collection has another label than the program has asked for.
+      rules.insert(.collectionsAreApart)
+    }
+    return rules
+  }
+
+  /// The behaviors that show without a restart, each alone.
+  private static let visible: [Mode] = [
+    .exact, .gap, .contentType, .types, .sleepyCalls(3), .noAliases, .hiding, .prompting,
+    .capitals, .session, .restless, .labelKept,
+  ]
+
+  /// The rules share a provider, because starting one takes longer than most of them.
+  ///
+  /// `SecretServiceContractTests` test the same contract with a sanitizer.
+  @Test(.tags(.unsanitized), arguments: [Behavior.oo7] + visible.map { Behavior($0) })
+  func `each rule of the contract holds`(behavior: Behavior) throws {
+    nonisolated(unsafe) let service = try service(behavior)
+    for rule in StorageContract.allCases {
+      if Self.limitations(behavior).contains(rule) { continue }
+      do {
+        let isLocking = rule.requirement == .locking
+        try rule.verify(bus.storage(isLocking ? .never : .allowed, serviceTimeout: .seconds(10))) {
+          _ in try service.unlock()
+        }
+      } catch {
+        Issue.record(error, "\(rule)")
+      }
+      try service.unlock()
+    }
+  }
+
+  // MARK: - After a restart
+
+  @Test(arguments: Behavior.losing, End.allCases)
+  func `a changed password is there after a restart`(behavior: Behavior, end: End) throws {
+    let service = try service(behavior)
+    for round in 0..<2 {
+      for text in ["first", "second", "third"] {
+        try storage.setPassword("\(text) \(round)", for: key)
+        #expect(try storage.password(for: key) == "\(text) \(round)")
+      }
+      try end(service)
+      #expect(try storage.password(for: key) == "third \(round)")
+      #expect(try storage.items(matching: .service("service")).count == 1)
+    }
+  }
+
+  @Test(arguments: Behavior.losing, End.allCases)
+  func `a password that was changed with an expiry does not vanish`(
+    behavior: Behavior, end: End
+  ) throws {
+    let service = try service(behavior)
+    let time = Date(timeIntervalSince1970: 2_000_000_000)
+    try storage.setPassword("first", for: key)
+    var item = SecureItem(key: key, secret: Secret("second"))
+    item.expires = time
+    try storage.save(item, mode: .addOrReplace)
+    // What was replaced may be removed by now.
+    try service.age(seconds: 1000)
+    try storage.setPassword("third", for: key)
+    try end(service)
+    var found = try storage.item(for: key, details: .all)
+    #expect(found?.secret == Secret("third") && found?.expires == time)
+    try service.age(seconds: 1000)
+    try storage.setPassword("fourth", for: key)
+    try end(service)
+    found = try storage.item(for: key, details: .all)
+    #expect(found?.secret == Secret("fourth") && found?.expires == time)
+  }
+
+  @Test(arguments: Behavior.losing, End.allCases)
+  func `a removed item does not come back`(behavior: Behavior, end: End) throws {
+    let service = try service(behavior)
+    for text in ["first", "second"] { try storage.setPassword(text, for: key) }
+    try storage.save(
+      SecureItem(key: key, secret: Secret("third"), attributes: ["a": "b"]), mode: .update)
+    for text in ["first", "second"] {
+      try storage.setCredential(Credential(login: text, password: text), for: login)
+      try storage.setCredential(Credential(login: text, password: "\(text) again"), for: login)
+    }
+    // What is in memory may have other attributes than what is on the disk.
+    let others = ["b", "c"].map { ItemKey.password(service: "service", account: $0) }
+    for other in others { try storage.setPassword("first", for: other) }
+    try storage.save(SecureItem(key: others[0], attributes: ["a": "c"]), mode: .update)
+    try storage.setSecret(Secret(bytes: [0xFF]), for: others[1])
+    for key in [key, login] + others { #expect(try storage.remove(key)) }
+    #expect(try storage.password(for: key) == nil)
+    try end(service)
+    #expect(try storage.password(for: key) == nil)
+    #expect(try storage.credential(for: login) == nil)
+    #expect(try storage.items(matching: .service("service")).isEmpty)
+    #expect(try disk.items().isEmpty)
+  }
+
+  @Test(arguments: Behavior.losing, End.allCases)
+  func `a new login or a new password of a login is there after a restart`(
+    behavior: Behavior, end: End
+  ) throws {
+    let service = try service(behavior)
+    let pairs = [("a", "1"), ("a", "2"), ("b", "3"), ("b", "4"), ("a", "5")]
+    for (name, password) in pairs {
+      try storage.setCredential(Credential(login: name, password: password), for: login)
+      try end(service)
+      let found = try storage.credential(for: login)
+      #expect(found == Credential(login: name, password: password))
+    }
+    #expect(try storage.items(matching: .key(login)).count == 1)
+  }
+
+  @Test(arguments: Behavior.losing, End.allCases)
+  func `a changed label and changed attributes are there after a restart`(
+    behavior: Behavior, end: End
+  ) throws {
+    let service = try service(behavior)
+    try storage.setPassword("s3cret", for: key)
+    try storage.save(SecureItem(key: key, label: "A label"), mode: .update)
+    try end(service)
+    var item = try storage.item(for: key)
+    #expect(item?.label == "A label" && item?.secret == Secret("s3cret"))
+    try storage.save(SecureItem(key: key, attributes: ["a": "b"]), mode: .update)
+    try end(service)
+    item = try storage.item(for: key)
+    #expect(item?.label == "A label" && item?.secret == Secret("s3cret"))
+    #expect(item?.attributes == ["a": "b"])
+    try storage.save(
+      SecureItem(key: key, secret: Secret("new"), label: "Another", attributes: ["a": "c"]),
+      mode: .update)
+    try end(service)
+    item = try storage.item(for: key)
+    #expect(item?.label == "Another" && item?.secret == Secret("new"))
+    #expect(item?.attributes == ["a": "c"])
+  }
+
+  @Test(arguments: Behavior.losing, End.allCases)
+  func `an item of another program keeps exactly its attributes`(
+    behavior: Behavior, end: End
+  ) throws {
+    let service = try service(behavior)
+    // The second item has all attributes of the first one.
+    let others = [
+      ["service": "theirs", "username": "account"],
+      ["service": "theirs", "username": "account 2", "more": "x"],
+    ]
+    for attributes in others {
+      try openSession(at: bus.address).createItem(
+        attributes, label: "Theirs", secret: "theirs", replacing: true)
+    }
+    let before = try disk.items()
+    let key = ItemKey.password(service: "theirs", account: "account")
+    let second = ItemKey.password(service: "theirs", account: "account 2")
+    try storage.setPassword("ours", for: key)
+    try storage.setPassword("ours, too", for: second)
+    try storage.setPassword("ours again", for: key)
+    try end(service)
+    #expect(try storage.password(for: key) == "ours again")
+    #expect(try storage.password(for: second) == "ours, too")
+    let after = try disk.items()
+    func attributes(_ items: [FakeService.Disk.Item]) -> Set<[String: String]> {
+      Set(items.map(\.attributes))
+    }
+    #expect(after.count == before.count && attributes(after) == attributes(before))
+    #expect(after.allSatisfy { $0.label == "Theirs" })
+    #expect(try storage.remove(key))
+    try end(service)
+    #expect(try disk.items().map(\.text) == ["ours, too"])
+  }
+
+  /// Another program's item with all attributes of this one and more is not this one.
+  @Test(arguments: Behavior.losing)
+  func `a removal leaves items of other programs that have more attributes`(
+    behavior: Behavior
+  ) throws {
+    let service = try service(behavior)
+    let session = try openSession(at: bus.address)
+    let theirs = ["service": "theirs", "username": "account"]
+    try session.createItem(theirs, label: "Theirs", secret: "theirs", replacing: false)
+    try session.createItem(
+      ["service": "theirs", "server": "host", "username": "account"], label: "Theirs",
+      secret: "a server's", replacing: false)
+    let key = ItemKey.internetPassword(server: InternetServer("host"), account: "account")
+    let before = try disk.items(["server": "host"])
+    #expect(before.count == 1)
+    _ = try? storage.setPassword("ours", for: .password(service: "theirs", account: "account"))
+    _ = try? storage.remove(.password(service: "theirs", account: "account"))
+    _ = try? storage.remove(key)
+    try service.restart()
+    #expect(try disk.items(["server": "host"]).map(\.attributes) == before.map(\.attributes))
+  }
+
+  // MARK: - The first call
+
+  @Test(
+    arguments: [
+      Behavior.oo7, Behavior(.sleepy(milliseconds: 400)), Behavior(.sleepyCalls(1)),
+      Behavior(.sleepyCalls(10)),
+    ], StorageUse.allCases)
+  func `the first call waits until a provider is ready`(
+    behavior: Behavior, use: StorageUse
+  ) throws {
+    let service = try service(behavior)
+    if use != .propertyRead { try storage.setPassword("s3cret", for: key) }
+    try service.restart()
+    let start = ContinuousClock.now
+    try use(storage)
+    #expect(ContinuousClock.now - start < .seconds(4))
+    // The call has found what is there.
+    let isThere = use != .propertyRead && use != .remove
+    #expect(try storage.password(for: key) == (isThere ? "s3cret" : nil))
+    #expect(try disk.items(["username": "account"]).isEmpty == !isThere)
+  }
+
+  @Test(arguments: [Behavior.oo7, Behavior(.sleepyCalls(10))])
+  func `a call that starts a provider waits until it is ready`(behavior: Behavior) throws {
+    try bus.kill()
+    let bus = try PrivateBus(
+      activation: FakeService.activation(modes: behavior.modes, disk: disk))
+    let storage = bus.storage(serviceTimeout: .seconds(5))
+    let start = ContinuousClock.now
+    try storage.setPassword("s3cret", for: key)
+    #expect(try storage.password(for: key) == "s3cret")
+    #expect(ContinuousClock.now - start < .seconds(4))
+  }
+
+  // MARK: - Aliases and collections
+
+  @Test(arguments: StorageUse.allCases)
+  func `an alias needs no object`(use: StorageUse) throws {
+    let service = try service(Behavior(.noAliases))
+    defer { _ = service }
+    if use != .propertyRead { try storage.setPassword("s3cret", for: key) }
+    try use(storage)
+  }
+
+  @Test(arguments: [Behavior.awakeOO7, Behavior(.session), Behavior(.session, .noAliases)])
+  func `a session collection needs no object for its alias`(behavior: Behavior) throws {
+    let service = try service(behavior)
+    let session = bus.storage(in: .session, serviceTimeout: .seconds(5))
+    try session.setPassword("s3cret", for: key)
+    try session.setPassword("another", for: key)
+    #expect(try session.password(for: key) == "another")
+    #expect(try storage.password(for: key) == nil)
+    #expect(try disk.items().isEmpty)
+    try service.restart()
+    #expect(try session.password(for: key) == nil)
+  }
+
+  @Test func `a label that a provider would lose is refused`() throws {
+    let service = try service(Behavior(.capitals))
+    #expect(throws: SecureStorageError.self) {
+      try storage.createCollection(labeled: "work/home")
+    }
+    try service.restart()
+    #expect(try storage.collections().map(\.label) == ["Only"])
+  }
+
+  @Test func `a collection is found by the label that it was created with or is an error`() throws {
+    let service = try service(Behavior(.capitals))
+    guard let work = try? storage.createCollection(labeled: "work") else { return }
+    try work.setPassword("s3cret", for: key)
+    #expect(try work.password(for: key) == "s3cret")
+    try service.restart()
+    #expect(try work.password(for: key) == "s3cret")
+  }
+
+  // MARK: - Prompts
+
+  @Test(arguments: [StorageUse.read, .save, .add, .remove, .unlock])
+  func `a prompt that fails is no other failure`(use: StorageUse) throws {
+    let service = try service(Behavior(.prompting, .promptError))
+    try storage.setPassword("s3cret", for: key)
+    try service.lock()
+    let error = #expect(throws: SecureStorageError.self) { try use(storage) }
+    #expect([.locked, .userCanceled].contains(error?.code), "\(error.map { "\($0)" } ?? "-")")
+    try service.unlock()
+    #expect(try storage.password(for: key) == "s3cret")
+  }
+
+  /// A wrong password ends the prompt without a signal.
+  @Test(arguments: [StorageUse.read, .save])
+  func `a prompt that never completes is not waited for`(use: StorageUse) throws {
+    let service = try service(Behavior(.prompting, .promptSilent(1)))
+    let storage = bus.storage(serviceTimeout: .seconds(5), promptTimeout: .seconds(8))
+    try storage.setPassword("s3cret", for: key)
+    try service.lock()
+    let start = ContinuousClock.now
+    do throws(SecureStorageError) {
+      do { try use(storage) } catch let error as SecureStorageError { throw error } catch {
+        Issue.record(error)
+      }
+    } catch {
+      #expect([.locked, .userCanceled].contains(error.code), "\(error)")
+    }
+    #expect(ContinuousClock.now - start < .seconds(6))
+  }
+
+  // MARK: - Gaps
+
+  @Test(arguments: [Behavior.awakeOO7, Behavior(.gap), Behavior(.gap, .exact)])
+  func `a read finds an item that another program replaces`(behavior: Behavior) async throws {
+    let service = try FakeService(on: bus, modes: behavior.modes, disk: disk)
+    let theirs = ["service": "theirs", "username": "account"]
+    let key = ItemKey.password(service: "theirs", account: "account")
+    let session = try openSession(at: bus.address)
+    try session.createItem(theirs, label: "Theirs", secret: "old", replacing: true)
+    let reads: [@Sendable (SecretServiceStorage) throws -> Bool] = [
+      { try $0.password(for: key) != nil }, { try $0.exists(key) },
+      { try !$0.items(for: [key], details: .all).isEmpty },
+      { try !$0.items(matching: .key(key)).isEmpty },
+      { try !$0.items(matching: .service("theirs", details: .secret)).isEmpty },
+    ]
+    for (number, read) in reads.enumerated() {
+      // It was there a moment ago.
+      #expect(try await storage.password(for: key) != nil)
+      try service.waitInGap()
+      let replacement = Task.detached {
+        try session.createItem(theirs, label: "Theirs", secret: "new", replacing: true)
+      }
+      try await service.waitForCall(of: "CreateItem")
+      #expect(try read(storage), "read \(number)")
+      _ = try await replacement.value
+    }
+  }
+
+  @Test(arguments: [Behavior.awakeOO7, Behavior(.gap), Behavior(.gap, .exact)])
+  func `a reader finds an item at every moment of a change`(behavior: Behavior) throws {
+    let service = try service(behavior)
+    defer { _ = service }
+    let theirs = ItemKey.password(service: "theirs", account: "account")
+    try openSession(at: bus.address).createItem(
+      theirs.attributes, label: "Theirs", secret: "theirs", replacing: true)
+    try storage.setPassword("s3cret", for: key)
+    try storage.setCredential(Credential(login: "a", password: "a"), for: login)
+    let isOver = Atomic(false)
+    let group = DispatchGroup()
+    let (storage, key, login) = (storage, key, login)
+    DispatchQueue(label: "reader").async(group: group) {
+      while !isOver.load(ordering: .relaxed) {
+        #expect(throws: Never.self) {
+          let found = try (
+            storage.password(for: key), storage.credential(for: login),
+            storage.password(for: theirs)
+          )
+          #expect(found.0 != nil && found.2 != nil)
+          #expect(found.1 != nil && found.1?.login == found.1?.password)
+        }
+      }
+    }
+    let changes = Result {
+      for number in 0..<8 {
+        let text = "\(number)"
+        try storage.setPassword(text, for: key)
+        try storage.save(SecureItem(key: key, label: text), mode: .update)
+        try storage.save(SecureItem(key: key, attributes: ["a": text]), mode: .update)
+        try storage.setCredential(Credential(login: text, password: text), for: login)
+        try storage.setPassword(text, for: theirs)
+      }
+    }
+    isOver.store(true, ordering: .relaxed)
+    group.wait()
+    try changes.get()
+  }
+
+  // MARK: - Signals
+
+  @Test(arguments: [Behavior.awakeOO7, Behavior(.restless)])
+  func `locking and unlocking is no change`(behavior: Behavior) throws {
+    let service = try service(behavior)
+    try storage.setPassword("s3cret", for: key)
+    let log = EventLog()
+    let observation = try storage.observe(.service("service"), log.append)
+    try service.lock()
+    try service.unlock()
+    let other = ItemKey.password(service: "service", account: "other")
+    try storage.setPassword("s3cret", for: other)
+    log.wait(for: .changed(.created(other)))
+    #expect(log.changes == [.created(other)])
+    observation.cancel()
+  }
+}
+#endif
