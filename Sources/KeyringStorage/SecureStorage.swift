@@ -35,6 +35,11 @@ public protocol SecureStorage: Sendable {
   /// Saving a larger secret throws `.invalidArgument`. The default is ``ItemLimits/secretBytes``.
   var secretByteLimit: Int { get }
 
+  /// The promise of what survives the end of the storage's backend.
+  ///
+  /// The default is ``StorageDurability/afterRestart``.
+  var durability: StorageDurability { get }
+
   /// Stores an item under its key.
   ///
   /// Saving is atomic: at every moment, the storage holds either the old item or the new one.
@@ -198,6 +203,9 @@ extension SecureStorage {
 
   /// The size that nearly every storage has room for.
   public var secretByteLimit: Int { ItemLimits.secretBytes }
+
+  /// The promise of nearly every storage: what it has acknowledged survives a restart.
+  public var durability: StorageDurability { .afterRestart }
 
   /// Finds the items stored under keys, one after the other.
   public func items(

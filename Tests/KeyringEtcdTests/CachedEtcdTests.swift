@@ -14,7 +14,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) struct CachedEtcdTests {
   private let key = ItemKey.password(service: "service", account: "account")
 
-  @Test(arguments: StorageContract.cases(for: EtcdStorage.self))
+  @Test(arguments: EtcdContractTests.rules)
   func `each rule of the contract holds behind a cache`(rule: StorageContract) async throws {
     try rule.verify(try await Cluster.shared.get().newStorage().cached())
   }

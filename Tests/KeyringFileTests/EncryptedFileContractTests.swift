@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if EncryptedFile
+import Keyring
 import KeyringFile
 import KeyringStorage
 import KeyringTesting
@@ -14,15 +15,34 @@ import Testing
   @Test(.tags(.unsanitized), arguments: rules)
   func `the storage keeps the contract`(rule: StorageContract) throws {
     let directory = try TemporaryDirectory()
-    try rule.verify(directory.storage())
+    try rule.verify(directory.storage(), restart: { _ in directory.storage() })
   }
 
   /// No case may depend on a storage that remembers its own writes.
   @Test(arguments: rules)
   func `two storages of one file keep the contract`(rule: StorageContract) throws {
     let directory = try TemporaryDirectory()
-    try rule.verify(AlternatingStorage(directory.storage(), directory.storage()))
+    let storage: @Sendable () -> AlternatingStorage = {
+      AlternatingStorage(directory.storage(), directory.storage())
+    }
+    try rule.verify(storage(), restart: { _ in storage() })
     #expect(try directory.names().isSubset(of: ["secrets", "secrets.lock", "key"]))
+  }
+
+  @Test(arguments: rules.filter { $0.requirement == .restart })
+  func `storages over a file are as durable as the file`(rule: StorageContract) throws {
+    let directory = try TemporaryDirectory()
+    let storages: [@Sendable () -> any SecureStorage] = [
+      { directory.storage().cached() },
+      { LayeredStorage([.reading(InMemoryStorage()), .writing(directory.storage())]) },
+      {
+        FirstAvailableStorage(
+          [directory.storage(), directory.storage("other")],
+          remembering: .file(at: directory.path("selection")))
+      },
+      { FaultyStorage(directory.storage()) },
+    ]
+    for storage in storages { try rule.verify(storage(), restart: { _ in storage() }) }
   }
 }
 

@@ -170,7 +170,7 @@ struct KernelKeyringTests {
   @Test func `a file whose key the kernel keeps follows the contract`() throws {
     try inOwnSession {
       let rules = StorageContract.cases(for: EncryptedFileStorage.self)
-      for rule in rules { try rule.verify(storage()) }
+      for rule in rules { try rule.verify(storage(), restart: { _ in storage() }) }
       // The threads that some rules start aren't in this session.
       #expect(questions.count < rules.count / 2)
     }

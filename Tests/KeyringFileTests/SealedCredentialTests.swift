@@ -62,7 +62,9 @@ struct SealedCredentialTests {
       for (name, value) in tpm.environment { setenv(name, value, 1) }
       let key = KeySource.systemdCredential(at: directory.path("key"), encryptedWith: .tpm)
       let storage = EncryptedFileStorage(at: directory.path("secrets"), key: key)
-      for rule in StorageContract.cases(for: EncryptedFileStorage.self) { try rule.verify(storage) }
+      // The TPM has no room for the keys of many storages. The test above restarts it.
+      let rules = EncryptedFileContractTests.rules.filter { $0.requirement != .restart }
+      for rule in rules { try rule.verify(storage) }
       try tpm.end()
     }
   }

@@ -18,7 +18,7 @@ struct KWalletTests {
   /// The wallet that `Scripts/private-session` has made beside the default one.
   let second = SecretServiceStorage(collection: .named("second"))
 
-  @Test(arguments: StorageContract.allCases.filter { $0.requirement != .collections })
+  @Test(arguments: SecretServiceContractTests.ofOneCollection)
   func `each rule of the contract holds for a second wallet`(rule: StorageContract) throws {
     try second.unlock()
     let storage = SecretServiceStorage(collection: .named("second"), interaction: .never)

@@ -7,8 +7,13 @@ import Testing
 
 /// The contract on a real keyring, for one collection at a time.
 @Suite(.inPrivateSession) struct SecretServiceContractTests {
+  /// The cases for a keyring that has no user, and that other tests use at the same time.
   static let unattended = StorageContract.allCases.filter {
-    $0.requirement != .locking && $0.requirement != .collections
+    $0.requirement == nil || $0.requirement == .observation
+  }
+  /// The cases for a collection of a keyring that other tests use at the same time.
+  static let ofOneCollection = StorageContract.allCases.filter {
+    $0.requirement != .collections && $0.requirement != .restart
   }
 
   // The test of a named collection is enough with a sanitizer.
@@ -25,7 +30,7 @@ import Testing
 
   @Test(
     .only(on: .gnomeKeyring, "makes a collection as only gnome-keyring's own tools can"),
-    arguments: StorageContract.allCases.filter { $0.requirement != .collections })
+    arguments: ofOneCollection)
   func `a named collection keeps the contract`(rule: StorageContract) throws {
     let collection = try PasswordCollection()
     let storage = SecretServiceStorage(

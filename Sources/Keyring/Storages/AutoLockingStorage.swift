@@ -37,6 +37,9 @@ public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
   /// The limit of the wrapped storage.
   public var secretByteLimit: Int { base.secretByteLimit }
 
+  /// The promise of the wrapped storage.
+  public var durability: StorageDurability { base.durability }
+
   /// Stores an item under its key, after the user has unlocked the collection.
   public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode

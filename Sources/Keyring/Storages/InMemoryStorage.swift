@@ -110,6 +110,9 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
 
   private init(_ shared: Collections, label: String) { place = Place(shared, label) }
 
+  /// No promise, because the items are in memory.
+  public var durability: StorageDurability { .temporary }
+
   /// Stores an item under its key.
   ///
   /// - Parameters:

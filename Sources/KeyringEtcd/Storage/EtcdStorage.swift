@@ -27,6 +27,9 @@ public struct EtcdStorage: AsynchronousStorage {
   /// 1 MiB, because etcd refuses requests of more than 1.5 MiB.
   public var secretByteLimit: Int { 1 << 20 }
 
+  /// The promise of a cluster, whose nodes have a change on disk before they acknowledge it.
+  public var durability: StorageDurability { .afterKill }
+
   /// Creates a storage, which connects to nothing until it's used.
   ///
   /// - Parameters:

@@ -27,6 +27,9 @@ public struct EncryptedFileStorage: BlockingStorage {
   /// The path of the file.
   public var path: String { file.place.path }
 
+  /// The promise of a file that is on the disk before a change is acknowledged.
+  public var durability: StorageDurability { .afterKill }
+
   /// Creates a storage, which opens nothing and asks for nothing until it's used.
   ///
   /// - Parameters:

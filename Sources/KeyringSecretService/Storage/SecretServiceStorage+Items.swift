@@ -4,6 +4,13 @@
 public import KeyringStorage
 
 extension SecretServiceStorage: AsynchronousStorage {
+  /// The promise of every keyring: a logout loses no change, and a crash may lose the last ones.
+  ///
+  /// The items of the session collection are temporary.
+  public var durability: StorageDurability {
+    options.collection == .session ? .temporary : .afterRestart
+  }
+
   /// Stores an item under its key.
   ///
   /// The errors `.locked` and `.userCanceled` leave the old item unchanged.

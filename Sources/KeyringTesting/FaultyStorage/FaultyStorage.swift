@@ -43,6 +43,9 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   /// The limit of the wrapped storage.
   public var secretByteLimit: Int { storage.secretByteLimit }
 
+  /// The promise of the wrapped storage.
+  public var durability: StorageDurability { storage.durability }
+
   // MARK: - Recorded calls
 
   /// The calls so far, including those that failed.

@@ -1,25 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import KeyringStorage
+internal import Synchronization
 
 /// A storage in one case of the contract, with the keys to use and the way to report violations.
 struct ContractTrial: Sendable {
   typealias Unlock = @Sendable (any LockableStorage) throws -> Void
+  typealias Restart = @Sendable (StorageContract.Ending) throws -> any SecureStorage
+
+  private final class Backend: Sendable {
+    let storage: Mutex<any SecureStorage>
+    init(_ storage: any SecureStorage) { self.storage = Mutex(storage) }
+  }
 
   let rule: StorageContract
-  let storage: any SecureStorage
+  private let backend: Backend
+  private let restart: Restart?
   /// The closure that unlocks the storage again.
   let unlock: Unlock
   let service: String
   /// The name of a second service, of which the first one is a prefix.
   let otherService: String
 
-  init(_ rule: StorageContract, _ storage: any SecureStorage, _ unlock: @escaping Unlock) {
+  init(
+    _ rule: StorageContract, _ storage: any SecureStorage, _ unlock: @escaping Unlock,
+    _ restart: Restart?
+  ) {
     self.rule = rule
-    self.storage = storage
+    backend = Backend(storage)
     self.unlock = unlock
+    self.restart = restart
     service = "swift-keyring-contract-\(String.randomToken())"
     otherService = service + "-other"
+  }
+
+  /// The storage, or the one that the last restart has returned.
+  var storage: any SecureStorage { backend.storage.withLock { $0 } }
+
+  /// Ends the backend, and goes on with the storage of the backend that was started again.
+  func restart(after ending: StorageContract.Ending) throws {
+    guard let restart else {
+      throw violation(
+        "the storage's durability is \(storage.durability), and verify has no closure to restart it"
+      )
+    }
+    let storage = try restart(ending)
+    backend.storage.withLock { $0 = storage }
   }
 
   func password(_ account: String = "account") -> ItemKey {

@@ -10,9 +10,13 @@ public import Testing
 /// ```swift
 /// @Test(arguments: StorageContract.cases(for: MyStorage.self))
 /// func contract(rule: StorageContract) throws {
-///   try rule.verify(MyStorage())
+///   let file = temporaryFile()
+///   try rule.verify(MyStorage(at: file), restart: { _ in MyStorage(at: file) })
 /// }
 /// ```
+///
+/// A storage whose items are in memory says so with its ``/KeyringStorage/SecureStorage/durability``, and
+/// needs no `restart`.
 ///
 /// Each case stores items of a service with a random name and removes them afterwards. It's safe to run on
 /// a storage that contains other items.
@@ -137,6 +141,23 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// Requires a ``/KeyringStorage/LockableStorage``.
   case addingNeverReplaces
 
+  // Rule 13: what was acknowledged is there after the backend has restarted.
+  /// A new item is complete after a restart, as often as its durability promises.
+  ///
+  /// Requires a way to restart the backend, unless the storage is
+  /// ``/KeyringStorage/StorageDurability/temporary``.
+  case newItemsAreDurable
+  /// A changed value, label, attribute, expiry, or login is there after a restart.
+  ///
+  /// Requires a way to restart the backend, unless the storage is
+  /// ``/KeyringStorage/StorageDurability/temporary``.
+  case changesAreDurable
+  /// A removed item stays absent after a restart, and no other item is lost with it.
+  ///
+  /// Requires a way to restart the backend, unless the storage is
+  /// ``/KeyringStorage/StorageDurability/temporary``.
+  case removalsAreDurable
+
   /// Returns the cases that apply to a type of storage.
   ///
   /// The cases that lock a storage apply to a `LockableStorage`, the case that creates collections applies
@@ -150,7 +171,7 @@ public enum StorageContract: String, CaseIterable, Sendable {
       case .locking: type is any LockableStorage.Type
       case .collections: type is any CollectionStorage.Type
       case .observation: type is any ObservableStorage.Type
-      case nil: true
+      case .restart, nil: true
       }
     }
   }
@@ -158,11 +179,27 @@ public enum StorageContract: String, CaseIterable, Sendable {
   /// The number of the rule that the case belongs to.
   public var rule: Int { definition.rule }
 
-  /// A capability that not every storage has.
-  package enum Requirement { case locking, collections, observation }
+  /// A capability that not every storage has, or a part of a test that not every one has.
+  package enum Requirement { case locking, collections, observation, restart }
 
   /// The capability that the case requires, if any.
   package var requirement: Requirement? { definition.requirement }
+
+  /// An end of the backend of a storage.
+  public enum Ending: Sendable, Hashable, CaseIterable {
+    /// The backend is told to end, and has time to write what it has acknowledged.
+    case orderly
+    /// The backend ends at once, as after SIGKILL.
+    case kill
+
+    /// The promise that an acknowledged change survives this end.
+    var promise: StorageDurability {
+      switch self {
+      case .orderly: .afterRestart
+      case .kill: .afterKill
+      }
+    }
+  }
 
   /// Verifies that a storage complies with the case.
   ///
@@ -170,14 +207,19 @@ public enum StorageContract: String, CaseIterable, Sendable {
   ///   - storage: The storage. A case that locks it requires a `LockableStorage` that nothing else uses at
   ///     the same time.
   ///   - unlock: The closure that unlocks the storage again. By default, it calls the storage's `unlock()`.
+  ///   - restart: The closure that ends the backend in the given way and starts it again with what it has on
+  ///     disk. It returns a storage that has nothing left in memory, to which the case then goes on. The
+  ///     closure isn't asked for an end that the storage's `durability` doesn't include. Without it, the cases
+  ///     of rule 13 fail, unless the storage is temporary.
   /// - Throws: A ``ContractViolation``, also if the storage throws an error that the rule doesn't allow, or
-  ///   the error of `unlock`.
+  ///   the error of `unlock` or `restart`.
   public func verify(
     _ storage: any SecureStorage,
-    unlock: @Sendable (any LockableStorage) throws -> Void = { try $0.unlock() }
+    unlock: @Sendable (any LockableStorage) throws -> Void = { try $0.unlock() },
+    restart: (@Sendable (Ending) throws -> any SecureStorage)? = nil
   ) throws {
     try withoutActuallyEscaping(unlock) { unlock in
-      let trial = ContractTrial(self, storage, unlock)
+      let trial = ContractTrial(self, storage, unlock, restart)
       do {
         let outcome = Result { try definition.check(trial)() }
         let cleanUp = Result { try trial.removeEverything() }
@@ -241,6 +283,9 @@ extension StorageContract {
     case .endedObservationsAreSilent: (11, .observation, ContractTrial.endedObservationsAreSilent)
     case .absentMeansUnlocked: (12, .locking, ContractTrial.absentMeansUnlocked)
     case .addingNeverReplaces: (12, .locking, ContractTrial.addingNeverReplaces)
+    case .newItemsAreDurable: (13, .restart, ContractTrial.newItemsAreDurable)
+    case .changesAreDurable: (13, .restart, ContractTrial.changesAreDurable)
+    case .removalsAreDurable: (13, .restart, ContractTrial.removalsAreDurable)
     }
   }
 }

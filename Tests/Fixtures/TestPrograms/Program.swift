@@ -131,6 +131,12 @@ package final class Program: Sendable {
     kill(process.processIdentifier, isSuspended ? SIGSTOP : SIGCONT)
   }
 
+  /// Tells the program to end, and waits until it has.
+  package func terminate() {
+    kill(process.processIdentifier, SIGTERM)
+    waitpid(process.processIdentifier, nil, 0)
+  }
+
   /// Kills the program, and returns the rest of its output.
   @discardableResult
   package func end() throws -> Data {

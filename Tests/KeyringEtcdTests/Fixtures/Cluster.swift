@@ -76,6 +76,14 @@ final class Cluster: Sendable {
       try Cluster.etcdctl(restoration)
     }
 
+    /// Tells the node to end, and waits until it has.
+    func end() {
+      program.withLock { program in
+        program?.terminate()
+        program = nil
+      }
+    }
+
     func kill() {
       program.withLock { program in
         _ = try? program?.end()

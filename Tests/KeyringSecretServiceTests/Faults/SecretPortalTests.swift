@@ -55,7 +55,10 @@ import Testing
   @Test func `a file with the portal's key keeps the contract`() throws {
     let portal = try portal("parts")
     for rule in StorageContract.cases(for: EncryptedFileStorage.self) {
-      try rule.verify(EncryptedFileStorage(at: directory + "/secrets", key: source()))
+      let (file, source) = (directory + "/secrets", source())
+      try rule.verify(
+        EncryptedFileStorage(at: file, key: source),
+        restart: { _ in EncryptedFileStorage(at: file, key: source) })
     }
     try portal.end()
   }

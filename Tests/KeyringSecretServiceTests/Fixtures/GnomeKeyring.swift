@@ -108,6 +108,11 @@ final class GnomeKeyring {
     try body()
   }
 
+  func end() throws {
+    program?.terminate()
+    program = nil
+  }
+
   func kill() throws {
     try program?.end()
     program = nil

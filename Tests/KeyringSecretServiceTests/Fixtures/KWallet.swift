@@ -53,6 +53,12 @@ final class KWallet: MortalProvider {
     }
   }
 
+  /// Ends the wallet after it was closed, because a logout alone doesn't wait for it.
+  func end() throws {
+    try bus.storage().lock()
+    try kill()
+  }
+
   func kill() throws {
     try program?.end()
     program = nil

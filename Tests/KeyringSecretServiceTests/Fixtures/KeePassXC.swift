@@ -69,6 +69,12 @@ final class KeePassXC {
     try wait(unlocked ? [] : Set(databases), count: databases.count)
   }
 
+  /// Ends the keyring after its databases were locked, which writes them.
+  func end() throws {
+    try lock()
+    try kill()
+  }
+
   func kill() throws {
     try program?.end()
     program = nil

@@ -6,6 +6,7 @@ import KeyringStorage
 /// A storage in memory with a name of its own.
 struct NamedStorage: ImmediateStorage, ObservableStorage {
   let backendName: String
+  let durability = StorageDurability.temporary
   private let items = InMemoryStorage()
 
   init(_ name: String) { backendName = name }

@@ -39,8 +39,9 @@ import Testing
   @Test func `the limit is that of the chosen storage`() throws {
     let small = SmallStorage()
     let storage = FirstAvailableStorage([small, second])
-    #expect(storage.secretByteLimit == second.secretByteLimit)
+    #expect(storage.secretByteLimit == second.secretByteLimit && storage.durability == .temporary)
     #expect(try storage.selection().index == 0 && storage.secretByteLimit == 1)
+    #expect(storage.durability == small.durability)
   }
 
   @Test func `the storage is chosen once`() throws {

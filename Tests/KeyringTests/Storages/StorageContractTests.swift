@@ -15,7 +15,8 @@ import Testing
   @Test(arguments: Fault.allCases)
   func `the contract finds each fault`(fault: Fault) throws {
     let error = #expect(throws: ContractViolation.self) {
-      try fault.brokenRule.verify(RuleBreakingStorage(fault))
+      let storage = RuleBreakingStorage(fault)
+      try fault.brokenRule.verify(storage, restart: storage.restarted)
     }
     #expect(error?.rule == fault.brokenRule)
   }
@@ -24,6 +25,15 @@ import Testing
     #expect(
       Set(Fault.allCases.map(\.brokenRule))
         == Set(StorageContract.allCases.filter { $0.requirement != .collections }))
+  }
+
+  @Test(arguments: StorageContract.allCases.filter { $0.requirement == .restart })
+  func `a durable storage needs a way to restart its backend`(rule: StorageContract) throws {
+    let storage = RuleBreakingStorage(.printsSecrets)
+    try rule.verify(storage, restart: storage.restarted)
+    let error = #expect(throws: ContractViolation.self) { try rule.verify(storage) }
+    #expect(error?.finding.contains("durability is afterKill") == true)
+    try rule.verify(InMemoryStorage(), restart: { _ in throw CancellationError() })
   }
 
   @Test func `the rule about locking needs a lockable storage`() {
@@ -53,6 +63,8 @@ enum Fault: CaseIterable {
   case readsAbsentWhileLocked, addsUnlockingAndReplacing
   case limitsToTheOldest, tellsProgressTooLate
   case hasNoLimit
+  case losesNewItems, losesWhatIsKilled, losesChangedSecrets, losesChangedLabels
+  case losesChangedAttributes, losesChangedExpiries, bringsBackRemovedItems
 
   var brokenRule: StorageContract {
     switch self {
@@ -100,6 +112,10 @@ enum Fault: CaseIterable {
     case .limitsToTheOldest: .limitedQueriesAreTheBeginning
     case .tellsProgressTooLate: .progressEndsWithItsQuery
     case .hasNoLimit: .invalidArgumentsAreRefused
+    case .losesNewItems, .losesWhatIsKilled: .newItemsAreDurable
+    case .losesChangedSecrets, .losesChangedLabels, .losesChangedAttributes, .losesChangedExpiries:
+      .changesAreDurable
+    case .bringsBackRemovedItems: .removalsAreDurable
     }
   }
 }
@@ -117,6 +133,28 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
 
   var secretByteLimit: Int { fault == .hasNoLimit ? .max : base.secretByteLimit }
 
+  let durability = StorageDurability.afterKill
+
+  /// Returns the storage as it is after the end of its backend.
+  func restarted(after ending: StorageContract.Ending) throws -> any SecureStorage {
+    for item in saved.firstItems {
+      var old = SecureItem(key: item.key)
+      switch fault {
+      case .losesNewItems: try base.remove(item.key)
+      case .losesWhatIsKilled where ending == .kill: try base.remove(item.key)
+      case .losesChangedSecrets: old.secret = item.secret
+      case .losesChangedLabels: old.label = item.label
+      case .losesChangedAttributes: old.attributes = item.attributes?.filter { $0.key != "expires" }
+      case .losesChangedExpiries: old.expires = item.expires
+      case .bringsBackRemovedItems where try !base.exists(item.key):
+        try base.save(item, mode: .add)
+      default: break
+      }
+      if try base.exists(item.key) { try base.save(old, mode: .update) }
+    }
+    return self
+  }
+
   var description: String {
     fault == .printsSecrets ? "\(saved.items.compactMap(\.secret?.text))" : "RuleBreakingStorage"
   }
@@ -133,6 +171,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     var item = item
     var mode = mode
+    if fault.brokenRule.requirement == .restart { saved.append(item) }
     switch fault {
     case .savesBesideThePresentItem: saved.append(item)
     case .keepsTheFirstSecret: saved.append(item)
@@ -310,6 +349,9 @@ private final class Log: Sendable {
   private let state = Mutex<[SecureItem]>([])
   var items: [SecureItem] { state.withLock { $0 } }
   func append(_ item: SecureItem) { state.withLock { $0.append(item) } }
+  var firstItems: Dictionary<ItemKey, SecureItem>.Values {
+    Dictionary(items.map { ($0.key, $0) }) { first, _ in first }.values
+  }
 
   private let observations = Mutex<[StorageSubscription]>([])
   func keep(_ observation: StorageSubscription) { observations.withLock { $0.append(observation) } }

@@ -14,7 +14,7 @@ import Testing
 
   @Test(arguments: StorageContract.cases(for: FileStorage.self))
   func `the storage keeps the contract`(rule: StorageContract) throws {
-    try rule.verify(storage)
+    try rule.verify(storage, restart: { [file] _ in FileStorage(at: file.url) })
   }
 
   @Test func `items outlive the storage`() throws {

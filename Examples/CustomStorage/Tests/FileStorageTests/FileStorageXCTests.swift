@@ -13,7 +13,8 @@ final class FileStorageXCTests: XCTestCase {
     for rule in StorageContract.cases(for: FileStorage.self) {
       let file = TemporaryFile()
       do {
-        try rule.verify(FileStorage(at: file.url))
+        try rule.verify(
+          FileStorage(at: file.url), restart: { _ in FileStorage(at: file.url) })
       } catch {
         XCTFail("\(error)")
       }

@@ -42,6 +42,9 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   /// The limit of the wrapped storage.
   public var secretByteLimit: Int { base.secretByteLimit }
 
+  /// The promise of the wrapped storage.
+  public var durability: StorageDurability { base.durability }
+
   /// Removes everything from the cache.
   public func removeAll() {
     (base as? any ItemReportingStorage)?.forgetReportedItems()

@@ -108,6 +108,13 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     return index.map { limits[$0] } ?? limits.max() ?? ItemLimits.secretBytes
   }
 
+  /// The promise of the selected storage, or the smallest one if none is selected yet.
+  public var durability: StorageDurability {
+    let promises = storages.map(\.durability)
+    let index = decision.state.withLock { $0.selection?.index }
+    return index.map { promises[$0] } ?? promises.min() ?? .afterRestart
+  }
+
   /// The selected storage and the reasons for it; "FirstAvailableStorage" before there is one.
   public var backendName: String {
     decision.state.withLock { $0.selection }?.description ?? "FirstAvailableStorage"

@@ -68,6 +68,11 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
     writingIndex.map { layers[$0].storage.secretByteLimit } ?? ItemLimits.secretBytes
   }
 
+  /// The promise of the writing layer.
+  public var durability: StorageDurability {
+    writingIndex.map { layers[$0].storage.durability } ?? .afterRestart
+  }
+
   // MARK: - Reading
 
   /// Finds items in all layers, newest first, each in the first layer that has an item with its key.

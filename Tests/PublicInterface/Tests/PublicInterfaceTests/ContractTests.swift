@@ -3,6 +3,7 @@
 import Keyring
 import KeyringStorage
 import KeyringTesting
+import Synchronization
 import Testing
 
 /// The contract as the author of another storage runs it.
@@ -15,6 +16,46 @@ import Testing
   @Test func `a locked storage is unlocked by the given closure`() throws {
     try StorageContract.lockedIsNotMissing.verify(
       ForwardingStorage(base: InMemoryStorage()), unlock: { try $0.unlock() })
+  }
+
+  @Test(arguments: StorageDurability.allCases)
+  func `a storage is restarted in each way that it survives`(durability: StorageDurability) throws {
+    let storage = DurableStorage(durability: durability)
+    let endings = Mutex<Set<StorageContract.Ending>>([])
+    try StorageContract.changesAreDurable.verify(
+      storage,
+      restart: { ending in
+        endings.withLock { _ = $0.insert(ending) }
+        return storage
+      })
+    let expected: Set<StorageContract.Ending> =
+      switch durability {
+      case .temporary: []
+      case .afterRestart: [.orderly]
+      case .afterKill: [.orderly, .kill]
+      }
+    #expect(endings.withLock { $0 } == expected)
+    #expect(StorageContract.Ending.allCases.filter(expected.contains).count == expected.count)
+  }
+
+  @Test func `a storage of storages promises what the one that it writes does`() throws {
+    let storage = DurableStorage(durability: .afterKill)
+    #expect(storage.cached().durability == .afterKill)
+    #expect(FaultyStorage(storage).durability == .afterKill)
+    let layers: [LayeredStorage.Layer] = [.reading(InMemoryStorage()), .writing(storage)]
+    #expect(LayeredStorage(layers).durability == .afterKill)
+    #expect(LayeredStorage([layers[0]]).durability == .afterRestart)
+    let choices: [any SecureStorage] = [storage, InMemoryStorage()]
+    #expect(FirstAvailableStorage(choices, remembering: .nowhere).durability == .temporary)
+    #expect(AutoLockingStorage(InMemoryStorage()).durability == .temporary)
+    #expect(
+      StorageDurability.temporary < .afterRestart && StorageDurability.afterRestart < .afterKill)
+    #expect(InMemoryStorage().durability == .temporary)
+    #expect(EnvironmentStorage(service: "service", prefix: "X_").durability == .afterRestart)
+    #if os(Linux)
+    #expect(SecretServiceStorage().durability == .afterRestart)
+    #expect(SecretServiceStorage(collection: .session).durability == .temporary)
+    #endif
   }
 
   @Test func `a violation has its rule and its finding`() throws {
@@ -55,6 +96,7 @@ import Testing
       case .canceledCallsAreNotMade, .progressEndsWithItsQuery: 10
       case .changesAreReportedOnce, .endedObservationsAreSilent: 11
       case .absentMeansUnlocked, .addingNeverReplaces: 12
+      case .newItemsAreDurable, .changesAreDurable, .removalsAreDurable: 13
       }
     #expect(rule.rule == number)
   }
@@ -71,5 +113,31 @@ import Testing
       .absentMeansUnlocked, .addingNeverReplaces,
     ]
     #expect(least == all.subtracting(needy))
+  }
+}
+
+/// A storage in memory that promises something.
+private struct DurableStorage: ImmediateStorage, ObservableStorage {
+  let durability: StorageDurability
+  private let base = InMemoryStorage()
+
+  init(durability: StorageDurability) { self.durability = durability }
+
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try base.save(item, mode: mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try base.items(matching: query)
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try base.removeItems(matching: query)
+  }
+
+  func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    base.observe(query, observer)
   }
 }

@@ -18,7 +18,7 @@ import Testing
 
   @Test func `items are saved, found and removed`() throws {
     let storage = EncryptedFileStorage(at: path, key: key, timeout: .seconds(5))
-    #expect(storage.path == path)
+    #expect(storage.path == path && storage.durability == .afterKill)
     #expect(storage.description == "EncryptedFileStorage(\(path))")
     #expect(storage.customMirror.children.isEmpty)
     let first = ItemKey.password(service: "service", account: "account")

@@ -24,6 +24,7 @@ import Testing
 
   @Test func `a storage has a limit, and shows its namespace`() {
     #expect(storage.secretByteLimit == 1 << 20)
+    #expect(storage.durability == .afterKill)
     #expect(storage.description == "EtcdStorage(example)")
     #expect(storage.customMirror.children.isEmpty)
   }

@@ -9,6 +9,7 @@ struct ForwardingStorage<Base: CollectionStorage & ObservableStorage>: BlockingS
   let base: Base
 
   var backendName: String { "Forwarding to \(base.backendName)" }
+  var durability: StorageDurability { base.durability }
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     try base.save(item, mode: mode)

@@ -232,6 +232,7 @@ import Testing
 
 /// A storage that is written with `async` and `await`.
 private struct RemoteStorage: AsynchronousStorage, ObservableStorage {
+  let durability = StorageDurability.temporary
   private let server = InMemoryStorage()
 
   func saveWithoutBlocking(_ item: SecureItem, mode: SaveMode) async throws(SecureStorageError) {
@@ -263,6 +264,7 @@ private struct RemoteStorage: AsynchronousStorage, ObservableStorage {
 
 /// A storage that never waits.
 private struct QuickStorage: ImmediateStorage, ObservableStorage {
+  let durability = StorageDurability.temporary
   private let base = InMemoryStorage()
   var whenRead: @Sendable () -> Void = {}
 
