@@ -261,7 +261,7 @@ extension Operation {
     onDisk: Int
   ) async throws(SecureStorageError) {
     let attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
-    try refuseAttributesChangingSecret(attributes)
+    try refuseUnusable(attributes, of: item.key)
     let keepsReplaced = provider.delaysSecrets
     // An item of another program may have an empty secret.
     let adopted = stored.attributes.merging(item.key.ownAttributes) { $1 }
