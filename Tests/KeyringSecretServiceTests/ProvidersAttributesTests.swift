@@ -53,7 +53,8 @@ struct ProvidersAttributesTests {
   /// ksecretd 6.30 creates an item of this type with another secret.
   @Test(.withOwnKeyring) func `an item is not replaced by one with another secret`() throws {
     let bus = try PrivateBus()
-    try FakeService(on: bus).takeName("org.kde.ksecretd")
+    let service = try FakeService(on: bus)
+    try service.takeName("org.kde.ksecretd")
     let attributes = ["service": "service", "username": "account", "type": "map"]
     try openSession(at: bus.address)
       .createItem(attributes, label: "theirs", secret: "s3cret", replacing: false)
