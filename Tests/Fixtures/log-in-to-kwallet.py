@@ -1,8 +1,8 @@
-"""Becomes KWallet, started as pam_kwallet starts it when a user with an empty password logs in.
+"""Becomes KWallet, started as pam_kwallet starts it when a user logs in.
 
-  log-in-to-kwallet.py PROGRAM FILE
+  log-in-to-kwallet.py PROGRAM FILE [PASSWORD]
 
-FILE is the file of the default wallet's salt. KWallet creates the wallet if it isn't there, and opens it. It gets the
+By default, the user's password is empty. FILE is the file of the default wallet's salt. KWallet creates the wallet if it isn't there, and opens it. It gets the
 key of the wallet through a pipe, and the variables of the user's session through a socket.
 """
 
@@ -11,12 +11,13 @@ import os
 import socket
 import sys
 
-program, file = sys.argv[1:]
+program, file = sys.argv[1:3]
+password = "".join(sys.argv[3:]).encode()
 if not os.path.exists(file):
     with open(file, "wb") as output:
         output.write(os.urandom(56))
 with open(file, "rb") as salt:
-    key = hashlib.pbkdf2_hmac("sha512", b"", salt.read(), 50_000, 56)
+    key = hashlib.pbkdf2_hmac("sha512", password, salt.read(), 50_000, 56)
 
 reading, writing = os.pipe()
 os.write(writing, key)

@@ -3,6 +3,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringFile
 import KeyringMigration
 import KeyringStorage
 import StorageModel
@@ -52,6 +53,27 @@ import Testing
     try keyring.start()
     #expect(try new.password(for: key) == Self.pem)
     #expect(try SecretTool.lookup(["theirs": "yes"], on: bus) == "theirs")
+  }
+
+  /// The key of a file is made for it, or was stored by the app, which may use any text.
+  @Test(arguments: [nil, pem])
+  func `a file opens after a restart of the keyring that has its key`(text: String?) throws {
+    let key = ItemKey.password(service: "service", account: "key of the file")
+    if let text { try bus.storage().setPassword(text, for: key) }
+    let path = keyring.home + "/secrets"
+    let value = ItemKey.password(service: "service", account: "account")
+    func file() -> EncryptedFileStorage {
+      EncryptedFileStorage(at: path, key: .storage(bus.storage(), key: key))
+    }
+    try file().setPassword("s3cret", for: value)
+    let made = try bus.storage().secret(for: key)
+    for password in ["s3cret", "new"] {
+      try keyring.kill()
+      try keyring.start()
+      #expect(try bus.storage().secret(for: key) == made)
+      #expect(try file().password(for: value) == password)
+      try file().setPassword("new", for: value)
+    }
   }
 
   @Test func `another program's item never gets a text that its file would change`() throws {

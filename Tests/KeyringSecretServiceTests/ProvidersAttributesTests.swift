@@ -49,5 +49,24 @@ struct ProvidersAttributesTests {
       #expect(error?.code == .invalidArgument && error?.argument == "attributes")
     }
   }
+
+  /// ksecretd 6.30 creates an item of this type with another secret.
+  @Test(.withOwnKeyring) func `an item is not replaced by one with another secret`() throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    try service.takeName("org.kde.ksecretd")
+    let attributes = ["service": "service", "username": "account", "type": "map"]
+    try openSession(at: bus.address)
+      .createItem(attributes, label: "theirs", secret: "s3cret", replacing: false)
+    let storage = bus.storage()
+    let key = ItemKey.password(service: "service", account: "account")
+    try storage.setPassword("new", for: key)
+    let item = SecureItem(key: key, secret: Secret("newer"), attributes: ["color": "red"])
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage.save(item, mode: .addOrReplace)
+    }
+    #expect(error?.code == .invalidArgument && error?.argument == "attributes")
+    #expect(try storage.password(for: key) == "new")
+  }
 }
 #endif

@@ -12,7 +12,7 @@ extension Operation {
   /// If attributes change with the secret, such as a credential's login, the new item is created before the
   /// old one is deleted. The new item has a higher revision, so a reader that finds both uses the new one.
   func save(_ item: SecureItem, mode: SaveMode) async throws(SecureStorageError) {
-    try refuseReservedAttributes(of: item)
+    try refuseUnusable(item.key.attributes.merging(item.attributes ?? [:]) { $1 }, of: item.key)
     var vanished: Set<ObjectPath> = []
     // While an item was locked, another one may have appeared.
     try await repeatingRefusedChanges { () async throws(SecureStorageError) in
@@ -117,38 +117,26 @@ extension Operation {
     )
   }
 
-  /// Throws an error if the item uses an attribute that the provider reserves for itself, or that changes the
-  /// secret.
-  private func refuseReservedAttributes(of item: SecureItem) throws(SecureStorageError) {
-    let reserved = provider.reservedAttributes
-    let attributes = item.key.attributes.merging(item.attributes ?? [:]) { $1 }
+  /// Throws an error if an item can't have these attributes.
+  ///
+  /// The provider reserves some attributes for itself, and others make it create an item with another secret.
+  func refuseUnusable(
+    _ attributes: [String: String], of key: ItemKey
+  ) throws(SecureStorageError) {
     func refuse(_ name: String, _ message: String) -> SecureStorageError {
       var error = failure(.invalidArgument, message)
-      error.argument = item.key.attributes[name] == nil ? "attributes" : "key"
+      error.argument = key.attributes[name] == nil ? "attributes" : "key"
       return error
     }
-    if let name = reserved.intersection(attributes.keys).min() {
+    if let name = provider.reservedAttributes.intersection(attributes.keys).min() {
       throw refuse(name, "The keyring reserves the attribute \"\(name)\".")
     }
-    if let name = nameOfAttributeChangingSecret(attributes) {
-      throw refuse(name, Self.changesSecret(name))
+    if let (name, _) = provider.attributesChangingSecrets.first(where: { attributes[$0] == $1 }) {
+      throw refuse(
+        name,
+        "The keyring would change the secret of an item with this value of the attribute \"\(name)\"."
+      )
     }
-  }
-
-  /// Throws an error if the provider would create an item with another secret, because of its attributes.
-  func refuseAttributesChangingSecret(
-    _ attributes: [String: String]
-  ) throws(SecureStorageError) {
-    guard let name = nameOfAttributeChangingSecret(attributes) else { return }
-    throw failure(.invalidArgument, Self.changesSecret(name))
-  }
-
-  private func nameOfAttributeChangingSecret(_ attributes: [String: String]) -> String? {
-    provider.attributesChangingSecrets.first { attributes[$0] == $1 }?.key
-  }
-
-  private static func changesSecret(_ name: String) -> String {
-    "The keyring would change the secret of an item with this value of the attribute \"\(name)\"."
   }
 
   // MARK: New items

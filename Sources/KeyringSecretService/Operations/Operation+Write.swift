@@ -293,7 +293,7 @@ extension Operation {
     onDisk: Int
   ) async throws(SecureStorageError) {
     var attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
-    try refuseAttributesChangingSecret(attributes)
+    try refuseUnusable(attributes, of: item.key)
     let keepsReplaced = provider.delaysSecrets
     let adopts = keepsReplaced && !stored.isOwn
     if adopts, !provider.storesChanges { attributes[AttributeName.adopted] = "yes" }

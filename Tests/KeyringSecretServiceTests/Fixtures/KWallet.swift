@@ -7,33 +7,53 @@ import Testing
 
 /// A KWallet for one test, which can be killed and started again with the same files.
 ///
-/// Its wallet has an empty password, and so it opens without a question.
+/// By default, its wallets have an empty password, and so they open without a question.
 final class KWallet: MortalProvider {
   private let bus: PrivateBus
   private let home = "/tmp/swift-keyring-\(UUID().uuidString)"
   private var program: Program?
 
-  init(on bus: PrivateBus) throws {
+  /// Starts the keyring.
+  ///
+  /// - Parameters:
+  ///   - bus: The bus of the keyring.
+  ///   - wallets: The names of the wallets. "kdewallet" is the default one.
+  ///   - password: The password of the wallets.
+  ///   - starts: `true` if it's started. Otherwise there are only its files.
+  /// - Throws: An error if the keyring doesn't start.
+  init(
+    on bus: PrivateBus, wallets: [String] = ["kdewallet"], password: String = "",
+    starts: Bool = true
+  ) throws {
     self.bus = bus
     try FileManager.default.createDirectory(
       atPath: home + "/kwalletd", withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
+    for wallet in wallets {
+      try choose(wallet)
+      try make(wallet, password)
+      // Its Secret Service only has the wallets that were there when it started.
+      try kill()
+    }
+    try choose("kdewallet")
+    if starts { try start() }
+  }
+
+  /// Makes a wallet the default one of the keyring, which isn't running.
+  private func choose(_ wallet: String) throws {
     try Data(
       """
       [Wallet]
       First Use=false
       Launch Manager=false
       Prompt on Open=false
+      Default Wallet=\(wallet)
 
       [org.freedesktop.secrets]
       apiEnabled=true
 
       """.utf8
     ).write(to: URL(filePath: home + "/kwalletrc"))
-    try makeWallet()
-    // Its Secret Service only has the wallets that were there when it started.
-    try kill()
-    try start()
   }
 
   deinit {
@@ -64,7 +84,7 @@ final class KWallet: MortalProvider {
     program = nil
   }
 
-  private var environment: [String: String] {
+  var environment: [String: String] {
     var environment = bus.environment
     for variable in [
       "HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
@@ -76,10 +96,10 @@ final class KWallet: MortalProvider {
   }
 
   /// Makes the default wallet as pam_kwallet does at the login of a user who has none yet.
-  private func makeWallet() throws {
-    let wallet = home + "/kwalletd/kdewallet"
+  private func make(_ name: String, _ password: String) throws {
+    let wallet = home + "/kwalletd/" + name
     program = try Program.script(
-      "log-in-to-kwallet.py", [Provider.kwalletProgram, wallet + ".salt"],
+      "log-in-to-kwallet.py", [Provider.kwalletProgram, wallet + ".salt", password],
       environment: environment, complaints: .nullDevice)
     try bus.wait(for: "org.freedesktop.secrets")
     let deadline = ContinuousClock.now + .seconds(20)

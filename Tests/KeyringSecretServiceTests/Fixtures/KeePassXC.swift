@@ -29,10 +29,12 @@ final class KeePassXC {
   ///   - savesAtOnce: `true` if it writes its file after each change. A new installation does.
   ///     Version 2.7.4 crashes when an item changes during the write.
   ///   - screen: The screen for its dialogs. Without a screen, no dialog can be answered.
+  ///   - starts: `true` if it's started. Otherwise there are only its files.
   /// - Throws: An error if the keyring doesn't start.
   init(
     on bus: PrivateBus, databases: [String] = ["secrets"], unlocked: Bool = true,
-    confirming: Bool = false, savesAtOnce: Bool = false, screen: Screen? = nil
+    confirming: Bool = false, savesAtOnce: Bool = false, screen: Screen? = nil,
+    starts: Bool = true
   ) throws {
     self.bus = bus
     self.databases = databases
@@ -43,7 +45,7 @@ final class KeePassXC {
     try Data(Self.settings(confirming: confirming, savesAtOnce: savesAtOnce).utf8)
       .write(to: URL(filePath: settings + "/keepassxc.ini"))
     for database in databases { try make(database) }
-    try start(unlocked: unlocked)
+    if starts { try start(unlocked: unlocked) }
   }
 
   deinit {
@@ -123,7 +125,7 @@ final class KeePassXC {
     """
   }
 
-  private var environment: [String: String] {
+  var environment: [String: String] {
     var environment = bus.environment
     // TMPDIR contains the lock that allows only one instance.
     for variable in ["HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "TMPDIR"] {
@@ -137,7 +139,7 @@ final class KeePassXC {
     return environment
   }
 
-  private func path(of database: String) -> String { "\(home)/\(database).kdbx" }
+  func path(of database: String) -> String { "\(home)/\(database).kdbx" }
 
   private func make(_ database: String) throws {
     let description = """

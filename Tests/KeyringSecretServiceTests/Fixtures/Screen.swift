@@ -29,7 +29,7 @@ final class Screen {
   /// The user, who answers one dialog on the screen.
   final class User {
     enum Answer {
-      /// The password that unlocks a database.
+      /// The password that unlocks a database or a wallet.
       case unlock(String = KeePassXC.password)
       /// The refusal to unlock a database.
       case leaveLocked
@@ -40,7 +40,8 @@ final class Screen {
 
       fileprivate var title: String {
         switch self {
-        case .unlock, .leaveLocked: "Unlock Database"
+        case .unlock, .leaveLocked:
+          Provider.current == .kwallet ? "KDE Wallet Service" : "Unlock Database"
         case .allow, .deny: "Access Request"
         }
       }

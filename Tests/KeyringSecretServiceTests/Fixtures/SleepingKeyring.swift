@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// A gnome-keyring that the bus starts once a program needs it, as on a desktop.
+/// A keyring of the tested provider that the bus starts once a program needs it, as on a desktop.
 final class SleepingKeyring {
   /// The collections that the user has before the keyring starts.
   enum Collections {
@@ -17,7 +17,18 @@ final class SleepingKeyring {
     /// The default collection "Login" with a password.
     case lockedLogin
     /// The default collection "Login", and "Archive", whose name comes first.
+    ///
+    /// On KeePassXC, each database has a password, and a user types it when it's asked for.
     case loginAndArchive
+
+    /// The names of the collections on KWallet and KeePassXC.
+    fileprivate var names: [String] {
+      switch self {
+      case .none: []
+      case .login, .lockedLogin: [Provider.current.defaultCollection]
+      case .loginAndArchive: ["archive", Provider.current.defaultCollection]
+      }
+    }
   }
 
   /// The way in which the keyring starts.
@@ -28,10 +39,25 @@ final class SleepingKeyring {
     case anotherProgram
     /// PAM has started it with the user's password, as GNOME's login does. It isn't on the bus yet.
     case login
+
+    /// The ways without a login, which every provider has.
+    static let withoutLogin = [firstCall, anotherProgram]
+    /// The ways of the tested provider.
+    static let ofProvider = Provider.current == .gnomeKeyring ? allCases : withoutLogin
   }
 
   let bus: PrivateBus
+  /// The label of the default collection.
+  static let label =
+    Provider.current == .gnomeKeyring ? "Login" : Provider.current.defaultCollection
   private let home: String
+  /// The files of another provider than gnome-keyring.
+  private let files: AnyObject?
+  /// The screen with the provider's own dialogs, if it has some.
+  private let screen: Screen?
+  /// The user who types the password of a database.
+  private var user: Screen.User?
+  private let typesPassword: Bool
   /// The keyring that PAM has started, which isn't on the bus yet.
   private var loginDaemon: Program?
   static let password = "the password of a user"
@@ -47,28 +73,55 @@ final class SleepingKeyring {
     try FileManager.default.createDirectory(
       atPath: home + "/keyrings", withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
-    let variables = Self.directories.map { "\($0)=\(home)" }.joined(separator: " ")
-    // This is the command of the service files that gnome-keyring installs.
-    bus = try PrivateBus(
-      activation: "/usr/bin/env \(variables) "
-        + "gnome-keyring-daemon --start --foreground --components=secrets")
-    switch collections {
-    case .none: break
-    case .login: try GnomeKeyring.makeTextFile("login", in: home, isDefault: true)
-    case .lockedLogin: try makeLockedLogin()
-    case .loginAndArchive:
-      try GnomeKeyring.makeTextFile("login", in: home, isDefault: true)
-      try GnomeKeyring.makeTextFile("archive", in: home, isDefault: false)
+    let isShown =
+      Provider.current == .keepassxc || Provider.current == .kwallet && collections == .lockedLogin
+    let screen = isShown ? try Screen() : nil
+    self.screen = screen
+    let command: [String]
+    var environment: [String: String] = [:]
+    var name = MethodCall.secrets
+    switch Provider.current {
+    case .gnomeKeyring:
+      files = nil
+      for variable in Self.directories { environment[variable] = home }
+      // This is the command of the service files that gnome-keyring installs.
+      command = ["gnome-keyring-daemon", "--start", "--foreground", "--components=secrets"]
+    case .kwallet:
+      let wallets = try KWallet(
+        on: PrivateBus(), wallets: collections.names,
+        password: collections == .lockedLogin ? Self.password : "", starts: false)
+      files = wallets
+      environment = wallets.environment
+      if let screen {
+        environment["QT_QPA_PLATFORM"] = "xcb"
+        environment["DISPLAY"] = screen.display
+      }
+      command = [Provider.kwalletProgram]
+      if Provider.kwalletProgram == "ksecretd" { name = "org.kde.secretservicecompat" }
+    case .keepassxc:
+      let databases = try KeePassXC(
+        on: PrivateBus(), databases: collections.names, screen: screen, starts: false)
+      files = databases
+      environment = databases.environment
+      command = ["keepassxc"] + collections.names.map { databases.path(of: $0) }
     }
+    // The bus sets its own address.
+    environment["DBUS_SESSION_BUS_ADDRESS"] = nil
+    let variables = environment.map { "\($0)=\($1)" }
+    bus = try PrivateBus(
+      activation: (["/usr/bin/env"] + variables + command).joined(separator: " "), of: [name])
+    typesPassword = Provider.current == .keepassxc && collections != .lockedLogin
+    if Provider.current == .gnomeKeyring { try make(collections) }
+    try expectUser()
     switch start {
     case .firstCall: break
-    case .anotherProgram: try bus.start(MethodCall.secrets)
+    case .anotherProgram: try bus.start(name)
     case .login: try logIn()
     }
   }
 
   deinit {
-    try? kill()
+    if let process = try? process() { Foundation.kill(process, SIGKILL) }
     _ = try? loginDaemon?.end()
     try? bus.kill()
     try? FileManager.default.removeItem(atPath: home)
@@ -82,6 +135,7 @@ final class SleepingKeyring {
     Foundation.kill(process, SIGKILL)
     // The bus notices when the connection closes.
     try #require(try waitUntil { try self.process() != process })
+    try expectUser()
   }
 
   /// The process that provides the Secret Service, if any.
@@ -97,7 +151,42 @@ final class SleepingKeyring {
     return pid_t(text.split(separator: " ").last?.prefix { $0.isNumber } ?? "")
   }
 
+  // MARK: - The user
+
+  /// Begins to type the password of the locked collection into the prompt that will be shown.
+  ///
+  /// - Returns: A closure that waits until the prompt is answered.
+  /// - Throws: An error if the prompt can't be awaited.
+  func answerPrompt() throws -> () throws -> Void {
+    guard let screen else {
+      let prompter = try Prompter(.password(Self.password), on: bus)
+      return { () throws -> Void in
+        let count = try prompter.finish()
+        #expect(count == 1)
+      }
+    }
+    let user = try Screen.User(
+      Provider.current == .kwallet ? .unlock(Self.password) : .unlock(), at: screen)
+    return user.finish
+  }
+
+  private func expectUser() throws {
+    guard typesPassword, let screen else { return }
+    user = try Screen.User(.unlock(), at: screen)
+  }
+
   // MARK: - The user's files
+
+  private func make(_ collections: Collections) throws {
+    switch collections {
+    case .none: break
+    case .login: try GnomeKeyring.makeTextFile("login", in: home, isDefault: true)
+    case .lockedLogin: try makeLockedLogin()
+    case .loginAndArchive:
+      try GnomeKeyring.makeTextFile("login", in: home, isDefault: true)
+      try GnomeKeyring.makeTextFile("archive", in: home, isDefault: false)
+    }
+  }
 
   private func makeLockedLogin() throws {
     // The first login of a user makes the collection.

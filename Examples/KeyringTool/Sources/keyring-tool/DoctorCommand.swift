@@ -26,7 +26,9 @@ struct DoctorCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let report = try DoctorReport(storage.selected().diagnose(writing: write))
+    var diagnosis = try storage.selected().diagnose(writing: write)
+    diagnosis.addProviderVersion()
+    let report = DoctorReport(diagnosis)
     try Terminal.print(json ? [report.json()] : report.lines)
     if let status = report.status { throw ExitCode(status.rawValue) }
   }

@@ -173,6 +173,9 @@ struct ProgramTests {
     let look = try Program.tool(["doctor"])
     #expect(look.status == 0 && look.output.contains("gnome-keyring-daemon"))
     #expect(!look.output.contains("writing"))
+    let version = try Program.run("gnome-keyring-daemon", ["--version"]).output
+    let number = try #require(version.firstMatch(of: #/: ([0-9.]+)\n/#)?.1)
+    #expect(look.output.contains("version      gnome-keyring-daemon \(number)\n"))
     let write = try Program.tool(["doctor", "--write"])
     #expect(write.status == 0 && write.output.contains("writing      works"))
     #expect(try Program.tool(["list", "--service", "swift-keyring probe"]).output.isEmpty)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeyringStorage
+import Testing
+
+@testable import KeyringToolCommands
+
+@Suite struct ProviderVersionTests {
+  private func subjects(of process: pid_t) -> [String] {
+    var diagnosis = StorageDiagnosis(of: "Storage")
+    diagnosis.add("provider", "gnome-keyring-daemon, process \(process), on the bus as :1.0")
+    diagnosis.addProviderVersion()
+    return diagnosis.findings.map(\.subject)
+  }
+
+  /// Only the program's name is that of the keyring.
+  @Test(arguments: ["cat", "gnome-keyring-daemon"])
+  func `another program has no version`(name: String) throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let file = directory.appending(path: name)
+    try FileManager.default.copyItem(at: URL(filePath: "/usr/bin/cat"), to: file)
+    let process = Process()
+    process.executableURL = file
+    process.standardInput = Pipe()
+    try process.run()
+    defer { kill(process.processIdentifier, SIGKILL) }
+    #expect(subjects(of: process.processIdentifier) == ["provider"])
+  }
+
+  @Test func `a process that has ended has no version`() {
+    #expect(subjects(of: .max) == ["provider"])
+  }
+
+  @Test func `a program that hangs is ended`() {
+    func output(_ words: String...) -> String? {
+      ProviderVersion.output(of: "/bin/\(words[0])", words, until: .now + .milliseconds(200))
+    }
+    #expect(output("echo", "text") == "text\n")
+    #expect(output("cat") == "")
+    let start = ContinuousClock.now
+    #expect(output("sleep", "60") == nil)
+    #expect(output("yes") == nil)
+    #expect(ContinuousClock.now - start < .seconds(20))
+  }
+}
