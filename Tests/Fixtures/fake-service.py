@@ -113,7 +113,8 @@ MODES = {
     "prompting": 0,
     # Prompt answers with an error (oo7, without a program that shows prompts).
     "prompt-error": 0,
-    # That many prompts never end after Prompt has answered (oo7, after a wrong password).
+    # Prompt answers when the user has answered, and that many prompts never end (oo7 in a terminal, after a wrong
+    # password).
     "prompt-silent": 1 << 30,
     # Items have other paths after a restart (oo7).
     "renumbering": 0,
@@ -348,6 +349,8 @@ class Service:
                 raise Failure(ODD)
             self.silent_prompts -= 1
             if self.silent_prompts >= 0:
+                # The user types a wrong password.
+                time.sleep(1)
                 return "", ()
             outcome, (signature, value) = self.pending
             if outcome == "accept":

@@ -427,7 +427,7 @@ extension Provider {
 
   /// Indicates whether `ItemChanged` may report nothing but a change of the lock.
   ///
-  /// gnome-keyring 42.1 sends it for each item of a collection that is locked or unlocked.
-  var signalsLocksAsChanges: Bool { program == .gnomeKeyring }
+  /// gnome-keyring 42.1 and oo7's daemon send it for each item of a collection that is locked or unlocked.
+  var signalsLocksAsChanges: Bool { !isKWallet && program != .keepassxc }
 }
 #endif

@@ -127,7 +127,7 @@ extension SecretSession {
       g_async_initable_init_finish(service.pointer, result.pointer, &error) != 0
     else {
       let failure = DBusError(adopting: error)
-      throw owner(of: service) == nil && failure.remoteName == nil ? .noProvider : failure
+      throw failure.isOfProxyWithoutOwner ? .noProvider : failure
     }
     return Opening(
       service: service, owners: owners,

@@ -96,9 +96,13 @@ import Testing
       if Self.limitations(behavior).contains(rule) { continue }
       do {
         let isLocking = rule.requirement == .locking
-        try rule.verify(bus.storage(isLocking ? .never : .allowed, serviceTimeout: .seconds(10))) {
-          _ in try service.unlock()
-        }
+        let storage = bus.storage(isLocking ? .never : .allowed, serviceTimeout: .seconds(10))
+        try rule.verify(
+          storage, unlock: { _ in try service.unlock() },
+          restart: { _ in
+            try service.restart()
+            return storage
+          })
       } catch {
         Issue.record(error, "\(rule)")
       }
@@ -383,7 +387,6 @@ import Testing
       { try $0.password(for: key) != nil }, { try $0.exists(key) },
       { try !$0.items(for: [key], details: .all).isEmpty },
       { try !$0.items(matching: .key(key)).isEmpty },
-      { try !$0.items(matching: .service("theirs", details: .secret)).isEmpty },
     ]
     for (number, read) in reads.enumerated() {
       // It was there a moment ago.

@@ -37,7 +37,7 @@ extension FakeService {
     case prompting
     /// `Prompt` answers with an error (oo7, if no program shows prompts).
     case promptError
-    /// A number of prompts never end after `Prompt` has answered (oo7, after a wrong password).
+    /// `Prompt` answers after the user, and a number of prompts never end (oo7 in a terminal, after a wrong password).
     case promptSilent(Int)
     /// Items have other paths after a restart (oo7).
     case renumbering
