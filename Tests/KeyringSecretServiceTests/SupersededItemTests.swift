@@ -50,6 +50,23 @@ import Testing
     #expect(try storage.password(for: key) == nil)
   }
 
+  @Test func `a query by attributes goes to the newer item`() throws {
+    let service = key.service ?? ""
+    let account = ItemKey.credentials(service: service, label: "account")
+    func query(_ login: String) -> ItemQuery {
+      ItemQuery(attributes: ["service": service, "username": login])
+    }
+    try storage.setCredential(Credential(login: "ada", password: "old"), for: account)
+    let attributes = account.newAttributes
+      .merging(["username": "grace", AttributeName.revision: "1"]) { $1 }
+    try openSession().createItem(attributes, label: "newer", secret: "new", replacing: true)
+    #expect(try storage.items(matching: query("ada")).isEmpty)
+    #expect(try storage.removeItems(matching: query("ada")) == 0)
+    #expect(try storage.items(matching: query("grace")).map(\.key) == [account])
+    #expect(try storage.removeItems(matching: query("grace")) == 1)
+    #expect(try storage.credential(for: account) == nil)
+  }
+
   /// Any program may write any revision.
   @Test func `the largest revision counts as none`() throws {
     try replaceWithNewAttributes(revision: .max, "theirs")

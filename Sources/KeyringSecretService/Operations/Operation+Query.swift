@@ -170,11 +170,34 @@ extension Operation {
       ItemKey(itemAttributes: stored.attributes).map { (key: $0, item: stored) }
     }
     let byKey = Dictionary(grouping: known, by: \.key).mapValues { $0.map(\.item) }
+    let groups = byKey.flatMap { key, items in
+      items[0].isOwn ? [(key, items)] : items.map { (key, [$0]) }
+    }
     return Candidates(
-      groups: byKey.flatMap { key, items in
-        items[0].isOwn ? [(key, items)] : items.map { (key, [$0]) }
-      },
+      groups: try await withAllItems(groups, query, incomplete),
       paths: Set(stored.map(\.path)), last: stored.max { $0.place < $1.place }, isAll: isAll)
+  }
+
+  /// Returns groups of items with those that the query's search can't find.
+  ///
+  /// An item that was replaced may still be there, with other attributes than its successor.
+  private func withAllItems(
+    _ groups: [(key: ItemKey, items: [StoredItem])], _ query: ItemQuery,
+    _ incomplete: Set<ObjectPath>
+  ) async throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
+    let doubtful = groups.indices.filter {
+      groups[$0].items[0].isOwn
+        && !query.searchedAttributes.isContained(in: groups[$0].key.attributes)
+    }
+    if doubtful.isEmpty { return groups }
+    var groups = groups
+    let own = try await search(doubtful.map { groups[$0].key.ownAttributes }, with: []).found
+    for (index, paths) in zip(doubtful, own)
+    where !Set(paths).isSubset(of: groups[index].items.map(\.path)) {
+      groups[index].items = try await storedItems(
+        for: groups[index].key, unlocking: query.allowsUnlocking, ignoring: incomplete)
+    }
+    return groups.filter { !$0.items.isEmpty }
   }
 }
 

@@ -83,28 +83,33 @@ extension BusConnection {
 
   /// Waits until a provider has its collections, and recognizes it by the other names that it owns.
   ///
-  /// A provider that has just started may find nothing at first. It's ready once it shows its default
-  /// collection. If it has none, it may also be one without a default collection.
+  /// A provider that has just started may have no collections at first, or collections without items. It's ready
+  /// once the alias of its default collection is an object. That never happens if there is no default
+  /// collection, or if aliases are no objects.
   func readyProvider(
     _ uniqueName: String, until deadline: Deadline
   ) async throws(DBusError) -> Provider {
     let start = ContinuousClock.now
-    var aliased = ObjectPath.collection(aliased: "default")
+    var collection: ObjectPath?
     while true {
-      let questions: [MethodCall] = [.isLocked(aliased), .readAlias("default")]
+      let objects = [.collection(aliased: "default"), collection].compactMap(\.self)
+      let questions = [.readAlias("default")] + objects.map { MethodCall.isLocked($0) }
       let answers = try await send(
         Provider.ownerQuestions + questions, to: uniqueName, until: deadline)
-      let provider = Provider(uniqueName, owners: answers.dropLast(questions.count))
-      let collection = answers[answers.count - 2]
-      let alias = ObjectPath((try? answers[answers.count - 1].get())?.child(0).text ?? "/")
-      let wait = alias.isNone ? Self.timeWithoutDefault : Self.timeToBeReady
-      if provider.isReadyOnceStarted || !collection.isUnknown(questions[0])
-        || ContinuousClock.now - start >= wait
+      let provider = Provider(uniqueName, owners: answers)
+      let isThere = zip(answers.suffix(objects.count), questions.dropFirst()).map {
+        !$0.isUnknown($1)
+      }
+      let time = start.duration(to: .now)
+      let mayHaveNone = collection == nil || isThere.last == true
+      if provider.isReadyOnceStarted || isThere[0] || time >= Self.timeToBeReady
+        || mayHaveNone && time >= Self.timeWithoutDefault
       {
         return provider
       }
-      // An alias may not be an object, but the collection is one.
-      if !alias.isNone { aliased = alias }
+      let alias = answers[Provider.names.count]
+      collection = (try? alias.get()).map { ObjectPath($0.child(0).text) }
+        .flatMap { $0.isNone ? nil : $0 }
       _ = await Waiter.wait(until: .now(plus: .milliseconds(20))) { _ in }
       if let failure = deadline.failure { throw failure }
     }
@@ -113,8 +118,8 @@ extension BusConnection {
   /// The time in which any provider has its collections.
   private static let timeToBeReady = Duration.seconds(2)
 
-  /// The time after which a provider that says that there is no default collection has none.
-  private static let timeWithoutDefault = Duration.milliseconds(200)
+  /// The time after which a provider without the object has no default collection, or no objects for aliases.
+  private static let timeWithoutDefault = Duration.milliseconds(500)
 }
 
 extension Provider {

@@ -29,6 +29,7 @@ import Testing
 
   @Test(arguments: ["OpenSession", "SearchItems"])
   func `the second time in a row, the next step is a restart`(method: String) throws {
+    if method != "OpenSession" { #expect(try bus.storage().password(for: StorageUse.key) == nil) }
     try service.fault(method, .mute)
     expect(Self.first)
     expect(Self.next)

@@ -89,7 +89,11 @@ import Testing
   /// The rules share a provider, because starting one takes longer than most of them.
   ///
   /// `SecretServiceContractTests` test the same contract with a sanitizer.
-  @Test(.tags(.unsanitized), arguments: [Behavior.oo7] + visible.map { Behavior($0) })
+  /// With few kills, the most unusual behaviors are enough.
+  @Test(
+    .tags(.unsanitized, .kills),
+    arguments: [Behavior.oo7]
+      + (Kills.count > 100 ? visible : [.gap, .noAliases, .labelKept]).map { Behavior($0) })
   func `each rule of the contract holds`(behavior: Behavior) throws {
     nonisolated(unsafe) let service = try service(behavior)
     for rule in StorageContract.allCases {
