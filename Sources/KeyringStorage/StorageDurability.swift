@@ -7,7 +7,7 @@
 public enum StorageDurability: Sendable, Hashable, Comparable, CaseIterable {
   /// The items last as long as the backend runs, for example because they're in memory.
   case temporary
-  /// A change survives an orderly end of the backend, such as a logout or a restart of a server.
+  /// A change survives an orderly end of the backend, in which it writes what it has acknowledged.
   case afterRestart
   /// A change also survives an end without a warning, such as a crash or a kill.
   case afterKill

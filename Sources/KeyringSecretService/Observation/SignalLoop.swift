@@ -94,10 +94,6 @@ final class SignalLoop {
     if provider != nil { return }
     guard let connection else { throw .init(.noConnection) }
     do throws(DBusError) {
-      if startingIt {
-        // A program that can't be started owns no name, and the next answer says so.
-        _ = try? await connection.send([.start(MethodCall.secrets)], to: nil, until: deadline)
-      }
       func owner() async throws(DBusError) -> String {
         try await connection.send(
           [.owner(of: MethodCall.secrets)], to: nil, until: deadline)[0].get().child(0).text

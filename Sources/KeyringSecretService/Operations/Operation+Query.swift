@@ -132,9 +132,13 @@ extension Operation {
     var matching: [(key: ItemKey, items: [StoredItem])] = []
     for (key, items) in groups {
       guard let first = items.first, query.matches(first.metadata(key)) else { continue }
-      // This package's valid item stands for the items that it replaced. Another program's item stands only
-      // for itself.
-      matching.append((key, items.filter { $0.isOwn || query.matches($0.metadata(key)) }))
+      // This package's valid item stands for the items that it replaced. Any other item of another program
+      // stands only for itself.
+      matching.append(
+        (
+          key,
+          items.filter { $0.isOwn || first.isSuccessor || query.matches($0.metadata(key)) }
+        ))
     }
     let keepsListedOrder = keepsListedOrder(of: query)
     matching.sort { one, other in
@@ -180,22 +184,26 @@ extension Operation {
 
   /// Returns groups of items with those that the query's search can't find.
   ///
-  /// An item that was replaced may still be there, with other attributes than its successor.
+  /// Where replaced items stay, they may have other attributes than their successor.
   private func withAllItems(
     _ groups: [(key: ItemKey, items: [StoredItem])], _ query: ItemQuery,
     _ incomplete: Set<ObjectPath>
   ) async throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
     let doubtful = groups.indices.filter {
-      groups[$0].items[0].isOwn
-        && !query.searchedAttributes.isContained(in: groups[$0].key.attributes)
+      let (key, items) = groups[$0]
+      let mayHaveOthers = items[0].isOwn ? provider.delaysSecrets : !provider.storesChanges
+      return mayHaveOthers && !query.searchedAttributes.isContained(in: key.attributes)
     }
     if doubtful.isEmpty { return groups }
     var groups = groups
     let own = try await search(doubtful.map { groups[$0].key.ownAttributes }, with: []).found
-    for (index, paths) in zip(doubtful, own)
-    where !Set(paths).isSubset(of: groups[index].items.map(\.path)) {
-      groups[index].items = try await storedItems(
-        for: groups[index].key, unlocking: query.allowsUnlocking, ignoring: incomplete)
+    for (index, paths) in zip(doubtful, own) {
+      let (key, items) = groups[index]
+      let areAll = Set(paths).isSubset(of: items.map(\.path))
+      if areAll, !items[0].isSuccessor { continue }
+      let all = try await storedItems(
+        for: key, unlocking: query.allowsUnlocking, ignoring: incomplete)
+      if items[0].isOwn || all.first?.isSuccessor == true { groups[index].items = all }
     }
     return groups.filter { !$0.items.isEmpty }
   }

@@ -70,7 +70,7 @@ extension Operation {
     let removed = Set(items.map(\.path))
     var kept: Set<ObjectPath> = []
     for (item, answer) in zip(doubtful, try await send(searches))
-    where !removed.isSuperset(of: itemPaths(in: answer)) {
+    where answer == nil || !removed.isSuperset(of: itemPaths(in: answer)) {
       kept.insert(item.path)
     }
     // An item that stays may have all attributes of another one.

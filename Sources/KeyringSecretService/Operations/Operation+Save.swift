@@ -28,7 +28,8 @@ extension Operation {
     if mode == .add, !stored.isEmpty { throw failure(.itemAlreadyExists) }
     if mode == .update, stored.isEmpty { throw failure(.itemNotFound) }
     guard let valid = stored.first else {
-      // A second item beside one of these would be refused or removed, so the save fails if one has to stay.
+      // A second item beside one of these would be refused or removed. The save fails if the keyring refuses to
+      // remove one.
       try await remove(incomplete)
       return try await create(item, mode: mode)
     }
@@ -181,7 +182,6 @@ extension Operation {
     // If paths don't show the order of two items of the same second, neither is the first.
     return own.first?.path == path && (own.count == 1 || provider.keepsItemPaths)
   }
-
 }
 
 extension SecureItem {

@@ -53,7 +53,9 @@ extension Operation {
     guard let valid = stored.first else { return [] }
     var kept: [StoredItem?] = []
     if provider.delaysSecrets, valid.revision >= revision {
-      let predecessors = stored.filter { $0.isOwn && $0.revision < valid.revision }
+      let predecessors = stored.filter {
+        $0.isOwn ? $0.revision < valid.revision : valid.isSuccessor
+      }
       if let newest = predecessors.first(where: { $0.revision < revision }) {
         kept = [newest]
       } else {

@@ -215,7 +215,7 @@ extension Operation {
         _ = try await storable(secret, in: stored.path.collection, replacingThatOf: stored)
       }
       if !provider.storesChanges, !stored.isOwn, !changesAttributes,
-        try await recreate(stored, item.label, secret)
+        try await recreate(stored, changesLabel ? item.label : nil, secret)
       {
         return .done
       }
@@ -257,18 +257,28 @@ extension Operation {
 
   /// Replaces another program's item with a new one that has exactly the same attributes.
   ///
-  /// - Returns: `false` if the provider might replace another item instead.
+  /// - Parameters:
+  ///   - stored: The item.
+  ///   - label: The new label, or `nil` if it stays the same.
+  ///   - secret: The secret.
+  /// - Returns: `false` if the provider might replace another item instead, or hasn't replaced this one.
   private func recreate(
     _ stored: StoredItem, _ label: String?, _ secret: Secret
   ) async throws(SecureStorageError) -> Bool {
     let collection = stored.path.collection
     let search = MethodCall.searchItems(in: collection, stored.attributes)
     guard itemPaths(in: try await send(search)) == [stored.path] else { return false }
-    let created = try await createItem(
-      in: collection, attributes: stored.attributes, label: label ?? stored.label, secret: secret)
-    // The provider may count the type of the secret as one of the attributes.
-    if created.path != stored.path { try await removeIfPossible([stored]) }
-    return true
+    let path = try await createItem(
+      in: collection, attributes: stored.attributes, label: label ?? stored.label, secret: secret
+    ).path
+    if path != stored.path {
+      // The provider may count the type of the secret as one of the attributes.
+      try await removeIfPossible([stored])
+      guard itemPaths(in: try await send(search)) == [path] else { return false }
+    }
+    guard let label else { return true }
+    let created = try await contents(of: ItemFetch([path], .metadata, in: session))
+    return created.stored(at: path)?.label.hasSameBytes(label) == true
   }
 
   /// Marks an item of this package before its secret becomes empty or takes its binary form.
@@ -296,7 +306,7 @@ extension Operation {
     try refuseUnusable(attributes, of: item.key)
     let keepsReplaced = provider.delaysSecrets
     let adopts = keepsReplaced && !stored.isOwn
-    if adopts, !provider.storesChanges { attributes[AttributeName.adopted] = "yes" }
+    if adopts, !provider.storesChanges { attributes[AttributeName.successor] = "yes" }
     // An item of another program may have an empty secret.
     let adopted = stored.attributes.merging(item.key.ownAttributes) { $1 }
       .merging([AttributeName.emptySecret: "yes"]) { $1 }

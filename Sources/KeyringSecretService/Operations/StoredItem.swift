@@ -61,6 +61,9 @@ struct StoredItem {
   /// A provider that dies may leave an empty secret behind.
   var hasEmptySecret: Bool { attributes[AttributeName.emptySecret] != nil }
 
+  /// Indicates whether the item has taken the place of another program's item, which may still be there.
+  var isSuccessor: Bool { attributes[AttributeName.successor] != nil }
+
   /// The number of times that an item with this key was replaced by one with other attributes.
   ///
   /// A number that has no successor wasn't written by this package and counts as 0.
@@ -97,7 +100,7 @@ struct StoredItem {
   /// Returns `true` if the item is removed together with those of this package under a key.
   func isDuplicate(of key: ItemKey, besides own: [StoredItem]) -> Bool {
     isPythonKeyringDuplicate(of: key)
-      || isForeign(under: key) && own.contains { $0.attributes[AttributeName.adopted] != nil }
+      || isForeign(under: key) && own.contains(where: \.isSuccessor)
   }
 
   func item(_ key: ItemKey, secret: Secret?, details: ItemQuery.Details) -> SecureItem {

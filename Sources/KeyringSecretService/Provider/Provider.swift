@@ -306,7 +306,7 @@ extension Provider {
 extension Provider {
   /// Indicates whether every prompt that is shown ends with the signal `Completed`.
   ///
-  /// If a password is wrong, oo7's daemon may end its prompt without the signal, according to its source.
+  /// If a password is wrong, oo7's daemon ends a prompt in a terminal without the signal.
   var completesPrompts: Bool { isKnown }
 
   /// Indicates whether `Unlock` can unlock a collection without a prompt, and otherwise shows nothing yet.

@@ -4,7 +4,9 @@
 public import KeyringStorage
 
 extension SecretServiceStorage: AsynchronousStorage {
-  /// The promise of every keyring: a logout loses no change, and a crash may lose the last ones.
+  /// The promise of every keyring that was locked or ended by its own command: no change is lost.
+  ///
+  /// A crash may lose the last changes. KWallet also loses them at a logout, if it was just in use.
   ///
   /// The items of the session collection are temporary.
   public var durability: StorageDurability {
@@ -159,9 +161,9 @@ extension SecretServiceStorage {
           throw error.error(operation, of: self, since: start)
         }
         do throws(SecureStorageError) {
-          // The keyring has answered a call that ends before its deadline. Only the user may be late.
+          // The keyring has answered if the call ends before its deadline. Only the user may be late.
           defer {
-            if call.deadline.failure == nil {
+            if call.wasUnderWay, call.deadline.failure == nil {
               SessionCache.shared.endSilence(at: options.busAddress)
             }
           }

@@ -19,7 +19,7 @@ extension SecretSession {
     address: String?, asking questions: [MethodCall], until deadline: Deadline
   ) async throws(OpeningFailure) -> (session: SecretSession, answers: [Variant]?) {
     let questions =
-      questions.count < BusConnection.maxInFlight - Provider.names.count ? questions : []
+      questions.count < BusConnection.maxInFlight - Provider.names.count - 1 ? questions : []
     let connection: BusConnection
     do throws(DBusError) {
       connection = try await .open(address: address, until: deadline)
@@ -104,13 +104,15 @@ extension SecretSession {
     var isUnknown: Bool {
       owners[MethodCall.secrets].map { !Provider($0, owners: owners).isReadyOnceStarted } ?? false
     }
-    let results: [GLibReference]
+    var opened: GLibReference?
+    var answers: [GLibReference] = []
     do throws(DBusError) {
-      results = try await CallLoop.results(
+      answers = try await CallLoop.results(
         of: [start] + names.map { connection.starting(.owner(of: $0), to: MethodCall.bus) }
           + questions.map { connection.starting($0, to: MethodCall.secrets) },
         until: deadline,
         shortening: { index, result in
+          if index == 0 { opened = result }
           guard names.indices.contains(index - 1) else { return nil }
           let name = names[index - 1]
           owners[name] =
@@ -119,19 +121,20 @@ extension SecretSession {
           namesLeft -= 1
           return namesLeft == 0 && isUnknown ? patience : nil
         })
+      answers.removeFirst(1 + names.count)
     } catch {
-      throw isUnknown && deadline.failure == nil ? .providerIsNotReady : error
+      guard isUnknown, deadline.failure == nil else { throw error }
+      // The answers to the other messages aren't used.
+      if opened == nil { throw .providerIsNotReady }
     }
     var error: UnsafeMutablePointer<GError>?
-    guard let result = results.first,
-      g_async_initable_init_finish(service.pointer, result.pointer, &error) != 0
+    guard let opened,
+      g_async_initable_init_finish(service.pointer, opened.pointer, &error) != 0
     else {
       let failure = DBusError(adopting: error)
       throw failure.isOfProxyWithoutOwner ? .noProvider : failure
     }
-    return Opening(
-      service: service, owners: owners,
-      answers: Array(results.dropFirst(1 + names.count)))
+    return Opening(service: service, owners: owners, answers: answers)
   }
 
   /// Returns the unique name of the provider that has opened the session, or `nil` if it has left.

@@ -30,26 +30,29 @@ extension SecretSession {
       object: prompt)
     var failure: DBusError?
     var takesTime = false
-    func ask() async throws(DBusError) -> Bool {
+    func ask(again: Bool = false) async throws(DBusError) -> Bool {
       let start = ContinuousClock.now
       let message = MethodCall.show(prompt: prompt)
       let answer = try await send([message], until: deadline)[0]
       takesTime = ContinuousClock.now - start > Self.timeToShowPrompt
       guard case .failure(let cause) = answer else { return true }
       if cause.isUnknownObject(of: message) { return false }
+      // The prompt may still be in front of the user.
+      if again { return true }
       if cause.codeWhileCalling != .other { throw cause }
       failure = cause
       return false
     }
-    let arguments = try await connection.arguments(of: completed, until: deadline, after: ask) {
+    let arguments = try await connection.arguments(of: completed, until: deadline) {
       () async throws(DBusError) in
-      if provider.completesPrompts { return false }
+      try await ask()
+    } unless: { () async throws(DBusError) in
+      if provider.completesPrompts || collections.isEmpty { return false }
       if try await areUnlocked(collections, until: deadline) { return true }
-      // The provider waited for the user, so the prompt is over.
-      return takesTime ? try await !ask() : false
+      // If the provider waited for the user, the prompt is over.
+      return takesTime ? try await !ask(again: true) : false
     }
-    if let failure { return .failed(failure) }
-    guard let arguments else { return nil }
+    guard let arguments else { return failure.map { .failed($0) } }
     // Arguments of another type also end the prompt, but they aren't a usable result.
     guard arguments.isOfType("(bv)") else { return .completed(arguments) }
     return arguments.child(0).bool ? .dismissed : .completed(arguments.child(1).child(0))
@@ -61,7 +64,6 @@ extension SecretSession {
   private func areUnlocked(
     _ collections: [ObjectPath], until deadline: Deadline
   ) async throws(DBusError) -> Bool {
-    if collections.isEmpty { return false }
     let answers = try await send(collections.map { .isLocked($0) }, until: deadline)
     return answers.allSatisfy { (try? $0.get())?.property(ofType: "b")?.bool == false }
   }

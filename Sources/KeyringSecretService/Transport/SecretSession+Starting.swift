@@ -16,26 +16,27 @@ extension SecretSession {
     on connection: BusConnection, until deadline: Deadline,
     _ body: (Duration) async throws(DBusError) -> Result
   ) async throws(DBusError) -> Result {
-    var patience = Duration.milliseconds(500)
+    // After these times, the provider is only slow.
+    var patience: [Duration] = [.seconds(1), .milliseconds(500)]
     var wasStarted = false
     while true {
       do throws(DBusError) {
-        return try await body(patience)
+        return try await body(patience.popLast() ?? deadline.remaining)
       } catch {
         if error.isWithoutReceiver, !wasStarted {
           try await startProvider(on: connection, until: deadline)
           wasStarted = true
-        } else if error === DBusError.providerIsNotReady {
-          // It may only be slow.
-          patience *= 2
-        } else {
+        } else if error !== DBusError.providerIsNotReady {
           throw error
         }
       }
       let owner = try await connection.send(
-        [.owner(of: MethodCall.secrets)], to: nil, until: deadline)[0].get().child(0).text
-      if try await !connection.provider(owner, until: deadline).isReadyOnceStarted {
-        _ = try await connection.readyProvider(owner, until: deadline)
+        [.owner(of: MethodCall.secrets)], to: nil, until: deadline)[0]
+      // It may have ended in the meantime, and may be started again.
+      if case .failure(let failure) = owner, failure.isWithoutReceiver, !wasStarted { continue }
+      let name = try owner.get().child(0).text
+      if try await !connection.provider(name, until: deadline).isReadyOnceStarted {
+        _ = try await connection.readyProvider(name, until: deadline)
       }
     }
   }
@@ -94,13 +95,20 @@ extension BusConnection {
     while true {
       let objects = [.collection(aliased: "default"), collection].compactMap(\.self)
       let questions = [.readAlias("default")] + objects.map { MethodCall.isLocked($0) }
-      let answers = try await send(
-        Provider.ownerQuestions + questions, to: uniqueName, until: deadline)
+      let end = Deadline(after: min(Self.timeToAnswer, deadline.remaining))
+      let answers = try? await send(
+        Provider.ownerQuestions + questions, to: uniqueName, until: end)
+      if let failure = deadline.failure { throw failure }
+      let time = start.duration(to: .now)
+      guard let answers else {
+        // It answers nothing yet, and only the bus knows its names.
+        if time < Self.timeToBeReady { continue }
+        return try await provider(uniqueName, until: deadline)
+      }
       let provider = Provider(uniqueName, owners: answers)
       let isThere = zip(answers.suffix(objects.count), questions.dropFirst()).map {
         !$0.isUnknown($1)
       }
-      let time = start.duration(to: .now)
       let mayHaveNone = collection == nil || isThere.last == true
       if provider.isReadyOnceStarted || isThere[0] || time >= Self.timeToBeReady
         || mayHaveNone && time >= Self.timeWithoutDefault
@@ -111,9 +119,11 @@ extension BusConnection {
       collection = (try? alias.get()).map { ObjectPath($0.child(0).text) }
         .flatMap { $0.isNone ? nil : $0 }
       _ = await Waiter.wait(until: .now(plus: .milliseconds(20))) { _ in }
-      if let failure = deadline.failure { throw failure }
     }
   }
+
+  /// The time to wait for each answer of a provider that may not be ready.
+  private static let timeToAnswer = Duration.milliseconds(500)
 
   /// The time in which any provider has its collections.
   private static let timeToBeReady = Duration.seconds(2)

@@ -59,13 +59,13 @@ package enum AttributeName {
   /// A mark that the item has taken the place of another program's item, in an attribute of this package.
   ///
   /// The other item may still be there, and is removed together with this one.
-  package static let adopted = "swift-keyring:adopted"
+  package static let successor = "swift-keyring:successor"
   /// The schema of the item, in an attribute of libsecret.
   package static let schema = "xdg:schema"
 
   /// The names that only a storage may use.
   package static let reserved: Set<String> = [
-    key, revision, emptySecret, binaryForm, unique, adopted, schema,
+    key, revision, emptySecret, binaryForm, unique, successor, schema,
   ]
 
   /// Returns `true` if an attribute name is reserved for storages.

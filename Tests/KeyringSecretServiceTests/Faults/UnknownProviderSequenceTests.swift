@@ -102,11 +102,6 @@ private struct Sequence {
     service.modes.contains { if case .late = $0 { true } else { false } }
   }
 
-  /// Indicates whether something can change the label of an item with exactly these attributes.
-  private func canRelabel(_ key: ItemKey) -> Bool {
-    !Self.theirs.contains(key) || !service.modes.contains(.labelKept)
-  }
-
   // MARK: Steps
 
   private mutating func step() throws {
@@ -127,7 +122,7 @@ private struct Sequence {
       foreign.remove(key)
       try change(key, fault, to: nil) { storage in try storage.remove(key) }
     case ..<10 where Self.theirs.contains(key): try changeTheirs(key)
-    case ..<12 where old != nil && canRelabel(key):
+    case ..<12 where old != nil:
       var value = try #require(old)
       value.label = text()
       try change(key, fault, to: value) { [value] storage in

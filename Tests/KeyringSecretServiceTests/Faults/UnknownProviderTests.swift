@@ -272,6 +272,36 @@ import Testing
     #expect(try disk.items(["server": "host"]).map(\.attributes) == before.map(\.attributes))
   }
 
+  @Test(arguments: Behavior.losing, End.allCases)
+  func `an item that takes the place of another program's stays valid`(
+    behavior: Behavior, end: End
+  ) throws {
+    let service = try service(behavior)
+    let key = ItemKey.password(service: "theirs", account: "account")
+    func query(_ name: String) -> ItemQuery {
+      ItemQuery(attributes: ["service": "theirs", "env": name], details: .secret)
+    }
+    func storeTheirs() throws {
+      try openSession(at: bus.address).createItem(
+        key.attributes.merging(["env": "old"]) { $1 }, label: "Theirs", secret: "old",
+        replacing: true)
+    }
+    #expect(try storage.password(for: key) == nil)
+    try storeTheirs()
+    for secret in ["first", "second"] {
+      try storage.save(
+        SecureItem(key: key, secret: Secret(secret), attributes: ["env": "new"]), mode: .update)
+      try end(service)
+      #expect(try storage.password(for: key) == secret)
+      #expect(try storage.items(matching: query("new")).map(\.secret?.text) == [secret])
+      #expect(try storage.items(matching: query("old")).isEmpty)
+    }
+    #expect(try storage.removeItems(matching: query("new")) == 1)
+    try end(service)
+    #expect(try storage.password(for: key) == nil)
+    #expect(try disk.items(key.attributes).isEmpty)
+  }
+
   // MARK: - The first call
 
   @Test(
