@@ -262,6 +262,7 @@ extension Operation {
   ///   - label: The new label, or `nil` if it stays the same.
   ///   - secret: The secret.
   /// - Returns: `false` if the provider might replace another item instead, or hasn't replaced this one.
+  /// - Throws: `SecureStorageError` if the item can't be replaced.
   private func recreate(
     _ stored: StoredItem, _ label: String?, _ secret: Secret
   ) async throws(SecureStorageError) -> Bool {
