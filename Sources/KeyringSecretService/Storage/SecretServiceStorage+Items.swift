@@ -6,7 +6,7 @@ public import KeyringStorage
 extension SecretServiceStorage: AsynchronousStorage {
   /// The promise of every keyring that was locked or ended by its own command: no change is lost.
   ///
-  /// A crash may lose the last changes. KWallet also loses them at a logout, if it was just in use.
+  /// A crash may lose the last changes, and so may a logout that doesn't wait for the keyring.
   ///
   /// The items of the session collection are temporary.
   public var durability: StorageDurability {
