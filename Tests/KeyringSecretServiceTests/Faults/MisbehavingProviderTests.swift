@@ -400,6 +400,8 @@ import Testing
   }
 
   @Test func `the result of a write is found out if its answer is lost`() throws {
+    // Of another provider, a changed secret is a new item.
+    try service.takeName("org.gnome.keyring")
     let storage = bus.storage()
     func count() throws -> Int { try storage.items(matching: .service("service")).count }
     try service.fault("CreateItem", .lost)
@@ -410,7 +412,7 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "second" && count() == 1)
     // An addition that finds its own item would mistake it for another program's.
     try service.fault("CreateItem", .lost)
-    StorageUse.add.expectFailure(.connectionLost, storage, recoverySuggestion: "reads show")
+    StorageUse.add.expectFailure(.connectionLost, storage, recoverySuggestion: "Reads show")
     #expect(try count() == 2)
     try service.fault("Delete", .lost)
     #expect(try storage.remove(StorageUse.key))
