@@ -184,7 +184,7 @@ extension Operation {
 
   /// Returns groups of items with those that the query's search can't find.
   ///
-  /// Where replaced items stay, they may have other attributes than their successor.
+  /// A replaced item that stays may have other attributes than its successor.
   private func withAllItems(
     _ groups: [(key: ItemKey, items: [StoredItem])], _ query: ItemQuery,
     _ incomplete: Set<ObjectPath>

@@ -121,7 +121,7 @@ extension Provider {
 
   /// Indicates whether a new collection has the label that was sent.
   ///
-  /// It has in gnome-keyring 42.1. KWallet 5.103 reads the label "X__1_" back as "X".
+  /// gnome-keyring 42.1 keeps every label. KWallet 5.103 reads the label "X__1_" back as "X".
   var keepsCollectionLabels: Bool { program == .gnomeKeyring }
 
   /// Indicates whether a collection may be a file that has the name of its label.
