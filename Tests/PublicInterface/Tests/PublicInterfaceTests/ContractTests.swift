@@ -20,7 +20,7 @@ import Testing
 
   @Test(arguments: StorageDurability.allCases)
   func `a storage is restarted in each way that it survives`(durability: StorageDurability) throws {
-    let storage = DurableStorage(durability: durability)
+    let storage = ForwardingStorage(base: InMemoryStorage(), durability: durability)
     let endings = Mutex<Set<StorageContract.Ending>>([])
     try StorageContract.changesAreDurable.verify(
       storage,
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func `a storage of storages promises what the one that it writes does`() throws {
-    let storage = DurableStorage(durability: .afterKill)
+    let storage = ForwardingStorage(base: InMemoryStorage(), durability: .afterKill)
     #expect(storage.cached().durability == .afterKill)
     #expect(FaultyStorage(storage).durability == .afterKill)
     let layers: [LayeredStorage.Layer] = [.reading(InMemoryStorage()), .writing(storage)]
@@ -113,31 +113,5 @@ import Testing
       .absentMeansUnlocked, .addingNeverReplaces,
     ]
     #expect(least == all.subtracting(needy))
-  }
-}
-
-/// A storage in memory that promises something.
-private struct DurableStorage: ImmediateStorage, ObservableStorage {
-  let durability: StorageDurability
-  private let base = InMemoryStorage()
-
-  init(durability: StorageDurability) { self.durability = durability }
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode: mode)
-  }
-
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try base.items(matching: query)
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try base.removeItems(matching: query)
-  }
-
-  func observe(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageSubscription {
-    base.observe(query, observer)
   }
 }

@@ -7,9 +7,15 @@ struct ForwardingStorage<Base: CollectionStorage & ObservableStorage>: BlockingS
   CollectionStorage, ObservableStorage
 {
   let base: Base
+  let durability: StorageDurability
+
+  /// Creates a storage that promises something, by default what the other one does.
+  init(base: Base, durability: StorageDurability? = nil) {
+    self.base = base
+    self.durability = durability ?? base.durability
+  }
 
   var backendName: String { "Forwarding to \(base.backendName)" }
-  var durability: StorageDurability { base.durability }
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     try base.save(item, mode: mode)
