@@ -116,6 +116,9 @@ MODES = {
     # Prompt answers when the user has answered, and that many prompts never end (oo7 in a terminal, after a wrong
     # password).
     "prompt-silent": 1 << 30,
+    # Prompt takes a second, and the prompt ends three seconds later. Until then, Prompt answers with an error (a
+    # program that starts slowly shows it).
+    "prompt-slow": 0,
     # Items have other paths after a restart (oo7).
     "renumbering": 0,
     # The label of a new collection begins with a capital. One with "/" in its label is lost at the restart (oo7).
@@ -161,6 +164,7 @@ class Service:
         self.postponed = []
         self.sleeps_until = time.monotonic() + modes.get("sleepy", 0) / 1000
         self.calls_asleep = modes.get("sleepy-calls", 0)
+        self.shows_prompt = False
         self.silent_prompts = modes.get("prompt-silent", 0)
         self.sending = threading.Lock()
         self.faults = {}
@@ -268,6 +272,19 @@ class Service:
         source = DBusAddress(PROMPT, interface=INTERFACE + "Prompt")
         self.send(new_signal(source, "Completed", "bv", (dismissed, (signature, value))))
 
+    def end_prompt(self):
+        outcome, (signature, value) = self.pending
+        if outcome == "accept":
+            if callable(value):
+                value = value()
+            self.complete(False, signature, value)
+        elif outcome == "dismiss":
+            self.complete(True, "s", "")
+        elif outcome == "type":
+            self.complete(False, "u", 7)
+        elif outcome == "none":
+            self.complete(False, "o", "/")
+
     def handle(self, call):
         fields = call.header.fields
         method = fields[HeaderFields.member]
@@ -352,17 +369,14 @@ class Service:
                 # The user types a wrong password.
                 time.sleep(1)
                 return "", ()
-            outcome, (signature, value) = self.pending
-            if outcome == "accept":
-                if callable(value):
-                    value = value()
-                self.complete(False, signature, value)
-            elif outcome == "dismiss":
-                self.complete(True, "s", "")
-            elif outcome == "type":
-                self.complete(False, "u", 7)
-            elif outcome == "none":
-                self.complete(False, "o", "/")
+            if "prompt-slow" in self.modes:
+                if self.shows_prompt:
+                    raise Failure(ODD)
+                self.shows_prompt = True
+                threading.Timer(4, self.end_prompt).start()
+                time.sleep(1)
+            else:
+                self.end_prompt()
             return "", ()
         if self.abdicated:
             raise Failure(UNKNOWN)

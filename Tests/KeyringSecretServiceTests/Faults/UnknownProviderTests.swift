@@ -408,6 +408,13 @@ import Testing
     #expect(ContinuousClock.now - start < .seconds(6))
   }
 
+  @Test func `a prompt that takes long to appear is waited for`() throws {
+    let service = try service(Behavior(.prompting, .promptSlow))
+    try storage.setPassword("s3cret", for: key)
+    try service.lock()
+    #expect(try storage.password(for: key) == "s3cret")
+  }
+
   // MARK: - Gaps
 
   @Test(arguments: [Behavior.awakeOO7, Behavior(.gap), Behavior(.gap, .exact)])

@@ -39,6 +39,8 @@ extension FakeService {
     case promptError
     /// `Prompt` answers after the user, and a number of prompts never end (oo7 in a terminal, after a wrong password).
     case promptSilent(Int)
+    /// `Prompt` takes a second and must not be repeated, and the user answers three seconds later.
+    case promptSlow
     /// Items have other paths after a restart (oo7).
     case renumbering
     /// The label of a new collection begins with a capital; one with "/" is lost at the restart (oo7).
@@ -73,6 +75,7 @@ extension FakeService {
       case .prompting: "prompting"
       case .promptError: "prompt-error"
       case .promptSilent(let count): "prompt-silent=\(count)"
+      case .promptSlow: "prompt-slow"
       case .renumbering: "renumbering"
       case .capitals: "capitals"
       case .session: "session"
