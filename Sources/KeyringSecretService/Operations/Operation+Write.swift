@@ -305,6 +305,9 @@ extension Operation {
   ) async throws(SecureStorageError) {
     var attributes = attributes.merging(item.key.ownAttributes) { $1 }.marking(secret)
     try refuseUnusable(attributes, of: item.key)
+    if stored.firstStored > 0 {
+      attributes[AttributeName.firstStored] = String(stored.firstStored)
+    }
     let keepsReplaced = provider.delaysSecrets
     let adopts = keepsReplaced && !stored.isOwn
     if adopts, !provider.storesChanges { attributes[AttributeName.successor] = "yes" }

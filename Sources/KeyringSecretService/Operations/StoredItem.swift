@@ -61,6 +61,9 @@ struct StoredItem {
   /// A provider that dies may leave an empty secret behind.
   var hasEmptySecret: Bool { attributes[AttributeName.emptySecret] != nil }
 
+  /// The time at which the item, or the one that it replaced, was first stored, in seconds since 1970.
+  var firstStored: UInt64 { attributes[AttributeName.firstStored].flatMap(UInt64.init) ?? created }
+
   /// Indicates whether the item has taken the place of another program's item, which may still be there.
   var isSuccessor: Bool { attributes[AttributeName.successor] != nil }
 
@@ -108,7 +111,7 @@ struct StoredItem {
     guard details.contains(.metadata) else { return item }
     item.label = label
     item.attributes = extraAttributes(of: key)
-    item.created = Date(timeIntervalSince1970: TimeInterval(created))
+    item.created = Date(timeIntervalSince1970: TimeInterval(firstStored))
     item.modified = Date(timeIntervalSince1970: TimeInterval(modified))
     item.isLocked = isLocked
     return item

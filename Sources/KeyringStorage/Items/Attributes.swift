@@ -60,12 +60,16 @@ package enum AttributeName {
   ///
   /// The other item may still be there, and is removed together with this one.
   package static let successor = "swift-keyring:successor"
+  /// The time at which the item was first stored, in seconds since 1970, in an attribute of this package.
+  ///
+  /// An item that replaces another one has it, because a keyring reports when the new one was created.
+  package static let firstStored = "swift-keyring:created"
   /// The schema of the item, in an attribute of libsecret.
   package static let schema = "xdg:schema"
 
   /// The names that only a storage may use.
   package static let reserved: Set<String> = [
-    key, revision, emptySecret, binaryForm, unique, successor, schema,
+    key, revision, emptySecret, binaryForm, unique, successor, firstStored, schema,
   ]
 
   /// Returns `true` if an attribute name is reserved for storages.

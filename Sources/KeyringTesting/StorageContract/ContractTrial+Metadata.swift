@@ -106,7 +106,7 @@ extension ContractTrial {
     for login in ["first", "second"] {
       try storage.setCredential(Credential(login: login, password: "password"), for: credential)
     }
-    let changed = try storage.item(for: credential, details: .metadata)?.modified
+    let first = try storage.item(for: credential, details: .metadata)
     // Keyrings store whole seconds, so there's no visible order until the clock has moved on. Also,
     // gnome-keyring doesn't count saving the same secret again as a modification.
     let end = ContinuousClock.now + .seconds(5)
@@ -116,7 +116,7 @@ extension ContractTrial {
         ContinuousClock.now < end, "the modification time didn't change in five seconds of saving")
       number += 1
       try save("later \(number)", password())
-    } while try metadata().modified == changed
+    } while try metadata().modified == first?.modified
 
     var query = ItemQuery.service(service)
     let keys = try storage.items(matching: query).map(\.key)
@@ -126,6 +126,11 @@ extension ContractTrial {
     try expect(limited == [password()], "a search limited to one item found an older one")
     try storage.removeItems(matching: query)
     try expect(storage.exists(credential), "a removal limited to one item took an older one")
+
+    // The clock has moved on since the credential was first stored.
+    try storage.setCredential(Credential(login: "third", password: "password"), for: credential)
+    let last = try storage.item(for: credential, details: .metadata)
+    try expect(last?.created == first?.created, "a new login changed when the item was created")
   }
 
   func limitedQueriesAreTheBeginning() throws {

@@ -114,6 +114,23 @@ import Testing
     }
   }
 
+  /// An item that is replaced by a new one was stored for the first time when the old one was.
+  @Test func `a change keeps the time at which an item was first stored`() throws {
+    let service = try service(.awakeOO7)
+    try storage.setPassword("first", for: key)
+    try service.age(seconds: 10)
+    let old = try #require(try storage.item(for: key, details: .metadata))
+    for change in [
+      SecureItem(key: key, secret: Secret("second")), SecureItem(key: key, label: "Another"),
+      SecureItem(key: key, attributes: ["environment": "test"]),
+    ] {
+      try storage.save(change, mode: .update)
+      let new = try #require(try storage.item(for: key, details: .metadata))
+      #expect(new.created == old.created)
+      #expect(new.modified != old.modified)
+    }
+  }
+
   // MARK: - After a restart
 
   @Test(arguments: Behavior.losing, End.allCases)
