@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test(.withoutTwoDatabases, arguments: FirstCall.allCases, SleepingKeyring.Start.ofProvider)
+  @Test(arguments: FirstCall.allCases, SleepingKeyring.Start.ofProvider)
   func `the default collection is the user's`(
     first: FirstCall, start: SleepingKeyring.Start
   ) async throws {
@@ -59,7 +59,7 @@ import Testing
     try expectLogin(keyring)
   }
 
-  @Test(.withoutTwoDatabases, arguments: FirstCall.allCases)
+  @Test(arguments: FirstCall.allCases)
   func `a keyring that has crashed is started again`(first: FirstCall) async throws {
     let keyring = try SleepingKeyring(.loginAndArchive)
     let storage = keyring.bus.storage().service("other")
@@ -190,13 +190,6 @@ import Testing
     log.wait(for: .resumed)
     #expect(!log.changes.contains(.removed(key)))
     _ = observation
-  }
-}
-
-extension Trait where Self == ConditionTrait {
-  /// Skips the test on KeePassXC, whose unlock dialog with two databases isn't answered by the tests' user.
-  fileprivate static var withoutTwoDatabases: Self {
-    .enabled(if: Provider.current != .keepassxc, "nobody answers the dialog with two databases")
   }
 }
 #endif

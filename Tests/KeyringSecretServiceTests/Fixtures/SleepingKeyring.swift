@@ -18,7 +18,8 @@ final class SleepingKeyring {
     case lockedLogin
     /// The default collection "Login", and "Archive", whose name comes first.
     ///
-    /// On KeePassXC, each database has a password, and a user types it when it's asked for.
+    /// On KeePassXC, the default is the database whose name comes first, so the other one is "work", in front. Each has
+    /// a password, which a user types when it's asked for.
     case loginAndArchive
 
     /// The names of the collections on KWallet and KeePassXC.
@@ -26,7 +27,10 @@ final class SleepingKeyring {
       switch self {
       case .none: []
       case .login, .lockedLogin: [Provider.current.defaultCollection]
-      case .loginAndArchive: ["archive", Provider.current.defaultCollection]
+      case .loginAndArchive:
+        Provider.current == .keepassxc
+          ? [Provider.current.defaultCollection, "work"]
+          : ["archive", Provider.current.defaultCollection]
       }
     }
   }
