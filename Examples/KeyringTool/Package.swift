@@ -19,6 +19,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [
+    .systemLibrary(name: "CProcess"),
     .target(
       name: "KeyringToolCommands",
       dependencies: [
@@ -38,6 +39,7 @@ let package = Package(
       name: "keyring-tool",
       dependencies: [
         "GitCredentials", "KeyringToolCommands",
+        .target(name: "CProcess", condition: .when(platforms: [.linux])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringFile", package: "swift-keyring"),
@@ -56,7 +58,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
+for target in package.targets where target.type != .system {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),

@@ -16,15 +16,15 @@ import Glibc
 public struct CredentialsDirectory {
   /// The path of the directory.
   public let path: String
-  private let names: [String]
 
-  /// Creates a directory that only this user can read.
+  /// Creates an empty directory that only this user can read.
   ///
-  /// - Parameter secrets: The secrets, by the names of their files.
-  /// - Throws: ``ToolFailure`` if there is no directory in memory, or a file can't be written.
-  public init(_ secrets: [String: Secret]) throws {
+  /// - Throws: ``ToolFailure`` if there is no directory in memory.
+  public init() throws {
     let candidates = [getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }, "/dev/shm"]
-    guard let base = candidates.compactMap(\.self).first(where: Self.isInMemory)
+    guard
+      let base = candidates.compactMap(\.self)
+        .first(where: { Self.isSafe($0) && Self.isInMemory($0) })
     else {
       throw ToolFailure(
         "There is no directory in memory for the secrets.",
@@ -35,14 +35,12 @@ public struct CredentialsDirectory {
     path = template.withUnsafeBufferPointer { buffer in
       buffer.baseAddress.map { String(cString: $0) } ?? ""
     }
-    names = Array(secrets.keys)
-    do {
-      for (name, secret) in secrets { try write(secret, to: "\(path)/\(name)") }
-    } catch {
-      remove()
-      throw error
-    }
   }
+
+  /// Uses a directory that another process has created and removes.
+  ///
+  /// - Parameter path: The path of the directory.
+  public init(path: String) { self.path = path }
 
   /// Returns `true` if a text can be the name of a file in the directory.
   ///
@@ -53,11 +51,29 @@ public struct CredentialsDirectory {
       && !name.utf8.contains(0) && name.utf8.count <= 255
   }
 
+  /// Writes files that only this user can read.
+  ///
+  /// - Parameter secrets: The secrets, by the names of their files.
+  /// - Throws: ``ToolFailure`` if a file can't be written.
+  public func write(_ secrets: [String: Secret]) throws {
+    for (name, secret) in secrets { try write(secret, to: "\(path)/\(name)") }
+  }
+
   /// Removes the directory with its files, and the files that were added to it.
   public func remove() {
-    let added = try? FileManager.default.contentsOfDirectory(atPath: path)
-    for name in Set(names + (added ?? [])) { unlink("\(path)/\(name)") }
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+      unlink("\(path)/\(name)")
+    }
     rmdir(path)
+  }
+
+  /// Returns `true` if no other user can put something else in the place of a directory in this one.
+  private static func isSafe(_ directory: String) -> Bool {
+    var status = stat()
+    guard stat(directory, &status) == 0, [0, geteuid()].contains(status.st_uid) else {
+      return false
+    }
+    return status.st_mode & 0o022 == 0 || status.st_mode & mode_t(S_ISVTX) != 0
   }
 
   /// Returns `true` if a directory can be written, and never reaches a disk except as swap space.

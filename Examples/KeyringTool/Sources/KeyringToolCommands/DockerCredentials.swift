@@ -75,7 +75,7 @@ public struct DockerCredentials: Sendable {
       let secret = item.secret
     else { throw Failure.notFound }
     guard let text = secret.text else { throw Failure.notText }
-    return Content(server: server, user: item.attributes?["username"] ?? "", secret: text)
+    return Content(server: server, user: Self.user(of: item) ?? "", secret: text)
   }
 
   private func store(_ input: [UInt8]) throws {
@@ -86,37 +86,52 @@ public struct DockerCredentials: Sendable {
     if content.server.isEmpty { throw Failure.noServer }
     if content.user.isEmpty { throw Failure.noUser }
     let scalars = content.server.unicodeScalars.map { $0 == "/" ? "-" : $0 }
+    let old = try storage.items(matching: Self.query(content.server, details: .metadata))
+    let key = try keyToSave(content, replacing: old)
     try storage.save(
       SecureItem(
-        key: try keyToSave(content.server), secret: Secret(content.secret),
+        key: key, secret: Secret(content.secret),
         label: "Docker: \(String(String.UnicodeScalarView(scalars)))",
-        attributes: ["username": content.user]),
+        attributes: key.attributes["username"] == nil ? ["username": content.user] : nil),
       mode: .addOrReplace)
+    if old.contains(where: { $0.key != key }) { try removeOthers(content) }
   }
 
-  /// Removes all items of a registry except for the newest one, and returns the key that replaces that one.
+  /// Returns the key under which a credential replaces the newest item of its registry.
   ///
-  /// There are several if docker-credential-secretservice has stored several users, because the user is one
-  /// of the attributes by which it finds items. They'd make the key ambiguous.
-  private func keyToSave(_ server: String) throws -> ItemKey {
-    let key = Self.key(server)
-    let found = try storage.items(matching: Self.query(server, details: .metadata))
-    guard let newest = found.first else { return key }
-    for old in found.dropFirst() {
-      // The items of the other helper all have the same key, so the key doesn't select one of them.
-      var query = Self.query(server, details: .metadata)
-      query.kind = old.key.kind
-      query.attributes["username"] = old.attributes?["username"]
-      if !query.matches(newest) { try storage.removeItems(matching: query) }
+  /// The other helper stores an item for each user of a registry. All of them have the same key, unless it has
+  /// the user, too.
+  private func keyToSave(_ content: Content, replacing old: [SecureItem]) throws -> ItemKey {
+    let key = Self.key(content.server)
+    guard let newest = old.first, !old.contains(where: { $0.key == key }) else { return key }
+    if newest.key.kind == key.kind || old.count(where: { $0.key == newest.key }) > 1 {
+      return ItemKey(
+        kind: key.kind, attributes: key.attributes.merging(["username": content.user]) { $1 })
     }
     // An item that "import" has restored isn't under docker's key.
     return try storage.item(for: key, details: .metadata) == nil ? newest.key : key
   }
 
+  /// Removes all items of a registry except for the one that was just stored.
+  private func removeOthers(_ content: Content) throws {
+    let items = try storage.items(matching: Self.query(content.server))
+    let stored = items.first {
+      $0.secret == Secret(content.secret) && Self.user(of: $0) == content.user
+    }
+    guard let stored else { return }
+    for other in items {
+      // The key doesn't select one of the other helper's items.
+      var query = Self.query(content.server, details: .metadata)
+      query.kind = other.key.kind
+      query.attributes["username"] = Self.user(of: other)
+      if !query.matches(stored) { try storage.removeItems(matching: query) }
+    }
+  }
+
   private func users() throws -> [String: String] {
     let query = ItemQuery(attributes: Self.mark, details: .metadata)
     let pairs = try storage.items(matching: query).compactMap { item in
-      item.key.attributes["server"].map { ($0, item.attributes?["username"] ?? "") }
+      item.key.attributes["server"].map { ($0, Self.user(of: item) ?? "") }
     }
     // The newest item comes first.
     return Dictionary(pairs) { newest, _ in newest }
@@ -130,6 +145,10 @@ public struct DockerCredentials: Sendable {
       throw Failure.noServer
     }
     return server
+  }
+
+  private static func user(of item: SecureItem) -> String? {
+    item.attributes?["username"] ?? item.key.attributes["username"]
   }
 
   /// The attribute that marks docker's items.

@@ -8,20 +8,42 @@ public import KeyringStorage
 public struct NetrcFile: Sendable {
   /// A server, and the account whose password is in the file.
   public struct Machine: Sendable, Equatable {
-    /// The name of the server.
-    public let host: String
+    /// The protocol, the name of the server, the port and the path.
+    let server: InternetServer
     /// The account, or `nil` if the server has only one.
     public let account: String?
 
+    /// The name of the server, which is all that the file says about it.
+    public var host: String { server.host }
+
     /// Creates a server from a text.
     ///
-    /// - Parameter text: The name of the server, and possibly `=` and the account. The initializer returns `nil`
-    ///   if one of them is empty.
+    /// - Parameter text: The name of the server or its URL, and possibly `=` and the account. The initializer
+    ///   returns `nil` if one of the parts is empty.
     public init?(_ text: String) {
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.allSatisfy({ !$0.isEmpty }), let host = parts.first else { return nil }
-      self.host = String(host)
+      guard parts.allSatisfy({ !$0.isEmpty }), let place = parts.first else { return nil }
       account = parts.count == 2 ? String(parts[1]) : nil
+      let url = #/(?:([^:/]+)://)?([^:/]+|\[[^\]/]+\]|[^/]*:[^/]*:[^/]*)(?::(\d+))?(/.*)?/#
+      guard let match = place.wholeMatch(of: url)?.output else { return nil }
+      let port = match.3.map { UInt16($0) }
+      if case .some(nil) = port { return nil }
+      server = InternetServer(
+        String(match.2), port: port ?? nil, path: match.4.map(String.init),
+        protocol: match.1.map { InternetProtocol(rawValue: String($0)) })
+    }
+
+    /// Returns `true` if a password is for exactly this protocol, port and path.
+    func isFor(_ other: InternetServer) -> Bool {
+      // Programs that read such files usually talk HTTPS.
+      let `protocol` = server.protocol ?? .https
+      let defaultPort: UInt16? = [.https: 443, .http: 80][`protocol`]
+      func path(_ server: InternetServer) -> [Substring] {
+        (server.path ?? "").split(separator: "/")
+      }
+      return (other.protocol ?? `protocol`) == `protocol`
+        && (other.port ?? defaultPort) == (server.port ?? defaultPort)
+        && path(other) == path(server)
     }
   }
 
@@ -41,14 +63,12 @@ public struct NetrcFile: Sendable {
     let key = ItemKey.internetPassword(
       server: InternetServer(machine.host), account: machine.account)
     let found = try storage.items(
-      matching: ItemQuery(kind: key.kind, attributes: key.attributes, details: .secret)
-    )
-    // Programs that read such files talk HTTP. The password of a mail server, for example, isn't for them.
-    .filter { [nil, .https, .http].contains($0.key.server?.protocol) }
-    // The password of a port or a path isn't meant for the server as a whole, if there is another one.
-    let general = found.filter { $0.key.server?.port == nil && $0.key.server?.path == nil }
-    let items = Self.preferred(general.isEmpty ? found : general, for: machine.host)
-    guard let item = items.first, let secret = item.secret else { throw Self.missing(key) }
+      matching: ItemQuery(kind: key.kind, attributes: key.attributes, details: .secret))
+    let items = Self.preferred(
+      found.filter { $0.key.server.map(machine.isFor) == true }, for: machine.server)
+    guard let item = items.first, let secret = item.secret else {
+      throw Self.missing(key, isElsewhere: !found.isEmpty)
+    }
     guard items.count == 1 else {
       let host = machine.host.printable
       let areAccounts = Set(items.map(\.key.account)).count > 1
@@ -70,14 +90,15 @@ public struct NetrcFile: Sendable {
   /// The content.
   public var content: Secret { Secret(bytes: lines) }
 
-  /// Returns the items that fit the server as a whole best, if all of them have the same account.
-  private static func preferred(_ items: [SecureItem], for host: String) -> [SecureItem] {
+  /// Returns the items that fit the server best, if all of them have the same account.
+  private static func preferred(
+    _ items: [SecureItem], for server: InternetServer
+  ) -> [SecureItem] {
     let accounts = Set(items.map(\.key.account))
     guard let account = accounts.first, accounts.count == 1 else { return items }
-    let simple = ItemKey.internetPassword(server: InternetServer(host), account: account)
+    let simple = ItemKey.internetPassword(server: server, account: account)
     let choices = [
       items.filter { $0.key == simple }, items.filter { $0.key.server?.protocol == nil },
-      items.filter { $0.key.server?.protocol == .https },
     ]
     return choices.first { !$0.isEmpty } ?? items
   }
@@ -109,9 +130,13 @@ public struct NetrcFile: Sendable {
     return bytes
   }
 
-  private static func missing(_ key: ItemKey) -> ToolFailure {
-    ToolFailure(
-      "There is no \(key.description.printable).",
-      recoverySuggestion: "Store it with \"set --server\".", status: .notFound)
+  private static func missing(_ key: ItemKey, isElsewhere: Bool) -> ToolFailure {
+    let host = key.server?.host.printable ?? ""
+    return ToolFailure(
+      "There is no \(key.description.printable)\(isElsewhere ? " for this protocol, port and path" : "").",
+      recoverySuggestion: isElsewhere
+        ? "List others with \"list --server \(host)\", and name one as in --netrc http://\(host):8080/path."
+        : "Store it with \"set --server\".",
+      status: .notFound)
   }
 }

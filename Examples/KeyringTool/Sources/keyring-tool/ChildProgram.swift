@@ -9,10 +9,10 @@ import Musl
 import Glibc
 #endif
 
-/// A program that this one starts with its own input, output and environment, and waits for.
+/// A program with the input, output and environment of this one, which waits for it or is replaced by it.
 ///
-/// The program gets the signals that other programs send to this one. A terminal sends its signals to both,
-/// except for the one of a terminal that is closed.
+/// While this program waits, the other one gets the signals that other programs send to this one. A terminal sends
+/// its signals to both, except for the one of a terminal that is closed.
 struct ChildProgram {
   /// The end of a program.
   enum End {
@@ -23,7 +23,7 @@ struct ChildProgram {
   }
 
   /// The signals that are passed on.
-  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]
+  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP]
 
   /// Indicates whether this program was started with an ignored SIGPIPE.
   ///
@@ -33,19 +33,19 @@ struct ChildProgram {
   /// Prepares the start of a program.
   ///
   /// Call this before a library changes how signals are handled.
-  init() {
-    ignoresPipes = Self.isIgnored(SIGPIPE)
-    // If it's ignored, the end of the other program isn't known.
-    signal(SIGCHLD, SIG_DFL)
-  }
+  init() { ignoresPipes = Self.isIgnored(SIGPIPE) }
 
   /// Makes signals wait for the program, instead of ending this one.
   func holdSignals() {
+    // If it's ignored, the end of the other program isn't known.
+    signal(SIGCHLD, SIG_DFL)
     for number in Self.signals where !Self.isIgnored(number) {
       var action = sigaction()
       let handler:
         @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void =
           { number, information, _ in
+            // Until the other program has stopped, the terminal is its own.
+            if number == SIGTSTP { isToStop.store(true, ordering: .sequentiallyConsistent) }
             // The codes of signals that the kernel sends by itself, such as those of a terminal, are positive.
             // A terminal that is closed signals only the first program of its session.
             let isForBoth =
@@ -64,21 +64,35 @@ struct ChildProgram {
     }
   }
 
-  /// Runs a program to its end.
+  /// Runs this program once more, with other arguments, to its end.
   ///
-  /// - Parameter command: The name or path of the program, and its arguments.
+  /// - Parameter arguments: The arguments, with the name of the program.
   /// - Returns: The end of the program. It's a signal that arrived before the start, if there was one.
-  func run(_ command: [String]) -> End {
-    let early = pendingSignals.load(ordering: .sequentiallyConsistent)
+  func runAgain(_ arguments: [String]) -> End {
+    let early = pendingSignals.load(ordering: .sequentiallyConsistent) & ~(1 << UInt64(SIGTSTP))
     if early != 0 { return .killed(Int32(early.trailingZeroBitCount)) }
-    let (number, error) = start(command)
+    ProcessMemory.restoreLimit()
+    var number: pid_t = 0
+    let error = withPointers(arguments) { arguments in
+      // After an update, another program has the path of this one.
+      posix_spawn(&number, "/proc/self/exe", nil, nil, arguments, environ)
+    }
+    // The other process has a copy of the environment.
+    ProcessMemory.forgetVariables()
     if error != 0 { return .notStarted(error) }
     runningProgram.store(number, ordering: .sequentiallyConsistent)
     Self.passPendingSignalsOn()
 
-    // The number isn't free for another program until the second call.
+    // The number isn't free for another program until the last call.
     var information = siginfo_t()
-    while waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    while true {
+      let result = waitid(P_PID, id_t(number), &information, WEXITED | WSTOPPED | WNOWAIT)
+      if result < 0, errno == EINTR { continue }
+      if result < 0 || information.si_code != Int32(CLD_STOPPED) { break }
+      waitid(P_PID, id_t(number), &information, WSTOPPED | WNOHANG)
+      // The shell continues both.
+      if isToStop.exchange(false, ordering: .sequentiallyConsistent) { raise(SIGSTOP) }
+    }
     runningProgram.store(0, ordering: .sequentiallyConsistent)
     var status: Int32 = 0
     while waitpid(number, &status, 0) < 0 {
@@ -88,35 +102,33 @@ struct ChildProgram {
     return signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal)
   }
 
+  /// Replaces this program by another one.
+  ///
+  /// - Parameter command: The name or path of the program, and its arguments.
+  /// - Returns: The number of the error, if the program can't be started.
+  func replaceThisOne(by command: [String]) -> Int32 {
+    ProcessMemory.restoreLimit()
+    if !ignoresPipes { signal(SIGPIPE, SIG_DFL) }
+    return withPointers(command) { arguments in
+      execvp(command[0], arguments)
+      return errno
+    }
+  }
+
   /// Ends this program with a signal, as the other program has ended.
   static func end(by number: Int32) {
-    // This program has secrets in its memory, and the signal may dump it.
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    #if canImport(Musl)
-    setrlimit(RLIMIT_CORE, &none)
-    #else
-    setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    #endif
     signal(number, SIG_DFL)
     raise(number)
   }
 
-  private func start(_ command: [String]) -> (number: pid_t, error: Int32) {
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    if !ignoresPipes {
-      var defaults = sigset_t()
-      sigemptyset(&defaults)
-      sigaddset(&defaults, SIGPIPE)
-      posix_spawnattr_setsigdefault(&attributes, &defaults)
-      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+  private func withPointers(
+    _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
+  ) -> Int32 {
+    var pointers = texts.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    return pointers.withUnsafeMutableBufferPointer { buffer in
+      buffer.baseAddress.map(body) ?? EINVAL
     }
-    var arguments = command.map { strdup($0) } + [nil]
-    defer { for argument in arguments { free(argument) } }
-    var number: pid_t = 0
-    let error = posix_spawnp(&number, command[0], nil, &attributes, &arguments, environ)
-    return (number, error)
   }
 
   /// Sends the signals that have arrived to the program, once it runs.
@@ -141,6 +153,9 @@ struct ChildProgram {
 
 /// The number of the program that runs, or 0.
 private let runningProgram = Atomic<Int32>(0)
+
+/// Indicates whether this program is to stop when the other one does.
+private let isToStop = Atomic(false)
 
 /// The signals that the program hasn't got yet, as one bit for each.
 private let pendingSignals = Atomic<UInt64>(0)

@@ -16,8 +16,9 @@ struct CollectionsCommand: ParsableCommand {
   var delete: String?
 
   func validate() throws {
-    if storage.collection != nil {
-      throw ValidationError("This command doesn't take --collection.")
+    if case .keyring(_?) = storage.selection.name {
+      throw ValidationError(
+        "This command lists all collections. Name one with --create or --delete.")
     }
     if create != nil, delete != nil {
       throw ValidationError("Specify either --create or --delete.")

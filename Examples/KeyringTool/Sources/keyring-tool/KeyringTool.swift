@@ -4,6 +4,12 @@ import ArgumentParser
 import Keyring
 import KeyringToolCommands
 
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// A command-line tool for a keyring.
 @main
 struct KeyringTool: AsyncParsableCommand {
@@ -36,6 +42,7 @@ struct KeyringTool: AsyncParsableCommand {
   #endif
 
   static func main() async {
+    ProcessMemory.hide()
     Terminal.reserveClosedStreams()
     do {
       var command = try parseAsRoot(arguments)
@@ -51,8 +58,26 @@ struct KeyringTool: AsyncParsableCommand {
     } catch let error as ItemSelection.Unclear {
       exit(withError: ValidationError(error.message))
     } catch {
+      if exitCode(for: error) == .validationFailure { failWithoutValues(error) }
       exit(withError: error)
     }
+  }
+
+  /// Ends the program without repeating values of arguments, in case one of them is a secret.
+  private static func failWithoutValues(_ error: any Error) -> Never {
+    var message = fullMessage(for: error)
+    // The first argument is the command.
+    for argument in arguments.dropFirst() {
+      let parts = argument.split(separator: "=", maxSplits: 1)
+      let isName = argument.hasPrefix("-") && argument.count <= 2
+      let value = argument.hasPrefix("--") ? parts.dropFirst().first : isName ? nil : argument[...]
+      if let value { message.replace("'\(value)'", with: "'…'") }
+    }
+    if message.contains("'…'") {
+      message += "\nThe tool takes no secret from its arguments, and doesn't repeat their values."
+    }
+    try? Terminal.write(Array("\(message)\n".utf8), to: STDERR_FILENO)
+    exit(withError: ExitCode.validationFailure)
   }
 
   /// The arguments, with the command that the name of the program stands for.

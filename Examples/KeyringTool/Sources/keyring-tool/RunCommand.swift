@@ -15,15 +15,20 @@ struct RunCommand: ParsableCommand {
     commandName: "run", abstract: "Run a program with secrets of a service.",
     discussion: """
       The program finds the files in the directory $CREDENTIALS_DIRECTORY, as a service of systemd does. The \
-      directory is in memory, which the system can swap out. This command removes it when the program ends, \
-      unless it's killed itself.
+      directory is in memory, which the system can swap out. This command removes it when the program ends. \
+      If SIGKILL ends the command, the directory stays until the user logs out or the system restarts.
 
       With --netrc, the variable $NETRC is the path of a .netrc file in that directory. For example, SwiftPM \
       finds the password of a package registry there: \
       keyring-tool run --netrc packages.example.org -- sh -c 'swift build --netrc-file "$NETRC"'
 
+      A .netrc file names only the server, so programs use the password for all its ports and paths. This \
+      command therefore writes only the password for https with its own port, and without a path. To pass \
+      on another one, name its protocol, port and path, as in --netrc http://server:8080/path=account.
+
       Use --env only for a program that can't read files. Every program of the same user can read the \
-      variables in /proc, and every program that this one starts inherits them.
+      variables in /proc, and every program that this one starts inherits them. With --env alone, the program \
+      replaces this command. It gets all other variables except for the password of ETCDCTL_USER.
 
       The program gets SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 if they're sent to this \
       command. The exit status is that of the program, 127 if the program isn't found, and 126 if it can't be \
@@ -50,14 +55,18 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The password of a server, as a line of a .netrc file.", valueName: "server[=account]"),
+      "The password of a server, as a line of a .netrc file.",
+      valueName: "[protocol://]server[:port][/path][=account]"),
     transform: { text in
       guard let machine = NetrcFile.Machine(text) else {
-        throw ValidationError("Specify a server, and possibly \"=\" and an account.")
+        throw ValidationError("Specify a server or a URL, and possibly \"=\" and an account.")
       }
       return machine
     })
   var netrc: [NetrcFile.Machine] = []
+
+  @Option(help: .hidden)
+  var credentialsDirectory: String?
 
   @Argument(parsing: .postTerminator, help: "The program and its arguments, after \"--\".")
   var command: [String] = []
@@ -76,8 +85,7 @@ struct RunCommand: ParsableCommand {
     for name in variables.map(\.name) where !NamedAccount.isVariable(name) {
       throw ValidationError("\"\(name)\" can't be the name of an environment variable.")
     }
-    let hasDirectory = !files.isEmpty || !netrc.isEmpty
-    if hasDirectory, variables.contains(where: { $0.name == "CREDENTIALS_DIRECTORY" }) {
+    if needsDirectory, variables.contains(where: { $0.name == "CREDENTIALS_DIRECTORY" }) {
       throw ValidationError(
         "With --file or --netrc, the variable CREDENTIALS_DIRECTORY is the directory.")
     }
@@ -87,13 +95,44 @@ struct RunCommand: ParsableCommand {
     if !netrc.isEmpty, variables.contains(where: { $0.name == "NETRC" }) {
       throw ValidationError("With --netrc, the variable NETRC is the path of the file.")
     }
-    for named in [files, variables] where Set(named.map(\.name)).count < named.count {
-      throw ValidationError("Use each name only once.")
+    for names in [files.map(\.name), variables.map(\.name), netrc.map(\.host)]
+    where Set(names).count < names.count {
+      throw ValidationError("Use each name and each server only once.")
     }
   }
 
+  private var needsDirectory: Bool { !files.isEmpty || !netrc.isEmpty }
+
   func run() throws {
     let program = ChildProgram()
+    if needsDirectory, credentialsDirectory == nil {
+      try runAgain(program)
+    } else {
+      try start(program)
+    }
+  }
+
+  /// Runs this command in another process, which gets the directory, and removes the directory at its end.
+  ///
+  /// The process that waits never has the secrets.
+  private func runAgain(_ program: ChildProgram) throws {
+    program.holdSignals()
+    let directory = try CredentialsDirectory()
+    let arguments = CommandLine.arguments
+    let end = program.runAgain(
+      [arguments[0], "run", "--credentials-directory", directory.path] + arguments.dropFirst(2))
+    directory.remove()
+    switch end {
+    case .exited(let status): throw ExitCode(status)
+    case .killed(let signal):
+      ChildProgram.end(by: signal)
+      throw ExitCode(128 + signal)
+    case .notStarted(let error): try fail(arguments[0], error)
+    }
+  }
+
+  /// Reads the secrets, and replaces this program by the one of the command.
+  private func start(_ program: ChildProgram) throws {
     let storage = try storage.selected()
     let items = ItemCommands(storage)
     var secrets = try secrets(files, items)
@@ -102,29 +141,26 @@ struct RunCommand: ParsableCommand {
       for machine in netrc { try file.add(machine, from: storage) }
       secrets["netrc"] = file.content
     }
-    for (name, secret) in try self.secrets(variables, items) {
+    let values = try self.secrets(variables, items)
+    ProcessMemory.forgetVariables()
+    for (name, secret) in values {
       guard let text = secret.text, !text.utf8.contains(0) else {
         throw ToolFailure(
           "The password for \(name) isn't text.", recoverySuggestion: "Pass it with --file.")
       }
       setenv(name, text, 1)
     }
-    // Until now, a signal ends this program. There is nothing to remove yet.
-    program.holdSignals()
-    let directory = secrets.isEmpty ? nil : try CredentialsDirectory(secrets)
-    if let directory { setenv("CREDENTIALS_DIRECTORY", directory.path, 1) }
-    if let directory, !netrc.isEmpty { setenv("NETRC", "\(directory.path)/netrc", 1) }
-    let end = program.run(command)
-    directory?.remove()
-    switch end {
-    case .exited(let status): throw ExitCode(status)
-    case .killed(let signal):
-      ChildProgram.end(by: signal)
-      throw ExitCode(128 + signal)
-    case .notStarted(let error):
-      Terminal.complain("\(command[0]) can't be started: \(String(cString: strerror(error)))")
-      throw ExitCode(error == ENOENT ? 127 : 126)
+    if let path = credentialsDirectory {
+      try CredentialsDirectory(path: path).write(secrets)
+      setenv("CREDENTIALS_DIRECTORY", path, 1)
+      if !netrc.isEmpty { setenv("NETRC", "\(path)/netrc", 1) }
     }
+    try fail(command[0], program.replaceThisOne(by: command))
+  }
+
+  private func fail(_ name: String, _ error: Int32) throws -> Never {
+    Terminal.complain("\(name) can't be started: \(String(cString: strerror(error)))")
+    throw ExitCode(error == ENOENT ? 127 : 126)
   }
 
   private func secrets(

@@ -54,14 +54,22 @@ extension StorageSelection {
 
   /// The user, whose password etcdctl finds after the name or in a variable of its own.
   private static func user() throws -> EtcdUser? {
-    guard let user = variable("USER") else { return nil }
+    let password = variable("PASSWORD")
+    guard let user = variable("USER") else {
+      if password == nil { return nil }
+      throw ToolFailure(
+        "The variable ETCDCTL_PASSWORD is set, but ETCDCTL_USER isn't.",
+        recoverySuggestion: "Set both or none.")
+    }
+    // As for etcdctl, a name can have a colon if the password is in its own variable.
+    if let password { return EtcdUser(name: user, password: Secret(password)) }
     let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let password = parts.count == 2 ? String(parts[1]) : variable("PASSWORD") else {
+    guard parts.count == 2 else {
       throw ToolFailure(
         "The variable ETCDCTL_USER has no password.",
         recoverySuggestion: "Set ETCDCTL_PASSWORD.")
     }
-    return EtcdUser(name: String(parts[0]), password: Secret(password))
+    return EtcdUser(name: String(parts[0]), password: Secret(String(parts[1])))
   }
 
   private static func variable(_ name: String) -> String? {

@@ -20,7 +20,7 @@ enum Terminal {
     for (stream, access) in [
       (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
     ] where fcntl(stream, F_GETFD) < 0 {
-      _ = open("/dev/null", access)
+      _ = open("/dev/null", access | O_CLOEXEC)
     }
   }
 
@@ -28,6 +28,11 @@ enum Terminal {
   static func readSecret(isBinary: Bool) throws -> Secret {
     if isatty(STDIN_FILENO) == 0 {
       return SecretText.secret(from: try readStandardInput(), isBinary: isBinary)
+    }
+    if isBinary {
+      throw ToolFailure(
+        "A terminal can't pass on every byte.",
+        recoverySuggestion: "Pipe the secret in, or leave out --binary.", status: .misused)
     }
     let secret = try Secret.typed(atPrompt: "Secret: ")
     guard try Secret.typed(atPrompt: "Again: ") == secret else {

@@ -72,8 +72,9 @@ struct CredentialHelperTests {
   }
 
   @Test(
-    .needs("docker-credential-secretservice"), .needs("secret-tool"), arguments: [true, false])
-  func `several users that docker's own helper has stored are one credential`(isStoring: Bool)
+    .needs("docker-credential-secretservice"), .needs("secret-tool"),
+    arguments: [nil, "ada", "tom"])
+  func `several users that docker's own helper has stored are one credential`(storing: String?)
     throws
   {
     let theirs = "docker-credential-secretservice"
@@ -84,14 +85,24 @@ struct CredentialHelperTests {
     let docker = ["docker-credential"]
     let found = try Program.tool(docker + ["get"], input: registry)
     #expect(found.status == 0 && found.output.contains(#""Secret":"pa55""#), "\(found)")
-    if isStoring {
+    if let storing {
       let new = credential.replacingOccurrences(of: "pa55", with: "new")
+        .replacingOccurrences(of: "ada", with: storing)
       #expect(try Program.tool(docker + ["store"], input: new).status == 0)
       #expect(try Program.tool(docker + ["get"], input: registry).output == new + "\n")
-      #expect(try run(theirs, ["get"], registry).output.contains("\"new\""))
+      #expect(try Program.tool(docker + ["list"]).output.contains("\"\(registry)\":\"\(storing)\""))
+      // The item of a new user isn't that of the other helper.
+      let theirItem = try run(theirs, ["get"], registry).output
+      #expect(theirItem.contains("\"new\"") == (storing == "ada"))
       let search = ["search", "--all", "docker_cli", "1", "server", registry]
       let items = try Program.run("secret-tool", search).output
       #expect(items.components(separatedBy: "secret = ").count == 2, "\(items)")
+      // The next user takes the place of this one.
+      let next = new.replacingOccurrences(of: storing, with: "uma")
+      #expect(try Program.tool(docker + ["store"], input: next).status == 0)
+      #expect(try Program.tool(docker + ["get"], input: registry).output == next + "\n")
+      let left = try Program.run("secret-tool", search).output
+      #expect(left.components(separatedBy: "secret = ").count == 2, "\(left)")
     }
     #expect(try Program.tool(docker + ["erase"], input: registry).status == 0)
     #expect(try Program.tool(docker + ["get"], input: registry).status == 1)

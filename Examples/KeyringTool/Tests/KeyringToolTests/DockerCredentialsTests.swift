@@ -64,6 +64,38 @@ import Testing
     #expect(try storage.items(matching: ItemQuery()).count == 1)
   }
 
+  @Test func `a credential that can't be stored removes no other one`() throws {
+    try store("ada", "pa55", at: registry)
+    let restored = SecureItem(
+      key: .internetPassword(server: InternetServer(registry)), secret: Secret("new"),
+      attributes: ["docker_cli": "1", "username": "bob"])
+    try storage.save(restored, mode: .add)
+    let input = #"{"ServerURL":"\#(registry)","Username":"eve","Secret":"newer"}"#
+    #expect(throws: SecureStorageError.self) {
+      try DockerCredentials(UnwritableStorage(storage: storage)).reply(
+        to: .store, Array(input.utf8))
+    }
+    #expect(try storage.items(matching: ItemQuery()).count == 2)
+  }
+
+  /// A storage that removes items, and saves none.
+  private struct UnwritableStorage: ImmediateStorage {
+    let storage: InMemoryStorage
+
+    func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+      throw SecureStorageError(
+        .locked, operation: .save, backendName: backendName, message: "It's locked.")
+    }
+
+    func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+      try storage.items(matching: query)
+    }
+
+    func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+      try storage.removeItems(matching: query)
+    }
+  }
+
   @Test func `a registry is another one with another path`() throws {
     try store("ada", "pa55", at: registry)
     for other in ["https://index.docker.io", "index.docker.io", registry + "x"] {

@@ -119,6 +119,7 @@ final class FleetTests {
       try Program.run("env", variables + [Program.toolPath, "list"] + fleet())
     }
     #expect(try list().errors.contains("A program without a user"))
+    #expect(try list("ETCDCTL_PASSWORD=s3cret").errors.contains("ETCDCTL_USER"))
     #expect(try list("ETCDCTL_USER=root").errors.contains("ETCDCTL_PASSWORD"))
     #expect(try list("ETCDCTL_USER=root:wrong").errors.contains("password"))
     #expect(try list("ETCDCTL_USER=root:s3cret").status == 0)

@@ -10,9 +10,10 @@ import Testing
 
   private func store(
     _ password: String, _ host: String, account: String? = nil, port: UInt16? = nil,
-    protocol: InternetProtocol? = nil, domain: String? = nil
+    path: String? = nil, protocol: InternetProtocol? = nil, domain: String? = nil
   ) throws {
-    let server = InternetServer(host, port: port, securityDomain: domain, protocol: `protocol`)
+    let server = InternetServer(
+      host, port: port, path: path, securityDomain: domain, protocol: `protocol`)
     try storage.setPassword(password, for: .internetPassword(server: server, account: account))
   }
 
@@ -44,24 +45,31 @@ import Testing
       try text("example.org=bob") == "machine example.org login bob password second\n")
   }
 
-  @Test func `the password of a port is for that port`() throws {
+  @Test func `the password of another port, path or protocol isn't used`() throws {
     try store("port", "example.org", account: "ada", port: 8443)
-    #expect(try text("example.org") == "machine example.org login ada password port\n")
-    try store("general", "example.org", account: "ada")
-    #expect(try text("example.org") == "machine example.org login ada password general\n")
-  }
-
-  @Test func `the password of another protocol isn't used`() throws {
+    try store("path", "example.org", account: "ada", path: "/git", protocol: .https)
+    try store("http", "example.org", account: "ada", protocol: .http)
     try store("mail", "example.org", account: "ada", protocol: "imap")
-    let failure = #expect(throws: ToolFailure.self) { try text("example.org") }
-    #expect(failure?.status == .notFound)
-    try store("web", "example.org", account: "ada", protocol: .http)
-    #expect(try text("example.org") == "machine example.org login ada password web\n")
+    for machine in ["example.org", "example.org=ada", "https://example.org/", "example.org:444"] {
+      let failure = #expect(throws: ToolFailure.self) { try text(machine) }
+      #expect(failure?.status == .notFound)
+      #expect(failure?.recoverySuggestion.contains("list --server example.org") == true)
+    }
+    // What is named is used.
+    for (machine, password) in [
+      ("example.org:8443", "port"), ("example.org/git", "path"), ("http://example.org", "http"),
+      ("http://example.org:80=ada", "http"), ("imap://example.org", "mail"),
+      ("https://example.org:443/git/=ada", "path"),
+    ] {
+      #expect(
+        try text(machine) == "machine example.org login ada password \(password)\n", "\(machine)")
+    }
+    try store("general", "example.org", account: "ada", port: 443, protocol: .https)
+    #expect(try text("example.org") == "machine example.org login ada password general\n")
   }
 
   @Test(arguments: ["example.org", "example.org=ada"])
   func `one of several passwords of an account fits best`(machine: String) throws {
-    try store("http", "example.org", account: "ada", protocol: .http)
     for domain in ["one", "two"] {
       try store("https", "example.org", account: "ada", protocol: .https, domain: domain)
     }
@@ -98,8 +106,18 @@ import Testing
     #expect(password.isEmpty || failure?.description.contains(password) == false)
   }
 
-  @Test(arguments: ["", "=", "=ada", "example.org="])
+  @Test(arguments: [
+    "", "=", "=ada", "example.org=", "example.org:", "example.org:65536", "https://", "/path",
+  ])
   func `a server needs a name`(text: String) {
     #expect(NetrcFile.Machine(text) == nil)
+  }
+  @Test(arguments: [
+    ("::1", "::1", nil), ("[::1]", "[::1]", nil), ("[::1]:8443", "[::1]", 8443),
+    ("https://[fe80::1]:8443/git", "[fe80::1]", 8443 as UInt16?),
+  ])
+  func `an address can have colons`(text: String, host: String, port: UInt16?) throws {
+    try store("s3cret", host, port: port, path: text.hasSuffix("git") ? "git" : nil)
+    #expect(try self.text(text) == "machine \(host) login token password s3cret\n")
   }
 }

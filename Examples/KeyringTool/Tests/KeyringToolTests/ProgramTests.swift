@@ -161,12 +161,25 @@ struct ProgramTests {
     ["get", "--service", "x"], ["get", "--service", "x", "--show", "--metadata"],
     ["set", "--service", "x", "--credential", "x"], ["remove", "--all"],
     ["list", "--port", "1"], ["move", "--service", "x", "--account", "x"],
-    ["collections", "--create", "x", "--delete", "x"],
+    ["collections", "--create", "x", "--delete", "x"], ["collections", "--storage", "keyring:x"],
     ["set", "--service", "x", "--account", "x", "--expires", "tomorrow"],
   ])
   func `unclear arguments are refused`(arguments: [String]) throws {
     let result = try Program.tool(arguments)
     #expect(result.status == 64 && result.output.isEmpty && result.errors.contains("Usage:"))
+  }
+
+  @Test(arguments: [
+    ["set", "a", "b", "s3cret"], ["set", "a", "b", "c", "s3cret"], ["set", "a", "b", "-s3cret"],
+    ["set", "a", "b", "-p's3cret'"], ["set", "a", "b", "--password=s3cret"],
+    ["set", "a", "b", "--binary=s3cret"], ["set", "a", "b", "--expires", "s3cret"],
+    ["docker-credential", "store", "s3cret"], ["git-credential", "store", "s3cret"],
+    ["run", "--service", "x", "--env", "X", "s3cret", "--", "true"],
+  ])
+  func `a secret among the arguments isn't repeated`(arguments: [String]) throws {
+    let result = try Program.tool(arguments)
+    #expect(result.status == 64 && !"\(result)".contains("s3cret"), "\(result)")
+    #expect(result.errors.hasPrefix("Error: ") && result.errors.contains("Usage:"))
   }
 
   @Test func `the doctor finds nothing wrong and leaves nothing behind`() throws {

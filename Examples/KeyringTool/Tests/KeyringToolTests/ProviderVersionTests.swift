@@ -45,4 +45,13 @@ import Testing
     #expect(output("yes") == nil)
     #expect(ContinuousClock.now - start < .seconds(20))
   }
+  @Test func `the program that is run has only one end of the pipe`() {
+    let script = """
+      own=$(readlink /proc/$$/fd/1)
+      for file in /proc/$$/fd/*; do [ "$(readlink "$file")" != "$own" ] || echo "${file##*/}"; done
+      """
+    let output = ProviderVersion.output(
+      of: "/bin/sh", ["sh", "-c", script], until: .now + .seconds(30))
+    #expect(output == "1\n")
+  }
 }

@@ -46,6 +46,12 @@ struct TerminalTests {
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
   }
 
+  @Test func `a typed secret has no other bytes`() throws {
+    let terminal = try terminal(tool("set --binary"))
+    try terminal.waitFor("leave out --binary")
+    #expect(try terminal.finish().status == 64)
+  }
+
   @Test func `two secrets that differ are refused`() throws {
     let terminal = try terminal(tool("set"))
     try terminal.waitFor("Secret: ")
@@ -113,6 +119,34 @@ struct TerminalTests {
     #expect(result.status == 0 && result.output.contains(" echo "))
     #expect(try Program.run("secret-tool", lookup).output == "t0p s3cret")
     #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+  }
+
+  /// The shell takes the terminal back when the process that waits has stopped.
+  @Test func `a question of the command run is hidden again, and the terminal isn't`() throws {
+    let directory = TemporaryDirectory()
+    let storage = "--storage 'file:\(directory.path("file"))' --service s"
+    let passphrase = "one two three four\n"
+    let set = try terminal("echo s3cret | '\(Program.toolPath)' set --account a \(storage)")
+    for prompt in ["New passphrase", "Repeat"] {
+      try set.waitFor(prompt)
+      try set.type(passphrase)
+    }
+    #expect(try set.finish().status == 0)
+    let script = """
+      bash -c 'set -m; "$@"; for time in 1 2 3 4 5 6 7 8; do stty -a; fg; done' bash '\(Program.toolPath)' \
+        run \(storage) --file a -- sh -c 'cat "$CREDENTIALS_DIRECTORY/a"; echo " read"'
+      """
+    let terminal = try terminal(script)
+    try terminal.waitFor("Passphrase")
+    for _ in 1...8 {
+      try terminal.type("half a pa\u{1A}")
+      try terminal.waitFor("speed ")
+      #expect(try terminal.waitFor("Passphrase").contains(" echo "))
+    }
+    try terminal.type(passphrase)
+    let result = try terminal.finish()
+    #expect(result.output.contains("s3cret read"), "\(result)")
+    #expect(!result.output.contains("two"), "\(result)")
   }
 
   /// Without a shell that could continue the program, the key does nothing.

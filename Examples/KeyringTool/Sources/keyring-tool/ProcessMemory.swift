@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+#if os(Linux)
+import CProcess
+#endif
+
+/// The memory of this process, which has secrets.
+enum ProcessMemory {
+  /// The limit on core dumps with which this program was started.
+  private static let inheritedLimit: rlimit = {
+    var limit = rlimit()
+    getrlimit(core, &limit)
+    return limit
+  }()
+
+  #if canImport(Musl)
+  private static let core = RLIMIT_CORE
+  #else
+  private static let core = __rlimit_resource_t(RLIMIT_CORE.rawValue)
+  #endif
+
+  /// Keeps the memory out of core dumps, and from debuggers of the same user.
+  ///
+  /// A program that replaces this one isn't affected.
+  static func hide() {
+    #if os(Linux)
+    _ = keyring_tool_hide_memory()
+    #endif
+    var limit = inheritedLimit
+    limit.rlim_cur = 0
+    setrlimit(core, &limit)
+  }
+
+  /// Restores the limit on core dumps, which a program that is started from now on inherits.
+  static func restoreLimit() {
+    var limit = inheritedLimit
+    setrlimit(core, &limit)
+  }
+
+  /// Overwrites the secrets in the environment, which are the password of etcd's user and the one after its name.
+  static func forgetVariables() {
+    if let password = getenv("ETCDCTL_PASSWORD") { memset(password, 0, strlen(password)) }
+    unsetenv("ETCDCTL_PASSWORD")
+    if let user = getenv("ETCDCTL_USER"), let password = strchr(user, Int32(UInt8(ascii: ":"))) {
+      memset(password, 0, strlen(password))
+    }
+  }
+}
