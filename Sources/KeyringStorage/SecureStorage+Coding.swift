@@ -62,7 +62,7 @@ extension SecureStorage {
     try await saveWithoutBlocking(item(for: key, as: coding, value), mode: mode)
   }
 
-  private func item<Value>(
+  func item<Value>(
     for key: ItemKey, as coding: ItemCoding<Value>, _ value: Value
   ) throws(SecureStorageError) -> SecureItem {
     var item = SecureItem(key: key)

@@ -30,6 +30,21 @@ import Testing
       (0..<4).map { try Program.worker("mix", path, "service", "worker \($0)", "2", "250") })
   }
 
+  /// They also create the file, its key, and its lock at the same time.
+  @Test func `sixteen programs that start at once use one key`() throws {
+    let used = Set(try FirstStarts.run(16, in: path, service: "service"))
+    let key = try storage.password(for: .password(service: "service", account: "key"))
+    let account = try storage.credential(for: .credentials(service: "service", label: "account"))
+    #expect(used.count == 1)
+    #expect(used.first?.hasPrefix("\(key ?? "") \(account?.login ?? "")/") == true)
+  }
+
+  @Test func `sixteen programs move an item to another name`() throws {
+    try storage.setPassword("s3cret", for: .password(service: "service", account: "old"))
+    #expect(Set(try FirstStarts.move(16, in: path, service: "service")) == ["s3cret\n"])
+    #expect(try storage.items(matching: .service("service")).map(\.key.account) == ["new"])
+  }
+
   /// Waits for the workers, and expects the file to have all acknowledged writes.
   private func expectNothingLost(_ workers: [Program]) throws {
     let histories = try LinearizabilityLog.read(workers)

@@ -25,7 +25,9 @@ import Testing
 
   private let vault = InMemoryStorage()
   private var settings: AppSettings { AppSettings(own: vault) }
-  private var properties: SecureProperties { SecureProperties(of: settings) }
+  private var properties: SecureProperties {
+    get throws(SecureStorageError) { try SecureProperties(of: settings) }
+  }
 
   private let defaults = Defaults([
     "authToken": "s3cret", "account": ["login": "ada", "password": "pa55"],
@@ -85,7 +87,7 @@ import Testing
         try properties.migrate(from: defaults.plaintext, at: paths)
       }
       #expect(error?.code == .undecodable && error?.message.contains(name) == true)
-      #expect(properties.entries().allSatisfy { !$0.isStored })
+      #expect(try properties.entries().allSatisfy { !$0.isStored })
       defaults.values.withLock { $0[name] = right }
     }
     #expect(defaults.names == names)
@@ -153,7 +155,7 @@ import Testing
         storage.failAfterCompletion(operation, with: .connectionLost, onCall: call)
         try withSecureStorage(storage) { () throws in
           let own = InMemoryStorage()
-          let properties = SecureProperties(of: AppSettings(own: own))
+          let properties = try SecureProperties(of: AppSettings(own: own))
           do { try properties.migrate(from: defaults.plaintext, at: paths) } catch {
             if operation == .save { failures += 1 }
             #expect(defaults.names.count == 7)

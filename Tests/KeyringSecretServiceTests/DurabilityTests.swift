@@ -43,6 +43,30 @@ import Testing
     try verify(rule, keyring, .kill) { FirstAvailableStorage([$0], remembering: memory) }
   }
 
+  @Test func `a secret that was waited for survives a kill`() async throws {
+    let keyring = try Provider.current.startMortal(on: bus, savesAtOnce: false)
+    let storage = bus.storage()
+    let key = ItemKey.password(service: "service", account: "key")
+    #expect(try await storage.readOrStorePassword(for: key) { "new" } == "new")
+    if Provider.current == .keepassxc {
+      let error = await #expect(throws: SecureStorageError.self) {
+        try await storage.waitUntilWritten()
+      }
+      #expect(error?.code == .notObservable)
+      return
+    }
+    if Provider.current == .kwallet {
+      let canceled = Task { try await storage.waitUntilWritten() }
+      canceled.cancel()
+      let error = await #expect(throws: SecureStorageError.self) { try await canceled.value }
+      #expect(error?.code == .canceled)
+    }
+    try await storage.waitUntilWritten()
+    try keyring.kill()
+    try keyring.start()
+    #expect(try await storage.readOrStorePassword(for: key) { "another" } == "new")
+  }
+
   private func verify(
     _ rule: StorageContract, _ keyring: any MortalProvider, _ ending: StorageContract.Ending,
     over storage: @escaping @Sendable (SecretServiceStorage) -> any SecureStorage = { $0 }

@@ -99,7 +99,7 @@ import Testing
       .write(to: URL(filePath: path))
     let settings = Settings(service)
     try await withSecureStorage(keyring) { () async throws in
-      let properties = SecureProperties(of: settings)
+      let properties = try SecureProperties(of: settings)
       #expect(try await properties.migrate(from: .environmentFile(path)) == 2)
       #expect(settings.authToken == "s3cret")
       #expect(settings.session == ["id": 7])

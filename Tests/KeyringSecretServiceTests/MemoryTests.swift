@@ -133,6 +133,7 @@ private struct MemoryTrial {
   func everyWay() async throws {
     try await items()
     try await values()
+    try await generating()
     try await scopes()
     try await properties()
     try await migrations()
@@ -239,6 +240,34 @@ private struct MemoryTrial {
       try await storage.setValue($0, for: value)
     } read: {
       try await storage.value(Data.self, for: value)
+    }
+  }
+
+  private func generating() async throws {
+    try await expectNothingLeft(Secret.self) { secret in
+      _ = try storage.remove(password)
+      guard let secret else { return }
+      _ = try storage.readOrStoreSecret(for: password) { secret }
+    } read: {
+      try storage.readOrStoreSecret(for: password) { Secret("") }
+    }
+    try await expectNothingLeft(Credential.self) { credential in
+      _ = try await storage.remove(credentials)
+      guard let credential else { return }
+      _ = try await storage.readOrStoreCredential(for: credentials) { credential }
+    } read: {
+      try await storage.readOrStoreCredential(for: credentials) {
+        Credential(login: "ada", password: "")
+      }
+    }
+    @Password("account", service: service.service, storage: storage) var property
+    try await expectNothingLeft(String.self) { text in
+      try $property.remove()
+      guard let text else { return }
+      // The caller gets a text of its own.
+      try $property.readOrStore { text }.wipe()
+    } read: {
+      property
     }
   }
 

@@ -30,7 +30,9 @@ import Testing
   }
 
   private let settings = AppSettings()
-  private var properties: SecureProperties { SecureProperties(of: settings) }
+  private var properties: SecureProperties {
+    get throws(SecureStorageError) { try SecureProperties(of: settings) }
+  }
 
   /// A property that is created later must not be taken for one that was read.
   @Test func `values belong to the properties that were read`() throws {
@@ -51,7 +53,7 @@ import Testing
     let storage = FaultyStorage()
     try withSecureStorage(storage) { () throws in
       let accounts = [Account(), Account()]
-      let properties = SecureProperties(of: accounts)
+      let properties = try SecureProperties(of: accounts)
       storage.fail(.remove, with: .locked, onCall: 1)
       Account().refreshToken = "token"
       accounts[1].refreshToken = nil
@@ -72,16 +74,52 @@ import Testing
     settings.gitPassword = "git"
   }
 
-  @Test func `nested and inherited properties are found once`() {
+  @Test func `nested and inherited properties are found once`() throws {
     settings.owner = settings
     #expect(
-      Set(properties.entries().map(\.name)) == [
+      try Set(properties.entries().map(\.name)) == [
         "refreshToken", "session", "login", "me@git.example.org", "proxyUser", "inherited",
       ])
-    #expect(properties.count == 6)
-    #expect(SecureProperties(of: Optional(Settings()) as Any).count == 3)
-    #expect(SecureProperties(of: [Settings(), Settings()]).count == 6)
-    #expect(SecureProperties(of: "nothing").count == 0)
+    #expect(try properties.count == 6)
+    #expect(try SecureProperties(of: Optional(Settings()) as Any).count == 3)
+    #expect(try SecureProperties(of: [Settings(), Settings()]).count == 6)
+  }
+
+  @Test func `a value without properties is an error`() {
+    struct Hiding: CustomReflectable {
+      @Password("hidden") var token: String?
+      var customMirror: Mirror { Mirror(self, children: []) }
+    }
+    final class Lazy { lazy var account = Account() }
+    let lazy = Lazy()
+    for value in ["nothing", Hiding(), lazy, [Account]()] as [Any] {
+      let error = #expect(throws: SecureStorageError.self) { try SecureProperties(of: value) }
+      #expect(error?.code == .invalidArgument && error?.argument == "settings")
+      #expect(error?.message.contains("\(type(of: value))") == true)
+      #expect(error?.recoverySuggestion?.contains("SecurePropertyList") == true)
+    }
+    _ = lazy.account
+    #expect(throws: Never.self) { try SecureProperties(of: lazy) }
+  }
+
+  @Test func `a type can list its properties`() throws {
+    final class Listing: SecurePropertyList, CustomReflectable {
+      @Password("listed") var token: String?
+      @Password("not listed") var other: String?
+      lazy var account = Account()
+      var secureProperties: [any AnySecureProperty] {
+        [$token, account.$refreshToken, account.$session, $token]
+      }
+      var customMirror: Mirror { Mirror(self, children: []) }
+    }
+    let listing = Listing()
+    let properties = try SecureProperties(of: [listing, listing])
+    #expect(properties.entries().map(\.name) == ["listed", "refreshToken", "session"])
+    listing.token = "s3cret"
+    listing.account.refreshToken = "s3cret"
+    #expect(try properties.readAll()[listing.$token] == "s3cret")
+    #expect(try properties.removeAll() == 2)
+    #expect(listing.token == nil && listing.account.refreshToken == nil)
   }
 
   @Test func `all properties are read in one call`() throws {
@@ -114,7 +152,7 @@ import Testing
   @Test func `every item that can be removed is removed`() throws {
     fill()
     #expect(try properties.removeAll() == 5)
-    #expect(properties.entries().allSatisfy { !$0.isStored && $0.failure == nil })
+    #expect(try properties.entries().allSatisfy { !$0.isStored && $0.failure == nil })
     #expect(try properties.removeAll() == 0)
 
     fill()
@@ -124,7 +162,7 @@ import Testing
       let error = #expect(throws: SecureStorageError.self) { try properties.removeAll() }
       #expect(error?.code == .timedOut)
     }
-    #expect(properties.entries().count(where: \.isStored) == 1)
+    #expect(try properties.entries().count(where: \.isStored) == 1)
   }
 
   @Test func `the items can be copied to another storage`() throws {
@@ -148,7 +186,7 @@ import Testing
     for label in labels {
       let foreign = ForeignStorage(SecureItem(key: key, secret: Secret("theirs"), label: label))
       let other = InMemoryStorage()
-      let properties = SecureProperties(of: [settings.account, Account()])
+      let properties = try SecureProperties(of: [settings.account, Account()])
       let count = try withSecureStorage(foreign) { () throws(SecureStorageError) in
         try properties.copy(to: other, mode: .add)
       }
@@ -174,6 +212,7 @@ import Testing
 
   @Test func `the entries tell which items are stored and which have failures`() throws {
     let storage = FaultyStorage()
+    let properties = try properties
     withSecureStorage(storage, failureHandler: ignore) {
       storage.fail(.save, with: .locked, onCall: 1)
       settings.inherited = "not stored"
@@ -190,7 +229,7 @@ import Testing
 
   @Test func `the asynchronous methods do the same`() async throws {
     fill()
-    let properties = properties
+    let properties = try properties
     let values = try await properties.readAll()
     #expect(try values[settings.$gitPassword] == "git")
     let other = InMemoryStorage()

@@ -24,11 +24,13 @@ public struct Credentials<Value: Sendable>: Sendable {
 
   private init(
     _ label: String, _ service: String?, _ lifetime: Duration?, _ storage: (any SecureStorage)?,
-    _ missingValue: MissingValue<Credential, Value>
+    _ missingValue: MissingValue<Credential, Value>,
+    orGenerate generate: (@Sendable () -> Credential)? = nil
   ) {
     projectedValue = SecureProperty(
       name: label, storage: storage, as: .credential.expiring(after: lifetime),
-      key: PropertyKey(of: service) { .credentials(service: $0, label: label) })
+      key: PropertyKey(of: service) { .credentials(service: $0, label: label) },
+      orGenerate: generate)
     self.missingValue = missingValue
   }
 
@@ -57,6 +59,27 @@ extension Credentials where Value == Credential? {
     storage: (any SecureStorage)? = nil
   ) {
     self.init(label, service, lifetime, storage, .isNil)
+  }
+
+  /// Declares a property for a login and its password, which are generated and stored if there are none.
+  ///
+  /// A read stores the new credential. It's `nil` if it can't be stored. Looking for the item, printing, copying and
+  /// migrating the property, and reading all properties at once never generate one.
+  ///
+  /// - Parameters:
+  ///   - label: The name of the credential. It identifies the item regardless of the login.
+  ///   - generate: The expression that makes a credential, which is evaluated if none is stored.
+  ///   - service: The app or service that the credential belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - lifetime: The time after each write from which the credential counts as expired, which
+  ///     `$account.dates()` reports. A credential that has expired isn't replaced.
+  ///   - storage: The storage of the credential. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ label: String, orGenerate generate: @autoclosure @escaping @Sendable () -> Credential,
+    service: String? = nil, expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+  ) {
+    self.init(label, service, lifetime, storage, .isNil, orGenerate: generate)
   }
 }
 

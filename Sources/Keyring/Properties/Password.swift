@@ -24,6 +24,13 @@ public import KeyringStorage
 /// @Password("proxyUser", default: "anonymous") var proxyUser: String
 /// ```
 ///
+/// If you specify how to generate a value, the first read stores one. All programs that read the property at the same
+/// moment get the same value:
+///
+/// ```swift
+/// @Password("databaseKey", orGenerate: .random(bytes: 32)) var databaseKey: Secret?
+/// ```
+///
 /// A `String` isn't overwritten on release. To keep the password in locked memory, declare the property as
 /// a `Secret?`:
 ///
@@ -41,13 +48,14 @@ public struct Password<Value: PasswordValue>: Sendable {
   private init(
     _ account: String, _ service: String?, _ accessGroup: String?,
     _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value.StoredPassword>,
-    _ missingValue: MissingValue<Value.StoredPassword, Value>
+    _ missingValue: MissingValue<Value.StoredPassword, Value>,
+    orGenerate generate: (@Sendable () -> Value.StoredPassword)? = nil
   ) {
     projectedValue = SecureProperty(
       name: account, storage: storage, as: coding,
       key: PropertyKey(of: service) {
         .password(service: $0, account: account, accessGroup: accessGroup)
-      })
+      }, orGenerate: generate)
     self.missingValue = missingValue
   }
 
@@ -79,6 +87,33 @@ extension Password where Value == String? {
     expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(account, service, accessGroup, storage, .text.expiring(after: lifetime), .isNil)
+  }
+
+  /// Declares a property for a password that is generated and stored if there is none.
+  ///
+  /// A read stores the new password. It's `nil` if it can't be stored. Looking for the item, printing, copying and
+  /// migrating the property, and reading all properties at once never generate one.
+  ///
+  /// - Parameters:
+  ///   - account: The account or the name of a token. It identifies the password among those of the
+  ///     service.
+  ///   - generate: The expression that makes a password, which is evaluated if none is stored.
+  ///   - service: The app or service that the password belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
+  ///     the key.
+  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///     `$authToken.dates()` reports. A password that has expired isn't replaced.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ account: String, orGenerate generate: @autoclosure @escaping @Sendable () -> String,
+    service: String? = nil, accessGroup: String? = nil, expires lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(
+      account, service, accessGroup, storage, .text.expiring(after: lifetime), .isNil,
+      orGenerate: generate)
   }
 }
 
@@ -129,6 +164,36 @@ extension Password where Value == Secret? {
     expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(account, service, accessGroup, storage, .secret.expiring(after: lifetime), .isNil)
+  }
+
+  /// Declares a property for a password in locked memory that is generated and stored if there is none.
+  ///
+  /// Declare the type: a property without a type annotation is a `String?`.
+  ///
+  /// A read stores the new password. It's `nil` if it can't be stored. Looking for the item, printing, copying and
+  /// migrating the property, and reading all properties at once never generate one.
+  ///
+  /// - Parameters:
+  ///   - account: The account or the name of a token. It identifies the password among those of the
+  ///     service.
+  ///   - generate: The expression that makes a password, which is evaluated if none is stored.
+  ///   - service: The app or service that the password belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
+  ///     the key.
+  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///     `$databaseKey.dates()` reports. A password that has expired isn't replaced.
+  ///   - storage: The storage of the password. By default, it's the current storage each time you use the
+  ///     property.
+  @_disfavoredOverload
+  public init(
+    _ account: String, orGenerate generate: @autoclosure @escaping @Sendable () -> Secret,
+    service: String? = nil, accessGroup: String? = nil, expires lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(
+      account, service, accessGroup, storage, .secret.expiring(after: lifetime), .isNil,
+      orGenerate: generate)
   }
 }
 

@@ -14,13 +14,16 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   private var explicitStorage: StorageBox?
   let coding: ItemCoding<Value>
   private var itemKey: PropertyKey
+  /// The closure that makes the value of a property that generates one, or `nil` for any other property.
+  private let generate: (@Sendable () -> Value)?
   let failures = Failures()
 
   init(
     name: String, storage: (any SecureStorage)?, as coding: ItemCoding<Value>,
-    key: PropertyKey
+    key: PropertyKey, orGenerate generate: (@Sendable () -> Value)? = nil
   ) {
     self.name = name
+    self.generate = generate
     self.explicitStorage = storage.map(StorageBox.init)
     self.coding = coding
     itemKey = key
@@ -56,9 +59,13 @@ public struct SecureProperty<Value: Sendable>: Sendable {
 
   /// Reads the value.
   ///
+  /// A property that was declared with `orGenerate` stores a value if there is none, as ``readOrStore(_:)``
+  /// does.
+  ///
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: `SecureStorageError` if the value can't be read.
   public func read() throws(SecureStorageError) -> Value? {
+    if let generate { return try readOrStore(generate) }
     // Calling the method on a local constant avoids a copy of the storage inside the box.
     let chosen = chosenStorage
     let value = try chosen.storage.value(for: key, as: coding)
@@ -71,6 +78,9 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func read() async throws(SecureStorageError) -> Value? {
+    if let generate {
+      return try await readOrStore { () async throws(SecureStorageError) in generate() }
+    }
     let value = try await storage.value(for: key, as: coding)
     failures.readSucceeded()
     return value

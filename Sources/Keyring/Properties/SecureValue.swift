@@ -25,13 +25,14 @@ public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: Sendable
 
   private init(
     _ account: String, _ service: String?, _ accessGroup: String?, _ lifetime: Duration?,
-    _ storage: (any SecureStorage)?, _ missingValue: MissingValue<Stored, Value>
+    _ storage: (any SecureStorage)?, _ missingValue: MissingValue<Stored, Value>,
+    orGenerate generate: (@Sendable () -> Stored)? = nil
   ) {
     projectedValue = SecureProperty(
       name: account, storage: storage, as: .value.expiring(after: lifetime),
       key: PropertyKey(of: service) {
         .value(service: $0, account: account, accessGroup: accessGroup)
-      })
+      }, orGenerate: generate)
     self.missingValue = missingValue
   }
 
@@ -61,6 +62,29 @@ extension SecureValue where Value == Stored? {
     expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(account, service, accessGroup, lifetime, storage, .isNil)
+  }
+
+  /// Declares a property for a value that is generated and stored if there is none.
+  ///
+  /// A read stores the new value. It's `nil` if it can't be stored. Looking for the item, printing, copying and
+  /// migrating the property, and reading all properties at once never generate one.
+  ///
+  /// - Parameters:
+  ///   - account: The name of the value. It identifies the value among those of the service.
+  ///   - generate: The expression that makes a value, which is evaluated if none is stored.
+  ///   - service: The app or service that the value belongs to. The default is
+  ///     ``SecureStorageDefaults/service``.
+  ///   - accessGroup: The name under which several programs of one vendor share the value.
+  ///   - lifetime: The time after each write from which the value counts as expired, which
+  ///     `$session.dates()` reports. A value that has expired isn't replaced.
+  ///   - storage: The storage of the value. By default, it's the current storage each time you use the
+  ///     property.
+  public init(
+    _ account: String, orGenerate generate: @autoclosure @escaping @Sendable () -> Stored,
+    service: String? = nil, accessGroup: String? = nil, expires lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
+  ) {
+    self.init(account, service, accessGroup, lifetime, storage, .isNil, orGenerate: generate)
   }
 }
 

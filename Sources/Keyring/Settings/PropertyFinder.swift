@@ -3,7 +3,7 @@
 package import KeyringStorage
 
 /// A secure property with its value type erased.
-package protocol SecurePropertyMember: Sendable {
+package protocol SecurePropertyMember: AnySecureProperty {
   var name: String { get }
   var key: ItemKey { get }
   var storage: any SecureStorage { get }
@@ -52,6 +52,10 @@ struct PropertyFinder {
   private var seen: Set<ObjectIdentifier> = []
 
   mutating func visit(_ value: Any) {
+    if let list = value as? any SecurePropertyList {
+      for case let member as any SecurePropertyMember in list.secureProperties { add(member) }
+      return
+    }
     if let wrapper = value as? any SecurePropertyWrapper { return add(wrapper) }
     let mirror = Mirror(reflecting: value)
     // An object can be reachable in several ways, including from itself.
@@ -66,7 +70,10 @@ struct PropertyFinder {
   }
 
   private mutating func add(_ wrapper: some SecurePropertyWrapper) {
-    let property = wrapper.projectedValue
-    if seen.insert(property.identity).inserted { members.append(property) }
+    add(wrapper.projectedValue)
+  }
+
+  private mutating func add(_ member: any SecurePropertyMember) {
+    if seen.insert(member.identity).inserted { members.append(member) }
   }
 }

@@ -5,7 +5,7 @@ public import KeyringStorage
 /// The secure properties of a value, such as a struct or class of settings, including nested settings.
 ///
 /// ```swift
-/// let properties = SecureProperties(of: settings)
+/// let properties = try SecureProperties(of: settings)
 /// try properties.removeAll()                      // log out
 /// let values = try properties.readAll()           // all of them at once
 /// let token = try values[settings.$authToken]
@@ -13,17 +13,28 @@ public import KeyringStorage
 ///
 /// The properties are found by reflection, so the value needs no base class and no macro. The search
 /// follows properties and the elements of optionals, arrays, and dictionaries into structs, classes, and
-/// enums.
+/// enums. It finds nothing in a type with a `customMirror`, in a `lazy` property that wasn't used yet, and in a program
+/// that is built with `-disable-reflection-metadata`. Such a type lists its properties as a ``SecurePropertyList``.
 public struct SecureProperties: Sendable {
   package let members: [any SecurePropertyMember]
 
   /// Finds the secure properties of a value.
   ///
   /// - Parameter settings: The value that has the properties.
-  public init(of settings: Any) {
+  /// - Throws: `.invalidArgument` if none are found.
+  public init(of settings: Any) throws(SecureStorageError) {
     var finder = PropertyFinder()
     finder.visit(settings)
     members = finder.members
+    // Otherwise, a logout would remove nothing and succeed.
+    guard members.isEmpty else { return }
+    throw SecureStorageError(
+      .invalidArgument, operation: .read, backendName: "SecureProperties",
+      message: "No secure property was found in a value of the type \(type(of: settings)).",
+      recoverySuggestion: """
+        Conform the type to SecurePropertyList if it has a customMirror or unused lazy properties, or if the program \
+        is built with -disable-reflection-metadata.
+        """, argument: "settings")
   }
 
   /// The number of properties.

@@ -55,6 +55,20 @@ public struct Secret: Sendable {
       ? room : ZeroizedBuffer(copying: UnsafeRawBufferPointer(rebasing: room.buffer[..<count]))
   }
 
+  /// Returns a secret of random bytes, for example a new encryption key.
+  ///
+  /// The bytes come from the system's generator for cryptography. They're usually not text.
+  ///
+  /// - Parameter count: The number of bytes. 32 bytes are enough for any key.
+  /// - Returns: The secret.
+  public static func random(bytes count: Int) -> Secret {
+    var generator = SystemRandomNumberGenerator()
+    return Secret(capacity: count) { room in
+      for index in room.indices { room[index] = generator.next() }
+      return count
+    }
+  }
+
   /// The number of bytes in the secret.
   public var count: Int { bytes.buffer.count }
 

@@ -26,6 +26,15 @@ extension Operation {
   ) async throws(SecureStorageError) -> Bool {
     let (stored, incomplete, areOnDisk) = try await storedItems(toBeReplacedBy: item, mode: mode)
     if mode == .add, !stored.isEmpty { throw failure(.itemAlreadyExists) }
+    if mode == .add, !provider.keepsItemPaths {
+      return try await taking(additionsOf: item.key) { () async throws(SecureStorageError) in
+        // Another program may have added the item, or may just have been adding it.
+        let (stored, incomplete, _) = try await storedItems(toBeReplacedBy: item, mode: mode)
+        if !stored.isEmpty { throw failure(.itemAlreadyExists) }
+        try await remove(incomplete)
+        return try await create(item, mode: mode)
+      }
+    }
     if mode == .update, stored.isEmpty { throw failure(.itemNotFound) }
     guard let valid = stored.first else {
       // A second item beside one of these would be refused or removed. The save fails if the keyring refuses to

@@ -73,6 +73,31 @@ extension ContractTrial {
     try expect(count == 1, "of \(threads) threads adding one item \(count) succeeded")
   }
 
+  func newValuesAreShared() throws {
+    let storage = storage
+    for round in 0..<8 {
+      let key = password("shared \(round)")
+      let found = Mutex<[String]>([])
+      let thread: @Sendable () throws -> Void = {
+        let value = try storage.readOrStorePassword(for: key) { .randomToken() }
+        found.withLock { $0.append(value) }
+      }
+      let task: @Sendable () throws -> Void = {
+        let value = try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+          try await storage.readOrStorePassword(for: key) { .randomToken() }
+        }
+        found.withLock { $0.append(value) }
+      }
+      try Self.concurrently([thread, task, thread, task])
+      let values = found.withLock { $0 }
+      try expect(Set(values).count == 1, "threads that stored a new value got different ones")
+      try expectStored(values[0], key, "after threads stored a new value")
+      // A value that is there is never replaced.
+      let last = try storage.readOrStorePassword(for: key) { "another" }
+      try expect(last == values[0], "a stored value was replaced by a new one")
+    }
+  }
+
   func lockingLosesNothing() throws {
     try save("0", password())
     let isLocking = Atomic(true)

@@ -112,6 +112,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 9: any number of threads can use a storage at the same time.
   /// Items that several threads write at the same time are all stored, once each.
   case threadsLoseNothing
+  /// Threads and tasks that read or store a value at the same moment all get the one that is stored.
+  case newValuesAreShared
   /// Each read and write of an item succeeds or is an error while another thread locks and unlocks.
   case lockingLosesNothing
 
@@ -276,6 +278,7 @@ extension StorageContract {
     case .limitedQueriesAreTheBeginning: (7, nil, ContractTrial.limitedQueriesAreTheBeginning)
     case .secretsAreNotShown: (8, nil, ContractTrial.secretsAreNotShown)
     case .threadsLoseNothing: (9, nil, ContractTrial.threadsLoseNothing)
+    case .newValuesAreShared: (9, nil, ContractTrial.newValuesAreShared)
     case .lockingLosesNothing: (9, .locking, ContractTrial.lockingLosesNothing)
     case .canceledCallsAreNotMade: (10, nil, ContractTrial.canceledCallsAreNotMade)
     case .progressEndsWithItsQuery: (10, nil, ContractTrial.progressEndsWithItsQuery)

@@ -10,6 +10,8 @@ import KeyringStorage
 //   KeyringWorker rewrite STORAGE SERVICE
 //   KeyringWorker set STORAGE SERVICE PASSWORD
 //   KeyringWorker get STORAGE SERVICE
+//   KeyringWorker begin STORAGE SERVICE NAME
+//   KeyringWorker move STORAGE SERVICE
 //   KeyringWorker mix STORAGE SERVICE NAME THREADS OPERATIONS
 //   KeyringWorker mix-on STORAGE SERVICE NAME writes|reads
 //   KeyringWorker start THREADS
@@ -37,6 +39,11 @@ func work(_ arguments: [String]) throws {
     } catch {
       tell("error \(error.code) \(error.message)")
     }
+  case ("begin", 4):
+    try FirstStart(storage: storage(named: arguments[1]), service: arguments[2], name: arguments[3])
+      .run()
+  case ("move", 3):
+    try moveItemAtStart(in: storage(named: arguments[1]), service: arguments[2])
   case ("mix", 6):
     try MixedOperations(
       storage: storage(named: arguments[1]), service: arguments[2], worker: arguments[3]

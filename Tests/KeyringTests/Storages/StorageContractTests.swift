@@ -54,7 +54,7 @@ enum Fault: CaseIterable {
   case forgetsLabels, dropsSecretsWithLabels, ignoresSearchedAttributes, listsOldestFirst
   case stopsTheClock
   case printsSecrets
-  case losesWritesOfThreads
+  case losesWritesOfThreads, addsInTwoSteps
   case ignoresParts, ignoresAccessGroups, ignoresTheMode, changesBytes, ignoresQueries,
     dropsComments
   case hidesLockedItems, ignoresCancellation
@@ -93,6 +93,7 @@ enum Fault: CaseIterable {
     case .listsOldestFirst, .stopsTheClock: .newestComesFirst
     case .printsSecrets: .secretsAreNotShown
     case .losesWritesOfThreads: .threadsLoseNothing
+    case .addsInTwoSteps: .newValuesAreShared
     case .ignoresParts: .internetPasswordsNeverCollide
     case .ignoresAccessGroups: .accessGroupsAreApart
     case .ignoresTheMode: .typedSavingKeepsTheMode
@@ -181,6 +182,11 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
         try base.unlock()
         mode = .addOrReplace
       }
+    case .addsInTwoSteps where mode == .add:
+      if try base.exists(item.key) { break }
+      // This lets another thread look, too.
+      for _ in 0..<1000 { sched_yield() }
+      mode = .addOrReplace
     case .updateCreates: mode = mode == .update ? .addOrReplace : mode
     case .ignoresTheCaseOfKeys: item.key = lowercased(item.key)
     case .refusesNothing:

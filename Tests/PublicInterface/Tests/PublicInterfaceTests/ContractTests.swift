@@ -92,7 +92,7 @@ import Testing
         .commentsAndLocksAreMetadata, .newestComesFirst, .limitedQueriesAreTheBeginning:
         7
       case .secretsAreNotShown: 8
-      case .threadsLoseNothing, .lockingLosesNothing: 9
+      case .threadsLoseNothing, .newValuesAreShared, .lockingLosesNothing: 9
       case .canceledCallsAreNotMade, .progressEndsWithItsQuery: 10
       case .changesAreReportedOnce, .endedObservationsAreSilent: 11
       case .absentMeansUnlocked, .addingNeverReplaces: 12

@@ -75,7 +75,7 @@ import Testing
     let defaults: PlaintextSource = .values(
       read: { name in values.withLock { $0[name] } },
       remove: { names in values.withLock { values in for name in names { values[name] = nil } } })
-    let properties = SecureProperties(of: Settings())
+    let properties = try SecureProperties(of: Settings())
     #expect(try moveValues(of: properties, from: defaults) == 1)
     #expect(values.withLock { $0.isEmpty })
     #expect(try await properties.migrate(from: defaults, to: destination) == 0)

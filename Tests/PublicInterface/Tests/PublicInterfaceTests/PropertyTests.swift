@@ -85,6 +85,28 @@ struct Box<Value: Codable & Sendable>: Sendable {
     #expect(Set([dates, dates]).count == 1)
   }
 
+  @Test func `a property can generate its value`() async throws {
+    struct Generating: SecurePropertyList {
+      @Password("key", orGenerate: .random(bytes: 16)) var key: Secret?
+      @Password("token", orGenerate: "t0ken", expires: .seconds(60)) var token: String?
+      @Credentials("account", orGenerate: Credential(login: "ada", password: "pa55"))
+      var account: Credential?
+      @SecureValue("session", orGenerate: Token(text: "text")) var session: Token?
+      var secureProperties: [any AnySecureProperty] { [$key, $token, $account, $session] }
+    }
+    let generating = Generating()
+    #expect(generating.key?.count == 16 && generating.key == Generating().key)
+    #expect(generating.token == "t0ken" && generating.account?.login == "ada")
+    #expect(try await generating.$session.read() == Token(text: "text"))
+    let listed: any SecurePropertyList = generating
+    #expect(listed.secureProperties.count == 4)
+    #expect(try SecureProperties(of: listed).count == 4)
+    #expect(try await settings.$authToken.readOrStore { "new" } == "new")
+    func again() throws -> String { try settings.$authToken.readOrStore { "another" } }
+    #expect(try again() == "new")
+    #expect(throws: SecureStorageError.self) { try SecureProperties(of: "nothing") }
+  }
+
   @Test func `the times can be awaited`() async throws {
     @Password("token", expires: .seconds(60), storage: InMemoryStorage()) var token: String?
     #expect(try await $token.dates() == nil)
@@ -187,7 +209,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
 
   @Test func `all properties of a value are read, copied and removed`() throws {
     settings.authToken = "s3cret"
-    let properties = SecureProperties(of: settings)
+    let properties = try SecureProperties(of: settings)
     #expect(properties.count == 13)
     let entry: SecureProperties.Entry = try #require(properties.entries().first)
     #expect(entry.name == "authToken" && entry.key == settings.$authToken.key)
@@ -200,7 +222,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
 
   @Test func `all properties of a value are read, copied and removed with await`() async throws {
     settings.authToken = "s3cret"
-    let properties = SecureProperties(of: settings)
+    let properties = try SecureProperties(of: settings)
     #expect(try await properties.readAll()[settings.$authToken] == "s3cret")
     #expect(try await properties.copy(to: InMemoryStorage()) == 1)
     #expect(try await properties.removeAll() == 1)

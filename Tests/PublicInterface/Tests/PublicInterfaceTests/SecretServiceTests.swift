@@ -38,6 +38,7 @@ import Testing
       { try storage.removeItems(matching: .key(key)) },
       { try storage.lock() },
       { try storage.unlock() },
+      { try storage.waitUntilWritten() },
       { _ = try storage.isLocked() },
       { _ = try storage.collections() },
       { try storage.createCollection(labeled: "work") },

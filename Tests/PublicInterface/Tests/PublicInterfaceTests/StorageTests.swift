@@ -35,6 +35,29 @@ import Testing
     #expect(try storage.removeItems(matching: .key(password)) == 1)
   }
 
+  @Test func `a value can be read or stored`() async throws {
+    let new = Credential(login: "ada", password: "pa55")
+    #expect(try readOrStore(storage) == "s3cret")
+    #expect(try await storage.readOrStorePassword(for: password) { "another" } == "s3cret")
+    let secret = try await storage.readOrStoreSecret(for: password) { Secret("another") }
+    #expect(secret == Secret("s3cret"))
+    #expect(try await storage.readOrStoreCredential(for: credential) { new } == new)
+    let session = try await storage.readOrStoreValue(Session.self, for: value) {
+      Session(token: "another")
+    }
+    #expect(session == Session(token: "s3cret"))
+  }
+
+  private func readOrStore(_ storage: any SecureStorage) throws(SecureStorageError) -> String {
+    let other = ItemKey.credentials(service: "service", label: "other")
+    _ = try storage.readOrStoreSecret(for: password, expiresAfter: .seconds(60)) {
+      Secret("s3cret")
+    }
+    _ = try storage.readOrStoreValue(Session.self, for: value) { Session(token: "s3cret") }
+    _ = try storage.readOrStoreCredential(for: other) { Credential(login: "ada", password: "") }
+    return try storage.readOrStorePassword(for: password) { "another" }
+  }
+
   @Test func `items can be saved, read and removed behind an existential`() async throws {
     let storage: any SecureStorage = storage
     try await storage.save(SecureItem(key: password, secret: Secret("s3cret")), mode: .addOrReplace)

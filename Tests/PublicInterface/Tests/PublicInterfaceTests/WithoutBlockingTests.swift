@@ -214,6 +214,7 @@ import Testing
       { _ = try await storage.removeItemsWithoutBlocking(matching: .key(key)) },
       { try await storage.lockWithoutBlocking() },
       { try await storage.unlockWithoutBlocking() },
+      { try await storage.waitUntilWritten() },
       { _ = try await storage.isLockedWithoutBlocking() },
       { _ = try await storage.collectionsWithoutBlocking() },
       { _ = try await storage.createCollectionWithoutBlocking(labeled: "work") },

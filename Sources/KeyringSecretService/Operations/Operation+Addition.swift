@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+internal import KeyringStorage
+
+extension Operation {
+  /// Runs a closure while no other program on the bus adds an item under the same key.
+  ///
+  /// The provider has no "create if absent". Programs that add an item take turns by owning a name on its bus, which
+  /// the bus takes away from a program that ends. A sandbox may refuse the name. Its program then adds without a turn.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - body: The closure.
+  /// - Returns: The result of the closure.
+  /// - Throws: The error of the closure, or an error if other programs have the name for too long.
+  func taking<Result>(
+    additionsOf key: ItemKey, _ body: () async throws(SecureStorageError) -> Result
+  ) async throws(SecureStorageError) -> Result {
+    let name = MethodCall.nameOfAdditions(under: key)
+    let isTaken = try await take(name)
+    let result = await Swift.Result { () async throws(SecureStorageError) in try await body() }
+    if isTaken { await giveBack(name) }
+    return try result.get()
+  }
+
+  /// Waits until this program owns a name, and returns `false` if it may not own it.
+  private func take(_ name: String) async throws(SecureStorageError) -> Bool {
+    while true {
+      try checkDeadline()
+      let answer: Variant?
+      do throws(DBusError) {
+        answer = try await session.send([.take(name)], until: deadline).first.flatMap {
+          try? $0.get()
+        }
+      } catch {
+        throw failure(error)
+      }
+      guard let number = answer?.child(0).number else { return false }
+      if number != MethodCall.nameIsTaken { return true }
+      let pause = Duration.milliseconds(Int.random(in: 2...10))
+      _ = await Waiter.wait(until: .now(plus: pause)) { _ in }
+    }
+  }
+
+  /// Gives a name back, even if the operation must end.
+  private func giveBack(_ name: String) async {
+    await withoutCancellation { [session] in
+      _ = try? await session.send([.giveBack(name)], until: Deadline(after: .seconds(1)))
+    }
+  }
+}
+
+extension MethodCall {
+  /// The answer to a request for a name that another program owns.
+  fileprivate static let nameIsTaken: UInt32 = 3
+
+  /// Returns the name that a program owns while it adds an item under a key.
+  ///
+  /// The hash is FNV-1a, so that all programs use the same one. Two keys of one hash only wait for each other.
+  fileprivate static func nameOfAdditions(under key: ItemKey) -> String {
+    let hash = key.description.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+    }
+    return "org.swift_keyring.Addition.k\(String(hash, radix: 36))"
+  }
+
+  /// Returns a call that makes this program the owner of a name, if no other program is.
+  fileprivate static func take(_ name: String) -> MethodCall {
+    let doNotQueue: UInt32 = 4
+    return toBus("RequestName", [.string(name), .unsigned32(doNotQueue)], answer: "(u)")
+  }
+
+  /// Returns a call that ends the ownership of a name.
+  fileprivate static func giveBack(_ name: String) -> MethodCall {
+    toBus("ReleaseName", [.string(name)], answer: "(u)")
+  }
+}
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+internal import KeyringFoundation
+internal import KeyringStorage
+
+extension SecretServiceStorage {
+  /// Waits until everything that was saved in the collection is on the disk.
+  ///
+  /// Call this method before you encrypt something with a new key, for example. If the keyring has written a secret
+  /// when it acknowledges it, the method returns at once. Some keyrings write only when no program has saved anything
+  /// for some seconds. The method then waits until the last write of any program is a minute old, for as long as that
+  /// takes. To wait less long, use the asynchronous overload, and cancel its task. If the keyring crashes meanwhile, it
+  /// has lost what it hadn't written, so read the secret afterwards.
+  ///
+  /// - Throws: `.notObservable` if the keyring doesn't say when it writes, or another `SecureStorageError` if it can't
+  ///   be asked.
+  public func waitUntilWritten() throws(SecureStorageError) {
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in try await waitForQuiet() }
+  }
+
+  /// Waits until everything that was saved in the collection is on the disk, without blocking the task's thread.
+  ///
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func waitUntilWritten() async throws(SecureStorageError) {
+    try await waitForQuiet()
+  }
+
+  private nonisolated(nonsending) func waitForQuiet() async throws(SecureStorageError) {
+    while let rest = try await timeUntilWritten() {
+      if await Waiter.wait(until: .now(plus: rest), { _ in }) == .canceled {
+        throw error(.canceled, during: .save)
+      }
+    }
+  }
+
+  /// Returns the time after which everything is on the disk unless something is saved, or `nil` if it is now.
+  private nonisolated(nonsending) func timeUntilWritten() async throws(SecureStorageError)
+    -> Duration?
+  {
+    try await perform(.save) { (call) async throws(SecureStorageError) in
+      if call.provider.writesBeforeAnswers { return nil }
+      guard let quietTime = call.provider.quietTime else { throw call.hiddenWrites() }
+      let answer = try await call.send([.modified(ofCollection: call.existingCollection())])[0]
+      if call.wasQuiet(answer) { return nil }
+      guard let modified = answer?.property(ofType: "t")?.unsigned, modified > 0 else {
+        throw call.hiddenWrites()
+      }
+      // The clock may have been changed.
+      let age = max(0, Date().timeIntervalSince1970 - Double(modified))
+      return max(.seconds(1), quietTime + .seconds(1) - .seconds(age))
+    }
+  }
+}
+
+extension Operation {
+  /// Returns the error for a keyring whose writes can't be waited for.
+  fileprivate func hiddenWrites() -> SecureStorageError {
+    failure(
+      .notObservable, "The keyring doesn't say when it writes to the disk.",
+      recoverySuggestion: "Keep what depends on the secret until the keyring was closed once.")
+  }
+}
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Values that a program generates at its first start. Several programs that start at the same moment, and find none,
+// each generate one. An addition decides which of them is stored, and the others read that one.
+
+extension SecureStorage {
+  // The synchronous overloads are disfavored. Otherwise, an `await` would select them if the closure doesn't suspend.
+
+  /// Reads a password, or stores a new one if there is none.
+  ///
+  /// All programs that call this at the same moment get the same password.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - lifetime: The time after which a new password counts as expired. By default, it doesn't expire. One that is
+  ///     stored and has expired is returned nevertheless.
+  ///   - generate: The closure that makes the password if none is stored. It's called once at most.
+  /// - Returns: The password that is stored.
+  /// - Throws: `SecureStorageError` if the storage can't be read or written. If it can't be read, nothing is generated.
+  @_disfavoredOverload
+  public func readOrStorePassword(
+    for key: ItemKey, expiresAfter lifetime: Duration? = nil,
+    _ generate: () throws(SecureStorageError) -> String
+  ) throws(SecureStorageError) -> String {
+    try readOrStore(key, as: ItemCoding.text.expiring(after: lifetime), generate)
+  }
+
+  /// Reads a secret, or stores a new one if there is none.
+  ///
+  /// All programs that call this at the same moment get the same secret.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - lifetime: The time after which a new secret counts as expired. By default, it doesn't expire. One that is
+  ///     stored and has expired is returned nevertheless.
+  ///   - generate: The closure that makes the secret if none is stored. It's called once at most.
+  /// - Returns: The secret that is stored.
+  /// - Throws: `SecureStorageError` if the storage can't be read or written. If it can't be read, nothing is generated.
+  @_disfavoredOverload
+  public func readOrStoreSecret(
+    for key: ItemKey, expiresAfter lifetime: Duration? = nil,
+    _ generate: () throws(SecureStorageError) -> Secret
+  ) throws(SecureStorageError) -> Secret {
+    try readOrStore(key, as: ItemCoding.secret.expiring(after: lifetime), generate)
+  }
+
+  /// Reads a credential, or stores a new one if there is none.
+  ///
+  /// All programs that call this at the same moment get the same credential.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - lifetime: The time after which a new credential counts as expired. By default, it doesn't expire. One that is
+  ///     stored and has expired is returned nevertheless.
+  ///   - generate: The closure that makes the credential if none is stored. It's called once at most.
+  /// - Returns: The credential that is stored.
+  /// - Throws: `SecureStorageError` if the storage can't be read or written. If it can't be read, nothing is generated.
+  @_disfavoredOverload
+  public func readOrStoreCredential(
+    for key: ItemKey, expiresAfter lifetime: Duration? = nil,
+    _ generate: () throws(SecureStorageError) -> Credential
+  ) throws(SecureStorageError) -> Credential {
+    try readOrStore(key, as: ItemCoding.credential.expiring(after: lifetime), generate)
+  }
+
+  /// Reads a value, or stores a new one if there is none.
+  ///
+  /// All programs that call this at the same moment get the same value.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the value.
+  ///   - key: The key of the item.
+  ///   - lifetime: The time after which a new value counts as expired. By default, it doesn't expire. One that is
+  ///     stored and has expired is returned nevertheless.
+  ///   - generate: The closure that makes the value if none is stored. It's called once at most.
+  /// - Returns: The value that is stored.
+  /// - Throws: `SecureStorageError` if the storage can't be read or written. If it can't be read, nothing is generated.
+  @_disfavoredOverload
+  public func readOrStoreValue<Value: Codable & Sendable>(
+    _ type: Value.Type, for key: ItemKey, expiresAfter lifetime: Duration? = nil,
+    _ generate: () throws(SecureStorageError) -> Value
+  ) throws(SecureStorageError) -> Value {
+    try readOrStore(key, as: ItemCoding<Value>.value.expiring(after: lifetime), generate)
+  }
+
+  // MARK: - The asynchronous overloads
+
+  /// Reads a password, or stores a new one if there is none, without blocking the task's thread.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - lifetime: The time after which a new password counts as expired. By default, it doesn't expire. One that is
+  ///     stored and has expired is returned nevertheless.
+  ///   - generate: The closure that makes the password if none is stored. It's called once at most.
+  /// - Returns: The password that is stored.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. The new password
+  ///   may have been stored by then.
+  public nonisolated(nonsending) func readOrStorePassword(
+    for key: ItemKey, expiresAfter lifetime: Duration? = nil,
+    _ generate: () async throws(SecureStorageError) -> String
+  ) async throws(SecureStorageError) -> String {
+    try await readOrStore(key, as: ItemCoding.text.expiring(after: lifetime), generate)
+  }
+
+  /// Reads a secret, or stores a new one if there is none, without blocking the task's thread.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - lifetime: The time after which a new secret counts as expired. By default, it doesn't expire. One that is
+  ///     stored and has expired is returned nevertheless.
+  ///   - generate: The closure that makes the secret if none is stored. It's called once at most.
+  /// - Returns: The secret that is stored.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. The new secret
+  ///   may have been stored by then.
+  public nonisolated(nonsending) func readOrStoreSecret(
+    for key: ItemKey, expiresAfter lifetime: Duration? = nil,
+    _ generate: () async throws(SecureStorageError) -> Secret
+  ) async throws(SecureStorageError) -> Secret {
+    try await readOrStore(key, as: ItemCoding.secret.expiring(after: lifetime), generate)
+  }
+
+  /// Reads a credential, or stores a new one if there is none, without blocking the task's thread.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - lifetime: The time after which a new credential counts as expired. By default, it doesn't expire. One that is
+  ///     stored and has expired is returned nevertheless.
+  ///   - generate: The closure that makes the credential if none is stored. It's called once at most.
+  /// - Returns: The credential that is stored.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. The new credential
+  ///   may have been stored by then.
+  public nonisolated(nonsending) func readOrStoreCredential(
+    for key: ItemKey, expiresAfter lifetime: Duration? = nil,
+    _ generate: () async throws(SecureStorageError) -> Credential
+  ) async throws(SecureStorageError) -> Credential {
+    try await readOrStore(key, as: ItemCoding.credential.expiring(after: lifetime), generate)
+  }
+
+  /// Reads a value, or stores a new one if there is none, without blocking the task's thread.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the value.
+  ///   - key: The key of the item.
+  ///   - lifetime: The time after which a new value counts as expired. By default, it doesn't expire. One that is
+  ///     stored and has expired is returned nevertheless.
+  ///   - generate: The closure that makes the value if none is stored. It's called once at most.
+  /// - Returns: The value that is stored.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. The new value
+  ///   may have been stored by then.
+  public nonisolated(nonsending) func readOrStoreValue<Value: Codable & Sendable>(
+    _ type: Value.Type, for key: ItemKey, expiresAfter lifetime: Duration? = nil,
+    _ generate: () async throws(SecureStorageError) -> Value
+  ) async throws(SecureStorageError) -> Value {
+    try await readOrStore(key, as: ItemCoding<Value>.value.expiring(after: lifetime), generate)
+  }
+}
+
+extension SecureStorage {
+  /// Reads the value stored under a key, or stores a new one.
+  @_disfavoredOverload
+  package func readOrStore<Value>(
+    _ key: ItemKey, as coding: ItemCoding<Value>,
+    _ generate: () throws(SecureStorageError) -> Value
+  ) throws(SecureStorageError) -> Value {
+    var new: (item: SecureItem, value: Value)?
+    var attempts = Attempts()
+    while true {
+      if let value = try value(for: key, as: coding) { return value }
+      if attempts.mustWait {
+        let wait = ThreadExecutor.runToEnd { await attempts.wait() }
+        if let wait { throw error(wait, during: .save, Attempts.reason) }
+      }
+      if new == nil { new = try newItem(for: key, as: coding, generate()) }
+      guard let new else { continue }
+      do throws(SecureStorageError) {
+        try save(new.item, mode: .add)
+        return new.value
+      } catch {
+        guard error.code == .itemAlreadyExists else { throw error }
+      }
+    }
+  }
+
+  /// Reads the value stored under a key, or stores a new one, and suspends the task while it waits.
+  package nonisolated(nonsending) func readOrStore<Value>(
+    _ key: ItemKey, as coding: ItemCoding<Value>,
+    _ generate: () async throws(SecureStorageError) -> Value
+  ) async throws(SecureStorageError) -> Value {
+    var new: (item: SecureItem, value: Value)?
+    var attempts = Attempts()
+    while true {
+      if let value = try await value(for: key, as: coding) { return value }
+      if attempts.mustWait, let wait = await attempts.wait() {
+        throw error(wait, during: .save, Attempts.reason)
+      }
+      if new == nil { new = try newItem(for: key, as: coding, try await generate()) }
+      guard let new else { continue }
+      do throws(SecureStorageError) {
+        try await saveWithoutBlocking(new.item, mode: .add)
+        return new.value
+      } catch {
+        guard error.code == .itemAlreadyExists else { throw error }
+      }
+    }
+  }
+
+  /// Returns an item for a value, and the value as others read it from that item.
+  private func newItem<Value>(
+    for key: ItemKey, as coding: ItemCoding<Value>, _ value: Value
+  ) throws(SecureStorageError) -> (item: SecureItem, value: Value) {
+    let item = try item(for: key, as: coding, value)
+    return (item, try coding.value(of: item, from: backendName))
+  }
+}
+
+/// The attempts to add an item that others add and remove at the same time.
+///
+/// If a storage has no atomic "create if absent", two processes may both find the other's item and remove their own.
+private struct Attempts {
+  static let reason = "Other programs kept adding and removing the same item."
+  private static let longestTime = Duration.seconds(30)
+  private static let longestPause = 256
+
+  private var count = 0
+  private var end = Int64.max
+
+  /// Counts an attempt, and indicates whether it isn't the first one.
+  var mustWait: Bool {
+    mutating get {
+      count += 1
+      if count == 1 { end = .now(plus: Self.longestTime) }
+      return count > 1
+    }
+  }
+
+  /// Waits for a random time, which gets longer with each attempt, so that one of several processes comes first.
+  ///
+  /// - Returns: The reason to give up, or `nil` to try again.
+  nonisolated(nonsending) func wait() async -> Waiter.Outcome? {
+    if ThreadExecutor.now >= end { return .timedOut }
+    let longest = min(1 << min(count, 16), Self.longestPause)
+    let pause = Duration.milliseconds(Int.random(in: 0...longest))
+    return await Waiter.wait(until: .now(plus: pause)) { _ in } == .canceled ? .canceled : nil
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import Dispatch
+import Keyring
+import KeyringStorage
+import Synchronization
+
+/// The first start of a program that generates its keys, in each way that the articles show.
+///
+/// The program says that it's ready, and begins after a line of input. It then prints the keys that it uses.
+struct FirstStart {
+  struct Session: Codable, Equatable { var name: String }
+
+  /// The properties of an app that declares how to generate their values.
+  struct GeneratingSettings {
+    @Password<String?> var key: String?
+    @Credentials<Credential?> var account: Credential?
+    @SecureValue<Session, Session?> var session: Session?
+
+    init(_ service: String, _ name: String) {
+      _key = Password("key", orGenerate: name, service: service)
+      _account = Credentials(
+        "account", orGenerate: Credential(login: name, password: name), service: service)
+      _session = SecureValue("session", orGenerate: Session(name: name), service: service)
+    }
+  }
+
+  let storage: any SecureStorage
+  let service: String
+  let name: String
+
+  func run() throws {
+    tell("ready")
+    if readLine() == nil { return }
+    let way = Int(name.filter(\.isNumber)) ?? 0
+    let found =
+      switch way % 4 {
+      case 0: try generate()
+      case 1: try waitFor { try await generateWithoutBlocking() }
+      case 2: try useDeclarations()
+      default: try useProperties()
+      }
+    tell(found.joined(separator: " "))
+  }
+
+  private var key: ItemKey { .password(service: service, account: "key") }
+  private var account: ItemKey { .credentials(service: service, label: "account") }
+  private var session: ItemKey { .value(service: service, account: "session") }
+
+  private func generate() throws -> [String] {
+    [
+      try storage.readOrStorePassword(for: key) { name },
+      try storage.readOrStoreCredential(for: account) { Credential(login: name, password: name) }
+        .joined,
+      try storage.readOrStoreValue(Session.self, for: session) { Session(name: name) }.name,
+    ]
+  }
+
+  private func generateWithoutBlocking() async throws -> [String] {
+    [
+      try await storage.readOrStorePassword(for: key) { name },
+      try await storage.readOrStoreCredential(for: account) {
+        Credential(login: name, password: name)
+      }.joined,
+      try await storage.readOrStoreValue(Session.self, for: session) { Session(name: name) }.name,
+    ]
+  }
+
+  private func useDeclarations() throws -> [String] {
+    let settings = GeneratingSettings(service, name)
+    return try withSecureStorage(storage) { () throws(SecureStorageError) in
+      let found = [settings.key, settings.account?.joined, settings.session?.name]
+      let failure =
+        settings.$key.failure ?? settings.$account.failure ?? settings.$session.failure
+      if let failure { throw failure }
+      return found.map { $0 ?? "nothing" }
+    }
+  }
+
+  private func useProperties() throws -> [String] {
+    let key = Password<String?>("key", service: service, storage: storage)
+    let account = Credentials<Credential?>("account", service: service, storage: storage)
+    let session = SecureValue<Session, Session?>("session", service: service, storage: storage)
+    return [
+      try key.projectedValue.readOrStore { name },
+      try account.projectedValue.readOrStore { Credential(login: name, password: name) }.joined,
+      try session.projectedValue.readOrStore { Session(name: name) }.name,
+    ]
+  }
+
+  private func waitFor(_ body: @escaping @Sendable () async throws -> [String]) throws -> [String] {
+    let result = Mutex<Result<[String], any Error>?>(nil)
+    let isDone = DispatchSemaphore(value: 0)
+    Task {
+      do {
+        let found = try await body()
+        result.withLock { $0 = .success(found) }
+      } catch {
+        result.withLock { $0 = .failure(error) }
+      }
+      isDone.signal()
+    }
+    isDone.wait()
+    return try result.withLock { $0 }?.get() ?? []
+  }
+}
+
+extension Credential {
+  fileprivate var joined: String { "\(login)/\(password)" }
+}
+#endif

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keyring
+import KeyringStorage
+import KeyringTesting
+import Synchronization
+import Testing
+
+/// Values that are generated if none are stored.
+@Suite struct GeneratingTests {
+  struct Session: Codable, Equatable { var id: Int }
+
+  struct Settings {
+    @Password("key", orGenerate: .random(bytes: 32)) var key: Secret?
+    @Password("token", orGenerate: "t0ken") var token: String?
+    @Credentials("account", orGenerate: Credential(login: "ada", password: "pa55"))
+    var account: Credential?
+    @SecureValue("session", orGenerate: Session(id: 7), expires: .seconds(-1))
+    var session: Session?
+  }
+
+  private let storage = FaultyStorage()
+  private let settings = Settings()
+  private let key = ItemKey.password(service: "service", account: "account")
+  private let account = ItemKey.credentials(service: "service", label: "account")
+  private let session = ItemKey.value(service: "service", account: "session")
+
+  private func code(_ body: () throws -> Void) throws -> SecureStorageError.Code? {
+    do { try body() } catch let error as SecureStorageError { return error.code }
+    return nil
+  }
+
+  // MARK: - Storages
+
+  @Test func `a missing value is generated once and stored`() throws {
+    var calls = 0
+    let new = try storage.readOrStorePassword(for: key) {
+      calls += 1
+      return "new"
+    }
+    #expect(new == "new" && calls == 1)
+    #expect(try storage.readOrStorePassword(for: key) { "another" } == "new")
+    #expect(try storage.readOrStoreSecret(for: key) { Secret("another") } == Secret("new"))
+    let credential = Credential(login: "ada", password: "pa55")
+    for new in [credential, Credential(login: "bob", password: "pa55")] {
+      #expect(try storage.readOrStoreCredential(for: account) { new } == credential)
+    }
+    for id in 1...2 {
+      let found = try storage.readOrStoreValue(Session.self, for: session) { Session(id: id) }
+      #expect(found == Session(id: 1))
+    }
+  }
+
+  @Test func `a missing value is generated once and stored with await`() async throws {
+    var calls = 0
+    let new = try await storage.readOrStorePassword(for: key) {
+      await Task.yield()
+      calls += 1
+      return "new"
+    }
+    #expect(new == "new" && calls == 1)
+    #expect(try await storage.readOrStorePassword(for: key) { "another" } == "new")
+    #expect(try await storage.readOrStoreSecret(for: key) { Secret("another") } == Secret("new"))
+    let credential = Credential(login: "ada", password: "pa55")
+    for new in [credential, Credential(login: "bob", password: "pa55")] {
+      #expect(try await storage.readOrStoreCredential(for: account) { new } == credential)
+    }
+    for id in 1...2 {
+      let found = try await storage.readOrStoreValue(Session.self, for: session) { Session(id: id) }
+      #expect(found == Session(id: 1))
+    }
+  }
+
+  @Test(arguments: [
+    SecureStorageError.Code.locked, .userCanceled, .accessDenied, .timedOut, .damaged, .wrongKey,
+  ])
+  func `a storage that can't be read generates nothing`(
+    code: SecureStorageError.Code
+  ) async throws {
+    storage.fail(.read, with: code)
+    let found = try self.code {
+      _ = try storage.readOrStorePassword(for: key) {
+        Issue.record("a value was generated")
+        return "new"
+      }
+    }
+    #expect(found == code)
+    let error = await #expect(throws: SecureStorageError.self) {
+      try await storage.readOrStorePassword(for: key) {
+        Issue.record("a value was generated")
+        return "new"
+      }
+    }
+    #expect(error?.code == code)
+    withSecureStorage(storage) {
+      #expect(settings.key == nil && settings.$key.failure?.code == code)
+      #expect(settings.token == nil && settings.account == nil && settings.session == nil)
+    }
+    #expect(storage.count(of: .save) == 0)
+  }
+
+  @Test func `a value of another type is neither returned nor replaced`() throws {
+    try storage.setSecret(Secret(bytes: [0xFF]), for: key)
+    #expect(
+      try code { _ = try storage.readOrStorePassword(for: key) { "new" } } == .undecodable)
+    #expect(try storage.secret(for: key) == Secret(bytes: [0xFF]))
+  }
+
+  @Test func `a value that can't be stored isn't returned`() throws {
+    storage.fail(.save, with: .userCanceled)
+    #expect(try code { _ = try storage.readOrStorePassword(for: key) { "new" } } == .userCanceled)
+    withSecureStorage(storage) {
+      #expect(settings.token == nil && settings.$token.failure?.code == .userCanceled)
+      storage.reset()
+      #expect(settings.token == "t0ken" && settings.$token.failure == nil)
+    }
+  }
+
+  @Test func `a value that another program adds first is returned`() throws {
+    let value = try storage.readOrStorePassword(for: key) { () throws(SecureStorageError) in
+      try storage.setPassword("theirs", for: key)
+      return "ours"
+    }
+    #expect(value == "theirs")
+    #expect(try storage.password(for: key) == "theirs")
+  }
+
+  /// On a keyring, two programs that add an item at the same moment may both remove theirs again.
+  @Test func `an item that vanishes after a refused addition is added`() throws {
+    let refusals = Mutex(0)
+    let vanishing = VanishingStorage(refusals: 3) { refusals.withLock { $0 += 1 } }
+    var calls = 0
+    let value = try vanishing.readOrStorePassword(for: key) {
+      calls += 1
+      return "ours"
+    }
+    #expect(value == "ours" && calls == 1)
+    #expect(refusals.withLock { $0 } == 3)
+  }
+
+  @Test func `a task that is cancelled stops trying`() async throws {
+    let (attempts, continuation) = AsyncStream.makeStream(of: Void.self)
+    let vanishing = VanishingStorage(refusals: .max) { continuation.yield() }
+    let task = Task { [key] in try await vanishing.readOrStorePassword(for: key) { "ours" } }
+    for await _ in attempts { break }
+    task.cancel()
+    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
+    #expect(error?.code == .canceled)
+  }
+
+  @Test func `a value that has expired is returned as it is`() throws {
+    let new = try storage.readOrStorePassword(for: key, expiresAfter: .seconds(-1)) { "new" }
+    #expect(new == "new")
+    #expect(try storage.item(for: key)?.expires != nil)
+    #expect(
+      try storage.readOrStorePassword(for: key, expiresAfter: .seconds(60)) { "another" } == "new")
+  }
+
+  @Test func `layers store in the one that is written`() throws {
+    let (first, second) = (InMemoryStorage(), InMemoryStorage())
+    let layered = LayeredStorage([.reading(first), .writing(storage), .reading(second)])
+    #expect(try layered.readOrStorePassword(for: key) { "new" } == "new")
+    #expect(try storage.password(for: key) == "new")
+    let other = ItemKey.password(service: "service", account: "other")
+    try second.setPassword("given", for: other)
+    #expect(try layered.readOrStorePassword(for: other) { "new" } == "given")
+    #expect(try !storage.exists(other) && !first.exists(other))
+
+    // A layer that can't be reached may have the value.
+    let unreachable = FaultyStorage()
+    unreachable.fail(.read, with: .connectionLost)
+    let optional = LayeredStorage([.reading(unreachable, isRequired: false), .writing(storage)])
+    let last = ItemKey.password(service: "service", account: "last")
+    #expect(
+      try code { _ = try optional.readOrStorePassword(for: last) { "new" } } == .connectionLost)
+    #expect(try !storage.exists(last))
+
+    let readOnly = LayeredStorage([.reading(first)])
+    #expect(try code { _ = try readOnly.readOrStorePassword(for: last) { "new" } } == .readOnly)
+  }
+
+  // MARK: - Properties
+
+  @Test func `a read of a declaration that generates stores the value`() throws {
+    try withSecureStorage(storage) { () throws in
+      let key = try #require(settings.key)
+      #expect(key.count == 32)
+      #expect(settings.key == key && Settings().key == key)
+      #expect(try settings.$key.read() == key)
+      #expect(try settings.$key.readOrStore { Secret("another") } == key)
+      #expect(try settings.$account.read()?.login == "ada")
+      #expect(settings.session == Session(id: 7) && settings.session == Session(id: 7))
+      #expect(try settings.$session.dates()?.isExpired == true)
+
+      try settings.$key.remove()
+      let next = settings.key
+      #expect(next != nil && next != key)
+      settings.token = "assigned"
+      #expect(settings.token == "assigned")
+    }
+  }
+
+  @Test func `a read with await of a declaration that generates stores the value`() async throws {
+    try await withSecureStorage(storage) { () async throws in
+      #expect(try await settings.$token.read() == "t0ken")
+      #expect(try await settings.$token.exists())
+      let account = try await settings.$account.readOrStore {
+        Credential(login: "bob", password: "pa55")
+      }
+      #expect(account.login == "bob" && settings.account?.login == "bob")
+    }
+  }
+
+  @Test func `looking, reading all, copying and printing generate nothing`() throws {
+    try withSecureStorage(storage) { () throws in
+      let properties = try SecureProperties(of: settings)
+      #expect(try !settings.$key.exists())
+      #expect(try settings.$key.dates() == nil && settings.$key.origin() == nil)
+      #expect(try properties.readAll()[settings.$key] == nil)
+      #expect(properties.entries().allSatisfy { !$0.isStored && $0.failure == nil })
+      #expect(try properties.copy(to: InMemoryStorage()) == 0)
+      #expect(try properties.removeAll() == 0)
+      for (_, text) in Renderings.of(settings) { #expect(!text.contains("t0ken")) }
+      _ = "\(settings) \(settings.$key)"
+    }
+    #expect(storage.count(of: .save) == 0)
+  }
+
+  @Test func `a property without a declared value can generate one`() throws {
+    try withSecureStorage(storage) { () throws in
+      struct Plain {
+        @Password("plain") var plain: String?
+        @Password("theme", default: "light") var theme: String
+      }
+      let plain = Plain()
+      #expect(try plain.$plain.readOrStore { "new" } == "new")
+      #expect(try plain.$plain.readOrStore { "another" } == "new" && plain.plain == "new")
+      #expect(try plain.$theme.readOrStore { "dark" } == "dark" && plain.theme == "dark")
+    }
+  }
+
+  @Test func `random secrets differ`() {
+    let secrets = (0..<8).map { _ in Secret.random(bytes: 16) }
+    #expect(secrets.allSatisfy { $0.count == 16 })
+    #expect(!secrets.dropFirst().contains(secrets[0]))
+    #expect(Secret.random(bytes: 0).count == 0)
+  }
+}
+
+/// A storage that refuses some additions although it has no item.
+private struct VanishingStorage: BlockingStorage {
+  let refusals: Int
+  let onRefusal: @Sendable () -> Void
+  private let base = InMemoryStorage()
+  private let count = Count()
+
+  private final class Count: Sendable { let value = Mutex(0) }
+
+  init(refusals: Int, onRefusal: @escaping @Sendable () -> Void) {
+    (self.refusals, self.onRefusal) = (refusals, onRefusal)
+  }
+
+  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    let isRefused = count.value.withLock { count in
+      count += 1
+      return count <= refusals
+    }
+    if isRefused {
+      onRefusal()
+      throw error(.itemAlreadyExists, during: .save)
+    }
+    try base.save(item, mode: mode)
+  }
+
+  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try base.items(matching: query)
+  }
+
+  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try base.removeItems(matching: query)
+  }
+}
