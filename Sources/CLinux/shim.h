@@ -40,6 +40,14 @@ static inline int swift_keyring_rename_unless_there(const char *path, const char
   return (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, new_path, no_replace);
 }
 
+// Swift's modules leave out statfs(2). The number of a file system is 0 if it can't be found.
+#include <sys/vfs.h>
+
+static inline uint32_t swift_keyring_file_system(const char *path) {
+  struct statfs status;
+  return statfs(path, &status) == 0 ? (uint32_t)status.f_type : 0;
+}
+
 // Moves a mapping to the place of another one, which it replaces.
 static inline int swift_keyring_move_mapping(void *mapping, size_t count, void *place) {
   const int may_move = 1, fixed = 2;

@@ -35,7 +35,8 @@ public import KeyringStorage
 /// can't be read, the provider throws. If the stored value can't be converted to the type, it throws
 /// `.undecodable`.
 ///
-/// Each get reads the storage and takes as long as that read. A snapshot reads all values of the service at
+/// Each get reads the storage and takes as long as that read. If you pass a storage with a cache, its
+/// description says how old a value can be. A snapshot reads all values of the service at
 /// once. If the storage is an ``/KeyringStorage/ObservableStorage``, watching reads the value again after
 /// each change, regardless of which process made it. On other storages, watching emits only the first
 /// value.

@@ -670,8 +670,8 @@ class Service:
     def changed(self, path, is_heard=True):
         if "memory" not in self.modes:
             self.keep(path)
+        self.items[path].modified = int(time.time())
         if is_heard:
-            self.items[path].modified = int(time.time())
             self.signal(path.rsplit("/", 1)[0], "ItemChanged", path)
 
     def visible(self):

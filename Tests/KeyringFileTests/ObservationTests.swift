@@ -194,12 +194,57 @@ import Testing
   }
 
   @Test func `other files in the directory cause no events`() throws {
-    let watch = try DirectoryWatch(FileLocation(directory.path("secrets")))
+    let watch = try DirectoryWatch(
+      Directory(of: directory.path("secrets")), for: directory.path("secrets"))
     for name in ["secret", "secrets.lock", "secrets2"] { try directory.write([1], name) }
     #expect(!watch.takeEvents())
     for name in ["secrets", "other"] { try directory.write([1], name) }
     #expect(watch.takeEvents())
     #expect(!watch.takeEvents())
+  }
+
+  /// The system reports neither a new time, nor changes in place before the file is closed.
+  @Test func `a watcher that looks at the file sees what the system doesn't report`() throws {
+    try directory.write([1], "secrets")
+    let path = directory.path("secrets")
+    let isSeen = DispatchSemaphore(value: 0)
+    let watcher = try FileWatcher(path, every: .milliseconds(50)) { _ in isSeen.signal() }
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
+    #expect(isSeen.wait(timeout: .now() + 30) == .success)
+    withExtendedLifetime(watcher) {}
+  }
+
+  @Test func `a watcher follows a link that leads to another directory`() throws {
+    let names = ["first", "second"]
+    for name in names {
+      try FileManager.default.createDirectory(
+        atPath: directory.path(name), withIntermediateDirectories: false)
+      try directory.write([1], "\(name)/secrets")
+    }
+    let link = directory.path("link")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: names[0])
+    let isSeen = DispatchSemaphore(value: 0)
+    let watcher = try FileWatcher(link + "/secrets", every: .milliseconds(50)) { _ in
+      isSeen.signal()
+    }
+    #expect(rename(try newLink(to: names[1]), link) == 0)
+    #expect(isSeen.wait(timeout: .now() + 30) == .success)
+    withExtendedLifetime(watcher) {}
+  }
+
+  private func newLink(to name: String) throws -> String {
+    let path = directory.path("new link")
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: name)
+    return path
+  }
+
+  @Test func `a cache of a file has a lifetime where changes go unnoticed`() throws {
+    #expect(storage.cacheLifetime == nil)
+    #expect(Directory(of: directory.path("missing/directory/secrets")).reportsChanges)
+    // No file can be stored here.
+    let elsewhere = EncryptedFileStorage(at: "/proc/secrets", key: .keyFile(at: "/proc/key"))
+    #expect(elsewhere.cacheLifetime == .seconds(60))
   }
 
   /// The system allows 128 watchers for each user.

@@ -33,6 +33,20 @@ import Testing
     }
   }
 
+  @Test func `a change without a signal of the keyring is announced before and after`() throws {
+    let settings = CountedSettings(service: PrivateSession.newService())
+    try withSecureStorage(SecretServiceStorage()) {
+      try CountedUse.replace.prepare(settings)
+      let monitor = try BusMonitor(signals: true)
+      try CountedUse.replace.perform(settings)
+      let messages = try monitor.finish().filter { $0.hasPrefix("Secret") || $0 == "SetSecret" }
+      let isSilent = Provider.current == .gnomeKeyring
+      let expected = isSilent ? ["SecretChanging", "SetSecret", "SecretSet"] : ["SetSecret"]
+      #expect(messages == expected)
+      try SecureProperties(of: settings).removeAll()
+    }
+  }
+
   @Test func `the counted uses are the documented ones`() throws {
     let documented = try Set(Self.documentedMessages().keys)
     #expect(documented == Set(CountedUse.allCases.map(\.rawValue)))

@@ -50,6 +50,8 @@ public enum SecureStorageDefaults {
   }
 
   /// The storage of the process, or `nil` for the platform's own.
+  ///
+  /// A `cached()` storage here keeps items for as long as its description says.
   public static var storage: (any SecureStorage)? {
     get { state.withLock { $0.storage }?.storage }
     set {

@@ -4,6 +4,11 @@
 public import KeyringStorage
 
 extension EncryptedFileStorage: ObservableStorage {
+  /// A minute on a network file system or one of a program (FUSE), and `nil` on any other.
+  public var cacheLifetime: Duration? {
+    file.place.directory.reportsChanges ? nil : .cacheLifetime
+  }
+
   /// Calls a closure for every change of the items, by this process and by others.
   ///
   /// Several changes of an item between two reads of the file are reported as one. The storage reports
@@ -14,8 +19,11 @@ extension EncryptedFileStorage: ObservableStorage {
   ///   changes are reported then.
   /// - The directory of the file doesn't exist.
   ///
-  /// If a directory further up is renamed, or a symbolic link in the path leads elsewhere, the storage doesn't notice
-  /// that until its next operation, and a cache keeps the old items.
+  /// On a network file system or one of a program (FUSE), the system doesn't report all changes. The storage then
+  /// also looks at the file each second.
+  ///
+  /// If a directory further up is renamed, or a symbolic link in the path leads elsewhere, the storage notices that at
+  /// its next operation, or within about a minute.
   ///
   /// The file is read first. This needs the key, and creates the directory if it's missing.
   ///

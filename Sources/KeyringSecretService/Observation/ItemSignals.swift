@@ -10,6 +10,7 @@ struct ItemSignals {
     var number: Int
     var isDeleted: Bool
     var isConfirmed: Bool
+    var isAnnounced: Bool
   }
 
   private var entries: [ObjectPath: Entry] = [:]
@@ -27,12 +28,17 @@ struct ItemSignals {
   ///   - isDeleted: A Boolean value that indicates whether the signal reports the item's deletion.
   ///   - isConfirmed: A Boolean value that indicates whether the item has changed even if it looks the
   ///     same.
-  mutating func add(_ path: ObjectPath, isDeleted: Bool, isConfirmed: Bool) {
+  ///   - isAnnounced: A Boolean value that indicates whether another program says that it has changed the
+  ///     item.
+  mutating func add(
+    _ path: ObjectPath, isDeleted: Bool, isConfirmed: Bool, isAnnounced: Bool = false
+  ) {
     count += 1
     if entries[path] == nil { paths.append(path) }
-    let wasConfirmed = entries[path]?.isConfirmed == true
+    let old = entries[path]
     entries[path] = Entry(
-      number: count, isDeleted: isDeleted, isConfirmed: isConfirmed || wasConfirmed)
+      number: count, isDeleted: isDeleted, isConfirmed: isConfirmed || old?.isConfirmed == true,
+      isAnnounced: isAnnounced || old?.isAnnounced == true)
   }
 
   /// Returns `true` if the last signal of the item reports its deletion.
@@ -40,6 +46,9 @@ struct ItemSignals {
 
   /// Returns `true` if the item has changed even if it looks the same.
   func isConfirmed(_ path: ObjectPath) -> Bool { entries[path]?.isConfirmed == true }
+
+  /// Returns `true` if a program that isn't the provider says that it has changed the item.
+  func isAnnounced(_ path: ObjectPath) -> Bool { entries[path]?.isAnnounced == true }
 
   /// Returns `true` if the first `number` signals include all signals of the item.
   func isSettled(_ path: ObjectPath, after number: Int?) -> Bool {
@@ -53,6 +62,7 @@ struct ItemSignals {
   mutating func move(_ path: ObjectPath, to other: inout ItemSignals) {
     guard let entry = entries[path], !entry.isDeleted else { return }
     if entry.isConfirmed { other.entries[path]?.isConfirmed = true }
+    if entry.isAnnounced { other.entries[path]?.isAnnounced = true }
     entries[path] = nil
     paths.removeAll { $0 == path }
   }

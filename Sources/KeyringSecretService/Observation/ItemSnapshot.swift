@@ -17,6 +17,10 @@ struct KnownItem {
   let isLocked: Bool
   /// A hash that differs if the label, the attributes or the times differ.
   let fingerprint: Int
+  /// Indicates whether the item may have changed again without another fingerprint.
+  ///
+  /// Keyrings keep times in whole seconds, and the item was read in the second of its last change.
+  let isRecent: Bool
 
   /// Indicates whether the item is locked and its key is hidden.
   ///

@@ -30,6 +30,8 @@ final class ObservedCollection {
   ///
   /// Another collection may have the path of this one now.
   private var mayBeAnother = false
+  /// The changes that programs are making, with the keys that were reported, by the programs' unique names.
+  private var changing: [String: [(item: ObjectPath, key: ItemKey?)]] = [:]
 
   init(
     _ collection: SecretServiceStorage.Collection, _ query: ItemQuery?,
@@ -48,10 +50,31 @@ final class ObservedCollection {
   /// Reports that an item may have changed.
   ///
   /// The change itself is known once the item is read.
-  func itemMayHaveChanged(_ item: ObjectPath) {
-    // Another program's item may be found under several keys.
-    let own = known[item].flatMap { $0.isOwn ? $0.key : nil }
-    report(.mayHaveChanged(own))
+  func itemMayHaveChanged(_ item: ObjectPath) { report(.mayHaveChanged(ownKey(of: item))) }
+
+  /// Returns the key of this package's item, or `nil` if any key may find the item.
+  ///
+  /// Another program's item may be found under several keys.
+  private func ownKey(of item: ObjectPath) -> ItemKey? {
+    known[item].flatMap { $0.isOwn ? $0.key : nil }
+  }
+
+  /// Reports that a program is about to change an item.
+  func changeBegins(_ item: ObjectPath, by sender: String) {
+    guard mayHave(item) else { return }
+    let key = ownKey(of: item)
+    changing[sender, default: []].append((item, key))
+    report(.changing(key))
+  }
+
+  /// Reports that a program no longer changes an item, or any item if the path is `nil`.
+  func changeEnds(_ item: ObjectPath?, by sender: String) {
+    var rest = changing.removeValue(forKey: sender) ?? []
+    while let index = rest.firstIndex(where: { item == nil || $0.item == item }) {
+      report(.settled(rest.remove(at: index).key))
+      if item != nil { break }
+    }
+    if !rest.isEmpty { changing[sender] = rest }
   }
 
   /// Reports that this collection may have changed.
@@ -121,7 +144,7 @@ final class ObservedCollection {
       let new = stored.flatMap(knownItem)
       // An unknown item that the observer hasn't asked for is no change and needn't be kept.
       if new?.key == nil, known[item] == nil { continue }
-      updates.append((item, new, isConfirmed: signals.isConfirmed(item)))
+      updates.append((item, new, isConfirmed: isConfirmed(item, by: signals)))
     }
     listed = [:]
     report(known.update(updates))
@@ -157,7 +180,7 @@ final class ObservedCollection {
       if !wasLocked || isInterrupted { report(.locked) }
     } else if let items = state.items {
       let confirmed = items.keys.filter {
-        signals.isSettled($0, after: listed[$0]) && signals.isConfirmed($0)
+        signals.isSettled($0, after: listed[$0]) && isConfirmed($0, by: signals)
       }
       var found = items.compactMapValues(knownItem)
       for (path, item) in items where isHidden(item) { found[path] = known[path] }
@@ -199,6 +222,13 @@ final class ObservedCollection {
     stored.hidesAttributes && known[stored.path] != nil
   }
 
+  /// Returns `true` if an item has changed even if it looks the same.
+  ///
+  /// Any program may send the signal for a change that the provider doesn't signal.
+  private func isConfirmed(_ item: ObjectPath, by signals: ItemSignals) -> Bool {
+    signals.isConfirmed(item) || signals.isAnnounced(item) && known[item]?.isRecent != false
+  }
+
   private func report(_ changes: [ItemChange]) {
     // Without a query, there is no list of items to compare with.
     if query == nil { return }
@@ -212,7 +242,8 @@ final class ObservedCollection {
       return nil
     }
     return KnownItem(
-      key: key, isOwn: stored.isOwn, isLocked: stored.isLocked, fingerprint: stored.fingerprint)
+      key: key, isOwn: stored.isOwn, isLocked: stored.isLocked, fingerprint: stored.fingerprint,
+      isRecent: stored.wasModified(within: .seconds(2)))
   }
 
   private func key(of stored: StoredItem) -> ItemKey? {

@@ -17,6 +17,12 @@ final class SignalLoop {
   private var lastProvider: Provider?
   private var observed: [Int: ObservedCollection] = [:]
   private var signals = ItemSignals()
+  /// The items that programs are changing, by the unique names of the programs.
+  private var changing: [String: [ObjectPath]] = [:]
+  /// The closures that end the subscriptions to the end of each program that has changed an item.
+  private var watchedSenders: [String: () -> Void] = [:]
+  /// The programs that may have left before the subscription to their end began.
+  private var newSenders: [String] = []
   /// The wait before the next attempt to reach the bus or the provider.
   private var backoff = Backoff()
   /// Indicates whether a provider has come or gone since the last attempt began.
@@ -34,6 +40,10 @@ final class SignalLoop {
     if connection?.isClosed == true { disconnect() }
     for request in work.requests { await answer(request, among: work.requests) }
     var isIdle = work.requests.isEmpty
+    if !newSenders.isEmpty {
+      await checkNewSenders()
+      isIdle = false
+    }
     if backoff.isOver, !observed.isEmpty {
       if await resynchronize() { isIdle = false }
     }
@@ -83,8 +93,13 @@ final class SignalLoop {
   func disconnect() {
     for unsubscribe in subscriptions { unsubscribe() }
     subscriptions = []
-    connection = nil
     forgetProvider()
+    for (sender, unsubscribe) in watchedSenders {
+      unsubscribe()
+      for collection in observed.values { collection.changeEnds(nil, by: sender) }
+    }
+    (changing, watchedSenders, newSenders) = ([:], [:], [])
+    connection = nil
   }
 
   /// Finds the provider of the service.
@@ -147,18 +162,65 @@ final class SignalLoop {
         || provider?.signalsLocksAsChanges != true)
   }
 
+  /// Handles a signal of this package, which any program may send.
   private func unheardChange(_ signal: BusSignal.Arrival) {
-    guard let change = provider?.silentChange, signal.member == change.rawValue else { return }
-    itemChanged(signal.object, isDeleted: false, isConfirmed: true)
+    guard let (change, step) = Provider.SilentChange.of(signal.member) else { return }
+    if step == .changing { return changeBegins(signal.object, by: signal.sender) }
+    if step == .set, change == provider?.silentChange {
+      itemChanged(signal.object, isDeleted: false, isAnnounced: true)
+    }
+    if let index = changing[signal.sender]?.firstIndex(of: signal.object) {
+      changing[signal.sender]?.remove(at: index)
+      for collection in observed.values {
+        collection.changeEnds(signal.object, by: signal.sender)
+      }
+    }
   }
 
-  private func itemChanged(_ item: ObjectPath, isDeleted: Bool, isConfirmed: Bool) {
+  private func changeBegins(_ item: ObjectPath, by sender: String) {
+    guard changing[sender, default: []].count < Self.mostSignals,
+      observed.values.contains(where: { $0.mayHave(item) })
+    else { return }
+    if watchedSenders[sender] == nil {
+      watchedSenders[sender] = connection?.subscribe(to: .ownerChanged(of: sender)) {
+        [unowned self] _ in senderLeft(sender)
+      }
+      newSenders.append(sender)
+      monitor.wake()
+    }
+    changing[sender, default: []].append(item)
+    for collection in observed.values { collection.changeBegins(item, by: sender) }
+  }
+
+  /// Ends the changes of programs that had left before the subscription to their end began.
+  private func checkNewSenders() async {
+    let senders = exchange(&newSenders, with: [])
+    let answers = try? await connection?.send(
+      senders.map { .owner(of: $0) }, to: nil, until: Deadline(after: .seconds(25)))
+    if answers == nil { newSenders += senders }
+    for (sender, answer) in zip(senders, answers ?? []) {
+      if case .failure = answer { senderLeft(sender) }
+    }
+  }
+
+  /// Ends the changes of a program that has left the bus, which may have been made.
+  private func senderLeft(_ sender: String) {
+    watchedSenders.removeValue(forKey: sender)?()
+    guard let items = changing.removeValue(forKey: sender) else { return }
+    for item in items { itemChanged(item, isDeleted: false, isAnnounced: true) }
+    for collection in observed.values { collection.changeEnds(nil, by: sender) }
+  }
+
+  private func itemChanged(
+    _ item: ObjectPath, isDeleted: Bool, isConfirmed: Bool = false, isAnnounced: Bool = false
+  ) {
     let concerned = observed.values.filter { $0.mayHave(item) }
     if concerned.isEmpty { return }
     for collection in concerned { collection.itemMayHaveChanged(item) }
     // Any program may send any number of signals.
     if signals.paths.count < Self.mostSignals {
-      signals.add(item, isDeleted: isDeleted, isConfirmed: isConfirmed)
+      signals.add(
+        item, isDeleted: isDeleted, isConfirmed: isConfirmed, isAnnounced: isAnnounced)
     } else {
       interruptAll()
     }
@@ -195,6 +257,9 @@ final class SignalLoop {
       }
       // Register the collection now, so that no signal is lost while its items are listed.
       observed[id] = new
+      for (sender, items) in changing {
+        for item in items { new.changeBegins(item, by: sender) }
+      }
       do throws(DBusError) {
         _ = try await read(new, deadline) { [monitor] in
           monitor.extendWaits(for: requests)

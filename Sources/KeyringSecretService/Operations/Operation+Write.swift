@@ -87,37 +87,41 @@ extension Operation {
   func write(_ messages: [MethodCall]) async throws(SecureStorageError) -> Bool {
     if messages.isEmpty { return true }
     hasWritten = true
-    let collection = messages[0].object.collection
-    let questions =
-      provider.refusesWritesWhileLocked ? [] : [MethodCall.isLocked(collection)]
-    func announce() async {
-      // One of several messages changes the label, and the provider signals that change.
-      if messages.count == 1 { await session.connection.announce(messages[0]) }
-    }
     // A message that was never sent isn't announced.
     try checkDeadline()
-    var answers: ArraySlice<Variant?>
+    // One of several messages changes the label, and the provider signals that change.
+    let change = messages.count == 1 ? messages[0].silentChange : nil
+    func announce(_ step: Provider.SilentChange.Step) async {
+      guard let change, change == provider.silentChange else { return }
+      await session.connection.announce(change, step, of: messages[0].object)
+    }
+    await announce(.changing)
+    let isThere: Bool?
     do throws(SecureStorageError) {
-      answers = try await send(questions + messages + questions)[...]
+      isThere = try await writeOnce(messages)
     } catch {
       // The change may take place even if the wait for it was given up.
-      if [.timedOut, .canceled, .connectionLost].contains(error.code) { await announce() }
+      let isOpen = [.timedOut, .canceled, .connectionLost].contains(error.code)
+      await announce(isOpen ? .set : .kept)
       throw error
     }
+    await announce(isThere == nil ? .kept : .set)
+    if let isThere { return isThere }
+    try await unlock([messages[0].object.collection])
+    return try await write(messages)
+  }
+
+  /// Sends messages that change an item, and returns `nil` if the item may have been locked.
+  private func writeOnce(_ messages: [MethodCall]) async throws(SecureStorageError) -> Bool? {
+    let questions =
+      provider.refusesWritesWhileLocked
+      ? [] : [MethodCall.isLocked(messages[0].object.collection)]
+    var answers = try await send(questions + messages + questions)[...]
     let states = answers.prefix(questions.count) + answers.suffix(questions.count)
     answers = answers.dropFirst(questions.count).dropLast(questions.count)
-    guard answers.allSatisfy({ $0 != nil }) else {
-      await announce()
-      return false
-    }
-    var wasLocked = false
-    for case let state? in states where try isLocked(state) { wasLocked = true }
-    if !wasLocked {
-      await announce()
-      return true
-    }
-    try await unlock([collection])
-    return try await write(messages)
+    guard answers.allSatisfy({ $0 != nil }) else { return false }
+    for case let state? in states where try isLocked(state) { return nil }
+    return true
   }
 
   /// Deletes items, and ignores those that are already gone.

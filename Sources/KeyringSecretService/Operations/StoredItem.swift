@@ -150,9 +150,13 @@ struct StoredItem {
   /// Returns `true` if the item was created less than a duration ago.
   ///
   /// It may have been changed since. Its earlier secret may still be the one on disk.
-  func wasCreated(within duration: Duration) -> Bool {
-    let age = Date().timeIntervalSince1970 - Double(created)
-    return age < Double(duration.components.seconds)
+  func wasCreated(within duration: Duration) -> Bool { Self.age(created) < duration }
+
+  /// Returns `true` if the item was changed in a given time before now.
+  func wasModified(within duration: Duration) -> Bool { Self.age(modified) < duration }
+
+  private static func age(_ seconds: UInt64) -> Duration {
+    .seconds(Date().timeIntervalSince1970 - Double(seconds))
   }
 
   /// Returns `true` if the item was changed later than another one.

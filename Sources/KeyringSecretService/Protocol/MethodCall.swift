@@ -182,7 +182,7 @@ extension MethodCall {
     setProperty("Label", to: .string(label), of: item)
   }
 
-  /// The signal that this package sends for the change, because some provider sends none.
+  /// The change for which this package sends signals, because some provider sends none.
   var silentChange: Provider.SilentChange? {
     if interface == Self.itemInterface, method == Self.setSecret { return .secret }
     guard interface == Self.propertiesInterface, method == Self.set else { return nil }

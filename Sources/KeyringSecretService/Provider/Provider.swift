@@ -410,18 +410,39 @@ extension Provider {
 // MARK: - Signals
 
 extension Provider {
-  /// A change that a provider makes without a signal, so that this package sends one of its own.
+  /// A change that a provider makes without a signal, so that this package sends signals of its own.
   ///
   /// If another program makes such a change, it isn't noticed. `secret-tool` and Python's keyring make no
   /// such changes.
-  enum SilentChange: String {
-    /// The interface of the signals, whose names are those of the changes.
+  enum SilentChange: String, CaseIterable {
+    /// The interface of the signals, whose names are a change and a step.
     static let interface = "swift_keyring.Item"
 
-    /// A call of `SetSecret`, for which gnome-keyring 42.1 sends no signal.
-    case secret = "SecretSet"
-    /// A change of `Attributes`, for which KWallet 5.103 sends no signal.
-    case attributes = "AttributesSet"
+    /// A call of `SetSecret`, for which gnome-keyring 42.1 to 51.1 sends no signal.
+    case secret = "Secret"
+    /// A change of `Attributes`, for which KWallet 5.103 to 6.30 sends no signal.
+    case attributes = "Attributes"
+
+    /// A step of a change, after which its program sends a signal.
+    enum Step: String, CaseIterable {
+      /// The change is sent next.
+      case changing = "Changing"
+      /// The change was made, or may have been.
+      case set = "Set"
+      /// The change was refused.
+      case kept = "Kept"
+    }
+
+    /// Returns the name of the signal for a step.
+    func signal(_ step: Step) -> String { rawValue + step.rawValue }
+
+    /// Returns what a signal says, or `nil` if it has no known name.
+    static func of(_ signal: String) -> (change: Self, step: Step)? {
+      for change in allCases {
+        for step in Step.allCases where change.signal(step) == signal { return (change, step) }
+      }
+      return nil
+    }
   }
 
   /// The change that the provider makes without a signal.
@@ -429,6 +450,11 @@ extension Provider {
     if program == .gnomeKeyring { return .secret }
     return isKWallet ? .attributes : nil
   }
+
+  /// Indicates whether another program can change an item without a signal.
+  ///
+  /// KeePassXC 2.7.4 to 2.8.0 sends a signal for every change.
+  var changesSilently: Bool { program != .keepassxc }
 
   /// Indicates whether `ItemChanged` may report nothing but a change of the lock.
   ///

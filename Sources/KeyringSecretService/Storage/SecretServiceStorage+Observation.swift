@@ -4,6 +4,14 @@
 public import KeyringStorage
 
 extension SecretServiceStorage: ObservableStorage {
+  /// A minute, or `nil` if the keyring in use is known to report every change.
+  ///
+  /// The article "Observing changes" names the keyrings that don't.
+  public var cacheLifetime: Duration? {
+    SessionCache.shared.provider(at: options.busAddress)?.changesSilently == false
+      ? nil : .cacheLifetime
+  }
+
   /// Calls a closure with everything that happens to the items of the collection.
   ///
   /// The storage learns about changes from the keyring's signals, and examines the affected items before it

@@ -16,6 +16,8 @@ struct BusSignal {
 
   /// A signal that has arrived.
   struct Arrival {
+    /// The unique name of the sender, which only the bus assigns.
+    let sender: String
     let object: ObjectPath
     let member: String
     let arguments: Variant
@@ -50,12 +52,12 @@ extension BusConnection {
     let id = g_dbus_connection_signal_subscribe(
       reference.pointer, signal.sender, signal.interface, signal.member, signal.object?.text,
       signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE,
-      { _, _, object, _, member, arguments, data in
-        guard let object, let member, let arguments else { return }
+      { _, sender, object, _, member, arguments, data in
+        guard let sender, let object, let member, let arguments else { return }
         g_variant_ref(arguments)
         let arrival = BusSignal.Arrival(
-          object: ObjectPath(String(cString: object)), member: String(cString: member),
-          arguments: Variant(adopting: arguments))
+          sender: String(cString: sender), object: ObjectPath(String(cString: object)),
+          member: String(cString: member), arguments: Variant(adopting: arguments))
         Handler.run(data, with: arrival)
       }, Handler(handler).retained(), { Handler<BusSignal.Arrival>.release($0) })
     return { [reference] in g_dbus_connection_signal_unsubscribe(reference.pointer, id) }

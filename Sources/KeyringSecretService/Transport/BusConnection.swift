@@ -202,13 +202,16 @@ extension BusConnection {
 // MARK: - Signals of this package
 
 extension BusConnection {
-  /// Sends this package's own signal for a change that the provider doesn't signal.
+  /// Sends this package's own signal for a step of a change that the provider doesn't signal.
   ///
-  /// The method waits until the signal has left the process, because the program may end right afterwards. It
-  /// waits for one second at most. A failure isn't reported, because the change has already taken place.
-  func announce(_ message: MethodCall) async {
-    guard let change = message.silentChange else { return }
-    broadcast(change.rawValue, of: Provider.SilentChange.interface, from: message.object)
+  /// The bus delivers it before the messages that are sent later. After the last step, the method waits until the
+  /// signal has left the process, because the program may end right afterwards. It waits for one second at most. A
+  /// failure isn't reported, because the change has already taken place.
+  func announce(
+    _ change: Provider.SilentChange, _ step: Provider.SilentChange.Step, of item: ObjectPath
+  ) async {
+    broadcast(change.signal(step), of: Provider.SilentChange.interface, from: item)
+    if step == .changing { return }
     _ = try? await CallLoop.result(until: Deadline(after: .seconds(1))) {
       [reference] cancellable, callback, data in
       g_dbus_connection_flush(reference.pointer, cancellable, callback, data)

@@ -94,6 +94,11 @@ final class SessionCache: Sendable {
     }
   }
 
+  /// Returns the provider of the open session on a bus, or `nil` if there is none.
+  func provider(at address: String?) -> Provider? {
+    state.withLock { $0.sessions[address]?.provider }
+  }
+
   /// Throws an error once if another keyring has taken the place of the one that the process has used.
   ///
   /// The items of the last keyring aren't in the new one, which the next call uses.

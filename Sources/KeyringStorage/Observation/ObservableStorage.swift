@@ -14,6 +14,12 @@
 /// }
 /// ```
 public protocol ObservableStorage: SecureStorage {
+  /// The time for which a cache keeps an item if the program doesn't choose another time.
+  ///
+  /// It's `nil` if the storage reports every change, which is the default. Otherwise, a change that isn't
+  /// reported takes effect after this time.
+  var cacheLifetime: Duration? { get }
+
   /// Observes the items, and calls a closure for every event.
   ///
   /// The observation starts when this method returns. The storage reports each change once and accurately,
@@ -48,6 +54,16 @@ public protocol ObservableStorage: SecureStorage {
   nonisolated(nonsending) func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription
+}
+
+extension ObservableStorage {
+  /// No limit, for a storage that reports every change.
+  public var cacheLifetime: Duration? { nil }
+}
+
+extension Duration {
+  /// The time for which a cache keeps an item that may change without a report.
+  package static let cacheLifetime = Duration.seconds(60)
 }
 
 // The form of the operation that a storage doesn't write.

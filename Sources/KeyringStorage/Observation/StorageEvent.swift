@@ -11,6 +11,17 @@ public enum StorageEvent: Sendable, Hashable {
   /// soon as it's known.
   case mayHaveChanged(ItemKey?)
 
+  /// A program is about to change the item with this key, or any item if the key is `nil`.
+  ///
+  /// Values that you read from now on may soon be out of date, so don't keep them until ``settled(_:)`` is
+  /// reported with the same key. If several programs change the item, both are reported once for each.
+  case changing(ItemKey?)
+
+  /// A change that was reported with ``changing(_:)`` was made or given up, or its program has ended.
+  ///
+  /// Values that you read earlier may be out of date. If an item has changed, its change is also reported.
+  case settled(ItemKey?)
+
   /// The storage was locked.
   case locked
 

@@ -180,6 +180,9 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
     try await pass(StorageCall(.read, keys: [key]), await storage.origin(of: key))
   }
 
+  /// The time of the wrapped storage.
+  public var cacheLifetime: Duration? { (storage as? any ObservableStorage)?.cacheLifetime }
+
   /// Observes the wrapped storage, unless a fault makes the call fail.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void

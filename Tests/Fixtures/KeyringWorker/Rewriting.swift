@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import Dispatch
 import Glibc
+import Keyring
 import KeyringStorage
 
 /// Prints the pair that is there, rewrites it once, and after a line of input again and again.
@@ -22,6 +24,35 @@ func rewriteForever(in storage: any SecureStorage, service: String) throws {
   try rewrite()
   if readLine() == nil { return }
   while true { try rewrite() }
+}
+
+/// Does the same with a password, which most keyrings replace in place.
+func replaceForever(in storage: any SecureStorage, service: String) throws {
+  let key = ItemKey.password(service: service, account: "account")
+  let found = try storage.password(for: key)
+  tell("found \(found ?? "none")")
+  var number = found.flatMap { Int($0) } ?? 0
+  func replace() throws {
+    number += 1
+    try storage.setPassword("\(number)", for: key)
+    tell("saved \(number)")
+  }
+  try replace()
+  if readLine() == nil { return }
+  while true { try replace() }
+}
+
+/// Reads a password through a cache all the time, and prints it after each line of input.
+func readForever(from storage: some ObservableStorage, service: String) throws {
+  let cached = storage.cached(for: nil)
+  let key = ItemKey.password(service: service, account: "account")
+  DispatchQueue(label: "KeyringWorker").async {
+    while true {
+      _ = try? cached.password(for: key)
+      usleep(500)
+    }
+  }
+  while readLine() != nil { tell(try cached.password(for: key) ?? "none") }
 }
 
 /// Writes a line at once, because a buffer is lost when the process is killed.

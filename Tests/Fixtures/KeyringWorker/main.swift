@@ -8,6 +8,8 @@ import KeyringStorage
 // A program that uses a storage, for tests that kill it or start several of it at once:
 //
 //   KeyringWorker rewrite STORAGE SERVICE
+//   KeyringWorker replace STORAGE SERVICE
+//   KeyringWorker read-cached STORAGE SERVICE
 //   KeyringWorker set STORAGE SERVICE PASSWORD
 //   KeyringWorker get STORAGE SERVICE
 //   KeyringWorker begin STORAGE SERVICE NAME
@@ -28,6 +30,11 @@ func work(_ arguments: [String]) throws {
   switch (arguments.first, arguments.count) {
   case ("rewrite", 3):
     try rewriteForever(in: storage(named: arguments[1]), service: arguments[2])
+  case ("replace", 3):
+    try replaceForever(in: storage(named: arguments[1]), service: arguments[2])
+  case ("read-cached", 3):
+    guard let storage = try storage(named: arguments[1]) as? any ObservableStorage else { break }
+    try readForever(from: storage, service: arguments[2])
   case ("set", 4):
     let key = ItemKey.password(service: arguments[2], account: "account")
     try storage(named: arguments[1]).setPassword(arguments[3], for: key)

@@ -6,7 +6,8 @@ import Testing
 
 @testable import KeyringSecretService
 
-/// A `dbus-monitor` that sees every message to the Secret Service on a bus.
+/// A `dbus-monitor` that sees every message to the Secret Service on a bus, and this package's signals if a
+/// test asks for them.
 final class BusMonitor {
   private let program: Program
   private let bus: PrivateBus?
@@ -14,19 +15,23 @@ final class BusMonitor {
 
   /// Starts the program, and waits until it sees messages.
   ///
-  /// - Parameter bus: The bus, or `nil` for that of the private session.
+  /// - Parameters:
+  ///   - bus: The bus, or `nil` for that of the private session.
+  ///   - signals: A Boolean value that indicates whether the monitor also sees this package's signals.
   /// - Throws: An error if the program doesn't start.
-  init(on bus: PrivateBus? = nil) throws {
+  init(on bus: PrivateBus? = nil, signals: Bool = false) throws {
     self.bus = bus
+    let rules =
+      ["type='method_call',path_namespace='/org/freedesktop/secrets'"]
+      + (signals ? ["type='signal',interface='swift_keyring.Item'"] : [])
     program = try Program(
-      "dbus-monitor",
-      ["--session", "--monitor", "type='method_call',path_namespace='/org/freedesktop/secrets'"],
+      "dbus-monitor", ["--session", "--monitor"] + rules,
       environment: bus?.environment ?? [:])
     // A monitor gives up the name that it had as an ordinary connection.
     while try !program.readLine().contains("NameLost") {}
   }
 
-  /// Ends the program, and returns the names of the methods that were called.
+  /// Ends the program, and returns the names of the methods that were called, and of the signals.
   ///
   /// - Returns: The names, in the order in which the messages were sent.
   /// - Throws: An error if the program doesn't end.
@@ -38,7 +43,9 @@ final class BusMonitor {
     while true {
       let line = try program.readLine()
       if line.contains(end) { break }
-      if let name = line.split(separator: "member=").dropFirst().first, line.hasPrefix("method") {
+      if let name = line.split(separator: "member=").dropFirst().first,
+        line.hasPrefix("method") || line.hasPrefix("signal")
+      {
         methods.append(String(name))
       }
     }

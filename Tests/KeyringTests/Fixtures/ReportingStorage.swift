@@ -7,6 +7,9 @@ import Synchronization
 final class ReportingStorage: ImmediateStorage, ObservableStorage {
   let observers = ObserverList()
   let reads = Mutex(0)
+  let cacheLifetime: Duration?
+
+  init(cacheLifetime: Duration? = nil) { self.cacheLifetime = cacheLifetime }
 
   func save(_ item: SecureItem, mode: SaveMode) {}
   func removeItems(matching query: ItemQuery) -> Int { 0 }

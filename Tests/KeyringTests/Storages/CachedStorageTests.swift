@@ -183,6 +183,54 @@ import Testing
     #expect(faulty.count(of: .read) == 2)
   }
 
+  @Test func `an item is not kept while programs are changing it`() throws {
+    let base = ReportingStorage()
+    let storage = base.cached()
+    func readsOfTwo() throws -> Int {
+      let before = base.reads.withLock { $0 }
+      for _ in 0..<2 { _ = try storage.exists(key) }
+      return base.reads.withLock { $0 } - before
+    }
+    #expect(try readsOfTwo() == 1)
+    #expect(try readsOfTwo() == 0)
+    let another = ItemKey.password(service: "service", account: "another")
+    for changed in [another, key, key, nil] { base.observers.report(.changing(changed)) }
+    for ended in [key, nil, another] {
+      base.observers.report(.settled(ended))
+      #expect(try readsOfTwo() == 2)
+    }
+    for _ in 0..<2 {
+      base.observers.report(.settled(key))
+      #expect(try readsOfTwo() == 1)
+    }
+  }
+
+  @Test func `an item that may change without a report is read again after the storage's lifetime`()
+    throws
+  {
+    let base = ReportingStorage(cacheLifetime: .milliseconds(20))
+    let storage = base.cached()
+    _ = try storage.exists(key)
+    // The lifetime has begun before the read ended.
+    let end = ContinuousClock.now + .milliseconds(20)
+    while ContinuousClock.now < end {}
+    _ = try storage.exists(key)
+    #expect(base.reads.withLock { $0 } == 2)
+  }
+
+  @Test func `the lifetime is in the description`() throws {
+    let base = ReportingStorage(cacheLifetime: .seconds(60))
+    #expect("\(base.cached())" == "CachedStorage(ReportingStorage, for 60.0 seconds)")
+    let chosen = base.cached(for: .seconds(5))
+    #expect("\(chosen)" == "CachedStorage(ReportingStorage, for 5.0 seconds)")
+    #expect("\(base.cached(for: nil))" == "CachedStorage(ReportingStorage)")
+    #expect("\(InMemoryStorage().cached())" == "CachedStorage(InMemoryStorage)")
+    let credentials = CredentialsDirectoryStorage(service: "service")
+    let layers: [LayeredStorage.Layer] = [.reading(credentials), .writing(InMemoryStorage())]
+    #expect(LayeredStorage(layers).cached().cacheLifetime == .seconds(60))
+    #expect(LayeredStorage(Array(layers.dropFirst())).cached().cacheLifetime == nil)
+  }
+
   /// The value is overwritten during the read, which then ends with the old value.
   @Test(arguments: [true, false])
   func `a read that a write overtakes is not kept`(ofThisCache: Bool) async throws {

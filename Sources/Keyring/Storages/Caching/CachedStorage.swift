@@ -9,9 +9,12 @@ internal import Synchronization
 ///
 /// A cached item is never older than the last change that the wrapped storage reported. A read that begins
 /// after a write through the cache returns the new item. Any other write takes effect when the wrapped
-/// storage reports it. Locking the storage or losing its connection empties the cache. Until the
-/// connection is back, every read goes to the wrapped storage. Errors aren't cached. Queries by anything
-/// other than the key also go to the wrapped storage.
+/// storage reports it. An item isn't cached while another program is changing it. Locking the storage or
+/// losing its connection empties the cache. Until the connection is back, every read goes to the wrapped
+/// storage. Errors aren't cached. Queries by anything other than the key also go to the wrapped storage.
+///
+/// Some keyrings and file systems don't report all changes. An item of theirs is cached for a minute, unless
+/// you choose another time. The description of the cache shows the time.
 ///
 /// Copies share the same cache, so create one storage and share it:
 ///
@@ -22,19 +25,30 @@ internal import Synchronization
 /// Cached secrets are kept as ``/KeyringCore/Secret``, and stay in memory as long as they're cached.
 public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, ObservableStorage {
   private let base: Base
-  private let lifetime: Duration?
-  private let cache: ItemCache
+  /// The time that the program has chosen for cached items, which may be `nil`, or `nil` if it hasn't.
+  private let chosenLifetime: Duration??
+  private let cache = ItemCache()
+
+  /// Creates a storage with an empty cache, which keeps items for the time that suits the wrapped storage.
+  ///
+  /// - Parameter base: The wrapped storage. The cache observes it from the first read by key on, or from the
+  ///   first observation.
+  public init(_ base: Base) { self.init(base, chosen: nil) }
 
   /// Creates a storage with an empty cache.
   ///
   /// - Parameters:
   ///   - base: The wrapped storage. The cache observes it from the first read by key on, or from the first
   ///     observation.
-  ///   - lifetime: The time for which an item is cached, or `nil` to cache it for as long as it's valid.
-  public init(_ base: Base, for lifetime: Duration? = nil) {
-    (self.base, self.lifetime) = (base, lifetime)
-    cache = ItemCache(lifetime)
+  ///   - lifetime: The time for which an item is cached, or `nil` to cache it until a change is reported.
+  public init(_ base: Base, for lifetime: Duration?) { self.init(base, chosen: .some(lifetime)) }
+
+  private init(_ base: Base, chosen lifetime: Duration??) {
+    (self.base, chosenLifetime) = (base, lifetime)
   }
+
+  /// The time for which an item is cached, or `nil` if it's cached until a change is reported.
+  public var cacheLifetime: Duration? { chosenLifetime ?? base.cacheLifetime }
 
   /// The name of the wrapped storage.
   public var backendName: String { base.backendName }
@@ -113,7 +127,8 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     try await cache.observe(base, for: .read)
     let wanted = cache.detailsToFetch(keys, details)
-    let found = try await cache.fetch(keys, wanted, await fetch(keys, wanted))
+    let found = try await cache.fetch(
+      keys, wanted, for: cacheLifetime, await fetch(keys, wanted))
     return found.mapValues { $0.selecting(details) }
   }
 
@@ -122,7 +137,7 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     _ keys: [ItemKey], _ details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     // A reported item may be older than the lifetime of cached items.
-    guard lifetime == nil, let reporting = base as? any ItemReportingStorage else {
+    guard cacheLifetime == nil, let reporting = base as? any ItemReportingStorage else {
       return try await base.items(for: keys, details: details)
     }
     var items: [ItemKey: SecureItem] = [:]
@@ -194,14 +209,14 @@ extension CachedStorage: CollectionStorage where Base: CollectionStorage {
 
   /// Returns the storage for a collection, with a cache of its own.
   public func collection(labeled label: String) -> CachedStorage {
-    CachedStorage(base.collection(labeled: label), for: lifetime)
+    CachedStorage(base.collection(labeled: label), chosen: chosenLifetime)
   }
 
   /// Creates a collection, for which the keyring asks the user for a password.
   @discardableResult
   public func createCollection(labeled label: String) throws(SecureStorageError) -> CachedStorage {
     let new = try cache.whileWriting(nil, base.createCollection(labeled: label))
-    return CachedStorage(new, for: lifetime)
+    return CachedStorage(new, chosen: chosenLifetime)
   }
 
   /// Deletes a collection and all of its items permanently.
@@ -219,8 +234,10 @@ extension CachedStorage: CollectionStorage where Base: CollectionStorage {
 }
 
 extension CachedStorage: CustomStringConvertible, CustomReflectable {
-  /// The name of the wrapped storage, without any cached item.
-  public var description: String { "CachedStorage(\(backendName))" }
+  /// The name of the wrapped storage and the time for which items are cached, without any cached item.
+  public var description: String {
+    "CachedStorage(\(backendName)\(cacheLifetime.map { ", for \($0)" } ?? ""))"
+  }
   /// A mirror without children.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
@@ -228,10 +245,18 @@ extension CachedStorage: CustomStringConvertible, CustomReflectable {
 extension ObservableStorage {
   /// Returns this storage with a cache for reads by key.
   ///
-  /// - Parameter lifetime: The time for which an item is cached, or `nil` to cache it for as long as it's
-  ///   valid.
+  /// An item is cached until a change is reported. If the storage doesn't hear of every change, an item is
+  /// cached for a minute at most.
+  ///
   /// - Returns: The cached storage. Create one and share it.
-  public func cached(for lifetime: Duration? = nil) -> CachedStorage<Self> {
+  public func cached() -> CachedStorage<Self> { CachedStorage(self) }
+
+  /// Returns this storage with a cache for reads by key.
+  ///
+  /// - Parameter lifetime: The time for which an item is cached, or `nil` to cache it until a change is
+  ///   reported.
+  /// - Returns: The cached storage. Create one and share it.
+  public func cached(for lifetime: Duration?) -> CachedStorage<Self> {
     CachedStorage(self, for: lifetime)
   }
 }

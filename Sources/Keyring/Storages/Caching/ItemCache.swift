@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringLibc
 internal import KeyringStorage
 internal import Synchronization
 
@@ -13,7 +14,8 @@ final class ItemCache: Sendable {
     /// The item, or `nil` if there is none.
     var item: SecureItem?
     var details: ItemQuery.Details
-    var end: ContinuousClock.Instant?
+    /// The time at which the entry expires.
+    var end: CoarseTime?
   }
 
   private enum Observation: Sendable {
@@ -29,6 +31,8 @@ final class ItemCache: Sendable {
     var nextFetch = 0
     /// The keys of the current writes, once for each write; `nil` stands for any key.
     var writes: [ItemKey?] = []
+    /// The keys of the changes that other programs are making, in the same form.
+    var changes: [ItemKey?] = []
     var observation = Observation.none(retry: nil)
     var isConnected = true
     /// Indicates whether a task waits for an entry to expire.
@@ -52,12 +56,14 @@ final class ItemCache: Sendable {
     mutating func forget(_ event: StorageEvent) {
       switch event {
       case .changed(let change): forget(change.key)
-      case .mayHaveChanged(let key): forget(key)
+      case .mayHaveChanged(let key), .changing(let key), .settled(let key): forget(key)
       case .locked, .interrupted, .resumed: forget(nil)
       }
     }
 
-    func isWritten(_ key: ItemKey) -> Bool { writes.contains { $0.map(key.mayShareItem) ?? true } }
+    func isWritten(_ key: ItemKey) -> Bool {
+      (writes + changes).contains { $0.map(key.mayShareItem) ?? true }
+    }
   }
 
   /// The maximum number of entries.
@@ -69,12 +75,6 @@ final class ItemCache: Sendable {
   private static let retryInterval = Duration.seconds(1)
 
   private let state = Mutex(State())
-  private let lifetime: Duration?
-
-  init(_ lifetime: Duration?) {
-    // `Task.sleep` doesn't accept the longest durations.
-    self.lifetime = lifetime.map { min($0, .seconds(1 << 30)) }
-  }
 
   // MARK: - Reading
 
@@ -94,11 +94,9 @@ final class ItemCache: Sendable {
     _ key: ItemKey, _ details: ItemQuery.Details, _ part: (inout Entry) -> Part?
   ) -> Part?? {
     state.withLock { state in
-      if lifetime != nil, let end = state.entries[key]?.end, end <= .now {
-        state.entries[key] = nil
-      }
-      return state.entries.withValue(for: key) { entry -> Part?? in
+      state.entries.withValue(for: key) { entry -> Part?? in
         if case .some = entry.item, !details.isSubset(of: entry.details) { return nil }
+        if let end = entry.end, end <= .now { return nil }
         return .some(part(&entry))
       } ?? nil
     }
@@ -116,8 +114,16 @@ final class ItemCache: Sendable {
   }
 
   /// Fetches items from the storage, and caches those that may be cached.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys of the items.
+  ///   - details: The details to fetch.
+  ///   - lifetime: The time for which the items are cached, or `nil` if there is no limit.
+  ///   - body: The fetch.
+  /// - Returns: The found items, by key.
+  /// - Throws: The error of the fetch.
   func fetch(
-    _ keys: [ItemKey], _ details: ItemQuery.Details,
+    _ keys: [ItemKey], _ details: ItemQuery.Details, for lifetime: @autoclosure () -> Duration?,
     _ body: @autoclosure () async throws(SecureStorageError) -> [ItemKey: SecureItem]
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     let fetch = state.withLock { state -> Int? in
@@ -129,7 +135,8 @@ final class ItemCache: Sendable {
     guard let fetch else { return try await body() }
     do throws(SecureStorageError) {
       let found = try await body()
-      end(fetch, keys, details, found)
+      // Who the keyring is, is known only now.
+      end(fetch, keys, details, found, for: lifetime())
       return found
     } catch {
       state.withLock { $0.fetches[fetch] = nil }
@@ -138,9 +145,11 @@ final class ItemCache: Sendable {
   }
 
   private func end(
-    _ fetch: Int, _ keys: [ItemKey], _ details: ItemQuery.Details, _ found: [ItemKey: SecureItem]
+    _ fetch: Int, _ keys: [ItemKey], _ details: ItemQuery.Details, _ found: [ItemKey: SecureItem],
+    for lifetime: Duration?
   ) {
-    let end = lifetime.map { ContinuousClock.now + $0 }
+    // `Task.sleep` doesn't accept the longest durations.
+    let end = lifetime.map { CoarseTime.now.advanced(by: min($0, .seconds(1 << 30))) }
     let mustExpire = state.withLock { state in
       let current = state.fetches.removeValue(forKey: fetch) ?? []
       let others = Array(state.fetches.keys)
@@ -164,17 +173,18 @@ final class ItemCache: Sendable {
   private func expire() {
     // Nothing holds the task, so its sleep is never cancelled.
     Task.detached { [weak self] in
-      while let end = self?.nextEnd() { try? await Task.sleep(until: end) }
+      while let time = self?.removeExpired() { try? await Task.sleep(for: time) }
     }
   }
 
-  /// Removes the expired entries, and returns the time at which the next one expires.
-  private func nextEnd() -> ContinuousClock.Instant? {
-    state.withLock { state in
-      state.entries = state.entries.filter { $1.end.map { $0 > .now } ?? true }
+  /// Removes the expired entries, and returns the time until the next one expires.
+  private func removeExpired() -> Duration? {
+    let now = CoarseTime.now
+    return state.withLock { state in
+      state.entries = state.entries.filter { $1.end.map { $0 > now } ?? true }
       let next = state.entries.values.compactMap(\.end).min()
       state.isExpiring = next != nil
-      return next
+      return next.map { max(now.duration(to: $0), .milliseconds(1)) }
     }
   }
 
@@ -217,7 +227,13 @@ final class ItemCache: Sendable {
   /// Applies an event of the storage.
   private func receive(_ event: StorageEvent) {
     state.withLock { state in
-      if event == .interrupted || event == .resumed { state.isConnected = event == .resumed }
+      switch event {
+      case .interrupted, .resumed: state.isConnected = event == .resumed
+      case .changing(let key): state.changes.append(key)
+      case .settled(let key):
+        if let index = state.changes.firstIndex(of: key) { state.changes.remove(at: index) }
+      default: break
+      }
       state.forget(event)
     }
   }
@@ -247,6 +263,7 @@ final class ItemCache: Sendable {
       }
       state.observation = .starting
       state.isConnected = true
+      state.changes = []
       return true
     }
     guard mustStart else { return }
@@ -270,6 +287,31 @@ final class ItemCache: Sendable {
       }
     }
   }
+}
+
+/// A time that is exact to some milliseconds.
+///
+/// Reading an exact clock takes 25 ns, a sixth of a cached read.
+private struct CoarseTime: InstantProtocol {
+  private let sinceStart: Duration
+
+  static var now: CoarseTime {
+    var time = timespec()
+    #if os(Linux)
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    #else
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    #endif
+    return CoarseTime(sinceStart: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
+  }
+
+  func advanced(by duration: Duration) -> CoarseTime {
+    CoarseTime(sinceStart: sinceStart + duration)
+  }
+
+  func duration(to other: CoarseTime) -> Duration { other.sinceStart - sinceStart }
+
+  static func < (left: CoarseTime, right: CoarseTime) -> Bool { left.sinceStart < right.sinceStart }
 }
 
 extension ItemKey {

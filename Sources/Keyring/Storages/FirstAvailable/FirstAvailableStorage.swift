@@ -165,6 +165,13 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
     }
   }
 
+  /// The time of the selected storage, and a minute before a storage is selected.
+  public var cacheLifetime: Duration? {
+    let selected = decision.state.withLock { $0.selection?.storage }
+    guard let storage = selected as? any ObservableStorage else { return .cacheLifetime }
+    return storage.cacheLifetime
+  }
+
   /// Calls a closure with every event of the selected storage.
   ///
   /// If another storage is selected afterwards, the closure gets `.interrupted`, and never `.resumed`. Observe the

@@ -151,14 +151,22 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
 
   // MARK: - Observing
 
+  /// The shortest time of a layer, where that of a layer that isn't observed is a minute.
+  public var cacheLifetime: Duration? {
+    layers.compactMap { layer in
+      guard let storage = layer.storage as? any ObservableStorage else { return .cacheLifetime }
+      return storage.cacheLifetime
+    }.min()
+  }
+
   /// Calls a closure with every event of the layers.
   ///
   /// The changes are those of the layers. A change of an item that another layer hides is reported, too, and
   /// an item that becomes visible because another one was removed is reported as removed. So read the item
   /// after a change.
   ///
-  /// The files and variables that a program is given aren't observed, so a cache doesn't notice that such a file was
-  /// replaced. Cache the other layers instead: `.reading(fleet.cached())`.
+  /// The files and variables that a program is given aren't observed. A cache notices after a minute that such a
+  /// file was replaced. To notice it at once, cache the other layers instead: `.reading(fleet.cached())`.
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key.

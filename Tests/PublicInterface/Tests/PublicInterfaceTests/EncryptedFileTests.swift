@@ -20,6 +20,7 @@ import Testing
     let storage = EncryptedFileStorage(at: path, key: key, timeout: .seconds(5))
     #expect(storage.path == path && storage.durability == .afterKill)
     #expect(storage.description == "EncryptedFileStorage(\(path))")
+    #expect(storage.cacheLifetime == nil)
     #expect(storage.customMirror.children.isEmpty)
     let first = ItemKey.password(service: "service", account: "account")
     try storage.save(SecureItem(key: first, secret: Secret("s3cret")), mode: .add)

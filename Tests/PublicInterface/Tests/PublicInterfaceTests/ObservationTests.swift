@@ -2,6 +2,7 @@
 
 import Keyring
 import KeyringStorage
+import KeyringTesting
 import Synchronization
 import Testing
 
@@ -63,6 +64,14 @@ import Testing
       observation.cancel()
     }
     try keep(InMemoryStorage())
+    let limited = InMemoryStorage().cached(for: .seconds(5))
+    #expect(limited.cacheLifetime == .seconds(5))
+    #expect(InMemoryStorage().cached().cacheLifetime == nil)
+    #expect(ObservedStorage(observers: ObserverList()).cacheLifetime == nil)
+    #expect(FaultyStorage().cacheLifetime == nil)
+    #expect(FirstAvailableStorage([InMemoryStorage()]).cacheLifetime == .seconds(60))
+    #expect(LayeredStorage([.writing(FaultyStorage())]).cacheLifetime == nil)
+    #expect(SecretServiceStorage().cacheLifetime == .seconds(60))
     let cache = CachedStorage(InMemoryStorage(), for: nil)
     #expect(cache.backendName == "InMemoryStorage")
     #expect(cache.description == "CachedStorage(InMemoryStorage)")
@@ -78,8 +87,8 @@ import Testing
     }
     #expect(!observers.isEmpty)
     let all: [StorageEvent] = [
-      .changed(.created(key)), .mayHaveChanged(key), .mayHaveChanged(nil), .locked, .interrupted,
-      .resumed,
+      .changed(.created(key)), .mayHaveChanged(key), .mayHaveChanged(nil), .changing(key),
+      .settled(key), .locked, .interrupted, .resumed,
     ]
     for event in all { observers.report(event) }
     #expect(events.withLock { $0 } == all)

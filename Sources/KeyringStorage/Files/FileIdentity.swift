@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if EncryptedFile
-internal import KeyringStorage
-
-internal import KeyringLibc
+package import KeyringLibc
 
 /// The identity of a file, which differs from that of any other file and changes with the file.
 ///
-/// Each write makes a new file, and the number of an open file isn't reused, so the device and the number
-/// would be enough. The size and the times detect a file that was changed in place by a fault.
-struct FileIdentity: Equatable, Sendable {
+/// A storage whose writes make new files keeps the last one open, so that its number isn't reused. The device and
+/// the number would then be enough. The size and the times, in nanoseconds, detect a file that was changed in place.
+package struct FileIdentity: Equatable, Sendable {
   private let device: UInt64
   private let number: UInt64
   private let size: Int64
   private let times: [Int]
 
-  init(_ status: stat) {
+  /// Creates the identity of the file with a status.
+  ///
+  /// - Parameter status: The status of the file.
+  package init(_ status: stat) {
     device = UInt64(truncatingIfNeeded: status.st_dev)
     number = UInt64(status.st_ino)
     size = Int64(status.st_size)
@@ -28,7 +28,10 @@ struct FileIdentity: Equatable, Sendable {
   }
 
   /// Reads the identity of the file at a path, or returns `nil` if there is none.
-  init?(at path: String) throws(FileFailure) {
+  ///
+  /// - Parameter path: The path of the file.
+  /// - Throws: `FileFailure` if the file can't be found for another reason.
+  package init?(at path: String) throws(FileFailure) {
     var status = stat()
     if lstat(path, &status) != 0 {
       if errno == ENOENT { return nil }
@@ -37,4 +40,3 @@ struct FileIdentity: Equatable, Sendable {
     self.init(status)
   }
 }
-#endif

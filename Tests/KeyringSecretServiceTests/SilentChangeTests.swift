@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+import Keyring
+import KeyringStorage
+import Testing
+
+@testable import KeyringSecretService
+
+/// Changes for which the provider sends no signal, and the signals that programs with this package send instead.
+@Suite(.withOwnKeyring, .timeLimit(.minutes(2))) struct SilentChangeTests {
+  private let bus: PrivateBus
+  private let service: FakeService
+  private let key = StorageUse.key
+
+  init() throws {
+    bus = try PrivateBus()
+    service = try FakeService(on: bus)
+    try service.takeName("org.gnome.keyring")
+    try service.sendNoSignalForSecrets()
+  }
+
+  @Test func `a change that nobody reports takes effect after the lifetime`() throws {
+    let limited = bus.storage().cached(for: .milliseconds(50))
+    let unlimited = bus.storage().cached(for: nil)
+    let item = try storeItem()
+    #expect(try waitUntil { try keeps(unlimited) })
+    try overwrite(item, "new")
+    #expect(try waitUntil { try limited.password(for: key) == "new" })
+    // It's still the item that was read before.
+    #expect(try unlimited.password(for: key) == "old")
+  }
+
+  @Test(arguments: [
+    ("org.kde.kwalletd5", true), ("org.keepassxc.KeePassXC.MainWindow", false), (nil, true),
+    ("org.gnome.keyring", true),
+  ])
+  func `a cache has a lifetime if the keyring may not report a change`(
+    name: String?, isLimited: Bool
+  ) throws {
+    let bus = try PrivateBus()
+    let service = try FakeService(on: bus)
+    if let name { try service.takeName(name) }
+    let storage = bus.storage()
+    #expect(storage.cacheLifetime == .seconds(60))
+    _ = try storage.isLocked()
+    #expect(storage.cacheLifetime == (isLimited ? .seconds(60) : nil))
+    let limit = isLimited ? ", for 60.0 seconds" : ""
+    #expect("\(storage.cached())" == "CachedStorage(SecretServiceStorage\(limit))")
+  }
+
+  @Test func `an item is not cached until its writer has finished or left`() throws {
+    let cached = bus.storage().cached(for: nil)
+    let item = try storeItem()
+    #expect(try waitUntil { try keeps(cached) })
+    let log = EventLog()
+    let observation = try bus.storage().observe(.key(key), log.append)
+    var writer: BusConnection? = try connection()
+    announce(.changing, of: item, on: writer)
+    log.wait(for: .changing(key))
+    // Another program can't end the change.
+    let another = try connection()
+    announce(.kept, of: item, on: another)
+    announce(.set, of: item, on: another)
+    log.wait(for: .mayHaveChanged(key))
+    for _ in 0..<10 { #expect(try !keeps(cached)) }
+    try overwrite(item, "new")
+    writer = nil
+    log.wait(for: .settled(key))
+    #expect(try waitUntil { try keeps(cached) })
+    #expect(try cached.password(for: key) == "new")
+    log.wait(for: .changed(.replaced(key)))
+    // A new observer is also told.
+    announce(.changing, of: item, on: another)
+    log.wait(for: .changing(key))
+    let later = EventLog()
+    let laterObservation = try bus.storage().observe(.key(key), later.append)
+    announce(.kept, of: item, on: another)
+    log.wait(for: .settled(key))
+    later.wait(for: .settled(nil))
+    #expect(try waitUntil { try keeps(cached) })
+    _ = (observation, laterObservation, writer)
+  }
+
+  @Test func `a refused change ends`() throws {
+    let cached = bus.storage().cached(for: nil)
+    _ = try storeItem()
+    let log = EventLog()
+    let observation = try bus.storage().observe(.key(key), log.append)
+    try service.fault("SetSecret", .error("org.example.Odd"))
+    #expect(throws: SecureStorageError.self) { try bus.storage().setPassword("new", for: key) }
+    log.wait(for: .changing(key))
+    log.wait(for: .settled(key))
+    try service.reset()
+    #expect(try waitUntil { try keeps(cached) })
+    #expect(try cached.password(for: key) == "old")
+    #expect(log.changes.isEmpty)
+    _ = observation
+  }
+
+  /// Any program can say that it has changed an item.
+  @Test func `an item that looks the same has not changed`() throws {
+    let item = try storeItem()
+    try service.age(seconds: 10)
+    let log = EventLog()
+    let observation = try bus.storage().observe(.service("service"), log.append)
+    let writer = try connection()
+    announce(.set, of: item, on: writer)
+    log.wait(for: .mayHaveChanged(key))
+    let other = ItemKey.password(service: "service", account: "other")
+    try bus.storage().setPassword("s3cret", for: other)
+    log.wait(for: .changed(.created(other)))
+    #expect(log.changes == [.created(other)])
+    // The times of both changes may be the same.
+    for number in 1...2 {
+      try overwrite(item, "\(number)")
+      announce(.set, of: item, on: writer)
+      log.wait(for: .changed(.replaced(key)))
+    }
+    _ = observation
+  }
+
+  // MARK: - Other programs
+
+  /// Stores the item, and returns its path.
+  private func storeItem() throws -> ObjectPath {
+    try bus.storage().setPassword("old", for: key)
+    return try #require(try bus.search(key.attributes).first)
+  }
+
+  /// Sets a secret as a program without this package does.
+  private func overwrite(_ item: ObjectPath, _ text: String) throws {
+    let session = try openSession(at: bus.address)
+    let message = MethodCall.setSecret(try #require(session.encode(Secret(text))), of: item)
+    _ = try session.send([message], until: Deadline(after: .seconds(25)))[0].get()
+  }
+
+  private func connection() throws -> BusConnection {
+    try CallLoop.runToEnd { () async throws(DBusError) in
+      try await BusConnection.open(address: bus.address, until: Deadline(after: .seconds(25)))
+    }
+  }
+
+  private func announce(
+    _ step: KeyringSecretService.Provider.SilentChange.Step, of item: ObjectPath,
+    on connection: BusConnection?
+  ) {
+    CallLoop.runToEnd { await connection?.announce(.secret, step, of: item) }
+  }
+
+  /// Reads the item twice, and returns `true` if the second read sends nothing.
+  private func keeps(_ cached: CachedStorage<SecretServiceStorage>) throws -> Bool {
+    _ = try cached.password(for: key)
+    _ = try service.takeCalls()
+    _ = try cached.password(for: key)
+    return try service.takeCalls()["GetSecrets"] == nil
+  }
+}
+#endif
