@@ -120,6 +120,18 @@ import Testing
     _ = observation
   }
 
+  @Test func `a change that nobody reports is found by looking`() throws {
+    _ = ChangeMonitor.shared(at: bus.address, lookingEvery: .milliseconds(50))
+    let item = try storeItem()
+    try service.age(seconds: 10)
+    let log = EventLog()
+    let observation = try bus.storage().observe(.service("service"), log.append)
+    try overwrite(item, "new")
+    log.wait(for: .changed(.replaced(key)))
+    #expect(log.changes == [.replaced(key)])
+    _ = observation
+  }
+
   // MARK: - Other programs
 
   /// Stores the item, and returns its path.

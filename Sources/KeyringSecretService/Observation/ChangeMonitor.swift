@@ -37,17 +37,24 @@ final class ChangeMonitor: Sendable {
   }
 
   private let address: String?
+  /// The time between two looks at items that may have changed without a signal.
+  let lookInterval: Duration
   private let state = Mutex(State())
 
-  private init(at address: String?) { self.address = address }
+  private init(at address: String?, lookingEvery interval: Duration) {
+    (self.address, lookInterval) = (address, interval)
+  }
 
   // MARK: - Shared monitors
 
   private static let monitors = Mutex<[String?: ChangeMonitor]>([:])
 
-  static func shared(at address: String?) -> ChangeMonitor {
+  /// Returns the monitor of a bus, which a first call creates with this interval.
+  static func shared(
+    at address: String?, lookingEvery interval: Duration = .cacheLifetime
+  ) -> ChangeMonitor {
     monitors.withLock { monitors in
-      let found = monitors[address] ?? ChangeMonitor(at: address)
+      let found = monitors[address] ?? ChangeMonitor(at: address, lookingEvery: interval)
       monitors[address] = found
       return found
     }

@@ -26,6 +26,8 @@ final class ObservedCollection {
   private(set) var isUnread = true
   /// Indicates whether the collection must be read again, and not only single items.
   var needsReading = false
+  /// Indicates whether the items must be compared although no signal has come.
+  private var mustLook = false
   /// Indicates whether a collection has come or gone since the items were listed.
   ///
   /// Another collection may have the path of this one now.
@@ -88,6 +90,12 @@ final class ObservedCollection {
     if !isThere { mayBeAnother = true }
     report(.mayHaveChanged(nil))
     needsReading = true
+  }
+
+  /// Makes the items be compared, which may have changed without a signal.
+  func lookAgain() {
+    if query == nil || isLocked { return }
+    (mustLook, needsReading) = (true, true)
   }
 
   func interrupt() {
@@ -171,7 +179,7 @@ final class ObservedCollection {
     // A signal that arrived after the request for the state leads to another reading.
     mayBeAnother = mayBeAnother && needsReading
     let wasLocked = isLocked
-    isLocked = state.isLocked
+    (isLocked, mustLook) = (state.isLocked, false)
     if isFirst {
       isIncomplete = state.isLocked
       known = ItemSnapshot((state.items ?? [:]).compactMapValues(knownItem))
@@ -207,7 +215,7 @@ final class ObservedCollection {
   func needsItems(_ state: State) -> Bool {
     if query == nil { return false }
     if isUnread { return true }
-    return !state.isLocked && (isLocked || mustCompare(state))
+    return !state.isLocked && (isLocked || mustLook || mustCompare(state))
   }
 
   /// Returns `true` if the known items may be those of another collection, or of another time.

@@ -29,9 +29,12 @@ final class SignalLoop {
   ///
   /// The next attempt is due then, so a failure doesn't lengthen the wait.
   private var isDue = false
+  /// The time at which items that may have changed without a signal are compared again.
+  private var nextLook: Deadline
 
   init(of monitor: ChangeMonitor, at address: String?) {
     (self.monitor, self.address) = (monitor, address)
+    nextLook = Deadline(after: monitor.lookInterval)
   }
 
   /// Does the pending work, or waits until there is some.
@@ -44,6 +47,12 @@ final class SignalLoop {
       await checkNewSenders()
       isIdle = false
     }
+    if nextLook.remaining == .zero {
+      nextLook = Deadline(after: monitor.lookInterval)
+      if provider?.changesSilently == true {
+        for collection in observed.values { collection.lookAgain() }
+      }
+    }
     if backoff.isOver, !observed.isEmpty {
       if await resynchronize() { isIdle = false }
     }
@@ -51,7 +60,15 @@ final class SignalLoop {
       await refreshChangedItems()
       isIdle = false
     }
-    if isIdle { await monitor.waitForWork(until: isBroken ? backoff.deadline : .never) }
+    if isIdle { await monitor.waitForWork(until: isBroken ? backoff.deadline : nextLookNeeded) }
+  }
+
+  /// The time at which items are compared again, or never if each change is heard, or only caches observe.
+  ///
+  /// A cache has a lifetime for what it can't hear.
+  private var nextLookNeeded: Deadline {
+    provider?.changesSilently == true && observed.values.contains { $0.query != nil }
+      ? nextLook : .never
   }
 
   /// Indicates whether there is something to try again after a while.
