@@ -128,5 +128,22 @@ struct MessageTests {
   private func text(_ message: some Encodable) -> String {
     String(decoding: EtcdClient.encode(message), as: UTF8.self)
   }
+
+  @Test(arguments: [
+    ("3.4.23", true, true), ("3.5.16", true, true), ("3.5.30", false, true),
+    ("3.4.44", false, true),
+    ("3.5.33", false, false), ("3.6.13", false, true), ("3.6.14", false, false),
+    ("3.7.0", false, true), ("3.7.1", false, false), ("3.8.0", false, false),
+  ])
+  func `versions in which roles don't keep users apart`(
+    version: String, hasOldFault: Bool, hasFault: Bool
+  ) throws {
+    let reply = try JSONDecoder().decode(
+      VersionReply.self, from: Data(#"{"etcdserver":"\#(version)"}"#.utf8))
+    let fault = StatusReply(reply).fault(hasUsers: true)
+    #expect((fault != nil) == hasFault)
+    #expect((fault?.contains("change and remove") == true) == hasOldFault)
+    #expect((StatusReply(reply).fault(hasUsers: false) != nil) == hasOldFault)
+  }
 }
 #endif

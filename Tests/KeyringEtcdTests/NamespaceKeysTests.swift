@@ -97,7 +97,38 @@ import Testing
     await expect(.wrongKey) { _ = try await passphrase.password(for: key) }
   }
 
+  @Test func `a key that was copied with a line feed`() async throws {
+    let path = cluster.path("copied-key-\(UUID().uuidString)")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: cluster.path("key")))
+    try #require(
+      FileManager.default.createFile(
+        atPath: path, contents: bytes + Data("\n".utf8), attributes: [.posixPermissions: 0o600]))
+    let wrong = await expect(.wrongKey) {
+      _ = try await laterProcess(key: .keyFile(at: path)).password(for: key)
+    }
+    #expect(wrong?.recoverySuggestion?.contains("line feed") == true)
+  }
+
   // MARK: - The cluster's operator
+
+  @Test func `each changed byte of the description is the same error`() async throws {
+    let meta = try #require(try await values(namespace.meta).first).value
+    for index in meta.indices {
+      var changed = meta
+      changed[index] ^= 1
+      try await cluster.put(namespace.meta, changed)
+      let running = await expect(.damaged) { _ = try await storage.password(for: key) }
+      #expect(running?.message.contains("weren't written by this package") == true)
+      let later = await #expect(throws: SecureStorageError.self) {
+        _ = try await laterProcess().password(for: key)
+      }
+      // The identifier binds the root key, which the program needs to check the rest.
+      #expect(later?.code == ((1..<17).contains(index) ? .wrongKey : .damaged))
+      if later?.code == .wrongKey {
+        #expect(later?.recoverySuggestion?.contains("changed in the cluster") == true)
+      }
+    }
+  }
 
   @Test func `names and values are not in the cluster`() async throws {
     let all = try await values(EtcdKey("/\(namespace.name)/"))

@@ -7,7 +7,7 @@ protocol EtcdTransport: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path of the call, for example "/v3/kv/txn".
-  ///   - body: The request as JSON.
+  ///   - body: The request as JSON, or nothing to get what is at the path.
   ///   - endpoint: The node.
   ///   - token: The token of the user, or `nil` if there is none.
   ///   - moment: The moment at which to give up, in microseconds of the monotonic clock.
@@ -52,6 +52,11 @@ struct EtcdFailure: Error, Sendable {
     if case .refused(let refusal) = cause { refusal } else { nil }
   }
 
+  /// Returns whether an error of an encrypted connection is about the certificate of one of its ends.
+  static func isAboutCertificate(_ text: String) -> Bool {
+    ["CERTIFICATE", "UNKNOWN_CA", "failedToValidateHostname"].contains(where: text.contains)
+  }
+
   /// A reason why a request has no reply.
   enum Cause: Sendable {
     /// No connection was made.
@@ -68,6 +73,8 @@ struct EtcdFailure: Error, Sendable {
     case refused(GatewayError)
     /// The reply isn't from etcd's gateway.
     case malformed(String)
+    /// The addresses are those of several clusters: for each, a list of addresses.
+    case divided([String])
   }
 }
 
@@ -78,6 +85,12 @@ struct EtcdEndpoint: Sendable, CustomStringConvertible {
   /// The name or the address of the host, without the brackets of IPv6.
   let host: String
   let port: Int
+
+  /// Indicates whether the node is on this machine.
+  var isLoopback: Bool {
+    host == "localhost" || host == "::1"
+      || host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." }
+  }
 
   /// Reads an address such as "https://etcd-1.example.org:2379", or returns `nil` if it isn't one.
   init?(_ address: String) {

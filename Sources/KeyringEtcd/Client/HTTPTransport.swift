@@ -79,7 +79,8 @@ final class HTTPTransport: EtcdTransport {
   ) async throws(EtcdFailure) -> EtcdReply {
     let exchange = Exchange()
     do {
-      let request = try request(path, exchange.sending(body), endpoint, token)
+      let request = try request(
+        path, body.isEmpty ? nil : exchange.sending(body), endpoint, token)
       let reply = try await client.execute(
         request: request, delegate: exchange, deadline: deadline(moment)
       ).reply()
@@ -116,10 +117,10 @@ final class HTTPTransport: EtcdTransport {
   }
 
   private func request(
-    _ path: String, _ body: HTTPClient.Body, _ endpoint: EtcdEndpoint, _ token: String?
+    _ path: String, _ body: HTTPClient.Body?, _ endpoint: EtcdEndpoint, _ token: String?
   ) throws -> HTTPClient.Request {
     var request = try HTTPClient.Request(
-      url: endpoint.description + path, method: .POST, body: body)
+      url: endpoint.description + path, method: body == nil ? .GET : .POST, body: body)
     request.headers.add(name: "Content-Type", value: "application/json")
     // Without a leader, etcd answers at once instead of after seven seconds, and ends a watch.
     request.headers.add(name: "Grpc-Metadata-hasleader", value: "true")
@@ -139,7 +140,9 @@ final class HTTPTransport: EtcdTransport {
       case let error as HTTPClientError where error.isTimeout: .timedOut
       // A load balancer whose node is down closes the connection.
       case NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])): .unreachable("\(error)")
-      case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: .untrusted("\(error)")
+      case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+        // Other errors aren't about trust, such as that of a node that doesn't encrypt.
+        EtcdFailure.isAboutCertificate("\(error)") ? .untrusted("\(error)") : .malformed("\(error)")
       default: wasSent ? .lost("\(error)") : .unreachable("\(error)")
       }
     return EtcdFailure(cause: cause, hasDoubt: wasSent)

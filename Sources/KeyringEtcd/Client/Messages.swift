@@ -147,8 +147,20 @@ struct GatewayInteger: Decodable, Sendable {
 }
 
 struct ReplyHeader: Decodable, Sendable {
+  /// The identifier of the cluster.
+  let cluster: String?
   /// The revision of the database when the request was processed.
   let revision: GatewayInteger?
+
+  private enum CodingKeys: String, CodingKey {
+    case revision
+    case cluster = "cluster_id"
+  }
+}
+
+/// A reply whose header tells which cluster has sent it.
+protocol HeadedReply: Decodable, Sendable {
+  var header: ReplyHeader? { get }
 }
 
 /// A key with its value.
@@ -185,12 +197,12 @@ struct RangeReply: Decodable, Sendable {
   var total: Int64 { count?.value ?? 0 }
 }
 
-struct TransactionReply: Decodable, Sendable {
-  private let header: ReplyHeader
+struct TransactionReply: HeadedReply {
+  let header: ReplyHeader?
   private let succeeded: Bool?
   private let responses: [Response]?
 
-  var revision: Int64 { header.revision?.value ?? 0 }
+  var revision: Int64 { header?.revision?.value ?? 0 }
   /// Indicates whether all conditions were met.
   var hasSucceeded: Bool { succeeded ?? false }
   /// The replies to the ranges that were requested, in their order.
@@ -204,25 +216,36 @@ struct TransactionReply: Decodable, Sendable {
 }
 
 /// The state of a lease.
-struct LeaseState: Decodable, Sendable {
+struct LeaseState: HeadedReply {
+  let header: ReplyHeader?
   let id: GatewayInteger
   /// The time to live that was granted, in seconds, or `nil` if the lease has ended.
   let granted: GatewayInteger?
 
   private enum CodingKeys: String, CodingKey {
+    case header
     case id = "ID"
     case granted = "grantedTTL"
   }
 }
 
-struct LeaseReply: Decodable, Sendable {
+struct LeaseReply: HeadedReply {
+  let header: ReplyHeader?
   let id: GatewayInteger
   let seconds: GatewayInteger
 
   private enum CodingKeys: String, CodingKey {
+    case header
     case id = "ID"
     case seconds = "TTL"
   }
+}
+
+/// The version of a node, which every program may read.
+struct VersionReply: Decodable, Sendable {
+  let version: String
+
+  private enum CodingKeys: String, CodingKey { case version = "etcdserver" }
 }
 
 /// The state of a node.
@@ -231,9 +254,18 @@ struct StatusReply: Decodable, Sendable {
   private let dbSize: GatewayInteger?
   private let leader: String?
   private let errors: [String]?
+  private let isLimited: Bool?
 
-  var databaseSize: Int64 { dbSize?.value ?? 0 }
-  var hasLeader: Bool { leader.flatMap { UInt64($0) } ?? 0 != 0 }
+  /// Creates the state as a user sees it who may read only the version.
+  init(_ reply: VersionReply, alarms: [String] = []) {
+    (version, isLimited, errors) = (reply.version, true, alarms)
+    (dbSize, leader) = (nil, nil)
+  }
+
+  /// The number of bytes of the database, or `nil` if the user may not read it.
+  var databaseSize: Int64? { isLimited == true ? nil : dbSize?.value ?? 0 }
+  /// Indicates whether the node has a leader, without which it doesn't answer a user who may read only the version.
+  var hasLeader: Bool { isLimited == true || leader.flatMap { UInt64($0) } ?? 0 != 0 }
   /// The alarms of the cluster, for example "memberID:1 alarm:NOSPACE".
   var alarms: [String] { errors ?? [] }
 }
@@ -258,6 +290,11 @@ struct WatchRequest: Encodable, Sendable {
     }
   }
 
+  /// A request that each node answers with its cluster, even if the program has no token.
+  ///
+  /// With users, the node then refuses the watch. No key that this package writes is in the range.
+  static let identification = WatchRequest(EtcdRange(EtcdKey("/")), from: 0)
+
   init(_ range: EtcdRange, from startRevision: Int64) {
     create = Creation(key: range.start, end: range.end, start: "\(startRevision)")
   }
@@ -268,6 +305,8 @@ struct WatchReply: Decodable, Sendable {
   /// The content, which an error in the middle of a stream doesn't have.
   private let result: Content?
 
+  /// The identifier of the cluster.
+  var cluster: String? { result?.header?.cluster }
   /// The revision of the database when the message was sent.
   var revision: Int64 { result?.header?.revision?.value ?? 0 }
   var isCreated: Bool { result?.created ?? false }
@@ -295,16 +334,21 @@ struct WatchReply: Decodable, Sendable {
   }
 }
 
-struct UserReply: Decodable, Sendable {
+struct UserReply: HeadedReply {
+  let header: ReplyHeader?
   /// The names of the user's roles.
   let roles: [String]?
 }
 
 /// A role, which allows access to ranges.
-struct RoleReply: Decodable, Sendable {
+struct RoleReply: HeadedReply {
+  let header: ReplyHeader?
   private let permissions: [Permission]?
 
-  private enum CodingKeys: String, CodingKey { case permissions = "perm" }
+  private enum CodingKeys: String, CodingKey {
+    case header
+    case permissions = "perm"
+  }
 
   /// The ranges that the role may read.
   var readable: [EtcdRange] { (permissions ?? []).filter(\.isReadable).compactMap(\.range) }

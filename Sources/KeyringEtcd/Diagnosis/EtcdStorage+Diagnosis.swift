@@ -124,14 +124,11 @@ extension EtcdNamespace {
           "It has no leader. Check that most of the nodes run, and that they reach each other."
         } else if let alarm = status.alarms.first {
           "It has the alarm \(alarm)."
-        } else if status.lacksFixes {
-          "Update it: this version can lose changes, or let users read more than their roles allow."
         } else {
-          nil as String?
+          status.fault(hasUsers: settings.user != nil)
         }
-      diagnosis.add(
-        subject, "etcd \(status.version), \(status.databaseSize >> 20) MiB",
-        recoverySuggestion: suggestion)
+      let size = status.databaseSize.map { ", \($0 >> 20) MiB" } ?? ""
+      diagnosis.add(subject, "etcd \(status.version)\(size)", recoverySuggestion: suggestion)
     case .failure(let failure):
       let error = error(for: failure.cause)
       let cause = error.underlying.map { " [\($0)]" } ?? ""
@@ -143,7 +140,8 @@ extension EtcdNamespace {
       case .unreachable:
         diagnosis.add(
           subject, "It can't be reached." + cause,
-          recoverySuggestion: "Check the node and its address. Most of the nodes must run.")
+          recoverySuggestion: "Check the node and its address. Most of the nodes must run."
+            + closing(cause))
       case .untrusted(let reason):
         let fault = await CertificateFault.ofNode(node.endpoint, reason, settings.tls)
         diagnosis.add(
@@ -184,13 +182,34 @@ extension EtcdNamespace {
 }
 
 extension StatusReply {
-  /// Indicates whether the version lacks fixes of the permissions in transactions (CVE-2026-44283) or of watches
-  /// (etcd issue 17529).
-  fileprivate var lacksFixes: Bool {
+  /// Returns what to do about faults of the version, or `nil` if it has none that this package knows.
+  ///
+  /// - Parameter hasUsers: Pass `true` if the cluster has users, whom roles should keep apart.
+  /// - Returns: The advice.
+  func fault(hasUsers: Bool) -> String? {
+    let update = "Update it to 3.5.33, 3.6.14, 3.7.1 or later"
+    // Transactions inside transactions (GHSA-rfx7-8w68-q57q), earlier values in transactions (CVE-2026-44283), and
+    // lost events (etcd issue 17529)
+    if precedes([[3, 4, 44], [3, 5, 30], [3, 6, 11]]) {
+      return """
+        \(update): this version can lose changes, and any user who has a role can read, change and remove the items \
+        of all services.
+        """
+    }
+    // Watches without an end (GHSA-xg4h-6gfc-h4m8)
+    if hasUsers, precedes([[3, 5, 33], [3, 6, 14], [3, 7, 1]]) {
+      return """
+        \(update): in this version, any user who has a role can watch the changes of all services, and so read their \
+        new secrets.
+        """
+    }
+    return nil
+  }
+
+  /// Returns whether the version is older than the release of its series, or than the first one.
+  private func precedes(_ releases: [[Int]]) -> Bool {
     let parts = version.split(separator: ".").map { Int($0.prefix { $0.isNumber }) ?? 0 }
-    let fixed = [[3, 4, 44], [3, 5, 30], [3, 6, 11]]
-    // Any other series is compared with the first one.
-    let release = fixed.first { parts.starts(with: $0.dropLast()) } ?? fixed[0]
+    let release = releases.first { parts.starts(with: $0.dropLast()) } ?? releases[0]
     return parts.lexicographicallyPrecedes(release)
   }
 }

@@ -61,10 +61,20 @@ struct NamespaceKeys: Sendable {
         recoverySuggestion: "Check the name. Create a new namespace with initialize(), once.")
     }
     guard let meta = values[namespace.meta], let primary = values[namespace.primary],
-      let rootValue = values[namespace.rootKey],
-      let description = NamespaceDescription(meta.value), let main = PrimaryKey(primary.value)
+      let rootValue = values[namespace.rootKey]
     else { throw request.damaged("its keys are incomplete") }
+    guard rootValue.value.first == Self.version,
+      let wrappedRoot = WrappedKey(rootValue.value.dropFirst())
+    else { throw request.damaged("its root key isn't in the expected format") }
+    let foreign = "its keys weren't written by this package"
+    guard let description = NamespaceDescription(meta.value), let main = PrimaryKey(primary.value)
+    else { throw request.damaged(foreign) }
     if let known {
+      // Whatever part of a description was changed, the error is the same.
+      guard
+        wrappedRoot != known.wrappedRoot
+          || description.isAuthentic(Self.authenticator(known.root), namespace)
+      else { throw request.damaged(foreign) }
       guard known.description.id == description.id else {
         throw request.damaged("another namespace has taken its place")
       }
@@ -77,9 +87,6 @@ struct NamespaceKeys: Sendable {
     }
 
     // The source is asked at most once, and only for keys that aren't known yet.
-    guard rootValue.value.first == Self.version,
-      let wrappedRoot = WrappedKey(rootValue.value.dropFirst())
-    else { throw request.damaged("its root key isn't in the expected format") }
     var wrapping = known?.wrapping
     func unwrap(
       _ box: some Collection<UInt8>, _ name: String
@@ -101,12 +108,21 @@ struct NamespaceKeys: Sendable {
         throw request.damaged("a data key isn't what was stored in its place")
       }
     }
-    let root =
-      if let known { known.root } else { try await unwrap(wrappedRoot.box, "root") }
+    let root: SealingKey
+    do throws(SecureStorageError) {
+      root = if let known { known.root } else { try await unwrap(wrappedRoot.box, "root") }
+    } catch {
+      var error = error
+      if error.code == .wrongKey, let advice = error.recoverySuggestion {
+        error.recoverySuggestion =
+          "\(advice) If it is the right one, the namespace was changed in the cluster: restore a backup."
+      }
+      throw error
+    }
     let authenticator = Self.authenticator(root)
     guard description.isAuthentic(authenticator, namespace),
       main.isAuthentic(authenticator, namespace, description.id)
-    else { throw request.damaged("its keys weren't written by this package") }
+    else { throw request.damaged(foreign) }
 
     var dataKeys: [UInt32: SealingKey] = [:]
     for (key, value) in values

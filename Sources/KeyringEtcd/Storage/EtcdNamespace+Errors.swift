@@ -29,32 +29,76 @@ extension EtcdNamespace {
     case .unreachable(let text):
       return error(
         .noProvider, "No node of the cluster can be reached.",
-        recoverySuggestion: "Check the addresses and the certificates: \(nodes).",
+        recoverySuggestion: "Check the addresses and the certificates: \(nodes)." + closing(text),
         underlying: underlying(text))
     case .untrusted(let text):
       return error(
         .accessDenied, "The certificate of the cluster or of this program isn't trusted.",
         recoverySuggestion:
           """
-          Check the files in the argument "tls", whether a certificate has expired, the clocks of this machine \
-          and of the nodes, and whether the nodes use TLS 1.2 or later.
+          Check the files in the argument "tls", whether a certificate has expired or was revoked, and the clocks of \
+          this machine and of the nodes.
           """,
         underlying: underlying(text))
     case .lost(let text):
       return error(
         .connectionLost, "The connection to the cluster was lost.",
-        recoverySuggestion: "Check that most of the nodes run: \(nodes).",
+        recoverySuggestion: "Check that most of the nodes run: \(nodes)." + closing(text),
         underlying: underlying(text))
     case .malformed(let text):
+      let (message, suggestion) = misfit(text)
       return error(
-        .noProvider, "The reply isn't from etcd's JSON gateway.",
-        recoverySuggestion: text.contains("CommonName")
-          ? "Use a client certificate without a common name."
-          : "Check the addresses, and set enable-grpc-gateway in etcd's configuration.",
-        underlying: underlying(text))
+        .noProvider, message, recoverySuggestion: suggestion, underlying: underlying(text))
+    case .divided(let parts):
+      return error(
+        .invalidArgument, "The addresses are those of different clusters.",
+        recoverySuggestion:
+          "Leave out those of all clusters but one: \(parts.joined(separator: "; or ")).",
+        argument: "endpoints", underlying: underlying(parts.joined(separator: "; ")))
     case .refused(let refusal):
       return error(refusal, underlying(refusal.message, refusal.code))
     }
+  }
+
+  /// Returns what else to check if a node has closed a connection, for which it gives no reason.
+  func closing(_ text: String) -> String {
+    let signs = [
+      "eofDuringHandshake", "remoteConnectionClosed", "errno: 104", "errno: 32", "uncleanShutdown",
+    ]
+    guard signs.contains(where: text.contains) else { return "" }
+    if settings.endpoints.contains(where: { $0.hasPrefix("http://") }) {
+      return
+        " A node that encrypts closes a connection to an address that begins with http://: use https://."
+    }
+    return """
+       A node also closes a connection if it has revoked the certificate of this program, or if the address has \
+      its port for other nodes (2380) instead of that for clients (2379).
+      """
+  }
+
+  /// Returns the message and the advice for a node that doesn't answer as etcd's gateway does.
+  private func misfit(_ text: String) -> (String, String) {
+    let reply = "The reply isn't from etcd's JSON gateway."
+    if text.contains("CommonName") {
+      return (reply, "Use a client certificate without a common name.")
+    }
+    if text.contains("HTTPS server") { return (reply, "Use addresses that begin with https://.") }
+    if text.contains("WRONG_VERSION_NUMBER") {
+      return (
+        "The nodes don't encrypt their connections.",
+        "Start them with --cert-file and --key-file. On this machine, addresses may begin with http://."
+      )
+    }
+    if text.contains("SSL") {
+      return (
+        "No encrypted connection to the cluster can be made.",
+        "Check that the nodes use TLS 1.2 or later, and that the addresses are those of nodes."
+      )
+    }
+    return (
+      reply,
+      "Check the addresses, whose port is that for clients (2379), and set enable-grpc-gateway in etcd's configuration."
+    )
   }
 
   func databaseIsFull(_ underlying: SecureStorageError.Underlying? = nil) -> SecureStorageError {
@@ -74,7 +118,9 @@ extension EtcdNamespace {
     case 3 where refusal.message.contains(Self.refusedPassword):
       return error(
         .accessDenied, "The cluster refuses the password of the user.",
-        recoverySuggestion: "Check the name and the password of the user.", underlying: underlying)
+        recoverySuggestion: settings.user?.password.text?.last?.isNewline == true
+          ? "The password ends with a line feed. Leave it out, unless it belongs to the password."
+          : "Check the name and the password of the user.", underlying: underlying)
     case _ where refusal.isTooLarge:
       return error(
         .invalidArgument, "The item is too large for the cluster.",
@@ -90,13 +136,23 @@ extension EtcdNamespace {
       return error(
         .accessDenied, "The users and roles of the cluster changed during the operation.",
         recoverySuggestion: "Repeat it.", underlying: underlying)
-    case 9:
+    case 9 where refusal.message.contains("not enabled"):
       return error(
         .invalidArgument, "The cluster has no users, but the storage names one.",
         recoverySuggestion: "Leave out the user, or turn on authentication in the cluster.",
         argument: "user", underlying: underlying)
     case _ where refusal.isDatabaseFull:
       return databaseIsFull(underlying)
+    // The gateway hasn't got this from the server.
+    case 14 where !refusal.message.hasPrefix("etcdserver: "):
+      return error(
+        .connectionLost, "The gateway of the node can't reach the node itself.",
+        recoverySuggestion:
+          """
+          Check that the nodes run. Their certificates must allow use by a client (clientAuth), too, because the \
+          gateway is a client of its own node.
+          """,
+        underlying: underlying)
     case let code where refusal.isTransient:
       return error(
         code == 4 ? .timedOut : .connectionLost, "The cluster has no leader, or is shutting down.",
@@ -116,10 +172,5 @@ extension SecureStorageError {
 
 extension GatewayError {
   var isDatabaseFull: Bool { code == 8 && message.contains("database space exceeded") }
-
-  /// Indicates whether the user, or a program without one, may not do something.
-  fileprivate var isDenial: Bool {
-    code == 7 || code == 3 && message.contains("user name is empty")
-  }
 }
 #endif

@@ -107,12 +107,36 @@ final class EtcdNamespace: Sendable {
           "The argument \"endpoints\" must be addresses such as https://etcd-1.example.org:2379.",
           argument: "endpoints")
       }
+      try checkEncryption(of: endpoints)
       let transport: any EtcdTransport =
         if let transport { transport } else { HTTPTransport(try tlsConfiguration()) }
-      let new = (EtcdClient(transport, endpoints, user: settings.user), namespace)
+      let client = EtcdClient(transport, endpoints, user: settings.user) { [weak self] in
+        self?.forgetHistory()
+      }
+      let new = (client, namespace)
       connection = new
       return new
     }
+  }
+
+  /// Refuses addresses to which a password would go without encryption.
+  private func checkEncryption(of endpoints: [EtcdEndpoint]) throws(SecureStorageError) {
+    let plain = endpoints.filter { !$0.isEncrypted }
+    if plain.isEmpty { return }
+    let isMixed = plain.count < endpoints.count
+    let isExposed = settings.tls != nil || settings.user != nil
+    guard isMixed || isExposed && !plain.allSatisfy(\.isLoopback) else { return }
+    throw error(
+      .invalidArgument,
+      isMixed
+        ? "The addresses must all begin with https://, or all with http://."
+        : "The password or the certificate is for encrypted connections, but an address begins with http://.",
+      recoverySuggestion:
+        """
+        Use https:// in \(plain.map(\.description).joined(separator: ", ")). Only a node on this machine needs no \
+        encryption.
+        """,
+      argument: "endpoints")
   }
 
   private func tlsConfiguration() throws(SecureStorageError) -> TLSConfiguration? {
@@ -225,6 +249,16 @@ final class EtcdNamespace: Sendable {
       watches.values.contains { $0.follows(EtcdRange(place)) }
     }
     return isFollowed ? reported.withLock { $0.value(at: place) } : nil
+  }
+
+  /// Forgets everything that has a revision, because the cluster was restored from a backup.
+  ///
+  /// In another history, the same revisions are those of other changes.
+  private func forgetHistory() {
+    known.removeAll()
+    lease.withLock { $0 = nil }
+    reported.withLock { $0.forgetHistory() }
+    for watch in watches.withLock({ Array($0.values) }) { watch.forgetHistory() }
   }
 
   /// Records a revision in which this process has read or written items.

@@ -33,8 +33,9 @@ public struct EtcdStorage: AsynchronousStorage {
   /// Creates a storage, which connects to nothing until it's used.
   ///
   /// - Parameters:
-  ///   - endpoints: The addresses of the nodes, such as "https://etcd-1.example.org:2379". If a node doesn't
-  ///     answer, another one is asked.
+  ///   - endpoints: The addresses of the nodes of one cluster, such as "https://etcd-1.example.org:2379". If a node
+  ///     doesn't answer, another one is asked. With a user or files for encrypted connections, an address may begin
+  ///     with "http://" only if the node is on this machine.
   ///   - namespace: The name under which the fleet's items are in the cluster: letters, digits, "-", ".",
   ///     "_" and "/". No part between slashes may be empty or "v1".
   ///   - key: The source of the key that all machines of the fleet have. Prefer a key to a passphrase:

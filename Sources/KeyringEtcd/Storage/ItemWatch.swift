@@ -195,6 +195,18 @@ final class ItemWatch: Sendable {
     renewal?.settle(())
   }
 
+  /// Lists the items again, because the cluster has another history.
+  func forgetHistory() {
+    let renewal = state.withLock { state -> SharedOutcome<Void>? in
+      state.nextList = 0
+      return state.isRunning ? state.renewal : nil
+    }
+    guard let renewal else { return }
+    // Items that weren't listed yet may be gone, too.
+    observers.report(.mayHaveChanged(nil))
+    renewal.settle(())
+  }
+
   func report(isConnected: Bool) {
     reporting.withLock { _ in
       let wasConnected = state.withLock { exchange(&$0.isConnected, with: isConnected) }

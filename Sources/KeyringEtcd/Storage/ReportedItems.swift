@@ -46,6 +46,9 @@ struct ReportedItems: Sendable {
     (values, last) = ([:], nil)
   }
 
+  /// Forgets all values and revisions, because the cluster has another history.
+  mutating func forgetHistory() { (values, last, seen) = ([:], nil, 0) }
+
   /// Returns the value in a place, with the item in it if that is decrypted, or `nil` if it has to be read.
   mutating func value(at place: EtcdKey) -> (value: KeyValue, item: FleetItem?)? {
     isRead = true

@@ -13,6 +13,8 @@ package struct WrappingKey: Sendable {
   /// The bytes that each wrapped key authenticates.
   private let prefix: [UInt8]
   private let holder: KeyHolder?
+  /// Indicates whether the key may have been copied with a line feed that doesn't belong to it.
+  private let endsWithLineFeed: Bool
   /// Indicates whether the holder has the key.
   private let isHeld: Bool
 
@@ -40,10 +42,14 @@ package struct WrappingKey: Sendable {
     if let held = holder?.key(parameters.keyName) {
       key = SealingKey(held)
       isHeld = true
+      endsWithLineFeed = false
       return
     }
     isHeld = false
     let secret = try await source.secret(for: request)
+    endsWithLineFeed =
+      parameters.cost == nil && secret.count > 32
+      && secret.withUnsafeBytes { $0.last == UInt8(ascii: "\n") }
     guard let cost = parameters.cost else {
       key = SealingKey(
         HKDF<SHA256>.deriveKey(
@@ -101,7 +107,10 @@ package struct WrappingKey: Sendable {
       if isHeld { holder?.forget(parameters.keyName) }
       throw request.error(
         .wrongKey,
-        "The \(request.subject) was encrypted with another \(parameters.kind.noun).")
+        "The \(request.subject) was encrypted with another \(parameters.kind.noun).",
+        recoverySuggestion: endsWithLineFeed
+          ? "The key ends with a line feed, which an editor or a shell may have added. Copy the key without it."
+          : nil)
     }
   }
 

@@ -15,6 +15,8 @@ package final class RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sen
 
   package var keys: [Key] { values.withLock { Array($0.keys) } }
 
+  package func removeAll() { values.withLock { $0 = [:] } }
+
   package subscript(key: Key) -> Value? {
     get { values.withLock { $0[key] } }
     set {

@@ -220,11 +220,117 @@ import Testing
       try await transport.send(
         "/v3/kv/range", Array("{}".utf8), to: endpoint, token: nil, until: .now(plus: .seconds(9)))
     }
-    guard case .untrusted = failure?.cause else {
+    guard case .malformed = failure?.cause else {
       Issue.record("the request ended with \(String(describing: failure))")
       return
     }
+    let storage = cluster.storage(endpoints: [endpoint.description])
+    let error = await expect(.noProvider) { try await read(storage) }
+    #expect(error?.message == "No encrypted connection to the cluster can be made.")
+    #expect(error?.recoverySuggestion?.contains("TLS 1.2") == true)
     try server.end()
+  }
+
+  @Test func `an address without encryption to a node that encrypts`() async throws {
+    let address = cluster.nodes[0].endpoint.replacing("https://", with: "http://")
+    let storage = cluster.storage(endpoints: [address], timeout: .seconds(1))
+    let error = await expect(.connectionLost) { try await read(storage) }
+    #expect(error?.recoverySuggestion?.contains("use https://") == true)
+    let diagnosis = try await storage.diagnose(writing: false)
+    #expect(diagnosis.findings.first?.recoverySuggestion?.contains("use https://") == true)
+  }
+
+  @Test func `an address with encryption of a node that doesn't encrypt`() async throws {
+    let port = try portOfServer(answering: "HTTP/1.1 400 Bad Request\r\n\r\n")
+    let storage = cluster.storage(endpoints: ["https://127.0.0.1:\(port)"])
+    let error = await expect(.noProvider) { try await read(storage) }
+    #expect(error?.message == "The nodes don't encrypt their connections.")
+  }
+
+  @Test func `the address of a node's port for the others`() async throws {
+    let address = try #require(cluster.nodes[0].peerEndpoint)
+    let storage = cluster.storage(endpoints: [address], timeout: .seconds(1))
+    let error = await #expect(throws: SecureStorageError.self) { try await read(storage) }
+    #expect(error?.recoverySuggestion?.contains("2379") == true, "\(String(describing: error))")
+  }
+
+  @Test func `the certificate of a node can't be used by a client`() async throws {
+    let cluster = try Cluster(
+      count: 1, options: ["--cert-file", "@server.pem", "--key-file", "@server.key"])
+    let storage = cluster.storage(user: user, timeout: .seconds(1))
+    let error = await expect(.connectionLost) { try await read(storage) }
+    #expect(
+      error?.recoverySuggestion?.contains("clientAuth") == true, "\(String(describing: error))")
+    try await expectFinding("The gateway of the node can't reach the node itself.", in: storage)
+  }
+
+  @Test func `the key of this program isn't that of its certificate`() async throws {
+    let tls = EtcdTLS(
+      authorities: cluster.path("authority.pem"), certificate: cluster.path("client.pem"),
+      privateKey: cluster.path("node.key"))
+    let error = await expect(.invalidArgument) { try await read(cluster.storage(tls: tls)) }
+    #expect(error?.argument == "tls")
+    #expect(
+      error?.message.contains("isn't the key of the certificate in \(tls.certificate ?? "")")
+        == true)
+  }
+
+  @Test func `the certificate of this program was revoked`() async throws {
+    let cluster = try Cluster(count: 1, options: ["--client-crl-file", "@revoked.pem"])
+    // The node reads the list for each connection.
+    let lines = """
+      cd '\(cluster.directory.path)'
+      printf '%s\\n' '[ca]' default_ca=a '[a]' database=revoked.txt default_md=sha256 default_crl_days=2 >ca.conf
+      touch revoked.txt
+      authority() { openssl ca -config ca.conf -cert authority.pem -keyfile authority.key "$@"; }
+      authority -revoke client.pem && authority -gencrl -out revoked.pem
+      """
+    let silence = FileHandle(forWritingAtPath: "/dev/null") ?? .standardError
+    try #require(try Program("bash", ["-c", lines], complaints: silence).finish().status == 0)
+    let storage = cluster.storage(user: user, timeout: .seconds(1))
+    let error = await #expect(throws: SecureStorageError.self) { try await read(storage) }
+    let advice = error?.recoverySuggestion ?? ""
+    #expect(advice.contains("revoked the certificate"), "\(String(describing: error))")
+    #expect(try await "\(storage.diagnose(writing: false))".contains("revoked the certificate"))
+  }
+
+  @Test(arguments: [
+    (["http://etcd.example.org:2379"], true, false), (["http://192.0.2.1:2379"], false, true),
+    (["http://127.example.org:2379"], false, true),
+    (["http://127.0.0.1:1", "http://192.0.2.1:2379"], false, true),
+    (["https://127.0.0.1:1", "http://127.0.0.1:1"], false, false),
+  ])
+  func `no password goes over a connection without encryption`(
+    endpoints: [String], hasTLS: Bool, hasUser: Bool
+  ) async throws {
+    let storage = EtcdStorage(
+      endpoints: endpoints, namespace: "test", key: .keyFile(at: cluster.path("key")),
+      tls: hasTLS ? cluster.tls : nil, user: hasUser ? user : nil)
+    let error = await expect(.invalidArgument, within: .atOnce) { try await read(storage) }
+    #expect(error?.argument == "endpoints")
+    #expect(error?.recoverySuggestion?.contains("Use https:// in http://") == true)
+  }
+
+  @Test(arguments: ["127.0.0.1", "127.8.9.1", "[::1]", "localhost"])
+  func `a node on this machine needs no encryption`(host: String) async throws {
+    let storage = EtcdStorage(
+      endpoints: ["http://\(host):1"], namespace: "test", key: .keyFile(at: cluster.path("key")),
+      tls: cluster.tls, user: user, timeout: .milliseconds(200))
+    await expect(.noProvider) { try await read(storage) }
+  }
+
+  @Test func `a refusal is understood by its text, not only by its code`() {
+    let fleet = cluster.storage(user: user).fleet
+    func error(_ code: Int, _ text: String) -> SecureStorageError {
+      fleet.error(for: .refused(GatewayError(code: code, message: text)))
+    }
+    #expect(error(9, "etcdserver: authentication is not enabled").code == .invalidArgument)
+    #expect(error(9, "etcdserver: user name not found").code == .accessDenied)
+    #expect(error(9, "etcdserver: something else").code == .other)
+    let password = EtcdUser(name: "mail", password: Secret("pass\n"))
+    let refused = cluster.storage(user: password).fleet.error(
+      for: .refused(GatewayError(code: 3, message: "etcdserver: authentication failed")))
+    #expect(refused.recoverySuggestion?.contains("line feed") == true)
   }
 
   @Test func `one address of a node that is gone costs no more than a moment`() async throws {

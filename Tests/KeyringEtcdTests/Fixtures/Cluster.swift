@@ -23,6 +23,11 @@ final class Cluster: Sendable {
     private let program = Mutex<Program?>(nil)
     private let lastLine = Mutex("")
 
+    /// The address for the other nodes.
+    var peerEndpoint: String? {
+      arguments.firstIndex(of: "--listen-peer-urls").map { arguments[$0 + 1] }
+    }
+
     /// The line of the log that says that the node serves clients.
     var readyLine: String { lastLine.withLock { $0 } }
 
@@ -63,13 +68,19 @@ final class Cluster: Sendable {
       try #require(network).isolate(index, isIsolated)
     }
 
-    /// Replaces the data of a cluster's only node with that of a backup.
-    func restore(_ snapshot: String) throws {
+    /// Replaces the data of the node with that of a backup.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The path of the backup.
+    ///   - token: A text that gives the cluster another identifier, or `nil` for the one that it had at first.
+    /// - Throws: An error if the backup can't be restored.
+    func restore(_ snapshot: String, token: String? = nil) throws {
       func value(_ option: String) throws -> String {
         arguments[try #require(arguments.firstIndex(of: option)) + 1]
       }
       try FileManager.default.removeItem(atPath: value("--data-dir"))
       var restoration = ["snapshot", "restore", snapshot]
+      if let token { restoration += ["--initial-cluster-token", token] }
       for option in ["--name", "--data-dir", "--initial-cluster", "--initial-advertise-peer-urls"] {
         restoration += [option, try value(option)]
       }
@@ -286,10 +297,14 @@ final class Cluster: Sendable {
 
   /// Makes a backup, as the documentation tells operators.
   func saveSnapshot(_ name: String) throws -> String {
-    try Self.etcdctl([
-      "--endpoints", nodes[0].endpoint, "--cacert", path("authority.pem"), "--cert",
-      path("client.pem"), "--key", path("client.key"), "snapshot", "save", path(name),
-    ])
+    let user = administrator.withLock { $0 }.map {
+      ["--user", "\($0.name):\($0.password.text ?? "")"]
+    }
+    try Self.etcdctl(
+      [
+        "--endpoints", nodes[0].endpoint, "--cacert", path("authority.pem"), "--cert",
+        path("client.pem"), "--key", path("client.key"),
+      ] + (user ?? []) + ["snapshot", "save", path(name)])
     return path(name)
   }
 
@@ -330,9 +345,17 @@ final class Cluster: Sendable {
   }
 
   private func status(of node: Node) async throws -> Status {
-    // Users need no token for it, and the node that gives tokens may not run.
-    let reply = try await send(
-      "/v3/maintenance/status", [String: String](), to: node, token: nil)
+    func status(_ token: String?) async throws -> [UInt8] {
+      try await send("/v3/maintenance/status", [String: String](), to: node, token: token)
+    }
+    let reply: [UInt8]
+    do {
+      reply = try await status(nil)
+    } catch let failure as EtcdFailure where failure.refusal?.isDenial == true {
+      // Since etcd 3.5.28, it needs an administrator's token. Another node may not run.
+      reply = try await status(
+        newToken(try #require(administrator.withLock { $0 }), from: node))
+    }
     return try JSONDecoder().decode(Status.self, from: Data(reply))
   }
 
@@ -347,9 +370,9 @@ final class Cluster: Sendable {
 
   // MARK: - Users
 
-  func newToken(_ user: EtcdUser) async throws -> String {
+  func newToken(_ user: EtcdUser, from node: Node? = nil) async throws -> String {
     let request = AuthenticationRequest(name: user.name, password: user.password.text ?? "")
-    let reply = try await send("/v3/auth/authenticate", request, to: nodes[0], token: nil)
+    let reply = try await send("/v3/auth/authenticate", request, to: node ?? nodes[0], token: nil)
     return try JSONDecoder().decode(AuthenticationReply.self, from: Data(reply)).token
   }
 
@@ -462,6 +485,7 @@ private enum Certificates {
     // Nodes are clients of each other. A client with a common name is refused by the gateway.
     let kinds: [(String, String, String, String?)] = [
       ("node", "/CN=node", "serverAuth,clientAuth", nil),
+      ("server", "/CN=node", "serverAuth", nil),
       ("client", "/O=client", "clientAuth", nil),
       ("named", "/CN=client", "clientAuth", nil),
       // OpenSSL 3.5 makes no certificate that ends before it begins.

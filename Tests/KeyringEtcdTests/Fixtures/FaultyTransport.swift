@@ -191,6 +191,11 @@ final class FaultyTransport: EtcdTransport {
     _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?, until moment: Int64,
     _ onLine: @escaping @Sendable ([UInt8]) async -> Bool
   ) async throws(EtcdFailure) {
+    // A question for the cluster of a node isn't a watch.
+    if body == EtcdClient.encode(WatchRequest.identification) {
+      try checkWay(to: endpoint)
+      return try await base.stream(path, body, to: endpoint, token: token, until: moment, onLine)
+    }
     let words = String(decoding: body, as: UTF8.self).split(separator: "\"")
     if let index = words.firstIndex(of: "key"), index + 2 < words.count {
       watched.withLock { _ = $0.insert(words[index + 2]) }
