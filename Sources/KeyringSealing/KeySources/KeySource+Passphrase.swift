@@ -78,7 +78,9 @@ extension KeySource {
     let canceled = SecureStorageError(.canceled, operation: .read, backendName: "Terminal")
     return try await BlockingPool.run(on: .ofQuestions, orThrow: canceled) {
       () throws(SecureStorageError) in
-      guard let signal = CancellationSignal.current else { return try Secret.typed(atPrompt: prompt) }
+      guard let signal = CancellationSignal.current else {
+        return try Secret.typed(atPrompt: prompt)
+      }
       return try signal.onCancel(Secret.lookForCancellation) { () throws(SecureStorageError) in
         try Secret.typed(atPrompt: prompt) { signal.isCancelled }
       }

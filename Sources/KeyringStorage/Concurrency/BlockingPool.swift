@@ -129,11 +129,18 @@ extension BlockingPool {
   ///   - canceled: The error to throw if the task is cancelled before the code runs.
   ///   - body: The code. ``CancellationSignal/current`` cancels it.
   /// - Returns: The result of the code.
-  /// - Throws: The errors of the code, and `canceled`.
+  /// - Throws: The errors of the code, `canceled`, or `.other` in a forked process.
   package nonisolated(nonsending) static func run<Result: Sendable>(
     on pool: BlockingPool? = nil, orThrow canceled: SecureStorageError,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
+    if ForkedProcess.hasLostThreads {
+      var error = canceled
+      error.code = .other
+      error.message = ForkedProcess.message
+      error.recoverySuggestion = ForkedProcess.recoverySuggestion
+      throw error
+    }
     if ThreadExecutor.ofCurrentTask?.isSynchronous == true {
       if Task.isCancelled { throw canceled }
       return try body()

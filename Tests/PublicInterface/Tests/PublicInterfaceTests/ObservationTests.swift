@@ -22,6 +22,7 @@ import Testing
     #expect(change == .created(key))
     #expect(change.key == key)
     #expect(change.description == "created \(key)")
+    #expect(key.customMirror.children.isEmpty)
     var rest = ofKey.makeAsyncIterator()
     #expect(await rest.next(isolation: nil) == .created(key))
     try await storage.setPassword("another", for: key)
@@ -81,7 +82,10 @@ import Testing
       .changed(.created(key)), .mayHaveChanged(key), .mayHaveChanged(nil), .locked, .interrupted,
       .resumed,
     ]
-    for event in all { observers.report(event) }
+    for event in all.dropLast() { observers.report(event) }
+    observers.collect(.resumed)
+    #expect(events.withLock { $0 } == all.dropLast())
+    observers.deliver()
     #expect(events.withLock { $0 } == all)
     observation.cancel()
     #expect(observers.isEmpty)
