@@ -126,6 +126,76 @@ import Testing
     #expect(try other.password(for: .second) == "other's")
   }
 
+  /// A question may need the main actor and other blocking storages, each of which asks in turn.
+  @Test(.timeLimit(.minutes(1)))
+  func `questions that read other files end`() async throws {
+    func storage(
+      _ name: String, _ ask: @escaping @Sendable () async throws(SecureStorageError) -> Void
+    ) throws -> EncryptedFileStorage {
+      try EncryptedFileStorage(at: directory.path(name), key: .cheap("right"))
+        .setPassword(name, for: .first)
+      let key = KeySource.passphrase(cost: .cheap) { _ async throws(SecureStorageError) in
+        asked.withLock { $0.append(name) }
+        try await ask()
+        return Secret("right")
+      }
+      return EncryptedFileStorage(at: directory.path(name), key: key)
+    }
+    let asked = Mutex<[String]>([])
+    let third = try storage("C") { () async throws(SecureStorageError) in
+      await MainActor.run {}
+    }
+    let second = try storage("B") { () async throws(SecureStorageError) in
+      _ = try await third.password(for: .first)
+    }
+    let first = try storage("A") { () async throws(SecureStorageError) in
+      _ = try await second.password(for: .first)
+    }
+    let storages = [first, second, third]
+    let found = try await withThrowingTaskGroup(of: String?.self) { group in
+      for number in 0..<500 {
+        group.addTask { try await storages[number % 3].password(for: .first) }
+      }
+      return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+    #expect(found == ["A": 167, "B": 167, "C": 166])
+    #expect(asked.withLock { $0.sorted() } == ["A", "B", "C"], "each file is asked for once")
+  }
+
+  /// While a user is asked, neither other files nor other storages wait.
+  @Test(.timeLimit(.minutes(1)))
+  func `reads that wait for an answer block no thread of the others`() async throws {
+    let (other, path) = (storage, directory.path("asking"))
+    try await other.setPassword("other's", for: .first)
+    try await EncryptedFileStorage(at: path, key: .cheap("right")).setPassword("found", for: .first)
+    let answer = SharedOutcome<Void>()
+    let asking = EncryptedFileStorage(
+      at: path,
+      key: .passphrase(cost: .cheap) { _ async throws(SecureStorageError) in
+        _ = await answer.wait(until: nil)
+        return Secret("right")
+      })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<200 {
+        group.addTask {
+          let found = try await asking.password(for: .first)
+          #expect(found == "found")
+        }
+      }
+      group.addTask {
+        let diagnosis = try await asking.diagnose(writing: true)
+        #expect(diagnosis.failure == nil)
+      }
+      group.addTask { try await asking.changeKey(to: .cheap("new")) }
+      for _ in 0..<200 {
+        let found = try await other.password(for: .first)
+        #expect(found == "other's")
+      }
+      answer.settle(())
+      try await group.waitForAll()
+    }
+  }
+
   @Test func `a user who changes the key doesn't keep other writers waiting`() throws {
     let key = Secret(bytes: [UInt8](repeating: 7, count: 32))
     let plain = KeySource(named: "other") { _ async throws(SecureStorageError) in key }

@@ -296,6 +296,21 @@ import Testing
     #expect(events.take().map { $0.name } == ["key"])
   }
 
+  /// Such a file system has neither a second name for a file nor a rename that replaces nothing.
+  @Test func `one key is made at a time on a file system without links`() throws {
+    for round in 0..<20 {
+      let path = directory.path("key \(round)")
+      let made = Mutex(0)
+      DispatchQueue.concurrentPerform(iterations: 8) { number in
+        [UInt8](repeating: UInt8(number), count: 32).withUnsafeBytes { bytes in
+          let file = try? FileReplacement(of: path, with: bytes)
+          if (try? file?.commitUnlessThereWithLock()) == true { made.withLock { $0 += 1 } }
+        }
+      }
+      #expect(made.withLock { $0 } == 1)
+    }
+  }
+
   /// A killed process can leave one on a file system without unnamed files.
   ///
   /// Earlier versions could leave one on any file system.

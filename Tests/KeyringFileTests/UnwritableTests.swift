@@ -23,15 +23,32 @@ import Testing
   }
 
   @Test func `missing directories are made for their owner only`() throws {
-    let deep = storage(at: directory.path("one/two/secrets"))
+    let deep = storage(at: directory.path("one/secrets"))
     #expect(try deep.password(for: .first) == nil)
     #expect(try !deep.remove(.first))
     #expect(try directory.names().isEmpty, "the read or the removal made something")
     try deep.setPassword("s3cret", for: .first)
     #expect(try directory.mode("one") == 0o700)
-    #expect(try directory.mode("one/two") == 0o700)
-    #expect(try directory.mode("one/two/secrets") == 0o600)
-    #expect(try directory.mode("one/two/secrets.lock") == 0o600)
+    #expect(try directory.mode("one/secrets") == 0o600)
+    #expect(try directory.mode("one/secrets.lock") == 0o600)
+  }
+
+  /// The file system with these directories may not be mounted.
+  @Test func `only the directory of the file is made, or what is missing in the home`() throws {
+    let deep = storage(at: directory.path("one/two/secrets"))
+    #expect(deep.diagnose().failure?.code == .noStorage)
+    let error = #expect(throws: SecureStorageError.self) {
+      try deep.setPassword("lost", for: .first)
+    }
+    #expect(error?.message.contains("is in a directory that doesn't exist") == true)
+    let key = KeySource.keyFile(at: directory.path("keys/inner/key"))
+    #expect(throws: SecureStorageError.self) {
+      try EncryptedFileStorage(at: path, key: key).setPassword("lost", for: .first)
+    }
+    #expect(try !directory.names().contains { ["one", "keys"].contains($0) })
+    let home = try #require(ProcessInfo.processInfo.environment["HOME"])
+    let inHome = Directory(of: home + "/.missing/swift-keyring/secrets")
+    #expect(inHome.obstacle == nil)
   }
 
   /// A new directory is an entry in another one, which has to be on the disk as well.
@@ -163,21 +180,27 @@ import Testing
     #expect(try storage().password(for: .first) == "new")
   }
 
-  /// The owner of the directory may have linked another user's file in the place of the lock.
-  @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
-  func `a lock that is a link to another file is not given away`() throws {
+  /// The owner of the directory may have put another user's file in the place of the lock.
+  @Test(
+    .enabled(if: geteuid() == 0, "only root may give files away"), arguments: [true, false])
+  func `a lock that is another file is not given away`(isLinked: Bool) throws {
     try storage().setPassword("kept", for: .first)
     chown(path, 65534, 54321)
-    try directory.write([], "victim")
+    try directory.write([1], "victim")
     try FileManager.default.removeItem(atPath: path + ".lock")
-    try FileManager.default.linkItem(atPath: directory.path("victim"), toPath: path + ".lock")
-    let error = #expect(throws: SecureStorageError.self) {
-      try storage().setPassword("lost", for: .first)
+    let (victim, lock) = (directory.path("victim"), path + ".lock")
+    if isLinked {
+      try FileManager.default.linkItem(atPath: victim, toPath: lock)
+    } else {
+      try FileManager.default.moveItem(atPath: victim, toPath: lock)
     }
-    #expect(error?.underlying?.code == Int(EMLINK))
-    let victim = try FileManager.default.attributesOfItem(atPath: directory.path("victim"))
-    #expect(victim[.ownerAccountID] as? Int == 0)
-    #expect(try storage().password(for: .first) == "kept")
+    try storage().setPassword("new", for: .first)
+    let owner = try FileManager.default.attributesOfItem(atPath: lock)[.ownerAccountID]
+    #expect(owner as? Int == 0)
+    #expect(try directory.bytes("secrets.lock") == [1])
+    #expect(mkfifo(directory.path("pipe"), 0o600) == 0)
+    #expect(rename(directory.path("pipe"), lock) == 0)
+    #expect(try code { try storage().setPassword("lost", for: .first) } == .other)
   }
 
   @Test func `a directory or a pipe in the place of the file is refused`() throws {

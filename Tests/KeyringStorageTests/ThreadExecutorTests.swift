@@ -2,6 +2,7 @@
 
 import Dispatch
 import KeyringLibc
+import Synchronization
 import Testing
 
 @testable import KeyringStorage
@@ -20,6 +21,78 @@ import Testing
       other = Task { await self.wait() }
       usleep(100_000)
     }
+  }
+
+  @Test func `without a thread, calls run on the thread that makes them, and waits end`() async {
+    let attempts = Atomic(0)
+    let executor = ThreadExecutor(threadNamed: "none") { _, _ in
+      attempts.add(1, ordering: .relaxed)
+      return false
+    }
+    #expect(await executor.run { () async in 1 } == 1)
+    let outcome = await Waiter.wait(until: nil) { executor.end($0, at: .now(plus: .seconds(600))) }
+    #expect(outcome == .timedOut)
+    let count = attempts.load(ordering: .relaxed)
+    #expect(count == 2)
+  }
+
+  @Test func `a thread of the library gets no signals of the program`() async {
+    let blocked: [Bool] = await withCheckedContinuation { continuation in
+      let isStarted = ThreadExecutor.startThread(named: "signals") {
+        var mask = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &mask)
+        let numbers = [SIGTERM, SIGINT, SIGCHLD, SIGUSR1, SIGALRM, SIGSEGV]
+        continuation.resume(returning: numbers.map { sigismember(&mask, $0) == 1 })
+      }
+      #expect(isStarted)
+    }
+    #expect(blocked == [true, true, true, true, true, false])
+    var mask = sigset_t()
+    pthread_sigmask(SIG_BLOCK, nil, &mask)
+    #expect(sigismember(&mask, SIGSEGV) == 0)
+  }
+
+  @Test(.enabled(if: ForkedProcess.hasLostThreads == false))
+  func `a forked process refuses calls at once`() throws {
+    typealias Fork = @convention(c) () -> pid_t
+    let symbol = try #require(dlsym(dlopen(nil, RTLD_NOW), "fork"))
+    let child = unsafeBitCast(symbol, to: Fork.self)()
+    if child == 0 { _exit(ForkedProcess.hasLostThreads ? 7 : 8) }
+    var status: Int32 = 0
+    #expect(waitpid(child, &status, 0) == child)
+    #expect(status == 7 << 8)
+    #expect(!ForkedProcess.hasLostThreads)
+  }
+
+  /// Each of two threads reports to the other one's observers.
+  @Test func `calls are made in their order, one at a time, and never wait for each other`() {
+    final class Calls: Sendable {
+      let lists = [OrderedCalls(), OrderedCalls()]
+      let count = Mutex(0)
+      let seen = Mutex<[Int]>([])
+      let current = Atomic(0)
+
+      func call(_ number: Int) {
+        let others = current.add(1, ordering: .acquiringAndReleasing).oldValue
+        #expect(others == 0)
+        seen.withLock { $0.append(number) }
+        lists[1].collect { self.lists[0].make() }
+        lists[1].make()
+        current.subtract(1, ordering: .acquiringAndReleasing)
+      }
+    }
+    let calls = Calls()
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      for _ in 0..<500 {
+        calls.count.withLock { count in
+          count += 1
+          calls.lists[0].collect { [count] in calls.call(count) }
+        }
+        calls.lists[thread % 2].make()
+        calls.lists[0].make()
+      }
+    }
+    #expect(calls.seen.withLock { $0 } == Array(1...2000))
   }
 
   @Test func `a call of another task keeps its time limit`() async throws {

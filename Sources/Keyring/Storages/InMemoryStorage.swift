@@ -122,6 +122,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   ///   `.locked`.
   public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
     try validate(item)
+    defer { collection.observers.deliver() }
     let isSaved: Void? = try withUnlockedItems(.save) {
       (stored: inout Items) throws(SecureStorageError) in
       let old = stored.entries[item.key]?.item
@@ -137,7 +138,7 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
           attributes: (old?.attributes ?? [:]).merging(item.attributes ?? [:]) { $1 },
           created: old?.created ?? now, modified: now),
         revision: stored.revision)
-      collection.observers.report(.changed(old == nil ? .created(item.key) : .replaced(item.key)))
+      collection.observers.collect(.changed(old == nil ? .created(item.key) : .replaced(item.key)))
     }
     if isSaved == nil { throw error(.collectionNotFound, during: .save) }
   }
@@ -163,11 +164,12 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   @discardableResult
   public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
+    defer { collection.observers.deliver() }
     return try withUnlockedItems(.remove) { stored in
       let items = stored.items(matching: query)
       for item in items {
         stored.entries[item.key] = nil
-        collection.observers.report(.changed(.removed(item.key)))
+        collection.observers.collect(.changed(.removed(item.key)))
       }
       return items.count
     } ?? 0
@@ -179,9 +181,10 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   ///
   /// - Throws: `.collectionNotFound` if there is no such collection.
   public func lock() throws(SecureStorageError) {
+    defer { collection.observers.deliver() }
     try withExistingItems(.lock) { items in
       items.isLocked = true
-      collection.observers.report(.locked)
+      collection.observers.collect(.locked)
     }
   }
 
@@ -231,8 +234,9 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
   @discardableResult
   public func deleteCollection(labeled label: String) -> Bool {
     let collection = place.collections.collection(labeled: label)
+    defer { collection.observers.deliver() }
     return collection.items.withLock { items in
-      for key in items.entries.keys { collection.observers.report(.changed(.removed(key))) }
+      for key in items.entries.keys { collection.observers.collect(.changed(.removed(key))) }
       return exchange(&items, with: Items()).isMade
     }
   }

@@ -40,7 +40,15 @@ extension Secret {
         var shown = termios()
         // A program in the background stops until the user brings it to the foreground. Until then, the terminal
         // has the state of the shell.
-        if terminal >= 0, tcgetpgrp(terminal) != getpgrp() { kill(0, SIGTTIN) }
+        if terminal >= 0, tcgetpgrp(terminal) != getpgrp() {
+          // Only a signal that this thread doesn't block stops it at once.
+          var (signals, others) = (sigset_t(), sigset_t())
+          sigemptyset(&signals)
+          sigaddset(&signals, SIGTTIN)
+          pthread_sigmask(SIG_UNBLOCK, &signals, &others)
+          kill(0, SIGTTIN)
+          pthread_sigmask(SIG_SETMASK, &others, nil)
+        }
         guard terminal >= 0, tcgetpgrp(terminal) == getpgrp(), tcgetattr(terminal, &shown) == 0
         else {
           throw noTerminal

@@ -65,6 +65,10 @@ final class EtcdNamespace: Sendable {
     _ body: (Session) async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     do throws(SecureStorageError) {
+      if ForkedProcess.hasLostThreads {
+        throw error(
+          .other, ForkedProcess.message, recoverySuggestion: ForkedProcess.recoverySuggestion)
+      }
       if ThreadExecutor.ofCurrentTask?.isSynchronous == true,
         MultiThreadedEventLoopGroup.currentEventLoop != nil
       {

@@ -210,8 +210,9 @@ final class ItemWatch: Sendable {
   func report(isConnected: Bool) {
     reporting.withLock { _ in
       let wasConnected = state.withLock { exchange(&$0.isConnected, with: isConnected) }
-      if wasConnected != isConnected { observers.report(isConnected ? .resumed : .interrupted) }
+      if wasConnected != isConnected { observers.collect(isConnected ? .resumed : .interrupted) }
     }
+    observers.deliver()
   }
 
   // MARK: - Events

@@ -16,8 +16,7 @@ struct FileLock {
   init?(taking place: FileLocation) throws(FileFailure) {
     path = place.lockPath
     do throws(FileFailure) {
-      file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW)
-      try giveToOwner(of: place.path)
+      file = try Self.open(path, for: place.path)
       if flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
         if errno == EWOULDBLOCK || errno == EINTR { return nil }
         throw FileFailure("can't be locked for writing")
@@ -35,20 +34,32 @@ struct FileLock {
     try FileIdentity(at: path) == FileIdentity(file.status())
   }
 
-  /// Gives the lock file to the owner of the file.
-  ///
-  /// Root can write the file of a user, and that must not lock the user out.
-  private func giveToOwner(of path: String) throws(FileFailure) {
-    var owner = stat()
-    guard geteuid() == 0, lstat(path, &owner) == 0 else { return }
-    let status = try file.status()
-    if status.st_uid == owner.st_uid { return }
-    // The directory may belong to the user, who must not be given a file that has another name elsewhere.
-    guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
-      throw FileFailure("can't be locked for writing", number: EMLINK)
-    }
-    guard fchown(file.descriptor, owner.st_uid, owner.st_gid) == 0 else {
-      throw FileFailure("can't be locked for writing")
+  /// Opens the lock file, or creates it for the owner of the file.
+  private static func open(_ lock: String, for path: String) throws(FileFailure) -> OpenFile {
+    while true {
+      do throws(FileFailure) {
+        // The file of a user can be written by root, who must not lock the user out. The directory may belong to
+        // the user, who must not be given a file that was there before.
+        let new = try OpenFile(lock, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+        var owner = stat()
+        guard geteuid() == 0, lstat(path, &owner) == 0, owner.st_mode & S_IFMT == S_IFREG,
+          owner.st_uid != 0
+        else { return new }
+        guard fchown(new.descriptor, owner.st_uid, owner.st_gid) == 0 else {
+          throw FileFailure("can't be locked for writing")
+        }
+        return new
+      } catch {
+        if error.number != EEXIST { throw error }
+      }
+      do throws(FileFailure) {
+        let there = try OpenFile(lock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+        _ = try there.regularStatus(atMost: .max)
+        return there
+      } catch {
+        // Someone may have removed it in between.
+        if error.number != ENOENT { throw error }
+      }
     }
   }
 }

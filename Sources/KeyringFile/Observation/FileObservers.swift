@@ -11,7 +11,7 @@ final class FileObservers: Sendable {
   /// The conditions for seeing every change.
   private let visibility = Mutex((isReadable: true, isWatched: true))
 
-  /// Reports once when changes begin to go unnoticed, and once when they no longer do.
+  /// Collects one event when changes begin to go unnoticed, and once when they no longer do.
   ///
   /// Changes go unnoticed if the file can't be read or can't be watched.
   func report(isReadable: Bool, isWatched: Bool? = nil) {
@@ -20,7 +20,7 @@ final class FileObservers: Sendable {
       visibility = (isReadable, isWatched ?? visibility.isWatched)
       return (before.isReadable && before.isWatched, visibility.isReadable && visibility.isWatched)
     }
-    if before != now { list.report(now ? .resumed : .interrupted) }
+    if before != now { list.collect(now ? .resumed : .interrupted) }
   }
 
   /// Watches a file from now on.

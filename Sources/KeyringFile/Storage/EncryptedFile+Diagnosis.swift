@@ -96,6 +96,11 @@ extension EncryptedFile {
   private func diagnoseDirectory(
     _ diagnosis: inout StorageDiagnosis, _ subject: String, isNew: Bool
   ) throws(SecureStorageError) {
+    if let obstacle = place.directory.obstacle {
+      var error = SecureStorageError(place, obstacle)
+      error.code = .noStorage
+      throw error
+    }
     let directory = place.directory.nearestExisting
     let hasLock = access(place.lockPath, F_OK) == 0
     guard directory.isWritable, !hasLock || isWritable(place.lockPath) else {

@@ -21,8 +21,10 @@ final class EncryptedFile: Sendable {
   private let timeout: Duration
   let keys: FileKeys
   private let newest = Mutex<Version?>(nil)
+  /// The number of times that a version was remembered.
+  private let keepCount = Atomic(0)
   #if os(Linux)
-  /// The observers, which are called only with `newest` locked and therefore by one thread at a time.
+  /// The observers, whose events are collected with `newest` locked, and reported when an operation ends.
   private let observers = FileObservers()
   #endif
 
@@ -72,21 +74,30 @@ final class EncryptedFile: Sendable {
 
   /// Remembers a version, unless the file has changed again, and reports the changes to observers.
   private func keep(_ version: Version?) throws(SecureStorageError) {
-    try newest.withLock { (newest) throws(SecureStorageError) in
-      if version == nil && newest == nil { return }
-      let identity = try attempt(FileIdentity(at: place.path))
-      guard identity == version?.identity else { return }
-      let old = newest?.content
-      newest = version
-      #if os(Linux)
-      if !observers.list.isEmpty {
-        for change in (version?.content ?? FileContent()).changes(since: old ?? FileContent()) {
-          observers.list.report(.changed(change))
-        }
-      }
-      observers.report(isReadable: true)
-      #endif
+    if version == nil && newest.withLock({ $0 == nil }) { return }
+    while true {
+      let count = keepCount.load(ordering: .acquiring)
+      guard try attempt(FileIdentity(at: place.path)) == version?.identity else { return }
+      // Another thread may have remembered a later version since then.
+      if newest.withLock({ keep(version, in: &$0, after: count) }) { return }
     }
+  }
+
+  /// Remembers a version, or returns `false` if another one was remembered in the meantime.
+  private func keep(_ version: Version?, in newest: inout Version?, after count: Int) -> Bool {
+    guard keepCount.load(ordering: .acquiring) == count else { return false }
+    keepCount.add(1, ordering: .releasing)
+    let old = newest?.content
+    newest = version
+    #if os(Linux)
+    if !observers.list.isEmpty {
+      for change in (version?.content ?? FileContent()).changes(since: old ?? FileContent()) {
+        observers.list.collect(.changed(change))
+      }
+    }
+    observers.report(isReadable: true)
+    #endif
+    return true
   }
 
   // MARK: - Writing
@@ -264,18 +275,19 @@ final class EncryptedFile: Sendable {
       // Observers that are added later haven't been told of an interruption.
       return newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
     }
+    defer { observers.list.deliver() }
     do throws(SecureStorageError) {
       let identity = try attempt(FileIdentity(at: place.path))
       newest.withLock { newest in
-        if identity != newest?.identity { observers.list.report(.mayHaveChanged(nil)) }
+        if identity != newest?.identity { observers.list.collect(.mayHaveChanged(nil)) }
       }
       _ = try version(.inspection)
       newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
     } catch {
       // Observers learn only that changes go unnoticed. The next operation throws the error.
       // An operation with access to the key may have read the file in the meantime.
+      let identity = try? FileIdentity(at: place.path)
       newest.withLock { newest in
-        let identity = try? FileIdentity(at: place.path)
         observers.report(
           isReadable: identity != nil && identity == newest?.identity, isWatched: isWatched)
       }
@@ -296,7 +308,11 @@ final class EncryptedFile: Sendable {
   private func attempt<Result>(
     _ operation: SecureStorageError.Operation, _ body: () throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
-    try Swift.Result(catching: body).mapError { $0.during(operation) }.get()
+    #if os(Linux)
+    // The locks of the file are released by now.
+    defer { observers.list.deliver() }
+    #endif
+    return try Swift.Result(catching: body).mapError { $0.during(operation) }.get()
   }
 }
 #endif

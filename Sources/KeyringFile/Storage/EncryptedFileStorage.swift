@@ -21,8 +21,9 @@ public import KeyringStorage
 ///
 /// Copies of the storage share the decrypted items and the key of the file until the last copy and the last
 /// observation are gone. The items are in memory that is locked and later overwritten.
-public struct EncryptedFileStorage: BlockingStorage {
+public struct EncryptedFileStorage: AskingStorage {
   let file: EncryptedFile
+  package var question: StorageQuestion { file.keys.question }
 
   /// The path of the file.
   public var path: String { file.place.path }

@@ -35,6 +35,7 @@ final class FileKeys: Sendable {
   private let opened = Mutex<Envelope?>(nil)
   /// The permission to ask for the key, for one thread at a time.
   private let asking = TaskSemaphore(1)
+  let question = StorageQuestion()
 
   init(_ source: KeySource, _ place: FileLocation) {
     state = Mutex(State(source: source))
@@ -87,6 +88,7 @@ final class FileKeys: Sendable {
     _ known: () -> Key?, or ask: () throws(SecureStorageError) -> Key
   ) throws(SecureStorageError) -> Key {
     if let known = known() { return known }
+    try StorageQuestion.begin()
     guard ThreadExecutor.runToEnd({ await asking.take(until: nil) }) == .ended else {
       throw SecureStorageError(.canceled)
     }
@@ -99,7 +101,11 @@ final class FileKeys: Sendable {
 
   /// Returns the data key for a new file, or `nil` if the source's key must be created under the lock.
   func prepared() throws(SecureStorageError) -> NewKey? {
-    if source.mayLoseNewKey { return nil }
+    if source.mayLoseNewKey {
+      // Other writers of this process wait for this one, and not for the lock.
+      try StorageQuestion.begin()
+      return nil
+    }
     return try askingOnce {
       state.withLock { $0.prepared }
     } or: { () throws(SecureStorageError) in
@@ -120,7 +126,8 @@ final class FileKeys: Sendable {
 
   /// Returns a new data key with any source.
   func new(with source: KeySource) throws(SecureStorageError) -> Envelope {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+    try StorageQuestion.begin()
+    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
       try await Envelope(sealingWith: source, for: FileHeader.use, place.keyRequest(.creation))
     }
   }

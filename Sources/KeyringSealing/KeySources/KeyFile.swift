@@ -130,8 +130,9 @@ struct KeyFile {
   }
 
   private func failure(_ cause: FileFailure) -> SecureStorageError {
+    let directory = Directory(of: path)
     if cause.isMissing, request.purpose == .inspection,
-      !Directory(of: path).nearestExisting.isWritable
+      directory.obstacle != nil || !directory.nearestExisting.isWritable
     {
       return request.error(
         .keyNotFound, "The key file \(path) doesn't exist, and this user can't create it.",

@@ -31,7 +31,7 @@ struct KeyProgram: Sendable {
   ///
   /// If the task is cancelled, a signal ends the program.
   func run(for request: KeyRequest) async throws(SecureStorageError) -> End {
-    try await BlockingPool.run(orThrow: request.error(.canceled)) {
+    try await BlockingPool.run(on: .ofQuestions, orThrow: request.error(.canceled)) {
       () throws(SecureStorageError) in
       do throws(FileFailure) {
         let child = try Child(self)

@@ -75,14 +75,16 @@ extension KeySource {
 
   /// Asks a question at the terminal, which ends if the task is cancelled.
   private static func typed(_ prompt: String) async throws(SecureStorageError) -> Secret {
-    let result = await withTaskCancellationHandler {
-      Result { () throws(SecureStorageError) in
-        try Secret.typed(atPrompt: prompt) { Task.isCancelled }
+    let canceled = SecureStorageError(.canceled, operation: .read, backendName: "Terminal")
+    return try await BlockingPool.run(on: .ofQuestions, orThrow: canceled) {
+      () throws(SecureStorageError) in
+      guard let signal = CancellationSignal.current else {
+        return try Secret.typed(atPrompt: prompt)
       }
-    } onCancel: {
-      Secret.lookForCancellation()
+      return try signal.onCancel(Secret.lookForCancellation) { () throws(SecureStorageError) in
+        try Secret.typed(atPrompt: prompt) { signal.isCancelled }
+      }
     }
-    return try result.get()
   }
 }
 #endif

@@ -115,13 +115,16 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ) async throws(Failure) -> Result {
     let current = ThreadExecutor.ofCurrentTask
     if current?.events is CallLoop { return try await body() }
-    if current?.isSynchronous == true { return try runToEnd(body) }
+    if current?.isSynchronous == true || !ofAsynchronousCalls.hasThread {
+      return try runToEnd(body)
+    }
     return try await withTaskExecutorPreference(ofAsynchronousCalls, operation: body)
   }
 
   /// Starts a task on the thread of all asynchronous operations.
   static func start(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    Task.detached(executorPreference: ofAsynchronousCalls, operation: body)
+    guard ofAsynchronousCalls.hasThread else { return Task.detached { runToEnd(body) } }
+    return Task.detached(executorPreference: ofAsynchronousCalls, operation: body)
   }
 
   // MARK: - Waiting for answers

@@ -174,10 +174,14 @@ final class ChangeMonitor: Sendable {
 
 /// An observer that's called by one thread at a time: the monitor's thread or a thread that writes.
 private final class Observer: Sendable {
-  private let observer: Mutex<@Sendable (StorageEvent) -> Void>
+  private let observer: @Sendable (StorageEvent) -> Void
+  private let calls = OrderedCalls()
 
-  init(_ observer: @escaping @Sendable (StorageEvent) -> Void) { self.observer = Mutex(observer) }
+  init(_ observer: @escaping @Sendable (StorageEvent) -> Void) { self.observer = observer }
 
-  func report(_ event: StorageEvent) { observer.withLock { $0(event) } }
+  func report(_ event: StorageEvent) {
+    calls.collect { [observer] in observer(event) }
+    calls.make()
+  }
 }
 #endif

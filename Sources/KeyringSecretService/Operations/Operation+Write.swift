@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
+internal import KeyringFoundation
 internal import KeyringStorage
 
 extension Operation {
@@ -19,6 +20,7 @@ extension Operation {
     label: String, secret: Secret, replacing: Bool = true, after change: MethodCall? = nil
   ) async throws(SecureStorageError) -> CreatedItem {
     let attributes = attributes.merging(newUniqueAttribute) { $1 }
+    let start = UInt64(Date().timeIntervalSince1970)
     do throws(SecureStorageError) {
       let collection = if let collection { collection } else { try await existingCollection() }
       return try await createItem(
@@ -29,7 +31,9 @@ extension Operation {
       // The provider may have created an item anyway, without the secret, which it couldn't decrypt.
       let marked = attributes.merging([AttributeName.binaryForm: "yes"]) { $1 }
       for attributes in [attributes, marked] {
-        try await remove(storedItems(withOnly: attributes))
+        // An older item with the same attributes is another one. Not every provider keeps the time.
+        let items = try await storedItems(withOnly: attributes)
+        try await remove(items.filter { $0.created == 0 || $0.created >= start })
       }
       hasWritten = false
       throw error

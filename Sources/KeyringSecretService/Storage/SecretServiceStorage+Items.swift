@@ -138,7 +138,8 @@ extension SecretServiceStorage {
     prefetching questions: () -> [MethodCall] = { [] },
     _ body: (Operation) async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
-    try await CallLoop.run { () async throws(SecureStorageError) in
+    try refuseForkedProcess(operation)
+    return try await CallLoop.run { () async throws(SecureStorageError) in
       let start = ThreadExecutor.now
       var deadline = Deadline(after: options.serviceTimeout)
       var lostSessions = 0

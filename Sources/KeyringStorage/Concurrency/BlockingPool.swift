@@ -8,6 +8,11 @@ internal import Synchronization
 package final class BlockingPool: Sendable {
   static let shared = BlockingPool(most: 64)
 
+  /// The threads that wait for the user, and for programs that may ask the user.
+  ///
+  /// There's no limit, because an answer may need another answer. Their callers don't ask twice for the same thing.
+  package static let ofQuestions = BlockingPool(most: .max)
+
   private struct State: Sendable {
     var bodies = Queue<@Sendable () -> Void>()
     var threads = 0
@@ -92,19 +97,25 @@ extension SecureStorage {
   /// Runs a synchronous operation for a task, and cancels it with the task.
   ///
   /// The operation runs on a thread of the thread pool. If the storage is an ``ImmediateStorage``, or if
-  /// the task belongs to a synchronous operation, it runs at once on the current thread.
+  /// the task belongs to a synchronous operation, it runs at once on the current thread. If the storage is an
+  /// ``AskingStorage``, none of these threads waits for the user.
   ///
   /// - Parameters:
   ///   - operation: The operation that errors name.
+  ///   - isAsking: `true` if the operation doesn't throw if it has to ask the user.
   ///   - body: The operation. ``CancellationSignal/current`` cancels it.
   /// - Returns: The result of the operation.
   /// - Throws: The errors of the operation, and `.canceled`.
   package nonisolated(nonsending) func blocking<Result: Sendable>(
-    _ operation: SecureStorageError.Operation,
+    _ operation: SecureStorageError.Operation, isAsking: Bool = false,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     if self is any ImmediateStorage { return try immediately(operation, body) }
-    return try await BlockingPool.run(orThrow: error(.canceled, during: operation), body)
+    let canceled = error(.canceled, during: operation)
+    if let storage = self as? any AskingStorage {
+      return try await storage.question.run(isAsking: isAsking, orThrow: canceled, body)
+    }
+    return try await BlockingPool.run(orThrow: canceled, body)
   }
 }
 
@@ -114,14 +125,22 @@ extension BlockingPool {
   /// If the task belongs to a synchronous operation, the code runs at once on its thread.
   ///
   /// - Parameters:
+  ///   - pool: The pool whose thread the code blocks, or `nil` for the one that storages share.
   ///   - canceled: The error to throw if the task is cancelled before the code runs.
   ///   - body: The code. ``CancellationSignal/current`` cancels it.
   /// - Returns: The result of the code.
-  /// - Throws: The errors of the code, and `canceled`.
+  /// - Throws: The errors of the code, `canceled`, or `.other` in a forked process.
   package nonisolated(nonsending) static func run<Result: Sendable>(
-    orThrow canceled: SecureStorageError,
+    on pool: BlockingPool? = nil, orThrow canceled: SecureStorageError,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
+    if ForkedProcess.hasLostThreads {
+      var error = canceled
+      error.code = .other
+      error.message = ForkedProcess.message
+      error.recoverySuggestion = ForkedProcess.recoverySuggestion
+      throw error
+    }
     if ThreadExecutor.ofCurrentTask?.isSynchronous == true {
       if Task.isCancelled { throw canceled }
       return try body()
@@ -132,7 +151,7 @@ extension BlockingPool {
         let call = PendingCall<Result>(continuation)
         // A call that waits for a thread ends as soon as it's cancelled.
         signal.onCancelOnce { call.resume(.failure(canceled)) }
-        BlockingPool.shared.run { call.run(body, signal) }
+        (pool ?? .shared).run { call.run(body, signal) }
       }
     } onCancel: {
       signal.cancel()

@@ -7,7 +7,7 @@ internal import CLinux
 #endif
 
 extension ThreadExecutor {
-  /// Starts a thread of the library's own, outside Dispatch and the cooperative thread pool.
+  /// Starts a thread of the library's own, which gets no signals, outside Dispatch and the cooperative thread pool.
   ///
   /// - Parameters:
   ///   - name: The name of the thread, of at most 15 bytes.
@@ -22,6 +22,14 @@ extension ThreadExecutor {
     #else
     var thread = pthread_t()
     #endif
+    // The program's signals are for its own threads. Those of faults are for the thread that has caused them.
+    var (signals, others) = (sigset_t(), sigset_t())
+    sigfillset(&signals)
+    for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] {
+      sigdelset(&signals, number)
+    }
+    pthread_sigmask(SIG_SETMASK, &signals, &others)
+    defer { pthread_sigmask(SIG_SETMASK, &others, nil) }
     let status = pthread_create(
       &thread, nil,
       { data in

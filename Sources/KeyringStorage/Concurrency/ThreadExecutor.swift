@@ -20,26 +20,43 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   /// Indicates whether the executor runs a single synchronous operation.
   package private(set) var isSynchronous = false
   private let state = Mutex(State())
+  private var start: (@Sendable (ThreadExecutor) -> Bool)?
+  private let isStarted = Mutex(false)
 
   /// Creates an executor that has no thread yet.
   ///
   /// - Parameter events: The events for which its thread waits.
   package init(_ events: any EventSource) { self.events = events }
 
-  /// Creates an executor with a thread of its own, which runs jobs forever.
+  /// Creates an executor with a thread of its own, which runs jobs forever once ``hasThread`` has started it.
   ///
   /// - Parameters:
   ///   - events: The events for which the thread waits.
   ///   - name: The name of the thread, of at most 15 bytes.
-  package convenience init(_ events: any EventSource = Wakening(), threadNamed name: String) {
+  ///   - start: A closure that runs another one on a new thread, or returns `false` if there can't be one.
+  package convenience init(
+    _ events: any EventSource = Wakening(), threadNamed name: String,
+    starting start: @escaping @Sendable (String, @escaping @Sendable () -> Void) -> Bool =
+      ThreadExecutor.startThread(named:_:)
+  ) {
     self.init(events)
-    let isStarted = Self.startThread(named: name) {
-      self.events.enter()
-      pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
-      while true { self.turn() }
+    self.start = { executor in
+      start(name) {
+        executor.events.enter()
+        pthread_setspecific(Self.key, Unmanaged.passUnretained(executor).toOpaque())
+        while true { executor.turn() }
+      }
     }
-    // Without its thread, the jobs would never run, and their callers would wait forever.
-    precondition(isStarted, "no thread can be started")
+  }
+
+  /// Starts the thread of the executor, and returns `false` if the system can't start one.
+  ///
+  /// Without its thread, its jobs wait until a later attempt succeeds.
+  package var hasThread: Bool {
+    isStarted.withLock { isStarted in
+      if !isStarted { isStarted = start?(self) ?? true }
+      return isStarted
+    }
   }
 
   /// The time on the monotonic clock, in microseconds.
@@ -56,7 +73,13 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   }
 
   /// Ends a wait at a moment, unless it ends before.
+  ///
+  /// If the executor can't have a thread that does so, the wait ends at once.
   func end(_ waiter: Waiter, at moment: Int64) {
+    if start != nil, !hasThread {
+      waiter.end(.timedOut)
+      return
+    }
     state.withLock { state in
       let next = state.timers.next
       state.timers.add(waiter, at: moment)
@@ -184,6 +207,8 @@ extension ThreadExecutor {
 
   /// Runs code on the executor's thread, or on this thread if it runs a synchronous operation.
   ///
+  /// If the executor can't have a thread, this thread runs the code to its end.
+  ///
   /// - Parameter body: The code.
   /// - Returns: The result of the code.
   /// - Throws: The error of the code.
@@ -191,6 +216,7 @@ extension ThreadExecutor {
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     if Self.ofCurrentTask?.isSynchronous == true { return try await body() }
+    guard hasThread else { return try Self.runToEnd(body) }
     return try await withTaskExecutorPreference(self, operation: body)
   }
 }

@@ -25,7 +25,7 @@ extension SecureStorage {
   public nonisolated(nonsending) func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {
-    try await blocking(.diagnose) { () throws(SecureStorageError) in
+    try await blocking(.diagnose, isAsking: writing) { () throws(SecureStorageError) in
       let diagnosis = diagnose(writing: writing)
       // If the calls were cancelled, their errors say nothing about the storage.
       if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .diagnose) }

@@ -43,7 +43,10 @@ package struct Directory: Sendable {
   /// To wait until the directory is on the disk, the user must also be able to read it.
   package var isWritable: Bool { faccessat(AT_FDCWD, path, R_OK | W_OK | X_OK, AT_EACCESS) == 0 }
 
-  /// Creates the directory, and those that it's in, if they don't exist.
+  /// Creates the directory, if it doesn't exist.
+  ///
+  /// The directory that it's in must exist, because a file system that should be there may not be mounted. In the
+  /// user's home, all missing ones are created.
   ///
   /// Only the owner has access to the new directories. They are on the disk when the method returns.
   ///
@@ -52,11 +55,24 @@ package struct Directory: Sendable {
     // These two have no outer directory. The caller's own use of the directory reports why it can't be reached.
     if access(path, F_OK) == 0 || path == "/" || path == "." { return }
     let outer = Directory(of: path)
+    if let obstacle { throw obstacle }
     try outer.make()
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw FileFailure("has no directory, and it can't be created")
     }
     try outer.sync()
+  }
+
+  /// The reason why ``make()`` doesn't create the directory, or `nil` if it may.
+  package var obstacle: FileFailure? {
+    let (outer, existing) = (Directory(of: path), nearestExisting.path)
+    if existing == path || existing == outer.path || outer.isInHome { return nil }
+    return FileFailure("is in a directory that doesn't exist: \(outer.path)", number: ENOENT)
+  }
+
+  private var isInHome: Bool {
+    guard let home = EnvironmentVariable.path("HOME"), home != "/" else { return false }
+    return access(home, F_OK) == 0 && path.hasPrefix(home.hasSuffix("/") ? home : home + "/")
   }
 
   /// Waits until the directory is on the disk, so that a file renamed in it keeps its new name.

@@ -25,7 +25,8 @@ package final class FileReplacement {
   /// can't read the new file.
   ///
   /// - Parameters:
-  ///   - target: The path of the file to replace, which doesn't need to exist and must not be a link.
+  ///   - target: The path of the file to replace, which doesn't need to exist. If it's a link, only this user can use the
+  ///     new file, which replaces the link.
   ///   - temporary: The path of the new file, in the same directory. Nothing may exist there. The default is
   ///     a new path.
   ///   - content: The new content.
@@ -81,6 +82,8 @@ package final class FileReplacement {
       if errno == ENOENT { return }
       throw FileFailure("can't be found")
     }
+    // A link has all permissions, and they mean nothing.
+    if old.st_mode & S_IFMT != S_IFREG { return }
     let new = try file.status()
     // A group without permissions doesn't need to be kept. It can't be kept if this user no longer belongs
     // to it.
@@ -133,8 +136,22 @@ package final class FileReplacement {
     if errno == EEXIST { return false }
     guard isUnsupported(errno) else { throw FileFailure("can't be created") }
     #endif
-    if access(target, F_OK) == 0 { return false }
-    try commit()
-    return true
+    return try commitUnlessThereWithLock()
+  }
+
+  /// Puts the new file in its place if nothing else in this package is doing so, unless a file is already there.
+  ///
+  /// Without locks for directories, either, the later of two processes replaces the file of the earlier one.
+  ///
+  /// - Returns: `true` if the new file is in its place.
+  /// - Throws: `FileFailure` if the file can't be put there.
+  package func commitUnlessThereWithLock() throws(FileFailure) -> Bool {
+    let directory = try OpenFile.directory(Directory(of: target).path)
+    return try withExtendedLifetime(directory) { () throws(FileFailure) in
+      while flock(directory.descriptor, LOCK_EX) != 0, errno == EINTR {}
+      if access(target, F_OK) == 0 { return false }
+      try commit()
+      return true
+    }
   }
 }

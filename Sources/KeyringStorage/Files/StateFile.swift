@@ -35,7 +35,7 @@ package struct StateFile {
     }
   }
 
-  /// Writes the file, and creates the directories that it's in.
+  /// Writes the file, and creates its directory if there is none.
   ///
   /// - Parameters:
   ///   - text: The text.
@@ -70,6 +70,7 @@ package struct StateFile {
   ///
   /// - Returns: The reason.
   package func obstacle() -> FileFailure? {
+    if let obstacle = Directory(of: path).obstacle { return obstacle }
     let directory = Directory(of: path).nearestExisting
     return access(directory.path, W_OK | X_OK) == 0 ? nil : FileFailure("can't be written")
   }

@@ -169,7 +169,10 @@ final class ItemName: Sendable {
   }
 }
 
-extension ItemKey: CustomStringConvertible {
+extension ItemKey: CustomStringConvertible, CustomReflectable {
+  /// A mirror without children, so that a dump shows the description.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+
   /// The kind and the parts for messages, such as `password (service: org.example.app, username: me)`.
   public var description: String {
     let parts = attributes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }

@@ -6,13 +6,14 @@ internal import Synchronization
 package final class JointObserver: Sendable {
   private let base: @Sendable (StorageEvent) -> Void
   private let interrupted = Mutex<Set<Int>>([])
+  private let calls = OrderedCalls()
 
   package init(_ base: @escaping @Sendable (StorageEvent) -> Void) { self.base = base }
 
   /// Passes on an event of a source.
   ///
-  /// Of the interruptions, the observer sees the first one begin and the last one end. The lock keeps a second
-  /// source from calling the observer at the same time.
+  /// Of the interruptions, the observer sees the first one begin and the last one end. A second
+  /// source doesn't call the observer at the same time.
   package func report(_ event: StorageEvent, from source: Int) {
     interrupted.withLock { interrupted in
       let isNews =
@@ -21,7 +22,8 @@ package final class JointObserver: Sendable {
         case .resumed: interrupted.remove(source) != nil && interrupted.isEmpty
         default: true
         }
-      if isNews { base(event) }
+      if isNews { calls.collect { [base] in base(event) } }
     }
+    calls.make()
   }
 }

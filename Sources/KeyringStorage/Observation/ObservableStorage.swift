@@ -36,8 +36,8 @@ public protocol ObservableStorage: SecureStorage {
   ///     ``StorageEvent/mayHaveChanged(_:)`` instead, which costs less. The storage may report more keys
   ///     than you ask for.
   ///   - observer: The closure to call. The storage calls it on any thread, perhaps in the middle of a
-  ///     write, but on only one thread at a time. The closure must return at once, and must not use the
-  ///     storage.
+  ///     write, but on only one thread at a time. The closure must return soon. It may use the storage,
+  ///     except to observe it. Changes that it makes are reported after it returns.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
   /// - Throws: `SecureStorageError` if the storage can't be observed.
   func observe(
@@ -48,7 +48,7 @@ public protocol ObservableStorage: SecureStorage {
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
-  ///   - observer: The closure to call. It must return at once, and must not use the storage.
+  ///   - observer: The closure to call. It must return soon, and may use the storage.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func observeWithoutBlocking(

@@ -30,6 +30,7 @@ public final class ObserverList: Sendable {
   }
 
   private let state = Mutex(State())
+  private let calls = OrderedCalls()
 
   /// Creates an empty list.
   public init() {}
@@ -59,10 +60,32 @@ public final class ObserverList: Sendable {
 
   /// Calls every observer, in the order in which they were added.
   ///
-  /// Call this method in the order of the events, from one thread at a time.
+  /// Call this method in the order of the events, and without a lock that the storage's operations need,
+  /// because an observer may use the storage. To report what happens under such a lock, use ``collect(_:)``.
   ///
   /// - Parameter event: The event.
   public func report(_ event: StorageEvent) {
-    for observer in state.withLock({ $0.observers }) { observer.call(event) }
+    collect(event)
+    deliver()
   }
+
+  /// Keeps an event for the observers that there are now.
+  ///
+  /// - Parameter event: The event. Collect the events in their order, under a lock of your own.
+  public func collect(_ event: StorageEvent) {
+    let observers = state.withLock { $0.observers }
+    if observers.isEmpty { return }
+    calls.collect { [weak self] in
+      for observer in observers where self?.has(observer.id) == true { observer.call(event) }
+    }
+  }
+
+  /// Calls the observers with the events that were collected, after the lock is released.
+  ///
+  /// The events were reported when this method returns, unless an observer calls it. In that case, they're
+  /// reported after the observer returns.
+  public func deliver() { calls.make() }
+
+  /// Returns `true` unless the subscription of an observer has ended.
+  private func has(_ id: Int) -> Bool { state.withLock { $0.observers.contains { $0.id == id } } }
 }

@@ -70,6 +70,40 @@ extension ContractTrial {
     }
   }
 
+  func observersMayUseTheStorage() throws {
+    guard let storage = storage as? any ObservableStorage else {
+      throw violation("the case is for an ObservableStorage")
+    }
+    let (first, second) = (password("first"), password("second"))
+    let log = ChangeLog(of: service)
+    let item = SecureItem(key: second, secret: Secret("of the observer"))
+    // The observer may outlive the trial, whose closures are the caller's.
+    let observation = try storage.observe(.service(service)) { [weak log, storage] event in
+      if case .changed(.created(first)) = event {
+        do throws(SecureStorageError) {
+          try storage.save(item, mode: .addOrReplace)
+          _ = try storage.item(for: first, details: .secret)
+        } catch {
+          Task { [weak log] in
+            do throws(SecureStorageError) {
+              try await storage.save(item, mode: .addOrReplace)
+            } catch {
+              log?.fail(error)
+            }
+          }
+        }
+      }
+      log?.append(event)
+    }
+    log.observation.withLock { $0 = observation }
+    try save("s3cret", first)
+    let found = try log.wait(for: [.created(first), .created(second)], self)
+    try expect(
+      found == [.created(first), .created(second)],
+      "the storage reported \(found) while an observer used it")
+    try expectStored("of the observer", second, "after an observer has stored it")
+  }
+
   private func observe(_ query: ItemQuery) throws -> ChangeLog {
     guard let storage = storage as? any ObservableStorage else {
       throw violation("the case is for an ObservableStorage")
@@ -87,6 +121,7 @@ private final class ChangeLog: Sendable {
   let observation = Mutex<StorageSubscription?>(nil)
   private let service: String
   private let changes = Mutex<[ItemChange]>([])
+  private let failure = Mutex<SecureStorageError?>(nil)
   private let arrival = DispatchSemaphore(value: 0)
 
   init(of service: String) { self.service = service }
@@ -95,6 +130,12 @@ private final class ChangeLog: Sendable {
     guard case .changed(let change) = event, change.key.attributes["service"] == service
     else { return }
     changes.withLock { $0.append(change) }
+    arrival.signal()
+  }
+
+  /// Ends the waits with the error of an observer.
+  func fail(_ error: SecureStorageError) {
+    failure.withLock { $0 = error }
     arrival.signal()
   }
 
@@ -124,6 +165,7 @@ private final class ChangeLog: Sendable {
       if arrival.wait(timeout: end) == .timedOut {
         throw trial.violation("the storage reported only \(found) instead of \(expected)")
       }
+      if let error = failure.withLock({ $0 }) { throw error }
       found += takeAll()
     }
     return found

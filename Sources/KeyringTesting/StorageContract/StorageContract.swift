@@ -132,6 +132,11 @@ public enum StorageContract: String, CaseIterable, Sendable {
   ///
   /// Requires an ``/KeyringStorage/ObservableStorage``.
   case endedObservationsAreSilent
+  /// An observer reads and changes the storage, and the changes that it makes are reported afterwards.
+  ///
+  /// It calls the synchronous form of the operations, and the other one if the storage refuses that on the
+  /// observer's thread. Requires an ``/KeyringStorage/ObservableStorage``.
+  case observersMayUseTheStorage
 
   // Rule 12: an item is absent only if an unlocked storage was searched for it.
   /// A locked storage never reports an item as absent.
@@ -284,6 +289,7 @@ extension StorageContract {
     case .progressEndsWithItsQuery: (10, nil, ContractTrial.progressEndsWithItsQuery)
     case .changesAreReportedOnce: (11, .observation, ContractTrial.changesAreReportedOnce)
     case .endedObservationsAreSilent: (11, .observation, ContractTrial.endedObservationsAreSilent)
+    case .observersMayUseTheStorage: (11, .observation, ContractTrial.observersMayUseTheStorage)
     case .absentMeansUnlocked: (12, .locking, ContractTrial.absentMeansUnlocked)
     case .addingNeverReplaces: (12, .locking, ContractTrial.addingNeverReplaces)
     case .newItemsAreDurable: (13, .restart, ContractTrial.newItemsAreDurable)

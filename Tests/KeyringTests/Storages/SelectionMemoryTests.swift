@@ -31,6 +31,17 @@ import Testing
 
   private func isNothingRemembered() -> Bool { !FileManager.default.fileExists(atPath: path) }
 
+  @Test func `a file that replaces a link is for its owner only`() throws {
+    try FileManager.default.createDirectory(
+      atPath: directory.path + "/state", withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: path, withDestinationPath: directory.path + "/elsewhere")
+    #expect(try StateFile(path: path).write("File\n", replacing: true))
+    var status = stat()
+    #expect(lstat(path, &status) == 0 && status.st_mode == S_IFREG | 0o600)
+    #expect(try remembered() == "File\n")
+  }
+
   @Test func `a program started before the keyring stays with the file`() throws {
     keyring.fail(.read, with: .noProvider)
     let first = run()

@@ -59,7 +59,7 @@ enum Fault: CaseIterable {
     dropsComments
   case hidesLockedItems, ignoresCancellation
   case keepsLabelsOfNewSecrets, dropsByteOrderMarks, locksOnlyOnce, dropsWhatIsWrittenWhileLocked
-  case reportsTwice, reportsReplacedAsCreated, reportsToThoseWhoHaveLeft
+  case reportsTwice, reportsReplacedAsCreated, reportsToThoseWhoHaveLeft, refusesObservers
   case readsAbsentWhileLocked, addsUnlockingAndReplacing
   case limitsToTheOldest, tellsProgressTooLate
   case hasNoLimit
@@ -108,6 +108,7 @@ enum Fault: CaseIterable {
     case .dropsWhatIsWrittenWhileLocked: .lockingLosesNothing
     case .reportsTwice, .reportsReplacedAsCreated: .changesAreReportedOnce
     case .reportsToThoseWhoHaveLeft: .endedObservationsAreSilent
+    case .refusesObservers: .observersMayUseTheStorage
     case .readsAbsentWhileLocked: .absentMeansUnlocked
     case .addsUnlockingAndReplacing: .addingNeverReplaces
     case .limitsToTheOldest: .limitedQueriesAreTheBeginning
@@ -170,6 +171,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
   func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    if Self.isReporting { throw error(.other, during: .save) }
     var item = item
     var mode = mode
     if fault.brokenRule.requirement == .restart { saved.append(item) }
@@ -324,6 +326,8 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
     }
   }
 
+  @TaskLocal private static var isReporting = false
+
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) -> StorageSubscription {
@@ -334,6 +338,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
         observer(event)
       case (.reportsReplacedAsCreated, .changed(.replaced(let key))):
         observer(.changed(.created(key)))
+      case (.refusesObservers, _): Self.$isReporting.withValue(true) { observer(event) }
       default: observer(event)
       }
     }

@@ -179,8 +179,8 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
   ///
   /// - Parameters:
   ///   - query: The items whose changes are reported by key.
-  ///   - observer: The closure, which may be called on any thread. It must return at once and not use the
-  ///     storage.
+  ///   - observer: The closure, which may be called on any thread. It must return soon, and may use
+  ///     the storage.
   /// - Returns: The subscription, which ends when it's released, if not before.
   /// - Throws: `.notObservable` if the selected storage can't report changes, the errors of the selected
   ///   storage, or an error if no storage can be selected.

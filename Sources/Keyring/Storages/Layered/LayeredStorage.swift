@@ -170,7 +170,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key.
-  ///   - observer: The closure to call. It must return at once, and must not use the storage.
+  ///   - observer: The closure to call. It must return soon, and may use the storage.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
   /// - Throws: `.notObservable` if a layer can't report changes, or another error if a layer can't be
   ///   observed.

@@ -94,7 +94,7 @@ import Testing
       case .secretsAreNotShown: 8
       case .threadsLoseNothing, .newValuesAreShared, .lockingLosesNothing: 9
       case .canceledCallsAreNotMade, .progressEndsWithItsQuery: 10
-      case .changesAreReportedOnce, .endedObservationsAreSilent: 11
+      case .changesAreReportedOnce, .endedObservationsAreSilent, .observersMayUseTheStorage: 11
       case .absentMeansUnlocked, .addingNeverReplaces: 12
       case .newItemsAreDurable, .changesAreDurable, .removalsAreDurable: 13
       }
@@ -110,7 +110,7 @@ import Testing
     let needy: Set<StorageContract> = [
       .lockedIsNotMissing, .lockedItemsAreListed, .removingLockedFails, .collectionsAreApart,
       .lockingLosesNothing, .changesAreReportedOnce, .endedObservationsAreSilent,
-      .absentMeansUnlocked, .addingNeverReplaces,
+      .observersMayUseTheStorage, .absentMeansUnlocked, .addingNeverReplaces,
     ]
     #expect(least == all.subtracting(needy))
   }

@@ -23,6 +23,7 @@ import Testing
     #expect(change == .created(key))
     #expect(change.key == key)
     #expect(change.description == "created \(key)")
+    #expect(key.customMirror.children.isEmpty)
     var rest = ofKey.makeAsyncIterator()
     #expect(await rest.next(isolation: nil) == .created(key))
     try await storage.setPassword("another", for: key)
@@ -90,7 +91,10 @@ import Testing
       .changed(.created(key)), .mayHaveChanged(key), .mayHaveChanged(nil), .changing(key),
       .settled(key), .locked, .interrupted, .resumed,
     ]
-    for event in all { observers.report(event) }
+    for event in all.dropLast() { observers.report(event) }
+    observers.collect(.resumed)
+    #expect(events.withLock { $0 } == all.dropLast())
+    observers.deliver()
     #expect(events.withLock { $0 } == all)
     observation.cancel()
     #expect(observers.isEmpty)
