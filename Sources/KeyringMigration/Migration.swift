@@ -156,7 +156,8 @@ public struct Migration: Sendable {
   ///   that case, some items may have been copied.
   @discardableResult
   public func copy() async throws(SecureStorageError) -> Int {
-    try await BlockingPool.run(orThrow: Self.canceled) { () throws(SecureStorageError) in
+    try await BlockingPool.run(on: .ofQuestions, orThrow: Self.canceled) {
+      () throws(SecureStorageError) in
       try copy()
     }
   }
@@ -181,7 +182,8 @@ public struct Migration: Sendable {
   ///   that case, run the migration again to finish it.
   @discardableResult
   public func run() async throws(SecureStorageError) -> Int {
-    try await BlockingPool.run(orThrow: Self.canceled) { () throws(SecureStorageError) in
+    try await BlockingPool.run(on: .ofQuestions, orThrow: Self.canceled) {
+      () throws(SecureStorageError) in
       try run()
     }
   }

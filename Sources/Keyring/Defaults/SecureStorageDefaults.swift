@@ -51,7 +51,7 @@ public enum SecureStorageDefaults {
 
   /// The storage of the process, or `nil` for the platform's own.
   ///
-  /// A `cached()` storage here keeps items for as long as its description says.
+  /// A `cached()` storage here keeps items for a minute at most where a change can go unnoticed.
   public static var storage: (any SecureStorage)? {
     get { state.withLock { $0.storage }?.storage }
     set {

@@ -53,7 +53,12 @@ struct PropertyFinder {
 
   mutating func visit(_ value: Any) {
     if let list = value as? any SecurePropertyList {
-      for case let member as any SecurePropertyMember in list.secureProperties { add(member) }
+      for property in list.secureProperties {
+        guard let member = property as? any SecurePropertyMember else {
+          preconditionFailure("\(type(of: property)) isn't the $property of a secure property")
+        }
+        add(member)
+      }
       return
     }
     if let wrapper = value as? any SecurePropertyWrapper { return add(wrapper) }

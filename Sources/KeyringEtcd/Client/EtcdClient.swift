@@ -137,7 +137,7 @@ final class EtcdClient: Sendable {
           until: min(moment, ThreadExecutor.now + time)
         ).body
         let reply: Reply = try Self.decode(bytes)
-        try await take(reply, from: index, with: token, after: known)
+        try await take(reply, from: index, with: token, after: known, until: moment)
         return Answer(reply: reply, hasDoubt: hasDoubt)
       } catch {
         hasDoubt = hasDoubt || error.hasDoubt
@@ -198,14 +198,23 @@ final class EtcdClient: Sendable {
     if isKnown() || endpoints.count == 1 && answer == nil { return }
     let turn = await comparing.take(until: moment)
     guard turn == .ended else {
-      throw EtcdFailure(cause: turn == .canceled ? .canceled : .timedOut)
+      throw EtcdFailure(
+        cause: turn == .canceled ? .canceled : .timedOut, hasDoubt: answer != nil)
     }
     defer { comparing.giveBack() }
     if isKnown() { return }
     // There must be time left for the request itself.
     let now = ThreadExecutor.now
     var clusters = await clusters(until: now + min(Self.patience, max(0, moment - now) / 2))
-    if let answer { clusters[answer.node] = answer.cluster }
+    // If the task is cancelled, the nodes had no time to answer.
+    if Task.isCancelled { throw EtcdFailure(cause: .canceled, hasDoubt: answer != nil) }
+    if let answer {
+      let now = clusters[answer.node]
+      if let now, now != answer.cluster {
+        throw EtcdFailure(cause: .lost("the node has another cluster now"), hasDoubt: true)
+      }
+      clusters[answer.node] = answer.cluster
+    }
     guard let cluster = clusters.values.first else { return }
     guard Set(clusters.values).count == 1 else {
       history.withLock { $0.isChecked = false }
@@ -255,17 +264,23 @@ final class EtcdClient: Sendable {
   ///   - index: The index of the node.
   ///   - used: The token that the request had.
   ///   - known: The latest revision that was known when the request was sent, which a transaction must have.
+  ///   - moment: The moment at which to give up, in microseconds of the monotonic clock.
   /// - Throws: `EtcdFailure` if the node belongs to another cluster than those that answer, too.
   private func take(
-    _ reply: some HeadedReply, from index: Int, with used: String?, after known: Int64
+    _ reply: some HeadedReply, from index: Int, with used: String?, after known: Int64,
+    until moment: Int64
   ) async throws(EtcdFailure) {
+    let transaction = reply as? TransactionReply
+    if let transaction, transaction.revision <= 0 {
+      throw EtcdFailure(cause: .malformed("a reply without a revision"), hasDoubt: true)
+    }
     if used != nil {
       token.withLock { if $0?.value == used, $0?.lateNodes != [] { $0?.lateNodes = [] } }
     }
     if let cluster = reply.header?.cluster, history.withLock({ $0.cluster != cluster }) {
-      try await compareClusters((index, cluster), until: .now(plus: .seconds(2)))
+      try await compareClusters((index, cluster), until: min(moment, .now(plus: .seconds(2))))
     }
-    guard let transaction = reply as? TransactionReply, transaction.revision > 0 else { return }
+    guard let transaction else { return }
     let isOther = history.withLock { history in
       // Another operation may have noticed it.
       if transaction.revision < known, history.revision >= known {
@@ -279,6 +294,8 @@ final class EtcdClient: Sendable {
   }
 
   private func forgetHistory() {
+    // The token of the new history may have to be forgotten soon, too.
+    nextSuspicion.store(0, ordering: .relaxed)
     token.withLock { $0 = nil }
     onOtherHistory()
   }
@@ -456,7 +473,7 @@ final class EtcdClient: Sendable {
           "/v3/kv/txn", body, to: endpoints[index], token: token, until: .now(plus: .seconds(2))
         ).body
         let reply: TransactionReply = try Self.decode(bytes)
-        try await take(reply, from: index, with: token, after: known)
+        try await take(reply, from: index, with: token, after: known, until: moment)
         if !reply.hasSucceeded { return true }
       } catch {
         if case .timedOut = error.cause { suspect(token, at: index) }

@@ -46,6 +46,7 @@ struct FileLock {
           owner.st_uid != 0
         else { return new }
         guard fchown(new.descriptor, owner.st_uid, owner.st_gid) == 0 else {
+          unlink(lock)
           throw FileFailure("can't be locked for writing")
         }
         return new

@@ -31,7 +31,9 @@ final class FileObservers: Sendable {
     _ place: FileLocation, _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) throws(FileFailure) {
     try watcher.withLock { (watcher) throws(FileFailure) in
-      if watcher == nil { watcher = try FileWatcher(place.path, onEvent) }
+      if watcher == nil {
+        watcher = try FileWatcher(place.path, while: { [list] in !list.isEmpty }, onEvent)
+      }
     }
   }
 }

@@ -271,11 +271,11 @@ final class EncryptedFile: Sendable {
   /// This never asks for a key. If the file has another key, the changes are reported after an operation
   /// has read the file.
   private func lookForChanges(_ isWatched: Bool) {
+    defer { observers.list.deliver() }
     if observers.list.isEmpty {
       // Observers that are added later haven't been told of an interruption.
       return newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
     }
-    defer { observers.list.deliver() }
     do throws(SecureStorageError) {
       let identity = try attempt(FileIdentity(at: place.path))
       newest.withLock { newest in

@@ -195,9 +195,8 @@ final class SignalLoop {
   }
 
   private func changeBegins(_ item: ObjectPath, by sender: String) {
-    guard changing[sender, default: []].count < Self.mostSignals,
-      observed.values.contains(where: { $0.mayHave(item) })
-    else { return }
+    // An observation that begins later may concern the item, too.
+    guard changing[sender, default: []].count < Self.mostSignals else { return }
     if watchedSenders[sender] == nil {
       watchedSenders[sender] = connection?.subscribe(to: .ownerChanged(of: sender)) {
         [unowned self] _ in senderLeft(sender)

@@ -7,13 +7,14 @@ extension Operation {
   /// Runs a closure while no other program on the bus adds an item under the same key.
   ///
   /// The provider has no "create if absent". Programs that add an item take turns by owning a name on its bus, which
-  /// the bus takes away from a program that ends. A sandbox may refuse the name. Its program then adds without a turn.
+  /// the bus takes away from a program that ends. A sandbox may refuse the name, and a program may keep it for too long.
+  /// The item is then added without a turn.
   ///
   /// - Parameters:
   ///   - key: The key of the item.
   ///   - body: The closure.
   /// - Returns: The result of the closure.
-  /// - Throws: The error of the closure, or an error if other programs have the name for too long.
+  /// - Throws: The error of the closure, or an error if the bus can't be asked for the name.
   func taking<Result>(
     additionsOf key: ItemKey, _ body: () async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
@@ -24,9 +25,11 @@ extension Operation {
     return try result.get()
   }
 
-  /// Waits until this program owns a name, and returns `false` if it may not own it.
+  /// Waits until this program owns a name, and returns `false` if it can't own it.
   private func take(_ name: String) async throws(SecureStorageError) -> Bool {
-    while true {
+    // A program that was stopped, or whose user is being asked, doesn't keep the others out.
+    let end = Int64.now(plus: Self.longestTurn)
+    while ThreadExecutor.now < end {
       try checkDeadline()
       let answer: Variant?
       do throws(DBusError) {
@@ -34,6 +37,8 @@ extension Operation {
           try? $0.get()
         }
       } catch {
+        // The bus may have given the name all the same.
+        await giveBack(name)
         throw failure(error)
       }
       guard let number = answer?.child(0).number else { return false }
@@ -41,7 +46,11 @@ extension Operation {
       let pause = Duration.milliseconds(Int.random(in: 2...10))
       _ = await Waiter.wait(until: .now(plus: pause)) { _ in }
     }
+    return false
   }
+
+  /// The time for which a program has its turn before the others no longer wait for it.
+  private static let longestTurn = Duration.seconds(5)
 
   /// Gives a name back, even if the operation must end.
   private func giveBack(_ name: String) async {

@@ -196,10 +196,10 @@ extension Provider {
   /// create or remove a directory, or write an entry of a given type, through KWallet's own interface.
   var quietTime: Duration? { isKWallet ? .seconds(60) : nil }
 
-  /// Indicates whether a secret is on the disk when the provider acknowledges it.
+  /// Indicates whether a secret is known to be on the disk when the provider acknowledges it.
   ///
   /// gnome-keyring 42.1 has written it. KWallet 5.103 to 6.30 and KeePassXC 2.7.4 write it later.
-  var writesBeforeAnswers: Bool { !isKWallet && program != .keepassxc }
+  var writesBeforeAnswers: Bool { program == .gnomeKeyring }
 
   /// Returns the label to send for a new item.
   ///

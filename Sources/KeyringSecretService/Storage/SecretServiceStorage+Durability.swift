@@ -43,11 +43,11 @@ extension SecretServiceStorage {
       guard let quietTime = call.provider.quietTime else { throw call.hiddenWrites() }
       let answer = try await call.send([.modified(ofCollection: call.existingCollection())])[0]
       if call.wasQuiet(answer) { return nil }
-      guard let modified = answer?.property(ofType: "t")?.unsigned, modified > 0 else {
-        throw call.hiddenWrites()
+      let age = answer?.property(ofType: "t").map {
+        Date().timeIntervalSince1970 - Double($0.unsigned)
       }
-      // The clock may have been changed.
-      let age = max(0, Date().timeIntervalSince1970 - Double(modified))
+      // If the clock was set back, the time of the last write is in the future.
+      guard let age, age > -60 else { throw call.hiddenWrites() }
       return max(.seconds(1), quietTime + .seconds(1) - .seconds(age))
     }
   }

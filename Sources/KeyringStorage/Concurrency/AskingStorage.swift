@@ -48,7 +48,11 @@ package final class StorageQuestion: Sendable {
           current.withLock { $0 = nil }
           own.settle(())
         }
-        return try await BlockingPool.run(on: .ofQuestions, orThrow: canceled, body)
+        return try await BlockingPool.run(on: .ofQuestions, orThrow: canceled) {
+          () throws(SecureStorageError) in
+          // Another storage may have called this one without being allowed to ask by itself.
+          try Self.$mayWait.withValue(true) { Swift.Result(catching: body) }.get()
+        }
       }
       guard await other.wait(until: nil) == .ended else { throw canceled }
     }

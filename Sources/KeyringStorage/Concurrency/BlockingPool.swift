@@ -10,7 +10,7 @@ package final class BlockingPool: Sendable {
 
   /// The threads that wait for the user, and for programs that may ask the user.
   ///
-  /// There's no limit, because an answer may need another answer. Their callers don't ask twice for the same thing.
+  /// There's no limit, because an answer may need another answer. A storage asks only one question at a time.
   package static let ofQuestions = BlockingPool(most: .max)
 
   private struct State: Sendable {
@@ -134,16 +134,16 @@ extension BlockingPool {
     on pool: BlockingPool? = nil, orThrow canceled: SecureStorageError,
     _ body: @escaping @Sendable () throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
+    if ThreadExecutor.ofCurrentTask?.isSynchronous == true {
+      if Task.isCancelled { throw canceled }
+      return try body()
+    }
     if ForkedProcess.hasLostThreads {
       var error = canceled
       error.code = .other
       error.message = ForkedProcess.message
       error.recoverySuggestion = ForkedProcess.recoverySuggestion
       throw error
-    }
-    if ThreadExecutor.ofCurrentTask?.isSynchronous == true {
-      if Task.isCancelled { throw canceled }
-      return try body()
     }
     let signal = CancellationSignal()
     let outcome = await withTaskCancellationHandler {

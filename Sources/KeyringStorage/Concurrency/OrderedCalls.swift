@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringLibc
 internal import Synchronization
 
 /// Calls that are collected under a lock, and made after it: one at a time, and in their order.
@@ -17,7 +18,19 @@ package final class OrderedCalls: Sendable {
   /// Indicates whether this thread is making calls.
   ///
   /// It then waits for no other thread that does. That one may be waiting for this one.
-  @TaskLocal private static var isWithinCall = false
+  package private(set) static var isWithinCall: Bool {
+    get { pthread_getspecific(key) != nil }
+    set { pthread_setspecific(key, newValue ? UnsafeRawPointer(bitPattern: 1) : nil) }
+  }
+
+  /// The key under which each thread keeps whether it's making calls.
+  ///
+  /// A task that a call starts doesn't belong to the call.
+  private static let key = {
+    var key = pthread_key_t()
+    precondition(pthread_key_create(&key, nil) == 0, "too many keys for values of threads")
+    return key
+  }()
 
   package init() {}
 
@@ -33,7 +46,10 @@ package final class OrderedCalls: Sendable {
     let (isCalling, isEmpty) = state.withLock { ($0.isCalling, $0.calls.isEmpty) }
     if isCalling ? Self.isWithinCall : isEmpty { return }
     turn.withLock { _ in
-      while let call = next() { Self.$isWithinCall.withValue(true, operation: call) }
+      let wasWithinCall = Self.isWithinCall
+      Self.isWithinCall = true
+      defer { Self.isWithinCall = wasWithinCall }
+      while let call = next() { call() }
     }
   }
 

@@ -22,10 +22,12 @@ package final class FileWatcher: @unchecked Sendable {
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - interval: The time between two looks at the file, or `nil` for the one that suits the file system.
+  ///   - isNeeded: A closure that returns `false` as long as nobody needs these looks.
   ///   - onEvent: The closure, which is called by one thread at a time.
   /// - Throws: `FileFailure` if the file can't be watched.
   package init(
     _ path: String, every interval: Duration? = nil,
+    while isNeeded: @escaping @Sendable () -> Bool = { true },
     _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) throws(FileFailure) {
     let directory = Directory(of: path)
@@ -40,6 +42,7 @@ package final class FileWatcher: @unchecked Sendable {
     // The source must not outlive the descriptor.
     events.setCancelHandler { withExtendedLifetime(watch) {} }
     timer.setEventHandler { [weak self] in
+      guard isNeeded() else { return }
       watch.watchAgain()
       let identity = try? FileIdentity(at: path)
       let last = self?.lastSeen.withLock { exchange(&$0, with: identity) }

@@ -48,7 +48,7 @@ public protocol ObservableStorage: SecureStorage {
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key, or `nil` if you don't need any keys.
-  ///   - observer: The closure to call. It must return soon, and may use the storage.
+  ///   - observer: The closure to call. It must return soon. It may use the storage, except to observe it.
   /// - Returns: A subscription that ends the observation, at the latest when it's released.
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func observeWithoutBlocking(

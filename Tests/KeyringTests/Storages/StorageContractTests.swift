@@ -171,7 +171,7 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
   func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
 
   func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    if Self.isReporting { throw error(.other, during: .save) }
+    if saved.hasReported { throw error(.other, during: .save) }
     var item = item
     var mode = mode
     if fault.brokenRule.requirement == .restart { saved.append(item) }
@@ -326,8 +326,6 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
     }
   }
 
-  @TaskLocal private static var isReporting = false
-
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) -> StorageSubscription {
@@ -338,7 +336,9 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
         observer(event)
       case (.reportsReplacedAsCreated, .changed(.replaced(let key))):
         observer(.changed(.created(key)))
-      case (.refusesObservers, _): Self.$isReporting.withValue(true) { observer(event) }
+      case (.refusesObservers, _):
+        saved.noteReport()
+        observer(event)
       default: observer(event)
       }
     }
@@ -366,6 +366,11 @@ private final class Log: Sendable {
 
   private let observations = Mutex<[StorageSubscription]>([])
   func keep(_ observation: StorageSubscription) { observations.withLock { $0.append(observation) } }
+
+  private let reported = Atomic(false)
+  /// Indicates whether an observer was called.
+  var hasReported: Bool { reported.load(ordering: .relaxed) }
+  func noteReport() { reported.store(true, ordering: .relaxed) }
 
   private let progress = Mutex<(@Sendable (Int, Int) -> Void)?>(nil)
   func tellLastProgress(andKeep handler: (@Sendable (Int, Int) -> Void)?) {

@@ -29,10 +29,12 @@ struct ChildProgram {
   ///
   /// GLib ignores the signal in the whole process. The other program must not inherit that.
   private let ignoresPipes: Bool
+  /// The descriptors that this program was started with.
+  private let inherited = Set(Self.openDescriptors())
 
   /// Prepares the start of a program.
   ///
-  /// Call this before a library changes how signals are handled.
+  /// Call this before a library opens files or changes how signals are handled.
   init() { ignoresPipes = Self.isIgnored(SIGPIPE) }
 
   /// Makes signals wait for the program, instead of ending this one.
@@ -90,8 +92,11 @@ struct ChildProgram {
       if result < 0, errno == EINTR { continue }
       if result < 0 || information.si_code != Int32(CLD_STOPPED) { break }
       waitid(P_PID, id_t(number), &information, WSTOPPED | WNOHANG)
-      // The shell continues both.
-      if isToStop.exchange(false, ordering: .sequentiallyConsistent) { raise(SIGSTOP) }
+      if isToStop.exchange(false, ordering: .sequentiallyConsistent) {
+        raise(SIGSTOP)
+        // Another program may have continued only this one.
+        kill(number, SIGCONT)
+      }
     }
     runningProgram.store(0, ordering: .sequentiallyConsistent)
     var status: Int32 = 0
@@ -109,6 +114,10 @@ struct ChildProgram {
   func replaceThisOne(by command: [String]) -> Int32 {
     ProcessMemory.restoreLimit()
     if !ignoresPipes { signal(SIGPIPE, SIG_DFL) }
+    // Those of the connections to a cluster would stay open.
+    for descriptor in Self.openDescriptors() where !inherited.contains(descriptor) {
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
     return withPointers(command) { arguments in
       execvp(command[0], arguments)
       return errno
@@ -119,6 +128,19 @@ struct ChildProgram {
   static func end(by number: Int32) {
     signal(number, SIG_DFL)
     raise(number)
+  }
+
+  private static func openDescriptors() -> [Int32] {
+    guard let directory = opendir("/proc/self/fd") else { return [] }
+    defer { closedir(directory) }
+    var descriptors: [Int32] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if let descriptor = Int32(name) { descriptors.append(descriptor) }
+    }
+    return descriptors
   }
 
   private func withPointers(

@@ -79,11 +79,12 @@ struct RunCommand: ParsableCommand {
     if (service == nil) != (files.isEmpty && variables.isEmpty) {
       throw ValidationError("Specify --service together with --file or --env.")
     }
-    for name in files.map(\.name) where !CredentialsDirectory.isName(name) {
-      throw ValidationError("\"\(name)\" can't be the name of a file.")
+    // What was given may be a secret, so it isn't repeated.
+    if !files.allSatisfy({ CredentialsDirectory.isName($0.name) }) {
+      throw ValidationError("A name after --file can't be that of a file.")
     }
-    for name in variables.map(\.name) where !NamedAccount.isVariable(name) {
-      throw ValidationError("\"\(name)\" can't be the name of an environment variable.")
+    if !variables.allSatisfy({ NamedAccount.isVariable($0.name) }) {
+      throw ValidationError("A name after --env can't be that of an environment variable.")
     }
     if needsDirectory, variables.contains(where: { $0.name == "CREDENTIALS_DIRECTORY" }) {
       throw ValidationError(
@@ -95,9 +96,12 @@ struct RunCommand: ParsableCommand {
     if !netrc.isEmpty, variables.contains(where: { $0.name == "NETRC" }) {
       throw ValidationError("With --netrc, the variable NETRC is the path of the file.")
     }
-    for names in [files.map(\.name), variables.map(\.name), netrc.map(\.host)]
-    where Set(names).count < names.count {
-      throw ValidationError("Use each name and each server only once.")
+    for names in [files.map(\.name), variables.map(\.name)] where Set(names).count < names.count {
+      throw ValidationError("Use each name only once.")
+    }
+    for accounts in Dictionary(grouping: netrc, by: \.host).values.map({ $0.map(\.account) })
+    where accounts.count > 1 && (accounts.contains(nil) || Set(accounts).count < accounts.count) {
+      throw ValidationError("Use each server only once, or with different accounts.")
     }
   }
 

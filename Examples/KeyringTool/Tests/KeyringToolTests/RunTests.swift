@@ -178,6 +178,7 @@ struct RunTests {
     ["run", "--", "true"], ["run", "--netrc", "x"], ["run", "--netrc", "=", "--", "true"],
     ["run", "--netrc", "x", "--service", "y", "--", "true"],
     ["run", "--netrc", "x", "--netrc", "http://x=y", "--", "true"],
+    ["run", "--netrc", "x=y", "--netrc", "http://x=y", "--", "true"],
     ["run", "--file", "x", "--", "true"],
     ["run", "--service", "x", "--file", "netrc", "--netrc", "x", "--", "true"],
     ["run", "--service", "x", "--env", "NETRC", "--netrc", "x", "--", "true"],

@@ -16,6 +16,8 @@ final class ItemCache: Sendable {
     var details: ItemQuery.Details
     /// The time at which the entry expires.
     var end: CoarseTime?
+    /// The time at which it's removed, by a clock that goes on while the machine sleeps.
+    var removal: ContinuousClock.Instant?
   }
 
   private enum Observation: Sendable {
@@ -149,14 +151,17 @@ final class ItemCache: Sendable {
     for lifetime: Duration?
   ) {
     // `Task.sleep` doesn't accept the longest durations.
-    let end = lifetime.map { CoarseTime.now.advanced(by: min($0, .seconds(1 << 30))) }
+    let lifetime = lifetime.map { min($0, .seconds(1 << 30)) }
+    let end = lifetime.map { CoarseTime.now.advanced(by: $0 - CoarseTime.longestDelay) }
+    let removal = lifetime.map { ContinuousClock.now + $0 }
     let mustExpire = state.withLock { state in
       let current = state.fetches.removeValue(forKey: fetch) ?? []
       let others = Array(state.fetches.keys)
       for key in keys {
         if current.contains(key) {
           if state.entries.count >= Self.mostEntries { state.entries = [:] }
-          state.entries[key] = Entry(item: found[key], details: details, end: end)
+          state.entries[key] = Entry(
+            item: found[key], details: details, end: end, removal: removal)
           for other in others { state.fetches[other]?.remove(key) }
         } else if let entry = state.entries[key] {
           let common = entry.details.intersection(details)
@@ -179,10 +184,10 @@ final class ItemCache: Sendable {
 
   /// Removes the expired entries, and returns the time until the next one expires.
   private func removeExpired() -> Duration? {
-    let now = CoarseTime.now
+    let now = ContinuousClock.now
     return state.withLock { state in
-      state.entries = state.entries.filter { $1.end.map { $0 > now } ?? true }
-      let next = state.entries.values.compactMap(\.end).min()
+      state.entries = state.entries.filter { $1.removal.map { $0 > now } ?? true }
+      let next = state.entries.values.compactMap(\.removal).min()
       state.isExpiring = next != nil
       return next.map { max(now.duration(to: $0), .milliseconds(1)) }
     }
@@ -257,6 +262,8 @@ final class ItemCache: Sendable {
   func observe(
     _ storage: some ObservableStorage, for operation: SecureStorageError.Operation
   ) async throws(SecureStorageError) {
+    // An observation can't begin while its thread calls an observer, which may be reading from this cache.
+    if operation == .read, OrderedCalls.isWithinCall { return }
     let mustStart = state.withLock { state in
       guard case .none(let retry) = state.observation, retry.map({ $0 <= .now }) ?? true else {
         return false
@@ -293,6 +300,9 @@ final class ItemCache: Sendable {
 ///
 /// Reading an exact clock takes 25 ns, a sixth of a cached read.
 private struct CoarseTime: InstantProtocol {
+  /// The longest time by which it's behind an exact clock.
+  static let longestDelay = Duration.milliseconds(10)
+
   private let sinceStart: Duration
 
   static var now: CoarseTime {

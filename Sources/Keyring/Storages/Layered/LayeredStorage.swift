@@ -165,7 +165,7 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
   /// an item that becomes visible because another one was removed is reported as removed. So read the item
   /// after a change.
   ///
-  /// The files and variables that a program is given aren't observed. A cache notices after a minute that such a
+  /// The files and variables that a program is given aren't observed. A cache notices within a minute that such a
   /// file was replaced. To notice it at once, cache the other layers instead: `.reading(fleet.cached())`.
   ///
   /// - Parameters:
