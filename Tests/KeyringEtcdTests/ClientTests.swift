@@ -44,6 +44,35 @@ struct ClientTests {
     #expect(failure?.hasDoubt == hasDoubt)
   }
 
+  /// Something else than etcd, such as a proxy that reports its maintenance.
+  private struct Stranger: EtcdTransport {
+    let reply: String
+
+    func send(
+      _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
+      until moment: Int64
+    ) async throws(EtcdFailure) -> EtcdReply { EtcdReply(body: Array(reply.utf8)) }
+
+    func stream(
+      _ path: String, _ body: [UInt8], to endpoint: EtcdEndpoint, token: String?,
+      until moment: Int64, _ onLine: @escaping @Sendable ([UInt8]) async -> Bool
+    ) async throws(EtcdFailure) {}
+  }
+
+  @Test(arguments: ["{}", #"{"status":"maintenance"}"#, #"{"header":{}}"#])
+  func `a reply without a revision is not the cluster's`(reply: String) async throws {
+    let client = EtcdClient(
+      Stranger(reply: reply), [try #require(EtcdEndpoint("https://127.0.0.1:1"))], user: nil)
+    let failure = await #expect(throws: EtcdFailure.self) {
+      _ = try await client.transact(Transaction(), until: .now(plus: .seconds(5)))
+    }
+    guard case .malformed? = failure?.cause else {
+      Issue.record("\(String(describing: failure))")
+      return
+    }
+    #expect(failure?.hasDoubt == true)
+  }
+
   /// A cluster whose roles change with each of the first requests.
   private final class ChangingRoles: EtcdTransport {
     private let refusals: Mutex<Int>
@@ -65,7 +94,7 @@ struct ClientTests {
         throw EtcdFailure(
           cause: .refused(GatewayError(code: 3, message: "revision of auth store is old")))
       }
-      return EtcdReply(body: Array(#"{"header":{}}"#.utf8))
+      return EtcdReply(body: Array(#"{"header":{"revision":"1"}}"#.utf8))
     }
 
     func stream(
@@ -107,7 +136,7 @@ struct ClientTests {
       if token == "1" {
         throw EtcdFailure(cause: .refused(refusal), hasDoubt: refusal.isTransient)
       }
-      return EtcdReply(body: Array(#"{"header":{}}"#.utf8))
+      return EtcdReply(body: Array(#"{"header":{"revision":"1"}}"#.utf8))
     }
 
     func stream(
@@ -145,7 +174,7 @@ struct ClientTests {
         return frozen == endpoint.description
       }
       guard isFrozen else {
-        let body = path == "/v3/auth/authenticate" ? #"{"token":"a"}"# : #"{"header":{}}"#
+        let body = path == "/v3/auth/authenticate" ? #"{"token":"a"}"# : #"{"header":{"revision":"1"}}"#
         return EtcdReply(body: Array(body.utf8))
       }
       lostCount.add(1, ordering: .relaxed)
