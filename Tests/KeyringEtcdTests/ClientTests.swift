@@ -174,7 +174,8 @@ struct ClientTests {
         return frozen == endpoint.description
       }
       guard isFrozen else {
-        let body = path == "/v3/auth/authenticate" ? #"{"token":"a"}"# : #"{"header":{"revision":"1"}}"#
+        let body =
+          path == "/v3/auth/authenticate" ? #"{"token":"a"}"# : #"{"header":{"revision":"1"}}"#
         return EtcdReply(body: Array(body.utf8))
       }
       lostCount.add(1, ordering: .relaxed)
