@@ -45,12 +45,8 @@ enum ProcessMemory {
 
   /// Overwrites the secrets in the environment, which are the password of etcd's user and the one after its name.
   static func forgetVariables() {
-    let password = getenv("ETCDCTL_PASSWORD")
-    let hasPassword = password.map { $0.pointee != 0 } ?? false
-    if let password { memset(password, 0, strlen(password)) }
+    if let password = getenv("ETCDCTL_PASSWORD") { memset(password, 0, strlen(password)) }
     unsetenv("ETCDCTL_PASSWORD")
-    // With a password of its own, the name can have a colon.
-    if hasPassword { return }
     if let user = getenv("ETCDCTL_USER"), let password = strchr(user, Int32(UInt8(ascii: ":"))) {
       memset(password, 0, strlen(password))
     }
