@@ -10,11 +10,14 @@ struct ProcessMemoryTests {
     // Root can read everything. A pipe takes so much only after the tool has begun to read the secret.
     let script = """
       import os, subprocess, sys
+      # Another user may have no access to its directory.
+      file = os.open(sys.argv[1], os.O_RDONLY)
       if os.getuid() == 0:
           os.setgroups([])
           os.setgid(2)
           os.setuid(2)
-      tool = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE)
+      arguments = ["/proc/self/fd/%d" % file] + sys.argv[2:]
+      tool = subprocess.Popen(arguments, stdin=subprocess.PIPE, pass_fds=[file])
       tool.stdin.write(bytes(1 << 20))
       directory = "/proc/%d/" % tool.pid
       limits = open(directory + "limits").read().split("\\n")
