@@ -92,11 +92,8 @@ struct ChildProgram {
       if result < 0, errno == EINTR { continue }
       if result < 0 || information.si_code != Int32(CLD_STOPPED) { break }
       waitid(P_PID, id_t(number), &information, WSTOPPED | WNOHANG)
-      if isToStop.exchange(false, ordering: .sequentiallyConsistent) {
-        raise(SIGSTOP)
-        // Another program may have continued only this one.
-        kill(number, SIGCONT)
-      }
+      // The shell continues both.
+      if isToStop.exchange(false, ordering: .sequentiallyConsistent) { raise(SIGSTOP) }
     }
     runningProgram.store(0, ordering: .sequentiallyConsistent)
     var status: Int32 = 0
