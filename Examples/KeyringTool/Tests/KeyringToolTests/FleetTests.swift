@@ -46,7 +46,7 @@ final class FleetTests {
 
   @Test func `the items of a fleet are backed up and restored`() throws {
     #expect(try tool("initialize").status == 0)
-    #expect(try Program.tool(["set"] + item + fleet(), input: Data("s3cret".utf8)).status == 0)
+    #expect(try Program.tool(["set"] + item + fleet(), input: "s3cret").status == 0)
     let file = "file:\(keyFile("backup"))"
     let toFile = ["--to", file, "--to-key-file", keyFile("backup.key")]
     #expect(try Program.tool(["export"] + fleet() + toFile).output == "copied 1\n")
@@ -127,7 +127,7 @@ final class FleetTests {
     // The program that is run has no connection to the cluster.
     let variables = ["ETCDCTL_USER=root:s3cret", Program.toolPath]
     let stored = ["set", "--service", "mail", "--account", "me"] + fleet()
-    #expect(try Program.run("env", variables + stored, input: "s3cret").status == 0)
+    #expect(try Program.run("env", variables + stored, input: Data("s3cret".utf8)).status == 0)
     let result = try Program.run(
       "env",
       variables + ["run", "--service", "mail", "--env", "ME=me"] + fleet()
