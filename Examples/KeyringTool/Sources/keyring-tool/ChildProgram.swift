@@ -135,7 +135,9 @@ struct ChildProgram {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) {
         String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
-      if let descriptor = Int32(name) { descriptors.append(descriptor) }
+      if let descriptor = Int32(name), descriptor != dirfd(directory) {
+        descriptors.append(descriptor)
+      }
     }
     return descriptors
   }

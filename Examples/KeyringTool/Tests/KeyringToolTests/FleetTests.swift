@@ -124,16 +124,19 @@ final class FleetTests {
     #expect(try list("ETCDCTL_USER=root:wrong").errors.contains("password"))
     #expect(try list("ETCDCTL_USER=root:s3cret").status == 0)
     #expect(try list("ETCDCTL_USER=root", "ETCDCTL_PASSWORD=s3cret").status == 0)
-    // The program that is run has no connection to the cluster.
-    let variables = ["ETCDCTL_USER=root:s3cret", Program.toolPath]
-    let stored = ["set", "--service", "mail", "--account", "me"] + fleet()
-    #expect(try Program.run("env", variables + stored, input: Data("s3cret".utf8)).status == 0)
+    // The program that is run has no connection to the cluster. The tool itself inherits a socket from Foundation.
+    let variables = ["ETCDCTL_USER=root:s3cret"]
+    let stored = [Program.toolPath, "set", "--service", "mail", "--account", "me"] + fleet()
+    #expect(
+      try Program.run("env", variables + stored, input: Data("s3cret".utf8)).status == 0)
+    let script = """
+      show="ls -l /proc/self/fd | grep -c -e socket: -e eventpoll"; sh -c "$show"
+      exec "$0" run --service mail --env ME=me "$@" -- sh -c "$show; echo \\$ME"
+      """
     let result = try Program.run(
-      "env",
-      variables + ["run", "--service", "mail", "--env", "ME=me"] + fleet()
-        + ["--", "sh", "-c", "ls -l /proc/self/fd; echo $ME"])
-    #expect(result.output.hasSuffix("s3cret\n"), "\(result)")
-    #expect(!result.output.contains("socket:"), "\(result)")
+      "env", variables + ["sh", "-c", script, Program.toolPath] + fleet())
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.count == 3 && lines[0] == lines[1] && lines[2] == "s3cret", "\(result)")
   }
 
   @Test func `options of the keyring are refused`() throws {
