@@ -59,8 +59,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
 
   /// Reads the value.
   ///
-  /// A property that was declared with `orGenerate` stores a value if there is none, as ``readOrStore(_:)``
-  /// does.
+  /// A property that was declared with `orGenerate` stores a value if there is none, as `readOrStore` does.
   ///
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: `SecureStorageError` if the value can't be read.
