@@ -122,6 +122,19 @@ import Testing
     #expect(listing.token == nil && listing.account.refreshToken == nil)
   }
 
+  @Test func `a list of something else is an error`() {
+    struct Foreign: AnySecureProperty {}
+    struct Listing: SecurePropertyList {
+      @Password("listed") var token: String?
+      var secureProperties: [any AnySecureProperty] { [$token, Foreign()] }
+    }
+    let error = #expect(throws: SecureStorageError.self) {
+      try SecureProperties(of: [Listing()])
+    }
+    #expect(error?.code == .invalidArgument && error?.argument == "settings")
+    #expect(error?.message.contains("Foreign") == true)
+  }
+
   @Test func `all properties are read in one call`() throws {
     fill()
     let storage = FaultyStorage(SecureStorageDefaults.currentStorage)

@@ -51,11 +51,20 @@ struct PropertyFinder {
   private(set) var members: [any SecurePropertyMember] = []
   private var seen: Set<ObjectIdentifier> = []
 
-  mutating func visit(_ value: Any) {
+  /// Adds the properties of a value.
+  ///
+  /// - Parameter value: The value.
+  /// - Throws: `.invalidArgument` if a list has something else than the projected values of properties.
+  mutating func visit(_ value: Any) throws(SecureStorageError) {
     if let list = value as? any SecurePropertyList {
       for property in list.secureProperties {
         guard let member = property as? any SecurePropertyMember else {
-          preconditionFailure("\(type(of: property)) isn't the $property of a secure property")
+          // Otherwise, a logout would leave it out and succeed.
+          throw SecureStorageError(
+            .invalidArgument, operation: .read, backendName: "SecureProperties",
+            message: "\(type(of: value)) lists a value of the type \(type(of: property)).",
+            recoverySuggestion: "List the projected values of properties, such as $authToken.",
+            argument: "settings")
         }
         add(member)
       }
@@ -69,7 +78,7 @@ struct PropertyFinder {
     }
     var level: Mirror? = mirror
     while let current = level {
-      for child in current.children { visit(child.value) }
+      for child in current.children { try visit(child.value) }
       level = current.superclassMirror
     }
   }

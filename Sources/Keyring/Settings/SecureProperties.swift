@@ -21,10 +21,10 @@ public struct SecureProperties: Sendable {
   /// Finds the secure properties of a value.
   ///
   /// - Parameter settings: The value that has the properties.
-  /// - Throws: `.invalidArgument` if none are found.
+  /// - Throws: `.invalidArgument` if none are found, or if a list has something else.
   public init(of settings: Any) throws(SecureStorageError) {
     var finder = PropertyFinder()
-    finder.visit(settings)
+    try finder.visit(settings)
     members = finder.members
     // Otherwise, a logout would remove nothing and succeed.
     guard members.isEmpty else { return }
