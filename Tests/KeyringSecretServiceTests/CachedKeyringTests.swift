@@ -53,6 +53,26 @@ import Testing
     try storage.remove(key)
   }
 
+  /// The cache can't begin its own observation at that moment.
+  @Test func `an observer reads through a new cache`() throws {
+    let cached = storage.cached()
+    let (key, log) = (key, EventLog())
+    let found = Mutex<Result<String?, SecureStorageError>?>(nil)
+    let observation = try storage.observe(.service(service)) { event in
+      if event == .changed(.created(key)) {
+        found.withLock {
+          $0 = Result { () throws(SecureStorageError) in try cached.password(for: key) }
+        }
+      }
+      log.append(event)
+    }
+    try storage.setPassword("s3cret", for: key)
+    log.wait(for: .changed(.created(key)))
+    #expect(try found.withLock { $0 }?.get() == "s3cret")
+    try storage.remove(key)
+    _ = observation
+  }
+
   @Test(arguments: [any OtherProgram].all)
   func `writes of another program are seen`(program: any OtherProgram) throws {
     let cached = storage.cached()

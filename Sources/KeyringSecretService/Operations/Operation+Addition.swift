@@ -67,7 +67,7 @@ extension MethodCall {
   /// Returns the name that a program owns while it adds an item under a key.
   ///
   /// The hash is FNV-1a, so that all programs use the same one. Two keys of one hash only wait for each other.
-  fileprivate static func nameOfAdditions(under key: ItemKey) -> String {
+  static func nameOfAdditions(under key: ItemKey) -> String {
     let hash = key.description.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
       ($0 ^ UInt64($1)) &* 0x100_0000_01B3
     }
@@ -75,7 +75,7 @@ extension MethodCall {
   }
 
   /// Returns a call that makes this program the owner of a name, if no other program is.
-  fileprivate static func take(_ name: String) -> MethodCall {
+  static func take(_ name: String) -> MethodCall {
     let doNotQueue: UInt32 = 4
     return toBus("RequestName", [.string(name), .unsigned32(doNotQueue)], answer: "(u)")
   }

@@ -131,6 +131,22 @@ import Testing
     }
   }
 
+  /// It may have been stopped, or its user may be answering a prompt.
+  @Test func `a program that keeps its turn does not keep others from adding`() throws {
+    let service = try service(.awakeOO7)
+    let other = try CallLoop.runToEnd { () async throws(DBusError) in
+      let other = try await BusConnection.open(
+        address: bus.address, until: Deadline(after: .seconds(25)))
+      let take = MethodCall.take(MethodCall.nameOfAdditions(under: key))
+      _ = try await other.send([take], to: nil, until: Deadline(after: .seconds(25)))[0].get()
+      return other
+    }
+    let storage = bus.storage(serviceTimeout: .seconds(20))
+    try storage.save(SecureItem(key: key, secret: Secret("s3cret")), mode: .add)
+    #expect(try storage.password(for: key) == "s3cret")
+    _ = (service, other)
+  }
+
   // MARK: - After a restart
 
   @Test(arguments: Behavior.losing, End.allCases)
