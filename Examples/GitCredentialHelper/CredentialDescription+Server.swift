@@ -9,7 +9,7 @@ extension CredentialDescription {
     let (name, port) = Self.split(host)
     return InternetServer(
       name, port: port, path: path.flatMap { $0.isEmpty ? nil : $0 },
-      protocol: InternetProtocol(rawValue: `protocol`))
+      protocol: InternetServer.Scheme(rawValue: `protocol`))
   }
 
   /// Splits a host into name and port, the same way git-credential-libsecret does to find its items.

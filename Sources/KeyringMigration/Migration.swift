@@ -14,7 +14,7 @@ public import KeyringStorage
 ///     .password("API_TOKEN", as: .password(service: "org.example.app", account: "token")),
 ///   ],
 ///   from: .environmentFile("/home/me/.config/app/.env"), to: SecretServiceStorage())
-/// try migration.run()
+/// try migration.move()
 /// ```
 ///
 /// Everything is read and checked before anything is written. Nothing is removed from the source before all
@@ -131,7 +131,7 @@ public struct Migration: Sendable {
   ///   been removed from the source. After `.sourceChanged`, the changed item is still there, and items that
   ///   were removed before it are in the destination.
   @discardableResult
-  public func run() throws(SecureStorageError) -> Int {
+  public func move() throws(SecureStorageError) -> Int {
     var transfers = try verifiedTransfers(moving: true)
     try perform(.removing, &transfers)
     return transfers.itemCount
@@ -143,7 +143,7 @@ public struct Migration: Sendable {
   /// already has an item with the same secret and attributes, the item isn't written again.
   ///
   /// - Returns: The number of items that are now in the source and in the destination.
-  /// - Throws: The same errors as `run()`, except for those of removing an item.
+  /// - Throws: The same errors as `move()`, except for those of removing an item.
   @discardableResult
   public func copy() throws(SecureStorageError) -> Int {
     try verifiedTransfers(moving: false).itemCount
@@ -181,10 +181,10 @@ public struct Migration: Sendable {
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
   ///   that case, run the migration again to finish it.
   @discardableResult
-  public func run() async throws(SecureStorageError) -> Int {
+  public func move() async throws(SecureStorageError) -> Int {
     try await BlockingPool.run(on: .ofQuestions, orThrow: Self.canceled) {
       () throws(SecureStorageError) in
-      try run()
+      try move()
     }
   }
 

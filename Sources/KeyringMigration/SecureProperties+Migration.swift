@@ -17,13 +17,13 @@ extension SecureProperties {
   ///   - destination: The storage to move the items to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on the same thread.
   /// - Returns: The number of moved items.
-  /// - Throws: The same errors as `Migration.run()`.
+  /// - Throws: The same errors as `Migration.move()`.
   @discardableResult
   public func migrate(
     from source: any SecureStorage, to destination: (any SecureStorage)? = nil,
     progress: @escaping @Sendable (Migration.Progress) -> Void = { _ in }
   ) throws(SecureStorageError) -> Int {
-    try migration(from: source, to: destination, progress).run()
+    try migration(from: source, to: destination, progress).move()
   }
 
   /// Moves plaintext values to the properties of the same names.
@@ -47,7 +47,7 @@ extension SecureProperties {
   ///   - destination: The storage to move the values to. The default is the current storage.
   ///   - progress: The closure to call during the migration, on the same thread.
   /// - Returns: The number of moved values.
-  /// - Throws: The same errors as `Migration.run()`, or `.invalidArgument` if there is no property with one
+  /// - Throws: The same errors as `Migration.move()`, or `.invalidArgument` if there is no property with one
   ///   of the names.
   @discardableResult
   public func migrate(
@@ -55,7 +55,7 @@ extension SecureProperties {
     to destination: (any SecureStorage)? = nil,
     progress: @escaping @Sendable (Migration.Progress) -> Void = { _ in }
   ) throws(SecureStorageError) -> Int {
-    try migration(from: source, at: paths, to: destination, progress).run()
+    try migration(from: source, at: paths, to: destination, progress).move()
   }
 
   // MARK: - The asynchronous overloads
@@ -74,7 +74,7 @@ extension SecureProperties {
     from source: any SecureStorage, to destination: (any SecureStorage)? = nil,
     progress: @escaping @Sendable (Migration.Progress) -> Void = { _ in }
   ) async throws(SecureStorageError) -> Int {
-    try await migration(from: source, to: destination, progress).run()
+    try await migration(from: source, to: destination, progress).move()
   }
 
   /// Moves plaintext values to the properties of the same names, without blocking the task's thread.
@@ -93,7 +93,7 @@ extension SecureProperties {
     to destination: (any SecureStorage)? = nil,
     progress: @escaping @Sendable (Migration.Progress) -> Void = { _ in }
   ) async throws(SecureStorageError) -> Int {
-    try await migration(from: source, at: paths, to: destination, progress).run()
+    try await migration(from: source, at: paths, to: destination, progress).move()
   }
 
   // MARK: - Creating migrations

@@ -42,7 +42,7 @@ import Testing
   init() async throws {
     cluster = try Cluster.shared.get()
     other = cluster.storage("test-\(UInt64.random(in: .min ... .max))", key: Vault().source)
-    try await other.initialize()
+    try await other.createNamespace()
   }
 
   private func storage(timeout: Duration = .seconds(20)) -> EtcdStorage {

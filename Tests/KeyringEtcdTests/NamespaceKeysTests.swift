@@ -55,7 +55,7 @@ import Testing
     let missing = cluster.storage("missing")
     await expect(.noStorage) { _ = try await missing.password(for: key) }
     await expect(.noStorage) { try await missing.setPassword("lost", for: key) }
-    #expect(try await laterProcess().initialize() == false)
+    #expect(try await laterProcess().createNamespace() == false)
     #expect(try await laterProcess().password(for: key) == "first")
   }
 
@@ -67,7 +67,7 @@ import Testing
     }
     // A key that doesn't exist isn't created for what is left of the namespace.
     let absent = laterProcess(key: .keyFile(at: cluster.path("absent-key")))
-    await expect(.damaged) { try await absent.initialize() }
+    await expect(.damaged) { try await absent.createNamespace() }
     #expect(!FileManager.default.fileExists(atPath: cluster.path("absent-key")))
     for value in try await values(EtcdKey("/\(namespace.name)/v1/")) {
       try await cluster.remove(value.key)
@@ -84,14 +84,14 @@ import Testing
     #expect(missing?.message.contains("other-key") == true)
     #expect(try await other.diagnose(writing: false).failure?.code == .keyNotFound)
     try await cluster.storage("of-other-key", key: .keyFile(at: cluster.path("other-key")))
-      .initialize()
+      .createNamespace()
     let wrong = await expect(.wrongKey, within: .atOnce) { _ = try await other.password(for: key) }
     #expect(
       wrong?.message == "The namespace \(namespace.name) was encrypted with another key file.")
-    await expect(.wrongKey) { try await other.initialize() }
+    await expect(.wrongKey) { try await other.createNamespace() }
     #expect(try await other.diagnose(writing: false).failure?.code == .wrongKey)
     let absent = laterProcess(key: .keyFile(at: cluster.path("absent-key")))
-    await expect(.keyNotFound) { try await absent.initialize() }
+    await expect(.keyNotFound) { try await absent.createNamespace() }
     #expect(!FileManager.default.fileExists(atPath: cluster.path("absent-key")))
     let passphrase = laterProcess(key: .passphrase(Secret("pass")))
     await expect(.wrongKey) { _ = try await passphrase.password(for: key) }
@@ -328,7 +328,8 @@ import Testing
 
   @Test func `keys from before they were wrapped again are refused`() async throws {
     let old = try await values(namespace.meta) + values(namespace.keys)
-    try await cluster.storage("next-key", key: .keyFile(at: cluster.path("next-key"))).initialize()
+    try await cluster.storage("next-key", key: .keyFile(at: cluster.path("next-key")))
+      .createNamespace()
     try await storage.rewrapKeys(with: .keyFile(at: cluster.path("next-key")))
     #expect(try await storage.password(for: key) == "first")
     for value in old { try await cluster.put(value.key, value.value) }
@@ -404,7 +405,7 @@ import Testing
     #expect(error?.message.contains("a data key is missing") == true)
     await expect(.damaged) { _ = try await later.items(matching: .service("service")) }
     await expect(.damaged) { try await later.setPassword("lost", for: key) }
-    await expect(.damaged) { try await later.initialize() }
+    await expect(.damaged) { try await later.createNamespace() }
     try await expectFinding("a data key is missing", in: later)
     #expect(try await later.diagnose(writing: false).failure?.code == .damaged)
     // A process that has read the key before goes on.
@@ -459,7 +460,7 @@ import Testing
     let name = "test-\(UUID().uuidString)"
     let passphrase = KeySource.passphrase(Secret("pass"))
     let other = cluster.storage(name, key: passphrase)
-    try await other.initialize()
+    try await other.createNamespace()
     try await other.setPassword("first", for: key)
     let asking = cluster.storage(name, key: user.source())
     #expect(try await asking.password(for: key) == "first")
@@ -483,7 +484,7 @@ import Testing
     let slow = User().source(answeringAfter: time)
     let name = "test-\(UUID().uuidString)"
     func process() -> EtcdStorage { cluster.storage(name, key: slow, timeout: time / 2) }
-    #expect(try await process().initialize())
+    #expect(try await process().createNamespace())
     try await process().setPassword("first", for: key)
     #expect(try await process().rotateDataKey() == 1)
     try await process().rewrapKeys(with: slow)
@@ -541,7 +542,7 @@ import Testing
     let running = laterProcess()
     #expect(try await running.password(for: key) == "first")
     try await cluster.storage("other-key", key: .keyFile(at: cluster.path("other-key")))
-      .initialize()
+      .createNamespace()
     let new = KeySource.keyFile(at: cluster.path("other-key"))
     try await storage.rewrapKeys(with: new)
     await expect(.wrongKey) { try await running.rotateDataKey() }
@@ -553,7 +554,7 @@ import Testing
     #expect(try await running.password(for: key) == "first")
     func source(_ name: String) async throws -> KeySource {
       let source = KeySource.keyFile(at: cluster.path(name))
-      try await cluster.storage(name, key: source).initialize()
+      try await cluster.storage(name, key: source).createNamespace()
       return source
     }
     let (new, newer) = (try await source("unknown-key"), try await source("another-key"))
@@ -573,7 +574,7 @@ import Testing
     let events = EventLog()
     let subscription = try await running.observeWithoutBlocking(nil, events.append)
     let new = KeySource.keyFile(at: cluster.path("unknown-to-a-watch"))
-    try await cluster.storage("unknown-to-a-watch", key: new).initialize()
+    try await cluster.storage("unknown-to-a-watch", key: new).createNamespace()
     try await storage.rewrapKeys(with: new)
     let before = transport.count(of: "/v3/kv/txn")
     #expect(try await storage.rotateDataKey() == 42)
@@ -588,8 +589,8 @@ import Testing
     for part in [namespace.meta, namespace.primary, namespace.keys] {
       for value in try await values(part) { try await cluster.remove(value.key) }
     }
-    await expect(.damaged) { try await storage.initialize() }
-    #expect(try await laterProcess().initialize())
+    await expect(.damaged) { try await storage.createNamespace() }
+    #expect(try await laterProcess().createNamespace())
   }
 
   @Test func `a replacement that ended after its first batch is begun again`() async throws {
@@ -696,7 +697,7 @@ import Testing
     var late: Task<String?, any Error>?
     try await transport.holdingNextReply {
       late = Task { [key] in
-        if initializes { #expect(try await running.initialize() == false) }
+        if initializes { #expect(try await running.createNamespace() == false) }
         return try await running.password(for: key)
       }
       #expect(transport.waitForHeldReply())
@@ -727,7 +728,8 @@ import Testing
     let running = laterProcess()
     #expect(try await running.password(for: key) == "first")
     let items = try await values(namespace.items)
-    try await cluster.storage("new-key", key: .keyFile(at: cluster.path("new-key"))).initialize()
+    try await cluster.storage("new-key", key: .keyFile(at: cluster.path("new-key")))
+      .createNamespace()
     let new = KeySource.keyFile(at: cluster.path("new-key"))
     try await storage.rewrapKeys(with: new)
     #expect(try await values(namespace.items).map(\.value) == items.map(\.value))

@@ -119,8 +119,8 @@ import Testing
   @Test func `a creation of a namespace whose reply is lost succeeds once`() async throws {
     let new = cluster.storage("test-\(UUID().uuidString)")
     transport.fail(.replyLost)
-    #expect(try await cluster.storage(like: new, transport).initialize())
-    #expect(try await new.initialize() == false)
+    #expect(try await cluster.storage(like: new, transport).createNamespace())
+    #expect(try await new.createNamespace() == false)
   }
 
   @Test func `a namespace that an author finds missing after a doubt isn't created later`()
@@ -129,12 +129,12 @@ import Testing
     let new = cluster.storage("test-\(UUID().uuidString)")
     let author = cluster.storage(like: new, transport, timeout: .seconds(4))
     transport.fail([.held] + Array(repeating: .requestLost, count: 1000))
-    await expect(.connectionLost) { try await author.initialize() }
+    await expect(.connectionLost) { try await author.createNamespace() }
     transport.fail()
     await expect(.noStorage) { _ = try await author.password(for: key) }
     #expect(await transport.release().count == 1)
     await expect(.noStorage) { _ = try await author.password(for: key) }
-    #expect(try await author.initialize())
+    #expect(try await author.createNamespace())
   }
 
   @Test func `a write of an item that this process doesn't know reads it first`() async throws {

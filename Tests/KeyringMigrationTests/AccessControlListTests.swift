@@ -16,7 +16,7 @@ struct AccessControlListTests {
 
   private func migrate(_ file: TemporaryFile) throws {
     let plan = PlaintextMapping.password("TOKEN", as: token)
-    try Migration(of: [plan], from: .environmentFile(file.path), to: InMemoryStorage()).run()
+    try Migration(of: [plan], from: .environmentFile(file.path), to: InMemoryStorage()).move()
     #expect(try file.content == "A=1\n")
   }
 

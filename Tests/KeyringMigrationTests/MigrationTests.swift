@@ -68,7 +68,7 @@ import Testing
     try fill(old)
     let other = ItemKey.password(service: "another", account: "0")
     try old.setPassword("stays", for: other)
-    #expect(try Migration(of: query, from: old, to: new).run() == Self.items.count)
+    #expect(try Migration(of: query, from: old, to: new).move() == Self.items.count)
     try expectAll(in: new)
     #expect(try old.items(matching: ItemQuery()).map(\.key) == [other])
   }
@@ -76,9 +76,9 @@ import Testing
   @Test func `an asynchronous migration moves the same items`() async throws {
     try fill(old)
     let migration = Migration(of: query, from: old, to: new)
-    #expect(try await migration.run() == Self.items.count)
+    #expect(try await migration.move() == Self.items.count)
     try expectAll(in: new)
-    #expect(try await migration.run() == 0)
+    #expect(try await migration.move() == 0)
   }
 
   /// The source can block even if the destination doesn't.
@@ -89,7 +89,7 @@ import Testing
       onOwnThread.withLock { _ = $0.insert(CancellationSignal.current != nil) }
     }
     #expect(try await migration.copy() == Self.items.count)
-    #expect(try await migration.run() == Self.items.count)
+    #expect(try await migration.move() == Self.items.count)
     #expect(onOwnThread.withLock { $0 } == [true])
   }
 
@@ -106,7 +106,7 @@ import Testing
     try new.save(SecureItem(key: probe, secret: Secret("")), mode: .add)
     try fill(old)
     try fill(new)
-    #expect(try Migration(of: query, from: old, to: new).run() == Self.items.count)
+    #expect(try Migration(of: query, from: old, to: new).move() == Self.items.count)
     #expect(try new.items(matching: .service("swift-keyring probe")).map(\.key) == [probe])
   }
 
@@ -118,7 +118,7 @@ import Testing
     try fill(new)
     let destination = FaultyStorage(new)
     destination.failAfterCompletion(.save, with: code, onCall: 1)
-    let error = failure { try Migration(of: query, from: old, to: destination).run() }
+    let error = failure { try Migration(of: query, from: old, to: destination).move() }
     #expect(error?.code == code)
     #expect(try new.items(matching: .service("swift-keyring probe")).isEmpty)
   }
@@ -145,11 +145,11 @@ import Testing
     let destination = LayeredStorage(isFirst ? layers : layers.reversed())
     let migration = Migration(of: query, from: old, to: destination)
     if isFirst {
-      #expect(try migration.run() == Self.items.count)
+      #expect(try migration.move() == Self.items.count)
       try expectAll(in: new)
       try expectNone(in: old)
     } else {
-      #expect(failure { try migration.run() }?.code == .readOnly)
+      #expect(failure { try migration.move() }?.code == .readOnly)
       try expectAll(in: old)
     }
   }
@@ -177,10 +177,10 @@ import Testing
   @Test func `a migration moves the items of keys, if they exist`() throws {
     try fill(old)
     let keys = [Self.items[2].key, .password(service: "absent", account: "0"), Self.items[2].key]
-    #expect(try Migration(of: keys, from: old, to: new).run() == 1)
+    #expect(try Migration(of: keys, from: old, to: new).move() == 1)
     #expect(try new.items(matching: ItemQuery()).map(\.key) == [keys[0]])
     #expect(try !old.exists(keys[0]))
-    #expect(try Migration(of: keys, from: old, to: new).run() == 0)
+    #expect(try Migration(of: keys, from: old, to: new).move() == 0)
   }
 
   @Test func `labels that no storage accepts are corrected`() throws {
@@ -191,7 +191,7 @@ import Testing
       whenReading: {
         $0.label = $0.key.attributes["username"] == "0" ? "" : "https://example.org"
       })
-    #expect(try Migration(of: keys, from: foreign, to: new).run() == 2)
+    #expect(try Migration(of: keys, from: foreign, to: new).move() == 2)
     #expect(try new.item(for: keys[0])?.label == keys[0].defaultLabel)
     #expect(try new.item(for: keys[1])?.label == "https:--example.org")
   }
@@ -202,7 +202,7 @@ import Testing
     try fill(old)
     let key = Self.items[10].key
     try new.setSecret(Secret("other"), for: key)
-    let error = failure { try Migration(of: query, from: old, to: new).run() }
+    let error = failure { try Migration(of: query, from: old, to: new).move() }
     #expect(error?.code == .itemAlreadyExists)
     #expect(error?.message.contains("\(key)") == true)
     #expect(try new.items(matching: ItemQuery()).count == 1, "nothing was written")
@@ -214,7 +214,7 @@ import Testing
     try fill(old)
     let key = Self.items[9].key
     try new.setCredential(Credential(login: "bob", password: "pa55"), for: key)
-    let error = failure { try Migration(of: query, from: old, to: new).run() }
+    let error = failure { try Migration(of: query, from: old, to: new).move() }
     #expect(error?.code == .itemAlreadyExists)
     try expectAll(in: old)
   }
@@ -226,7 +226,7 @@ import Testing
       guard progress.phase == .writing, progress.completed == 0 else { return }
       #expect(throws: Never.self) { try new.setPassword("other", for: key) }
     }
-    let error = failure { try migration.run() }
+    let error = failure { try migration.move() }
     #expect(error?.code == .itemAlreadyExists)
     #expect(error?.message.contains("\(key)") == true)
     #expect(try new.password(for: key) == "other")
@@ -235,7 +235,7 @@ import Testing
 
   @Test func `a migration of a storage to itself is refused`() throws {
     try fill(old)
-    let error = failure { try Migration(of: query, from: FaultyStorage(old), to: old).run() }
+    let error = failure { try Migration(of: query, from: FaultyStorage(old), to: old).move() }
     #expect(error?.code == .invalidArgument)
     #expect(error?.argument == "destination")
     try expectAll(in: old)
@@ -244,7 +244,7 @@ import Testing
   @Test func `a locked source is an error, and not an empty source`() throws {
     try fill(old)
     try old.lock()
-    #expect(failure { try Migration(of: query, from: old, to: new).run() }?.code == .locked)
+    #expect(failure { try Migration(of: query, from: old, to: new).move() }?.code == .locked)
     try expectNone(in: new)
   }
 
@@ -259,7 +259,7 @@ import Testing
       let lossy = AlteringStorage(
         base: new, whenSaving: { if $0.key == MigrationTests.items[8].key { lose(&$0) } })
       let migration = Migration(of: query, from: old, to: lossy)
-      #expect(failure { try migration.run() }?.code == .verificationFailed)
+      #expect(failure { try migration.move() }?.code == .verificationFailed)
       try expectAll(in: old)
     }
   }
@@ -271,16 +271,16 @@ import Testing
       guard progress.phase == .verifying, progress.completed == 0 else { return }
       #expect(throws: Never.self) { try old.setSecret(Secret("newer"), for: key) }
     }
-    let error = failure { try migration.run() }
+    let error = failure { try migration.move() }
     #expect(error?.code == .sourceChanged)
     #expect(error?.message.contains("\(key)") == true)
     #expect(try old.items(matching: query).count == Self.items.count, "nothing was removed")
     #expect(try old.secret(for: key) == Secret("newer"))
     // A second run doesn't decide which of the two values is right either.
-    let again = failure { try Migration(of: query, from: old, to: new).run() }
+    let again = failure { try Migration(of: query, from: old, to: new).move() }
     #expect(again?.code == .itemAlreadyExists)
     try new.remove(key)
-    #expect(try Migration(of: query, from: old, to: new).run() == Self.items.count)
+    #expect(try Migration(of: query, from: old, to: new).move() == Self.items.count)
     #expect(try new.secret(for: key) == Secret("newer"))
   }
 
@@ -292,14 +292,14 @@ import Testing
       guard progress.phase == .removing, progress.completed == 1 else { return }
       #expect(throws: Never.self) { try old.setSecret(Secret("newer"), for: key) }
     }
-    #expect(failure { try migration.run() }?.code == .sourceChanged)
+    #expect(failure { try migration.move() }?.code == .sourceChanged)
     #expect(try old.secret(for: key) == Secret("newer"))
   }
 
   @Test func `a failure shows no secret`() throws {
     try fill(old)
     try new.setPassword("another s3cret", for: Self.items[0].key)
-    let error = failure { try Migration(of: query, from: old, to: new).run() }
+    let error = failure { try Migration(of: query, from: old, to: new).move() }
     var text = ""
     dump(error, to: &text)
     #expect(!text.contains("s3cret") && !"\(error as Any)".contains("s3cret"))
@@ -314,7 +314,7 @@ import Testing
     let reports = Mutex<[Migration.Progress]>([])
     try Migration(of: query, from: old, to: new) { report in
       reports.withLock { $0.append(report) }
-    }.run()
+    }.move()
     let all = reports.withLock(\.self)
     let total = Self.items.count
     #expect(all.allSatisfy { $0.total == total })
@@ -330,14 +330,14 @@ import Testing
     let storage = FaultyStorage(new)
     let gate = storage.suspend(.save)
     let migration = Migration(of: query, from: old, to: storage)
-    let running = Task { try await migration.run() }
+    let running = Task { try await migration.move() }
     await gate.waitForCall()
     running.cancel()
     let error = await #expect(throws: SecureStorageError.self) { try await running.value }
     #expect(error?.code == .canceled)
     try expectAll(in: old)
     storage.reset()
-    #expect(try await migration.run() == Self.items.count)
+    #expect(try await migration.move() == Self.items.count)
     try expectAll(in: new)
   }
 
@@ -357,7 +357,7 @@ import Testing
   private func run(_ old: InMemoryStorage, _ new: InMemoryStorage, _ crash: Crash) -> Bool {
     let storages = CrashingStorage.pair(old, new, callsBefore: crash.call, lastIsDone: crash.isDone)
     do {
-      try Migration(of: query, from: storages.0, to: storages.1).run()
+      try Migration(of: query, from: storages.0, to: storages.1).move()
       return true
     } catch { return false }
   }
@@ -380,7 +380,7 @@ import Testing
         for item in items {
           #expect(try old.exists(item.key) || new.exists(item.key), comment)
         }
-        try Migration(of: query, from: old, to: new).run()
+        try Migration(of: query, from: old, to: new).move()
         // A killed migration may have left the item behind with which it compares the storages.
         try new.removeItems(matching: .service("swift-keyring probe"))
         try expectAll(items, in: new, comment)
@@ -396,10 +396,10 @@ import Testing
     try fill(old)
     let source = FaultyStorage(old)
     source.fail(.remove, with: .locked, onCall: 4)
-    #expect(failure { try Migration(of: query, from: source, to: new).run() }?.code == .locked)
+    #expect(failure { try Migration(of: query, from: source, to: new).move() }?.code == .locked)
     #expect(try old.items(matching: query).count == Self.items.count - 3)
     try expectAll(in: new)
-    #expect(try Migration(of: query, from: source, to: new).run() == Self.items.count - 3)
+    #expect(try Migration(of: query, from: source, to: new).move() == Self.items.count - 3)
     try expectAll(in: new)
     try expectNone(in: old)
   }

@@ -59,16 +59,16 @@ import Darwin
     let file = try TemporaryFile(before + line + after)
     let plan = PlaintextMapping.password("TOKEN", as: token)
     let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    #expect(try migration.run() == 1)
+    #expect(try migration.move() == 1)
     #expect(try storage.password(for: token) == value)
     #expect(try Array(file.content.utf8) == Array((before + rest + after).utf8))
-    #expect(try migration.run() == 0)
+    #expect(try migration.move() == 0)
   }
 
   @Test func `a comment that is left is not a variable`() throws {
     let file = try TemporaryFile("TOKEN=a # TOKEN=b\nA=1\n")
     let plan = PlaintextMapping.password("TOKEN", as: token)
-    try Migration(of: [plan], from: .environmentFile(file.path), to: storage).run()
+    try Migration(of: [plan], from: .environmentFile(file.path), to: storage).move()
     #expect(try file.content == "# TOKEN=b\nA=1\n")
   }
 
@@ -86,7 +86,7 @@ import Darwin
     let file = try TemporaryFile(content)
     let plan = PlaintextMapping.password("TOKEN", as: token)
     let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    let error = failure { try migration.run() }
+    let error = failure { try migration.move() }
     #expect(error?.code == code)
     #expect(error?.message.contains("TOKEN") == true)
     #expect("\(error as Any)".contains("s3cret") == false)
@@ -102,7 +102,7 @@ import Darwin
     let file = try TemporaryFile(bytes: bytes)
     let place: PlaintextSource = isJSON ? .jsonFile(file.path) : .environmentFile(file.path)
     let migration = Migration(of: [.password("TOKEN", as: token)], from: place, to: storage)
-    let error = failure { try migration.run() }
+    let error = failure { try migration.move() }
     #expect(error?.code == .undecodable && error?.recoverySuggestion?.contains("UTF-8") == true)
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
@@ -111,7 +111,7 @@ import Darwin
     let file = try TemporaryFile(bytes: Array("TOKEN=".utf8) + [0xFF, 0x0A])
     let plan = PlaintextMapping.password("TOKEN", as: token)
     let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    #expect(failure { try migration.run() }?.code == .undecodable)
+    #expect(failure { try migration.move() }?.code == .undecodable)
   }
 
   // MARK: - JSON
@@ -136,7 +136,7 @@ import Darwin
 
   @Test func `members are read and cut out of a JSON file`() throws {
     let file = try TemporaryFile(Self.json)
-    #expect(try Migration(of: plans, from: .jsonFile(file.path), to: storage).run() == 3)
+    #expect(try Migration(of: plans, from: .jsonFile(file.path), to: storage).move() == 3)
     #expect(try storage.password(for: token) == "s3cret\n")
     #expect(
       try storage.credential(for: login) == Credential(login: "ada", password: "pa\"}55"))
@@ -161,7 +161,7 @@ import Darwin
   func `a member takes its comma along`(content: String, left: String) throws {
     let file = try TemporaryFile(content)
     let plan = PlaintextMapping.password("t", as: token)
-    try Migration(of: [plan], from: .jsonFile(file.path), to: storage).run()
+    try Migration(of: [plan], from: .jsonFile(file.path), to: storage).move()
     #expect(try storage.password(for: token) == "x")
     #expect(try Array(file.content.utf8) == Array(left.utf8))
   }
@@ -189,7 +189,7 @@ import Darwin
     content: String, code: SecureStorageError.Code
   ) throws {
     let file = try TemporaryFile(content)
-    let error = failure { try Migration(of: plans, from: .jsonFile(file.path), to: storage).run() }
+    let error = failure { try Migration(of: plans, from: .jsonFile(file.path), to: storage).move() }
     #expect(error?.code == code)
     #expect("\(error as Any)".contains("s3cret") == false)
     #expect(try file.content == content)
@@ -206,7 +206,7 @@ import Darwin
       .value("DATA", of: Data.self, as: key("data")),
       .value("SESSION", of: Session.self, as: key("session")), .credential("LOGIN", as: login),
     ]
-    #expect(try Migration(of: plans, from: .environmentFile(file.path), to: storage).run() == 4)
+    #expect(try Migration(of: plans, from: .environmentFile(file.path), to: storage).move() == 4)
     #expect(try storage.value(String.self, for: key("text")) == "12")
     #expect(try storage.secret(for: key("data")) == Secret(bytes: [0, 0xFF]))
     #expect(try storage.value(Session.self, for: key("session")) == Session(id: 7))
@@ -222,7 +222,7 @@ import Darwin
     let alias = file.directory + "/link"
     try #require(symlink(file.path, alias) == 0)
     let plan = PlaintextMapping.password("TOKEN", as: token)
-    try Migration(of: [plan], from: .environmentFile(alias), to: storage).run()
+    try Migration(of: [plan], from: .environmentFile(alias), to: storage).move()
     #expect(try file.content == "A=1\n")
     #expect(file.mode == mode)
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: alias) == file.path)
@@ -230,7 +230,7 @@ import Darwin
   }
 
   @Test func `a file that does not exist has no values`() throws {
-    #expect(try Migration(of: plans, from: .jsonFile("/nowhere/a.json"), to: storage).run() == 0)
+    #expect(try Migration(of: plans, from: .jsonFile("/nowhere/a.json"), to: storage).move() == 0)
   }
 
   @Test func `a file with a second name is refused`() throws {
@@ -238,14 +238,14 @@ import Darwin
     try #require(link(file.path, file.directory + "/other") == 0)
     let plan = PlaintextMapping.password("TOKEN", as: token)
     let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    #expect(failure { try migration.run() }?.code == .invalidArgument)
+    #expect(failure { try migration.move() }?.code == .invalidArgument)
     #expect(try !storage.exists(token))
   }
 
   @Test func `a directory in the place of a file is refused`() throws {
     let file = try TemporaryFile("")
     let migration = Migration(of: plans, from: .jsonFile(file.directory), to: storage)
-    #expect(failure { try migration.run() }?.code == .invalidArgument)
+    #expect(failure { try migration.move() }?.code == .invalidArgument)
   }
 
   @Test(.enabled(if: geteuid() != 0, "root may write everywhere"), arguments: [true, false])
@@ -256,7 +256,7 @@ import Darwin
     defer { chmod(path, 0o700) }
     let plan = PlaintextMapping.password("TOKEN", as: token)
     let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    #expect(failure { try migration.run() }?.code == .accessDenied)
+    #expect(failure { try migration.move() }?.code == .accessDenied)
     #expect(try !storage.exists(token))
   }
 
@@ -270,13 +270,13 @@ import Darwin
       let migration = Migration(
         of: [.password("TOKEN", as: key)], from: .environmentFile(file.path), to: storage)
       try TemporaryFile.limitSize(to: 2)
-      let error = #expect(throws: SecureStorageError.self) { try migration.run() }
+      let error = #expect(throws: SecureStorageError.self) { try migration.move() }
       #expect(error?.operation == .remove && error?.underlying?.code == Int(EFBIG))
       #expect(try file.content == "TOKEN=s3cret\nA=1\n")
       #expect(try file.neighbours == ["file"])
       #expect(try storage.password(for: key) == "s3cret")
       try TemporaryFile.limitSize(to: .max)
-      #expect(try migration.run() == 1)
+      #expect(try migration.move() == 1)
       #expect(try file.content == "A=1\n")
     }
   }
@@ -289,14 +289,14 @@ import Darwin
       guard $0.phase == .removing, $0.completed == 0 else { return }
       #expect(throws: Never.self) { try file.write(Array(content.withLock(\.self).utf8)) }
     }
-    let error = failure { try migration.run() }
+    let error = failure { try migration.move() }
     #expect(error?.code == .sourceChanged)
     #expect("\(error as Any)".contains("newer") == false)
     #expect(try file.content == "TOKEN=newer\n")
-    #expect(failure { try migration.run() }?.code == .itemAlreadyExists)
+    #expect(failure { try migration.move() }?.code == .itemAlreadyExists)
     try file.write(Array("TOKEN=s3cret\nA=1\n".utf8))
     content.withLock { $0 = "B=2\nTOKEN=\"s3cret\"\n" }
-    #expect(try migration.run() == 1)
+    #expect(try migration.move() == 1)
     #expect(try file.content == "B=2\n")
   }
 
@@ -312,10 +312,10 @@ import Darwin
           storage.fail(operation, with: .connectionLost, onCall: call)
         }
         let migration = Migration(of: plans, from: .jsonFile(file.path), to: storage)
-        do { try migration.run() } catch {
+        do { try migration.move() } catch {
           if operation == .save { failures += 1 }
           #expect(try file.content == Self.json)
-          #expect(try migration.run() == 3)
+          #expect(try migration.move() == 3)
         }
         storage.reset()
         #expect(try storage.items(matching: ItemQuery()).count == 3)
@@ -331,14 +331,14 @@ import Darwin
     let other = ItemKey.password(service: "other", account: "token")
     let plans: [PlaintextMapping] = [.password("TOKEN", as: token), .password("TOKEN", as: other)]
     let migration = Migration(of: plans, from: .environmentFile(file.path), to: storage)
-    #expect(failure { try migration.run() }?.code == .ambiguous)
+    #expect(failure { try migration.move() }?.code == .ambiguous)
   }
 
   @Test func `two values do not become one item`() throws {
     let file = try TemporaryFile("A=s3cret\nB=s3cret\n")
     let plans: [PlaintextMapping] = [.password("A", as: token), .password("B", as: token)]
     let migration = Migration(of: plans, from: .environmentFile(file.path), to: storage)
-    #expect(failure { try migration.run() }?.code == .ambiguous)
+    #expect(failure { try migration.move() }?.code == .ambiguous)
   }
 
   // MARK: - Values of the app
@@ -355,7 +355,7 @@ import Darwin
       .value("session", of: Session.self, as: session), .value("bytes", of: Data.self, as: bytes),
       .password("absent", as: .password(service: "service", account: "absent")),
     ]
-    #expect(try Migration(of: plans, from: defaults.plaintext, to: storage).run() == 4)
+    #expect(try Migration(of: plans, from: defaults.plaintext, to: storage).move() == 4)
     #expect(try storage.password(for: token) == "s3cret")
     #expect(try storage.credential(for: login)?.password == "pa55")
     #expect(try storage.value(Session.self, for: session) == Session(id: 7))
@@ -373,7 +373,7 @@ import Darwin
     #expect(try destination.password(for: key) == "s3cret")
     let migration = Migration(
       of: [.password("token", as: key)], from: defaults.plaintext, to: destination)
-    #expect(failure { try migration.run() }?.code == .readOnly)
+    #expect(failure { try migration.move() }?.code == .readOnly)
     #expect(defaults.names == ["token"])
   }
 
@@ -381,7 +381,7 @@ import Darwin
   @Test func `an empty list of the app is a list`() throws {
     let defaults = Defaults(["session": [String]()])
     let plan = PlaintextMapping.value("session", of: [String].self, as: session)
-    #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).run() == 1)
+    #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).move() == 1)
     #expect(try storage.value([String].self, for: session) == [])
   }
 
@@ -397,10 +397,10 @@ import Darwin
     faulty.failAfterCompletion(.save, with: .connectionLost)
     let defaults = Defaults(["numbers": smaller])
     #expect(
-      failure { try Migration(of: [plan], from: defaults.plaintext, to: faulty).run() }?.code
+      failure { try Migration(of: [plan], from: defaults.plaintext, to: faulty).move() }?.code
         == .connectionLost)
     defaults.values.withLock { $0["numbers"] = larger }
-    #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).run() == 1)
+    #expect(try Migration(of: [plan], from: defaults.plaintext, to: storage).move() == 1)
     #expect(try storage.value([String: Int].self, for: session) == smaller)
   }
 
@@ -410,7 +410,7 @@ import Darwin
       let defaults = Defaults(["token": value])
       let plan = PlaintextMapping.password("token", as: token)
       let error = failure {
-        try Migration(of: [plan], from: defaults.plaintext, to: storage).run()
+        try Migration(of: [plan], from: defaults.plaintext, to: storage).move()
       }
       #expect(error?.code == .undecodable)
       #expect(defaults.names == ["token"])
@@ -423,7 +423,7 @@ import Darwin
     let migration = Migration(of: [plan], from: defaults.plaintext, to: storage) {
       if $0.phase == .verifying { defaults.values.withLock { $0["token"] = "newer" } }
     }
-    #expect(failure { try migration.run() }?.code == .sourceChanged)
+    #expect(failure { try migration.move() }?.code == .sourceChanged)
     #expect(defaults.names == ["token"])
   }
 
@@ -433,7 +433,7 @@ import Darwin
     let failing = PlaintextSource.values(read: { _ in "s3cret" }, remove: { _ in throw Failure() })
     let forgetful = PlaintextSource.values(read: { _ in "s3cret" }, remove: { _ in })
     for plaintext in [failing, forgetful] {
-      let error = failure { try Migration(of: [plan], from: plaintext, to: storage).run() }
+      let error = failure { try Migration(of: [plan], from: plaintext, to: storage).move() }
       #expect(error?.operation == .remove)
       #expect(!"\(error as Any)".contains("s3cret"))
       #expect(try storage.password(for: token) == "s3cret")

@@ -20,10 +20,10 @@ import Testing
     try source.setPassword("ours", for: key)
     try destination.save(
       SecureItem(key: key, secret: Secret("theirs"), attributes: ["note": "kept"]), mode: .add)
-    let error = #expect(throws: SecureStorageError.self) { try migration(replacing: false).run() }
+    let error = #expect(throws: SecureStorageError.self) { try migration(replacing: false).move() }
     #expect(error?.code == .itemAlreadyExists)
     #expect(try destination.password(for: key) == "theirs")
-    #expect(try migration(replacing: true).run() == 1)
+    #expect(try migration(replacing: true).move() == 1)
     let item = try #require(try destination.item(for: key))
     #expect(item.secret == Secret("ours"))
     #expect(item.attributes?["note"] == "kept")
@@ -43,7 +43,7 @@ import Testing
   @Test func `a storage does not replace its own items`() throws {
     try source.setPassword("s3cret", for: key)
     let migration = Migration(of: [key], from: source, to: source, replacing: true)
-    let error = #expect(throws: SecureStorageError.self) { try migration.run() }
+    let error = #expect(throws: SecureStorageError.self) { try migration.move() }
     #expect(error?.code == .invalidArgument)
     #expect(try source.password(for: key) == "s3cret")
   }
@@ -55,7 +55,7 @@ import Testing
     let view = AlteringStorage(
       base: destination, whenReading: { [key] in if $0.key == key { $0.secret = Secret("old") } })
     let migration = Migration(of: [key, other], from: view, to: destination, replacing: true)
-    let error = #expect(throws: SecureStorageError.self) { try migration.run() }
+    let error = #expect(throws: SecureStorageError.self) { try migration.move() }
     #expect(error?.code == .invalidArgument)
     #expect(try destination.password(for: key) == "new")
     #expect(try destination.password(for: other) == "other")
@@ -65,7 +65,7 @@ import Testing
     for (storage, label) in [(source, "ours"), (destination, "theirs")] {
       try storage.save(SecureItem(key: key, secret: Secret("same"), label: label), mode: .add)
     }
-    #expect(try migration(replacing: true).run() == 1)
+    #expect(try migration(replacing: true).move() == 1)
     #expect(try destination.item(for: key)?.label == "ours")
   }
 
@@ -75,7 +75,7 @@ import Testing
     let migration = Migration(
       of: [.password("password", as: key)], from: defaults.plaintext, to: destination,
       replacing: true)
-    #expect(try await migration.run() == 1)
+    #expect(try await migration.move() == 1)
     #expect(try await destination.password(for: key) == "new")
   }
 }

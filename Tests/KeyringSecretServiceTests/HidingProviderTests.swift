@@ -189,7 +189,7 @@ import Testing
     let source = InMemoryStorage()
     try source.setPassword("ours", for: StorageUse.key)
     let migration = Migration(of: .service("service"), from: source, to: destination)
-    #expect(throws: SecureStorageError.self) { try migration.run() }
+    #expect(throws: SecureStorageError.self) { try migration.move() }
     #expect(try source.password(for: StorageUse.key) == "ours")
     try service.unlock()
     #expect(try destination.password(for: StorageUse.key) == "theirs")

@@ -140,7 +140,7 @@ struct KeePassXCTests {
       try source.setPassword("another", for: StorageUse.key)
       let user = interaction == .allowed ? try Screen.User(.unlock(), at: screen) : nil
       let error = #expect(throws: SecureStorageError.self) {
-        try Migration(of: .service("service"), from: source, to: bus.storage(interaction)).run()
+        try Migration(of: .service("service"), from: source, to: bus.storage(interaction)).move()
       }
       #expect(error?.code == (user == nil ? .locked : .itemAlreadyExists))
       try user?.finish()
@@ -154,13 +154,13 @@ struct KeePassXCTests {
     try withLockedDatabase { bus, keyring in
       let destination = InMemoryStorage()
       let error = #expect(throws: SecureStorageError.self) {
-        try Migration(of: .service("service"), from: bus.storage(.never), to: destination).run()
+        try Migration(of: .service("service"), from: bus.storage(.never), to: destination).move()
       }
       #expect(error?.code == .locked)
       try keyring.unlock()
       // KeePassXC deletes an item only by a prompt, even if it doesn't ask the user.
       let migration = Migration(of: .service("service"), from: bus.storage(), to: destination)
-      #expect(try migration.run() == 1)
+      #expect(try migration.move() == 1)
       #expect(try destination.password(for: StorageUse.key) == "s3cret")
     }
   }

@@ -25,9 +25,9 @@ import Testing
       Credential(login: "ada", password: "pa55"), for: .credentials(service: service, label: "l"))
     try old.setSecret(Secret(bytes: [0, 0xFF]), for: .value(service: service, account: "bytes"))
     let query = ItemQuery.service(service)
-    #expect(try Migration(of: query, from: old, to: keyring).run() == 22)
+    #expect(try Migration(of: query, from: old, to: keyring).move() == 22)
     #expect(try old.items(matching: query).isEmpty)
-    #expect(try Migration(of: query, from: keyring, to: new).run() == 22)
+    #expect(try Migration(of: query, from: keyring, to: new).move() == 22)
     #expect(try keyring.items(matching: query).isEmpty)
     for item in items {
       let found = try #require(try new.item(for: item.key))
@@ -45,7 +45,7 @@ import Testing
       "service": service, "username": "account", "application": "Python keyring library",
     ]
     try SecretTool.store("theirs", label: "Theirs", theirs)
-    #expect(try Migration(of: [key], from: keyring, to: InMemoryStorage()).run() == 1)
+    #expect(try Migration(of: [key], from: keyring, to: InMemoryStorage()).move() == 1)
     #expect(try keyring.password(for: key) == "theirs")
     #expect(try keyring.remove(key))
   }
@@ -59,15 +59,15 @@ import Testing
       let storage = FaultyStorage(keyring)
       storage.failAfterCompletion(operation, with: .connectionLost, onCall: 2)
       #expect(throws: SecureStorageError.self) {
-        try Migration(of: .service(service), from: old, to: storage).run()
+        try Migration(of: .service(service), from: old, to: storage).move()
       }
     }
     let source = FaultyStorage(old)
     source.fail(.remove, with: .locked, onCall: 2)
     #expect(throws: SecureStorageError.self) {
-      try Migration(of: .service(service), from: source, to: keyring).run()
+      try Migration(of: .service(service), from: source, to: keyring).move()
     }
-    #expect(try Migration(of: .service(service), from: old, to: keyring).run() == 2)
+    #expect(try Migration(of: .service(service), from: old, to: keyring).move() == 2)
     #expect(try keyring.service(service).accounts() == ["0", "1", "2"])
     #expect(try keyring.items(matching: .service("swift-keyring probe")).isEmpty)
     try keyring.service(service).removeAll()
@@ -77,7 +77,7 @@ import Testing
     try keyring.service(service).setPassword("s3cret", for: "account")
     let same = SecretServiceStorage(collection: Provider.current.fastestCollection)
     let error = #expect(throws: SecureStorageError.self) {
-      try Migration(of: .service(service), from: keyring, to: same).run()
+      try Migration(of: .service(service), from: keyring, to: same).move()
     }
     #expect(error?.argument == "destination")
     #expect(try keyring.service(service).password(for: "account") == "s3cret")

@@ -347,7 +347,7 @@ private struct MemoryTrial {
       guard let secret else { return }
       let source = InMemoryStorage()
       try source.setSecret(secret, for: password)
-      try Migration(of: [password], from: source, to: storage).run()
+      try Migration(of: [password], from: source, to: storage).move()
     } read: {
       try storage.secret(for: password)
     }
@@ -357,7 +357,7 @@ private struct MemoryTrial {
       guard let bytes else { return }
       try writeFile(path, "A=1\nTOKEN=\"", bytes, "\" # the token\n")
       let plan = PlaintextMapping.password("TOKEN", as: value)
-      try Migration(of: [plan], from: .environmentFile(path), to: storage).run()
+      try Migration(of: [plan], from: .environmentFile(path), to: storage).move()
     } read: {
       try storage.value([UInt8].self, for: value)
     }

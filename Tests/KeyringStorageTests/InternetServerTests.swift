@@ -24,7 +24,7 @@ import Testing
 
   @Test func `any protocol and any authentication type is accepted`() {
     let server = InternetServer("host", protocol: "gopher", authenticationType: "retina")
-    #expect(server.protocol == InternetProtocol(rawValue: "gopher"))
+    #expect(server.protocol == InternetServer.Scheme(rawValue: "gopher"))
     #expect(ItemKey.internetPassword(server: server).attributes["authtype"] == "retina")
   }
 

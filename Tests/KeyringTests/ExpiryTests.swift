@@ -9,13 +9,13 @@ import Testing
 /// Properties whose values expire, and the times that they report.
 @Suite(.secureStorage()) struct ExpiryTests {
   private struct Settings {
-    @Password("token", expires: .seconds(3600)) var token: String?
-    @Password("theme", default: "light", expires: .seconds(3600)) var theme: String
-    @Password("signingKey", expires: .seconds(3600)) var signingKey: Secret?
-    @Credentials("account", expires: .seconds(3600)) var account: Credential?
-    @InternetPassword(server: "git.example.org", expires: .seconds(3600)) var git: String?
-    @SecureValue("count", expires: .seconds(3600)) var count: Int?
-    @Password("stale", expires: .seconds(-1)) var stale: String?
+    @Password("token", expiresAfter: .seconds(3600)) var token: String?
+    @Password("theme", default: "light", expiresAfter: .seconds(3600)) var theme: String
+    @Password("signingKey", expiresAfter: .seconds(3600)) var signingKey: Secret?
+    @Credentials("account", expiresAfter: .seconds(3600)) var account: Credential?
+    @InternetPassword(server: "git.example.org", expiresAfter: .seconds(3600)) var git: String?
+    @SecureValue("count", expiresAfter: .seconds(3600)) var count: Int?
+    @Password("stale", expiresAfter: .seconds(-1)) var stale: String?
     @Password("plain") var plain: String?
   }
 

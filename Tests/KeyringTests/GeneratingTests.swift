@@ -15,7 +15,7 @@ import Testing
     @Password("token", orGenerate: "t0ken") var token: String?
     @Credentials("account", orGenerate: Credential(login: "ada", password: "pa55"))
     var account: Credential?
-    @SecureValue("session", orGenerate: Session(id: 7), expires: .seconds(-1))
+    @SecureValue("session", orGenerate: Session(id: 7), expiresAfter: .seconds(-1))
     var session: Session?
   }
 

@@ -37,7 +37,7 @@ import Testing
   /// A property that is created later must not be taken for one that was read.
   @Test func `values belong to the properties that were read`() throws {
     weak var identity: AnyObject?
-    func read() throws -> SecureValues {
+    func read() throws -> SecureProperties.Values {
       let account = Account()
       identity = account.$refreshToken.failures
       return try SecureProperties(of: account).readAll()

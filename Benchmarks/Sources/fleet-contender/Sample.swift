@@ -43,7 +43,7 @@ enum Sample {
   /// Creates the namespace unless it exists, and items.
   static func fill(_ numbers: Range<Int>) async throws {
     let storage = storage()
-    try await storage.initialize()
+    try await storage.createNamespace()
     // One write after the other would take minutes.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in numbers {

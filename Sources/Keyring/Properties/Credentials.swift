@@ -55,7 +55,7 @@ extension Credentials where Value == Credential? {
   ///   - storage: The storage of the credential. By default, it's the current storage each time you use the
   ///     property.
   public init(
-    _ label: String, service: String? = nil, expires lifetime: Duration? = nil,
+    _ label: String, service: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
     self.init(label, service, lifetime, storage, .isNil)
@@ -77,7 +77,8 @@ extension Credentials where Value == Credential? {
   ///     property.
   public init(
     _ label: String, orGenerate generate: @autoclosure @escaping @Sendable () -> Credential,
-    service: String? = nil, expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    service: String? = nil, expiresAfter lifetime: Duration? = nil,
+    storage: (any SecureStorage)? = nil
   ) {
     self.init(label, service, lifetime, storage, .isNil, orGenerate: generate)
   }
@@ -97,7 +98,7 @@ extension Credentials where Value == Credential {
   ///     property.
   public init(
     _ label: String, default: Credential, service: String? = nil,
-    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(label, service, lifetime, storage, .isDefault(`default`))
   }

@@ -14,13 +14,13 @@ public import KeyringStorage
 @propertyWrapper
 public struct InternetPassword<Value: PasswordValue>: Sendable {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
-  public let projectedValue: SecureProperty<Value.StoredPassword>
-  private let missingValue: MissingValue<Value.StoredPassword, Value>
+  public let projectedValue: SecureProperty<Value._StoredPassword>
+  private let missingValue: MissingValue<Value._StoredPassword, Value>
 
   private init(
     _ server: InternetServer, _ account: String?, _ storage: (any SecureStorage)?,
-    _ coding: ItemCoding<Value.StoredPassword>,
-    _ missingValue: MissingValue<Value.StoredPassword, Value>
+    _ coding: ItemCoding<Value._StoredPassword>,
+    _ missingValue: MissingValue<Value._StoredPassword, Value>
   ) {
     let name = account.map { "\($0)@\(server.host)" } ?? server.host
     projectedValue = SecureProperty(
@@ -49,7 +49,7 @@ extension InternetPassword where Value == String? {
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
-    _ server: InternetServer, account: String? = nil, expires lifetime: Duration? = nil,
+    _ server: InternetServer, account: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
     self.init(server, account, storage, .text.expiring(after: lifetime), .isNil)
@@ -65,10 +65,10 @@ extension InternetPassword where Value == String? {
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
-    server: String, account: String? = nil, expires lifetime: Duration? = nil,
+    server: String, account: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
-    self.init(InternetServer(server), account: account, expires: lifetime, storage: storage)
+    self.init(InternetServer(server), account: account, expiresAfter: lifetime, storage: storage)
   }
 }
 
@@ -85,7 +85,7 @@ extension InternetPassword where Value == String {
   ///     property.
   public init(
     _ server: InternetServer, default: String, account: String? = nil,
-    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(server, account, storage, .text.expiring(after: lifetime), .isDefault(`default`))
   }
@@ -101,11 +101,11 @@ extension InternetPassword where Value == String {
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
   public init(
-    server: String, default: String, account: String? = nil, expires lifetime: Duration? = nil,
+    server: String, default: String, account: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
     self.init(
-      InternetServer(server), default: `default`, account: account, expires: lifetime,
+      InternetServer(server), default: `default`, account: account, expiresAfter: lifetime,
       storage: storage)
   }
 }
@@ -124,7 +124,7 @@ extension InternetPassword where Value == Secret? {
   ///     property.
   @_disfavoredOverload
   public init(
-    _ server: InternetServer, account: String? = nil, expires lifetime: Duration? = nil,
+    _ server: InternetServer, account: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
     self.init(server, account, storage, .secret.expiring(after: lifetime), .isNil)
@@ -143,9 +143,9 @@ extension InternetPassword where Value == Secret? {
   ///     property.
   @_disfavoredOverload
   public init(
-    server: String, account: String? = nil, expires lifetime: Duration? = nil,
+    server: String, account: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
-    self.init(InternetServer(server), account: account, expires: lifetime, storage: storage)
+    self.init(InternetServer(server), account: account, expiresAfter: lifetime, storage: storage)
   }
 }

@@ -42,14 +42,14 @@ public import KeyringStorage
 @propertyWrapper
 public struct Password<Value: PasswordValue>: Sendable {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
-  public let projectedValue: SecureProperty<Value.StoredPassword>
-  private let missingValue: MissingValue<Value.StoredPassword, Value>
+  public let projectedValue: SecureProperty<Value._StoredPassword>
+  private let missingValue: MissingValue<Value._StoredPassword, Value>
 
   private init(
     _ account: String, _ service: String?, _ accessGroup: String?,
-    _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value.StoredPassword>,
-    _ missingValue: MissingValue<Value.StoredPassword, Value>,
-    orGenerate generate: (@Sendable () -> Value.StoredPassword)? = nil
+    _ storage: (any SecureStorage)?, _ coding: ItemCoding<Value._StoredPassword>,
+    _ missingValue: MissingValue<Value._StoredPassword, Value>,
+    orGenerate generate: (@Sendable () -> Value._StoredPassword)? = nil
   ) {
     projectedValue = SecureProperty(
       name: account, storage: storage, as: coding,
@@ -84,7 +84,7 @@ extension Password where Value == String? {
   ///     property.
   public init(
     _ account: String, service: String? = nil, accessGroup: String? = nil,
-    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(account, service, accessGroup, storage, .text.expiring(after: lifetime), .isNil)
   }
@@ -108,7 +108,7 @@ extension Password where Value == String? {
   ///     property.
   public init(
     _ account: String, orGenerate generate: @autoclosure @escaping @Sendable () -> String,
-    service: String? = nil, accessGroup: String? = nil, expires lifetime: Duration? = nil,
+    service: String? = nil, accessGroup: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
     self.init(
@@ -134,7 +134,7 @@ extension Password where Value == String {
   ///     property.
   public init(
     _ account: String, default: String, service: String? = nil, accessGroup: String? = nil,
-    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(
       account, service, accessGroup, storage, .text.expiring(after: lifetime), .isDefault(`default`)
@@ -161,7 +161,7 @@ extension Password where Value == Secret? {
   @_disfavoredOverload
   public init(
     _ account: String, service: String? = nil, accessGroup: String? = nil,
-    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(account, service, accessGroup, storage, .secret.expiring(after: lifetime), .isNil)
   }
@@ -188,7 +188,7 @@ extension Password where Value == Secret? {
   @_disfavoredOverload
   public init(
     _ account: String, orGenerate generate: @autoclosure @escaping @Sendable () -> Secret,
-    service: String? = nil, accessGroup: String? = nil, expires lifetime: Duration? = nil,
+    service: String? = nil, accessGroup: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
     self.init(
@@ -202,20 +202,20 @@ extension Password where Value == Secret? {
 /// `Secret` itself conforms only so that `Secret?` does. Don't conform other types to this protocol.
 public protocol PasswordValue: Sendable {
   /// The type of the stored password: `String` or `Secret`.
-  associatedtype StoredPassword: Sendable
+  associatedtype _StoredPassword: Sendable
 }
 
 extension String: PasswordValue {
   /// The type of the stored password.
-  public typealias StoredPassword = String
+  public typealias _StoredPassword = String
 }
 
 extension Secret: PasswordValue {
   /// The type of the stored password.
-  public typealias StoredPassword = Secret
+  public typealias _StoredPassword = Secret
 }
 
 extension Optional: PasswordValue where Wrapped: PasswordValue {
   /// The type of the stored password.
-  public typealias StoredPassword = Wrapped.StoredPassword
+  public typealias _StoredPassword = Wrapped._StoredPassword
 }

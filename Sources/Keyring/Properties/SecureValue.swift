@@ -59,7 +59,7 @@ extension SecureValue where Value == Stored? {
   ///     property.
   public init(
     _ account: String, service: String? = nil, accessGroup: String? = nil,
-    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(account, service, accessGroup, lifetime, storage, .isNil)
   }
@@ -81,7 +81,7 @@ extension SecureValue where Value == Stored? {
   ///     property.
   public init(
     _ account: String, orGenerate generate: @autoclosure @escaping @Sendable () -> Stored,
-    service: String? = nil, accessGroup: String? = nil, expires lifetime: Duration? = nil,
+    service: String? = nil, accessGroup: String? = nil, expiresAfter lifetime: Duration? = nil,
     storage: (any SecureStorage)? = nil
   ) {
     self.init(account, service, accessGroup, lifetime, storage, .isNil, orGenerate: generate)
@@ -103,7 +103,7 @@ extension SecureValue where Value == Stored {
   ///     property.
   public init(
     _ account: String, default: Stored, service: String? = nil, accessGroup: String? = nil,
-    expires lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
+    expiresAfter lifetime: Duration? = nil, storage: (any SecureStorage)? = nil
   ) {
     self.init(account, service, accessGroup, lifetime, storage, .isDefault(`default`))
   }

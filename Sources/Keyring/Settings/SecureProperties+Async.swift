@@ -12,8 +12,10 @@ extension SecureProperties {
   ///
   /// - Returns: The values.
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
-  public nonisolated(nonsending) func readAll() async throws(SecureStorageError) -> SecureValues {
-    var values = SecureValues()
+  public nonisolated(nonsending) func readAll() async throws(SecureStorageError)
+    -> SecureProperties.Values
+  {
+    var values = SecureProperties.Values()
     for part in parts {
       values.add(try await part.storage.items(for: part.keys, details: part.details), to: part)
     }

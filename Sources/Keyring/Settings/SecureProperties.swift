@@ -66,7 +66,7 @@ public struct SecureProperties: Sendable {
   /// - Returns: The values.
   /// - Throws: `SecureStorageError` if any of the items can't be read. A value is decoded only when you ask
   ///   for it, so its decoding errors are thrown then.
-  public func readAll() throws(SecureStorageError) -> SecureValues {
+  public func readAll() throws(SecureStorageError) -> SecureProperties.Values {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await readAll() }
   }
 
@@ -138,40 +138,5 @@ extension SecureProperties {
     public let isStored: Bool
     /// The error of the property, or of looking for its item.
     public let failure: SecureStorageError?
-  }
-}
-
-/// The values of many properties, read at the same time.
-public struct SecureValues: Sendable {
-  /// The properties that were read, and their items.
-  ///
-  /// A property is kept, so that no other one gets its identity.
-  private var items: [ObjectIdentifier: (property: any SecurePropertyMember, item: SecureItem?)] =
-    [:]
-
-  /// Adds the items that were found in a storage.
-  mutating func add(_ found: [ItemKey: SecureItem], to part: SecureProperties.Part) {
-    for (member, key) in zip(part.members, part.keys) {
-      items[member.identity] = (member, found[key])
-    }
-  }
-
-  /// The value of a property, given as its projected value: `values[settings.$authToken]`.
-  ///
-  /// - Parameter property: A property of the value that was read.
-  /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: `.undecodable` if the value is of another type, or `.invalidArgument` if the property isn't
-  ///   one of those that were read.
-  public subscript<Value>(_ property: SecureProperty<Value>) -> Value? {
-    get throws(SecureStorageError) {
-      guard let found = items[property.identity] else {
-        throw SecureStorageError(
-          .invalidArgument, operation: .read, backendName: "SecureValues",
-          message: "The property \"\(property.name)\" isn't one of those that were read.",
-          argument: "property")
-      }
-      guard let item = found.item else { return nil }
-      return try property.coding.value(of: item, from: "SecureValues")
-    }
   }
 }

@@ -58,7 +58,7 @@ struct NamespaceKeys: Sendable {
       }
       throw request.error(
         .noStorage, "The cluster has no \(request.subject).",
-        recoverySuggestion: "Check the name. Create a new namespace with initialize(), once.")
+        recoverySuggestion: "Check the name. Create a new namespace with createNamespace(), once.")
     }
     guard let meta = values[namespace.meta], let primary = values[namespace.primary],
       let rootValue = values[namespace.rootKey]

@@ -32,7 +32,7 @@ extension EtcdStorage {
   /// - Throws: `.wrongKey` if the namespace was created with another key, `.damaged` if a part of it is missing,
   ///   or an error of the cluster.
   @discardableResult
-  public func initialize() async throws(SecureStorageError) -> Bool {
+  public func createNamespace() async throws(SecureStorageError) -> Bool {
     try await fleet.perform(.initialize) { (session) throws(SecureStorageError) in
       // A source that creates its key must not do so for a namespace that exists.
       if try await session.hasNamespace() { return false }

@@ -18,7 +18,7 @@ public import KeyringStorage
 ///   tls: EtcdTLS(authorities: "/etc/example/authorities.pem"))
 /// ```
 ///
-/// Before its first use, an operator creates the namespace with ``initialize()``.
+/// Before its first use, an operator creates the namespace with ``createNamespace()``.
 ///
 /// A secret can have up to 1 MiB.
 public struct EtcdStorage: AsynchronousStorage {

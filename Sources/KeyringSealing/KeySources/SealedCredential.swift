@@ -6,7 +6,7 @@ internal import KeyringStorage
 
 extension KeySource {
   /// The location of the key that a credential is encrypted with.
-  public enum CredentialKey: Sendable {
+  public enum SystemdCredentialKey: Sendable {
     /// The TPM and a file of the system, or only the file if there is no TPM.
     ///
     /// Without a TPM, the file is readable on a disk that is taken out of the machine.
@@ -20,7 +20,7 @@ extension KeySource {
   }
 
   /// The credentials that systemd-creds works with.
-  public enum CredentialScope: Sendable {
+  public enum SystemdCredentialScope: Sendable {
     /// The credentials of the system, for services and for root.
     case system
     /// The credentials of the current user.
@@ -51,8 +51,8 @@ extension KeySource {
   /// - Returns: The source.
   public static func systemdCredential(
     at path: String, named name: String = "swift-keyring",
-    encryptedWith key: CredentialKey = .automatic,
-    for scope: CredentialScope = .system
+    encryptedWith key: SystemdCredentialKey = .automatic,
+    for scope: SystemdCredentialScope = .system
   ) -> KeySource {
     KeySource(.systemdCredential, createsKey: true) { (request) async throws(SecureStorageError) in
       try await SealedCredential(path: path, name: name, place: key, scope: scope, request: request)
@@ -61,7 +61,7 @@ extension KeySource {
   }
 }
 
-extension KeySource.CredentialKey {
+extension KeySource.SystemdCredentialKey {
   /// The value of the option `--with-key`.
   fileprivate var option: String {
     switch self {
@@ -76,8 +76,8 @@ extension KeySource.CredentialKey {
 private struct SealedCredential {
   let path: String
   let name: String
-  let place: KeySource.CredentialKey
-  let scope: KeySource.CredentialScope
+  let place: KeySource.SystemdCredentialKey
+  let scope: KeySource.SystemdCredentialScope
   let request: KeyRequest
 
   func key() async throws(SecureStorageError) -> Secret {

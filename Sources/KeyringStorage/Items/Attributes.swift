@@ -132,8 +132,8 @@ extension InternetServer {
       port: attributes[AttributeName.port].flatMap(UInt16.init),
       path: attributes[AttributeName.object],
       securityDomain: attributes[AttributeName.domain],
-      protocol: attributes[AttributeName.protocol].map(InternetProtocol.init(rawValue:)),
+      protocol: attributes[AttributeName.protocol].map(InternetServer.Scheme.init(rawValue:)),
       authenticationType: attributes[AttributeName.authenticationType].map(
-        AuthenticationType.init(rawValue:)))
+        InternetServer.AuthenticationType.init(rawValue:)))
   }
 }

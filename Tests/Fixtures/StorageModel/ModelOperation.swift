@@ -49,8 +49,8 @@ struct ModelOperations {
       return .internetPassword(
         server: InternetServer(
           text(), port: random.oneIn(2) ? random.pick([0, 443, .max]) : nil, path: maybe(),
-          securityDomain: maybe(), protocol: maybe().map { InternetProtocol(rawValue: $0) },
-          authenticationType: maybe().map { AuthenticationType(rawValue: $0) }),
+          securityDomain: maybe(), protocol: maybe().map { InternetServer.Scheme(rawValue: $0) },
+          authenticationType: maybe().map { InternetServer.AuthenticationType(rawValue: $0) }),
         account: maybe())
     default:
       let names = ["service", "username", "label", "server", "more", "\u{E9}", "a b", "\n"]

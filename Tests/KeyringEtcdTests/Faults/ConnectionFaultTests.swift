@@ -448,7 +448,7 @@ import Testing
       authorities: cluster.path("authority.pem"), certificate: cluster.path("named.pem"),
       privateKey: cluster.path("named.key"))
     let storage = cluster.storage(tls: tls)
-    try await storage.initialize()
+    try await storage.createNamespace()
     try await storage.setPassword("first", for: key)
     // From now on, the gateway refuses the name in the certificate.
     try await cluster.enableUsers()

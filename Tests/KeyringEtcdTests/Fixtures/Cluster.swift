@@ -202,7 +202,7 @@ final class Cluster: Sendable {
   /// Returns a storage for a new namespace.
   func newStorage() async throws -> EtcdStorage {
     let storage = storage("test-\(UUID().uuidString)")
-    #expect(try await storage.initialize())
+    #expect(try await storage.createNamespace())
     return storage
   }
 

@@ -58,7 +58,7 @@ struct FleetService {
         gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
       try await group.run()
     case ("initialize", 1):
-      let isNew = try await storage.initialize()
+      let isNew = try await storage.createNamespace()
       logger.info(isNew ? "the namespace was created" : "the namespace exists")
     case ("permissions", 2):
       for permission in try await storage.permissions(for: settings.$apiToken.key) {

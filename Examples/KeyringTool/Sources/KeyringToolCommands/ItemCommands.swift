@@ -123,7 +123,7 @@ public struct ItemCommands: Sendable {
     let migration = Migration(
       of: try selection.query(all: all), from: storage, to: destination, replacing: isReplacing)
     do throws(SecureStorageError) {
-      return try migration.run()
+      return try migration.move()
     } catch {
       if error.argument == "destination" {
         throw ToolFailure(

@@ -30,7 +30,7 @@ public struct NetrcFile: Sendable {
       if case .some(nil) = port { return nil }
       server = InternetServer(
         String(match.2), port: port ?? nil, path: match.4.map(String.init),
-        protocol: match.1.map { InternetProtocol(rawValue: $0.lowercased()) })
+        protocol: match.1.map { InternetServer.Scheme(rawValue: $0.lowercased()) })
     }
 
     /// Returns `true` if a password is for exactly this protocol, port and path.

@@ -17,7 +17,7 @@ struct InitializeCommand: AsyncParsableCommand {
   @OptionGroup var storage: StorageOptions
 
   func run() async throws {
-    let isNew = try await storage.selection.fleet().initialize()
+    let isNew = try await storage.selection.fleet().createNamespace()
     try Terminal.print([isNew ? "created" : "the namespace exists"])
   }
 }

@@ -79,8 +79,9 @@ struct ItemOptions: ParsableArguments {
       server: server.map { host in
         InternetServer(
           host, port: port, path: path, securityDomain: domain,
-          protocol: `protocol`.map { InternetProtocol(rawValue: $0) },
-          authenticationType: authentication.map { AuthenticationType(rawValue: $0) })
+          protocol: `protocol`.map { InternetServer.Scheme(rawValue: $0) },
+          authenticationType: authentication.map { InternetServer.AuthenticationType(rawValue: $0) }
+        )
       },
       isValue: value)
   }

@@ -10,7 +10,7 @@ import Testing
 
   private func store(
     _ password: String, _ host: String, account: String? = nil, port: UInt16? = nil,
-    path: String? = nil, protocol: InternetProtocol? = nil, domain: String? = nil
+    path: String? = nil, protocol: InternetServer.Scheme? = nil, domain: String? = nil
   ) throws {
     let server = InternetServer(
       host, port: port, path: path, securityDomain: domain, protocol: `protocol`)

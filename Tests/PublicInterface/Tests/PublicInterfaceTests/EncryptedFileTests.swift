@@ -69,11 +69,11 @@ import Testing
     #expect(KeySource.command(["true"]).held(for: .seconds(60), in: .persistent).name == "command")
     #expect(KeySource.passphrase(command: ["true"]).name == "passphrase")
     let credential = KeySource.systemdCredential(
-      at: path, named: "key", encryptedWith: KeySource.CredentialKey.tpm,
-      for: KeySource.CredentialScope.user)
+      at: path, named: "key", encryptedWith: KeySource.SystemdCredentialKey.tpm,
+      for: KeySource.SystemdCredentialScope.user)
     #expect(credential.name == "systemd credential")
-    let places: [KeySource.CredentialKey] = [.automatic, .host]
-    let scopes: [KeySource.CredentialScope] = [.system]
+    let places: [KeySource.SystemdCredentialKey] = [.automatic, .host]
+    let scopes: [KeySource.SystemdCredentialScope] = [.system]
     #expect(places.count + scopes.count == 3)
     // The keys of another run, which aren't needed any more
     try? KernelKeyring.session.forgetKeys()

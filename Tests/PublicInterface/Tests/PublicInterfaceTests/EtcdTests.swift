@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `administration needs the cluster`() async {
-    await expectError(.initialize) { try await storage.initialize() }
+    await expectError(.initialize) { try await storage.createNamespace() }
     await expectError(.rewrapKeys) { try await storage.rewrapKeys(with: .keyFile(at: "key")) }
     await expectError(.rotateDataKey) { try await storage.rotateDataKey() }
     await expectError(.read) {

@@ -100,14 +100,17 @@ import Testing
     server.authenticationType = .httpBasic
     #expect(server.protocol?.rawValue == "https")
     #expect(server.authenticationType?.rawValue == "http-basic")
-    #expect(InternetProtocol(rawValue: "gopher") == InternetProtocol(stringLiteral: "gopher"))
-    #expect(AuthenticationType(rawValue: "oauth") == AuthenticationType(stringLiteral: "oauth"))
-    let protocols: Set<InternetProtocol> = [
+    #expect(
+      InternetServer.Scheme(rawValue: "gopher") == InternetServer.Scheme(stringLiteral: "gopher"))
+    #expect(
+      InternetServer.AuthenticationType(rawValue: "oauth")
+        == InternetServer.AuthenticationType(stringLiteral: "oauth"))
+    let protocols: Set<InternetServer.Scheme> = [
       .afp, .ftp, .ftps, .http, .https, .imap, .imaps, .ipp, .irc, .ircs, .ldap, .ldaps, .nntp,
       .nntps, .pop3, .pop3s, .rtsp, .smb, .smbs, .smtp, .smtps, .socks, .ssh, .telnet, .telnets,
     ]
     #expect(protocols.count == 25)
-    let types: Set<AuthenticationType> = [
+    let types: Set<InternetServer.AuthenticationType> = [
       .default, .dpa, .htmlForm, .httpBasic, .httpDigest, .msn, .ntlm, .rpa,
     ]
     #expect(types.count == 8)

@@ -28,7 +28,7 @@ import Testing
       let byQuery = Migration(
         of: .service("service"), from: source, to: destination, progress: progress)
       let byKeys = Migration(of: [key], from: source, to: destination, progress: progress)
-      #expect(try (number == 1 ? byQuery : byKeys).run() == 1)
+      #expect(try (number == 1 ? byQuery : byKeys).move() == 1)
       #expect(try destination.remove(key))
     }
     #expect(phases.withLock { $0 } == [.checking, .writing, .verifying, .removing])
@@ -46,8 +46,8 @@ import Testing
     try await source.setPassword("s3cret", for: key)
     let migration = Migration(of: [key], from: source, to: destination)
     #expect(try await migration.copy() == 1)
-    #expect(try await migration.run() == 1)
-    #expect(try await migration.run() == 0)
+    #expect(try await migration.move() == 1)
+    #expect(try await migration.move() == 0)
   }
 
   @Test func `a migration moves values out of plaintext files`() throws {
@@ -60,13 +60,13 @@ import Testing
     let items: [PlaintextMapping] = [
       .credential("git", as: credentials), .value("numbers", of: [Int].self, as: value),
     ]
-    #expect(try Migration(of: items, from: .jsonFile(path), to: destination).run() == 2)
+    #expect(try Migration(of: items, from: .jsonFile(path), to: destination).move() == 2)
     #expect(try destination.credential(for: credentials)?.login == "ada")
     #expect(try destination.value([Int].self, for: value) == [1, 2])
 
     try Data("TOKEN=s3cret\n".utf8).write(to: URL(fileURLWithPath: path))
     let token = [PlaintextMapping.password("TOKEN", as: key)]
-    #expect(try Migration(of: token, from: .environmentFile(path), to: destination).run() == 1)
+    #expect(try Migration(of: token, from: .environmentFile(path), to: destination).move() == 1)
     #expect(try destination.password(for: key) == "s3cret")
   }
 

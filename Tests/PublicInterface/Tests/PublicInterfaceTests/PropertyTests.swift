@@ -77,7 +77,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
   private let settings = Settings()
 
   @Test func `a property reports its times`() throws {
-    @Password("token", expires: .seconds(60), storage: InMemoryStorage()) var token: String?
+    @Password("token", expiresAfter: .seconds(60), storage: InMemoryStorage()) var token: String?
     token = "s3cret"
     let dates = try #require(try $token.dates())
     #expect(dates.created != nil && dates.modified != nil && dates.expires != nil)
@@ -88,7 +88,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
   @Test func `a property can generate its value`() async throws {
     struct Generating: SecurePropertyList {
       @Password("key", orGenerate: .random(bytes: 16)) var key: Secret?
-      @Password("token", orGenerate: "t0ken", expires: .seconds(60)) var token: String?
+      @Password("token", orGenerate: "t0ken", expiresAfter: .seconds(60)) var token: String?
       @Credentials("account", orGenerate: Credential(login: "ada", password: "pa55"))
       var account: Credential?
       @SecureValue("session", orGenerate: Token(text: "text")) var session: Token?
@@ -108,7 +108,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
   }
 
   @Test func `the times can be awaited`() async throws {
-    @Password("token", expires: .seconds(60), storage: InMemoryStorage()) var token: String?
+    @Password("token", expiresAfter: .seconds(60), storage: InMemoryStorage()) var token: String?
     #expect(try await $token.dates() == nil)
   }
 
@@ -120,12 +120,13 @@ struct Box<Value: Codable & Sendable>: Sendable {
     (settings.vaultKey, settings.vaultToken) = (Secret("key"), Secret("token"))
     #expect(settings.signingKey == Secret("signs") && settings.vaultKey == Secret("key"))
     #expect(settings.vaultToken?.text == "token")
-    func stored<Value: PasswordValue>(_ type: Value.Type) -> Value.StoredPassword.Type {
-      Value.StoredPassword.self
+    func stored<Value: PasswordValue>(_ type: Value.Type) -> Value._StoredPassword.Type {
+      Value._StoredPassword.self
     }
     #expect(stored(String?.self) == String.self && stored(Secret?.self) == Secret.self)
-    #expect(String.StoredPassword.self == String.self && Secret.StoredPassword.self == Secret.self)
-    #expect(Secret?.StoredPassword.self == Secret.self)
+    #expect(
+      String._StoredPassword.self == String.self && Secret._StoredPassword.self == Secret.self)
+    #expect(Secret?._StoredPassword.self == Secret.self)
     settings.guest.login = "visitor"
     settings.gitPassword = "of git"
     settings.webPassword = "of the web"
@@ -214,7 +215,7 @@ struct Box<Value: Codable & Sendable>: Sendable {
     let entry: SecureProperties.Entry = try #require(properties.entries().first)
     #expect(entry.name == "authToken" && entry.key == settings.$authToken.key)
     #expect(entry.isStored && entry.failure == nil)
-    let values: SecureValues = try properties.readAll()
+    let values: SecureProperties.Values = try properties.readAll()
     #expect(try values[settings.$authToken] == "s3cret")
     #expect(try properties.copy(to: InMemoryStorage(), mode: .add) == 1)
     #expect(try properties.removeAll() == 1)
