@@ -3,6 +3,15 @@
 
 import PackageDescription
 
+/// Returns a product of a package that is fetched only for a trait.
+func product(_ name: String, of package: String, for trait: String) -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
+let cLinux: Target.Dependency = .target(name: "CLinux", condition: .when(platforms: [.linux]))
+let cLibSecret: Target.Dependency = .target(
+  name: "CLibSecret", condition: .when(platforms: [.linux], traits: ["SecretService"]))
+
 let package = Package(
   name: "swift-keyring",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -56,18 +65,10 @@ let package = Package(
     // The C library and Foundation have other names on other platforms.
     .target(name: "KeyringLibc"),
     .target(name: "KeyringFoundation"),
-    .target(
-      name: "KeyringCore",
-      dependencies: [
-        "KeyringFoundation", "KeyringLibc",
-        .target(name: "CLinux", condition: .when(platforms: [.linux])),
-      ]),
+    .target(name: "KeyringCore", dependencies: ["KeyringFoundation", "KeyringLibc", cLinux]),
     .target(
       name: "KeyringStorage",
-      dependencies: [
-        "KeyringCore", "KeyringFoundation", "KeyringLibc",
-        .target(name: "CLinux", condition: .when(platforms: [.linux])),
-      ]),
+      dependencies: ["KeyringCore", "KeyringFoundation", "KeyringLibc", cLinux]),
     .systemLibrary(
       name: "CLibSecret",
       pkgConfig: "libsecret-1",
@@ -77,10 +78,7 @@ let package = Package(
     .target(
       name: "KeyringSecretService",
       dependencies: [
-        "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc",
-        .target(
-          name: "CLibSecret",
-          condition: .when(platforms: [.linux], traits: ["SecretService"])),
+        "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc", cLibSecret,
       ]),
     .target(
       name: "Keyring",
@@ -92,41 +90,32 @@ let package = Package(
     .target(
       name: "KeyringSealing",
       dependencies: [
-        "KeyringStorage", "KeyringFoundation", "KeyringLibc",
-        .target(name: "CLinux", condition: .when(platforms: [.linux])),
-        .product(
-          name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Sealing"])),
+        "KeyringStorage", "KeyringFoundation", "KeyringLibc", cLinux,
+        product("Crypto", of: "swift-crypto", for: "Sealing"),
         // For scrypt.
-        .product(
-          name: "CryptoExtras", package: "swift-crypto",
-          condition: .when(traits: ["Sealing"])),
+        product("CryptoExtras", of: "swift-crypto", for: "Sealing"),
       ]),
     .target(
       name: "KeyringFile",
       dependencies: [
         "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc",
-        .product(
-          name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
+        product("Crypto", of: "swift-crypto", for: "EncryptedFile"),
       ]),
     .target(
       name: "KeyringEtcd",
       dependencies: [
         "KeyringCore", "KeyringSealing", "KeyringStorage", "KeyringFoundation", "KeyringLibc",
-        .product(
-          name: "AsyncHTTPClient", package: "async-http-client",
-          condition: .when(traits: ["Etcd"])),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Etcd"])),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Etcd"])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Etcd"])),
-        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Etcd"])),
+        product("AsyncHTTPClient", of: "async-http-client", for: "Etcd"),
+        product("NIOCore", of: "swift-nio", for: "Etcd"),
+        product("NIOHTTP1", of: "swift-nio", for: "Etcd"),
+        product("NIOPosix", of: "swift-nio", for: "Etcd"),
+        product("NIOSSL", of: "swift-nio-ssl", for: "Etcd"),
       ]),
     .target(
       name: "KeyringConfiguration",
       dependencies: [
         "KeyringStorage", "KeyringFoundation",
-        .product(
-          name: "Configuration", package: "swift-configuration",
-          condition: .when(traits: ["Configuration"])),
+        product("Configuration", of: "swift-configuration", for: "Configuration"),
       ]),
     .target(
       name: "KeyringMigration",
@@ -157,18 +146,8 @@ let package = Package(
     .target(
       name: "StorageModel", dependencies: ["Keyring", "KeyringStorage"],
       path: "Tests/Fixtures/StorageModel"),
-    .testTarget(
-      name: "KeyringCoreTests",
-      dependencies: [
-        "KeyringCore", "TestPrograms",
-        .target(name: "CLinux", condition: .when(platforms: [.linux])),
-      ]),
-    .testTarget(
-      name: "KeyringStorageTests",
-      dependencies: [
-        "Keyring", "KeyringStorage",
-        .target(name: "CLinux", condition: .when(platforms: [.linux])),
-      ]),
+    .testTarget(name: "KeyringCoreTests", dependencies: ["KeyringCore", "TestPrograms", cLinux]),
+    .testTarget(name: "KeyringStorageTests", dependencies: ["Keyring", "KeyringStorage", cLinux]),
     .testTarget(
       name: "KeyringTests",
       dependencies: [
@@ -177,49 +156,37 @@ let package = Package(
     .testTarget(
       name: "KeyringMigrationTests",
       dependencies: [
-        "Keyring", "KeyringMigration", "KeyringStorage", "KeyringTesting",
-        .target(name: "CLinux", condition: .when(platforms: [.linux])),
+        "Keyring", "KeyringMigration", "KeyringStorage", "KeyringTesting", cLinux,
       ]),
     .testTarget(
       name: "KeyringFileTests",
       dependencies: [
         "Keyring", "KeyringFile", "KeyringSealing", "KeyringStorage", "KeyringTesting",
-        "KeyringWorker", "StorageModel", "TestPrograms",
-        .target(name: "CLinux", condition: .when(platforms: [.linux])),
-        .product(
-          name: "Crypto", package: "swift-crypto", condition: .when(traits: ["EncryptedFile"])),
-        .product(
-          name: "CryptoExtras", package: "swift-crypto",
-          condition: .when(traits: ["EncryptedFile"])),
+        "KeyringWorker", "StorageModel", "TestPrograms", cLinux,
+        product("Crypto", of: "swift-crypto", for: "EncryptedFile"),
+        product("CryptoExtras", of: "swift-crypto", for: "EncryptedFile"),
       ]),
     .testTarget(
       name: "KeyringSecretServiceTests",
       dependencies: [
         "Keyring", "KeyringFile", "KeyringMigration", "KeyringSecretService", "KeyringStorage",
         "KeyringSealing", "KeyringTesting", "KeyringWorker", "HeadlessService", "SecureSettings",
-        "StorageModel", "TestPrograms",
-        .target(
-          name: "CLibSecret",
-          condition: .when(platforms: [.linux], traits: ["SecretService"])),
+        "StorageModel", "TestPrograms", cLibSecret,
       ]),
     .testTarget(
       name: "KeyringEtcdTests",
       dependencies: [
         "Keyring", "KeyringCore", "KeyringEtcd", "KeyringFoundation", "KeyringSealing",
         "KeyringStorage", "KeyringTesting", "KeyringWorker", "TestPrograms",
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Etcd"])),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Etcd"])),
+        product("NIOCore", of: "swift-nio", for: "Etcd"),
+        product("NIOPosix", of: "swift-nio", for: "Etcd"),
       ]),
     .testTarget(
       name: "KeyringConfigurationTests",
       dependencies: [
         "Keyring", "KeyringConfiguration", "KeyringStorage", "KeyringTesting",
-        .product(
-          name: "Configuration", package: "swift-configuration",
-          condition: .when(traits: ["Configuration"])),
-        .product(
-          name: "ConfigurationTesting", package: "swift-configuration",
-          condition: .when(traits: ["Configuration"])),
+        product("Configuration", of: "swift-configuration", for: "Configuration"),
+        product("ConfigurationTesting", of: "swift-configuration", for: "Configuration"),
       ]),
     .testTarget(
       name: "GitCredentialHelperTests",

@@ -34,7 +34,7 @@ import Testing
   @Test func `the stored item is an internet password`() throws {
     try run(.store, "protocol=https host=h:8443 path=p username=ada password=a")
     let server = InternetServer("h", port: 8443, path: "p", protocol: .https)
-    #expect(try storage.server(server).password(for: "ada") == "a")
+    #expect(try storage.password(for: .internetPassword(server: server, account: "ada")) == "a")
     #expect(try storage.items(matching: ItemQuery()).count == 1)
   }
 

@@ -53,7 +53,8 @@ import Testing
     try approve("protocol=https", "host=\(host)", "username=ada", "password=\(password)")
     #expect(try fill("url=https://\(host)") == ["username=ada", "password=\(password)"])
     let server = InternetServer(host, protocol: .https)
-    #expect(try storage.server(server).password(for: "ada") == password)
+    let key = ItemKey.internetPassword(server: server, account: "ada")
+    #expect(try storage.password(for: key) == password)
   }
 
   @Test func `git finds the helper on the path`() throws {
@@ -156,11 +157,12 @@ import Testing
   @Test func `the lines of another helper stay`() throws {
     let lines = "password_expiry_utc=99999999999\noauth_refresh_token=xyzzy"
     let server = InternetServer(host, protocol: .https)
-    try storage.server(server).setPassword("a\n\(lines)", for: "ada")
+    let key = ItemKey.internetPassword(server: server, account: "ada")
+    try storage.setPassword("a\n\(lines)", for: key)
     let description = try fill("url=https://\(host)")
     #expect(description == ["username=ada", "password=a"])
     try approve("url=https://ada:a@\(host)")
-    #expect(try storage.server(server).password(for: "ada") == "a\n\(lines)")
+    #expect(try storage.password(for: key) == "a\n\(lines)")
   }
 
   /// Other programs choose labels, and an error names them.

@@ -201,25 +201,6 @@ struct KeePassXCTests {
   }
   #endif
 
-  /// Expects a secret from each read, although the storage locks the keyring after each use.
-  @Test func `an AutoLockingStorage asks for each read`() throws {
-    let screen = try Screen()
-    let bus = try PrivateBus()
-    let keyring = try KeePassXC(on: bus, databases: ["vault", "secrets"], screen: screen)
-    let vault = SecretServiceStorage(
-      options: .init(collection: .named("vault"), busAddress: bus.address))
-    try vault.setPassword("s3cret", for: StorageUse.key)
-    let confirming = AutoLockingStorage(vault)
-    for _ in 0..<2 {
-      // The unlock brings the vault to the front, and makes it the default collection for a while.
-      let user = try Screen.User(.unlock(), at: screen)
-      #expect(try confirming.password(for: StorageUse.key) == "s3cret")
-      try user.finish()
-      #expect(try vault.isLocked())
-    }
-    try keyring.kill()
-  }
-
   // MARK: - Observation
 
   /// KeePassXC reports each item of a database that it locks as deleted.

@@ -109,7 +109,7 @@ private struct MemoryTrial {
   /// The text at the start of each secret.
   private let beginning: String
   private let service: ServiceScope
-  private let server: ServerScope
+  private let server: InternetServer
   private let password: ItemKey
   private let credentials: ItemKey
   private let value: ItemKey
@@ -124,7 +124,7 @@ private struct MemoryTrial {
     self.sharesCopies = sharesCopies
     self.beginning = beginning
     service = storage.service(name)
-    server = storage.server(InternetServer("\(name).example.org"))
+    server = InternetServer("\(name).example.org")
     password = .password(service: name, account: "account")
     credentials = .credentials(service: name, label: "label")
     value = .value(service: name, account: "account")
@@ -277,10 +277,11 @@ private struct MemoryTrial {
     } read: {
       try service.password(for: "account")
     }
+    let internetPassword = ItemKey.internetPassword(server: server, account: "account")
     try await expectNothingLeft(String.self) {
-      try await server.setPassword($0, for: "account")
+      try await storage.setPassword($0, for: internetPassword)
     } read: {
-      try await server.password(for: "account")
+      try await storage.password(for: internetPassword)
     }
     // The caller gets the password of the credential as text, if there is one.
     try await expectNothingLeft(String.self) { text in
@@ -299,7 +300,7 @@ private struct MemoryTrial {
   private func properties() async throws {
     @Password("account", service: service.service, storage: storage) var password
     @Credentials("label", service: service.service, storage: storage) var credential
-    @InternetPassword(server.server, account: "account", storage: storage) var internetPassword
+    @InternetPassword(server, account: "account", storage: storage) var internetPassword
     @SecureValue("data", service: service.service, storage: storage) var data: Data?
     @SecureValue("bytes", service: service.service, storage: storage) var bytes: [UInt8]?
 

@@ -127,37 +127,6 @@ import Testing
     #expect(ends == [.canceled: Self.count])
   }
 
-  @Test func `ten thousand reads wait for their turn at an AutoLockingStorage`() async throws {
-    let collection = bus.storage(serviceTimeout: .seconds(300)).collection(labeled: "Second")
-    try service.makeSecondCollection()
-    let vault = AutoLockingStorage(collection, timeout: .seconds(300))
-    let short = AutoLockingStorage(collection, timeout: .seconds(1))
-    try service.quiet()
-    try service.fault("Lock", .mute)
-    let before = try threadCount()
-    let (started, late) = (Counter(), Counter())
-    let reads = (0..<Self.count).map { number in
-      Task { () -> SecureStorageError.Code? in
-        started.value.add(1, ordering: .relaxed)
-        do throws(SecureStorageError) {
-          _ = try await (number % 2 == 0 ? vault : short).password(for: StorageUse.key)
-          return nil
-        } catch {
-          if error.code == .timedOut { late.value.add(1, ordering: .relaxed) }
-          return error.code
-        }
-      }
-    }
-    try #require(await waitUntil { started.value.load(ordering: .relaxed) == Self.count })
-    #expect(try threadCount() <= before + 4)
-    try await useSomethingElse()
-    // The reads that time out end by themselves, except the one whose turn it is.
-    try #require(await waitUntil { late.value.load(ordering: .relaxed) == Self.count / 2 - 1 })
-    for read in reads { read.cancel() }
-    let ends = await codes(of: reads)
-    #expect(ends == [.timedOut: Self.count / 2 - 1, .canceled: Self.count / 2 + 1])
-  }
-
   @Test func `a connection with too many unanswered messages is replaced and closed`() async throws
   {
     let storage = bus.storage(serviceTimeout: .seconds(1))
@@ -279,25 +248,6 @@ import Testing
     }
     for read in waiting + blocking {
       let password = try await read.value
-      #expect(password == "s3cret")
-    }
-  }
-
-  /// The task whose turn it is needs none of the threads that other tasks block while they wait.
-  @Test func `turns end even if every thread waits for one`() async throws {
-    try service.makeSecondCollection()
-    let collection = bus.storage().collection(labeled: "Second")
-    let vault = AutoLockingStorage(collection, timeout: .seconds(20))
-    try await vault.setPassword("s3cret", for: StorageUse.key)
-    try service.fault("Lock", .late(0.1))
-    let uses = (0..<16).map { number in
-      Task {
-        if number % 2 == 0 { return try await vault.password(for: StorageUse.key) }
-        return try { () throws in try vault.password(for: StorageUse.key) }()
-      }
-    }
-    for use in uses {
-      let password = try await use.value
       #expect(password == "s3cret")
     }
   }

@@ -146,38 +146,6 @@ struct PromptTests {
     #expect(silent?.code == .locked)
   }
 
-  @Test func `AutoLockingStorage asks before each use`() throws {
-    try withLockedCollection { storage, _ in
-      let right = Prompter.Answer.password(PasswordCollection.password)
-      let prompter = try Prompter(right, right, .dismiss, right)
-      let vault = AutoLockingStorage(storage)
-      let key = ItemKey.password(service: "service", account: "account")
-      #expect(try vault.password(for: key) == "s3cret")
-      #expect(try storage.isLocked())
-      #expect(try vault.password(for: key) == "s3cret")
-      let error = #expect(throws: SecureStorageError.self) { try vault.password(for: key) }
-      #expect(error?.code == .userCanceled)
-      // The user is asked even if another program has unlocked the collection.
-      try vault.setPassword("other", for: key)
-      #expect(try storage.isLocked())
-      #expect(try prompter.finish() == 4)
-    }
-  }
-
-  @Test func `AutoLockingStorage refuses the default and session collections`() throws {
-    let storage = SecretServiceStorage()
-    let label = try #require(try storage.collections().first(where: \.isDefault)?.label)
-    let session = SecretServiceStorage(collection: .session)
-    for collection in [storage, storage.collection(labeled: label), session] {
-      let vault = AutoLockingStorage(collection)
-      let error = #expect(throws: SecureStorageError.self) {
-        try vault.items(matching: .service("service"))
-      }
-      #expect(error?.code == .invalidArgument && error?.argument == "collection")
-    }
-    #expect(try !storage.isLocked())
-  }
-
   @Test func `cancellation gives up a prompt and leaves the keyring alive`() async throws {
     let collection = try PasswordCollection()
     let storage = SecretServiceStorage(collection: .named(collection.label))

@@ -45,21 +45,4 @@ import Testing
     }
     #expect(try service.password(for: "account") == "first")
   }
-
-  @Test func `a server sets, gets, lists and removes passwords`() throws {
-    let server = storage.server(InternetServer("git.example.org", protocol: .https))
-    let sameHost = storage.server(InternetServer("git.example.org", protocol: .ssh))
-    for account in ["beta", "alpha"] { try server.setPassword("of \(account)", for: account) }
-    try sameHost.setPassword("of ssh", for: "alpha")
-    #expect(try server.password(for: "alpha") == "of alpha")
-    #expect(try sameHost.password(for: "alpha") == "of ssh")
-    #expect(try server.accounts() == ["alpha", "beta"])
-    #expect(try storage.server(InternetServer("git.example.org")).accounts().isEmpty)
-    try server.setPassword("changed", for: "alpha", mode: .update)
-    #expect(try server.password(for: "alpha") == "changed")
-    #expect(try server.removePassword(for: "alpha"))
-    #expect(try server.removeAll() == 1)
-    #expect(try sameHost.password(for: "alpha") == "of ssh")
-    #expect(try storage.server(InternetServer("git.example.org")).removeAll() == 1)
-  }
 }

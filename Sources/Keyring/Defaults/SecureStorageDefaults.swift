@@ -39,7 +39,7 @@ public enum SecureStorageDefaults {
   private static let mayBeOverridden = Atomic(false)
 
   /// The override of the current task, if it has one.
-  fileprivate static var override: TaskOverride? {
+  static var override: TaskOverride? {
     mayBeOverridden.load(ordering: .relaxed) ? taskOverride : nil
   }
 
@@ -103,50 +103,4 @@ public enum SecureStorageDefaults {
       StandardError.write("\(failure)".inOneLine + "\n")
     }
   }
-}
-
-/// A storage in an object, which is faster to copy than `any SecureStorage`.
-final class StorageBox: Sendable {
-  let storage: any SecureStorage
-
-  init(_ storage: any SecureStorage) { self.storage = storage }
-}
-
-/// The storage and the handler that a task uses in place of those of the process.
-final class TaskOverride: Sendable {
-  fileprivate let storage: StorageBox
-  fileprivate let failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
-
-  /// Creates an override with a storage and a handler, or with the handler of the current override.
-  init(
-    _ storage: any SecureStorage, _ failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
-  ) {
-    self.storage = StorageBox(storage)
-    self.failureHandler = failureHandler ?? SecureStorageDefaults.override?.failureHandler
-  }
-}
-
-/// A failed assignment to a secure property.
-public struct SecurePropertyFailure: Error, Sendable, CustomStringConvertible {
-  /// The name that the property was declared with: the account or the label.
-  public let property: String
-
-  /// The error, which never contains the value.
-  public let error: SecureStorageError
-
-  /// Creates a description of a failed assignment, for example to test a handler.
-  ///
-  /// - Parameters:
-  ///   - property: The name that the property was declared with.
-  ///   - error: The error of the assignment.
-  public init(property: String, error: SecureStorageError) {
-    self.property = property
-    self.error = error
-  }
-
-  /// The operation that failed.
-  public var operation: SecureStorageError.Operation { error.operation }
-
-  /// The property and the error on one line, without the value.
-  public var description: String { "secure property \"\(property)\": \(error)" }
 }

@@ -1,50 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import KeyringStorage
-
-/// A secure property with its value type erased.
-package protocol SecurePropertyMember: AnySecureProperty {
-  var name: String { get }
-  var key: ItemKey { get }
-  var storage: any SecureStorage { get }
-  var hasExplicitStorage: Bool { get }
-  var details: ItemQuery.Details { get }
-  var identity: ObjectIdentifier { get }
-  var failure: SecureStorageError? { get }
-  var resolved: Self { get }
-
-  func exists() throws(SecureStorageError) -> Bool
-  nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError) -> Bool
-  /// Forgets the failure of an assignment, because the item was removed.
-  func forgetFailure()
-  /// Stores an external value in an item; returns `false` if the value has another type.
-  var parse: @Sendable (ExternalValue, inout SecureItem) -> Bool { get }
-}
-
-extension SecureProperty: SecurePropertyMember {
-  package var details: ItemQuery.Details { coding.details }
-
-  package nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError)
-    -> Bool
-  {
-    try await remove()
-  }
-
-  package func forgetFailure() { failures.writeSucceeded() }
-
-  package var parse: @Sendable (ExternalValue, inout SecureItem) -> Bool { coding.parse }
-}
-
-/// A property wrapper that declares a secure property.
-protocol SecurePropertyWrapper {
-  associatedtype Stored: Sendable
-  var projectedValue: SecureProperty<Stored> { get }
-}
-
-extension Password: SecurePropertyWrapper {}
-extension Credentials: SecurePropertyWrapper {}
-extension InternetPassword: SecurePropertyWrapper {}
-extension SecureValue: SecurePropertyWrapper {}
+internal import KeyringStorage
 
 /// A finder that collects the secure properties of a value by reflection, each of them once.
 struct PropertyFinder {

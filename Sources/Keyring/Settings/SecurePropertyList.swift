@@ -17,10 +17,3 @@ public protocol SecurePropertyList {
   /// The secure properties, as their projected values.
   var secureProperties: [any AnySecureProperty] { get }
 }
-
-/// A ``SecureProperty`` with a value of any type.
-///
-/// Don't conform other types to this protocol.
-public protocol AnySecureProperty: Sendable {}
-
-extension SecureProperty: AnySecureProperty {}

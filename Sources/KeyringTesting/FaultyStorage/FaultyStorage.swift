@@ -220,47 +220,6 @@ public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   }
 }
 
-/// A recorded call of a ``FaultyStorage``, passed on or failed, which never contains a secret.
-public struct StorageCall: Sendable, Equatable {
-  /// The operation of the call.
-  public let operation: SecureStorageError.Operation
-  /// The keys of the items, if the call named them.
-  public let keys: [ItemKey]
-  /// The query of a call that finds, removes, or observes items.
-  public let query: ItemQuery?
-  /// The save mode of a call that stores an item.
-  public let mode: SaveMode?
-
-  init(
-    _ operation: SecureStorageError.Operation, keys: [ItemKey], query: ItemQuery? = nil,
-    mode: SaveMode? = nil
-  ) {
-    (self.operation, self.keys, self.query, self.mode) = (operation, keys, query, mode)
-  }
-}
-
 extension ItemQuery {
   fileprivate var keys: [ItemKey] { key.map { [$0] } ?? [] }
-}
-
-/// A fault that was set up on a ``FaultyStorage``.
-private struct Fault: Sendable {
-  enum Effect: Sendable {
-    case fail(@Sendable (StorageCall) -> SecureStorageError?, afterwards: Bool)
-    case suspend(CallGate)
-    case delay(Duration)
-  }
-
-  var operation: SecureStorageError.Operation?
-  var number: Int?
-  let effect: Effect
-  /// The number of calls so far that the fault could apply to.
-  var count = 0
-
-  /// Returns the effect on a call, or `nil` if the fault doesn't apply to it.
-  mutating func effect(on call: StorageCall) -> Effect? {
-    if let operation, operation != call.operation { return nil }
-    count += 1
-    return number == nil || number == count ? effect : nil
-  }
 }

@@ -15,12 +15,10 @@ extension ContractTrial {
     for (index, key) in keys.enumerated() {
       try expect(secret(key) == Secret("rewritten \(index)"), "\(key) took another's new secret")
     }
-    let found = try storage.items(matching: ItemQuery(attributes: ["server": service]))
+    let found = try storage.items(matching: ofServer)
     try expect(found.count == keys.count, "\(keys.count) internet passwords are \(found.count)")
     try expect(Set(found.map(\.key)) == Set(keys), "the keys of internet passwords read back wrong")
-    let accounts = try storage.server(InternetServer(service)).accounts()
-    try expect(accounts == ["account"], "the accounts of a bare server are \(accounts)")
-    let removed = try storage.server(InternetServer(service)).removeAll()
+    let removed = try storage.removeItems(matching: ofServer)
     try expect(removed == keys.count, "removing all of a server removed \(removed)")
   }
 

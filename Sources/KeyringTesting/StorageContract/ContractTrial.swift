@@ -66,10 +66,13 @@ struct ContractTrial: Sendable {
     try storage.item(for: key, details: .secret)?.secret
   }
 
+  /// The internet passwords of a server with the name of the service.
+  var ofServer: ItemQuery { ItemQuery(kind: .internetPassword, attributes: ["server": service]) }
+
   func removeEverything() throws {
     try storage.removeItems(matching: .service(service))
     try storage.removeItems(matching: .service(otherService))
-    try storage.server(InternetServer(service)).removeAll()
+    try storage.removeItems(matching: ofServer)
   }
 
   // MARK: - Expectations

@@ -303,14 +303,3 @@ extension StorageContract: CustomTestStringConvertible {
   /// The rule and the case in test output.
   public var testDescription: String { "rule \(rule): \(rawValue)" }
 }
-
-/// An error that says that a storage doesn't comply with a rule.
-public struct ContractViolation: Error, CustomStringConvertible {
-  /// The case that failed.
-  public let rule: StorageContract
-  /// A description of the storage's behavior.
-  public let finding: String
-
-  /// The case and the storage's behavior on one line.
-  public var description: String { "\(rule.testDescription): \(finding)" }
-}

@@ -44,6 +44,14 @@ import Testing
     #expect(storage.durability == small.durability)
   }
 
+  @Test func `tests don't reach the storage of the machine`() {
+    for prefersFile in [true, false] {
+      let storage = FirstAvailableStorage.automatic(prefersFile: prefersFile, named: "app")
+      let error = #expect(throws: SecureStorageError.self) { try storage.exists(key) }
+      #expect(error?.code == .noStorage)
+    }
+  }
+
   @Test func `the storage is chosen once`() throws {
     first.fail(.read, with: .noProvider)
     let storage = storage

@@ -27,6 +27,20 @@ import Testing
     let error = await #expect(throws: SecureStorageError.self) { try await writing.value }
     #expect(error?.code == .canceled)
     #expect(try await storage.items(matching: .service("service")).isEmpty)
+    let observing = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      _ = try await storage.observeWithoutBlocking(nil) { _ in }
+    }
+    let second = await #expect(throws: SecureStorageError.self) { try await observing.value }
+    #expect(second?.code == .canceled && second?.operation == .observe)
+  }
+
+  @MainActor @Test func `an await on a storage that never waits stays on its thread`() async throws {
+    // This is the only possible check. It ends the process if it fails.
+    let storage = StorageOfTheMainThread()
+    _ = try await storage.items(matching: .service("service"))
+    _ = try await storage.password(for: .password(service: "service", account: "account"))
+    _ = try await storage.service("service").accounts()
   }
 
   @Test func `items come newest first`() throws {
@@ -51,5 +65,15 @@ import Testing
     #expect(try named.items(matching: ItemQuery()).isEmpty)
     try named.setPassword("s3cret", for: .password(service: "service", account: "account"))
     #expect(try storage.collection(labeled: "one").items(matching: ItemQuery()).count == 1)
+  }
+}
+
+private struct StorageOfTheMainThread: ImmediateStorage {
+  func save(_ item: SecureItem, mode: SaveMode) {}
+  func removeItems(matching query: ItemQuery) -> Int { 0 }
+
+  func items(matching query: ItemQuery) -> [SecureItem] {
+    MainActor.preconditionIsolated()
+    return []
   }
 }

@@ -36,6 +36,28 @@ import Testing
     try rule.verify(InMemoryStorage(), restart: { _ in throw CancellationError() })
   }
 
+  @Test func `the cases of a storage follow from its capabilities`() {
+    let all = Set(StorageContract.allCases)
+    #expect(Set(StorageContract.cases(for: InMemoryStorage.self)) == all)
+    let observed = Set(StorageContract.cases(for: FaultyStorage.self))
+    #expect(observed.contains(.changesAreReportedOnce) && !observed.contains(.lockedIsNotMissing))
+    let needy: Set<StorageContract> = [
+      .lockedIsNotMissing, .lockedItemsAreListed, .removingLockedFails, .collectionsAreApart,
+      .lockingLosesNothing, .changesAreReportedOnce, .endedObservationsAreSilent,
+      .observersMayUseTheStorage, .absentMeansUnlocked, .addingNeverReplaces,
+    ]
+    #expect(Set(StorageContract.cases(for: SilentStorage.self)) == all.subtracting(needy))
+  }
+
+  @Test func `a storage of storages promises what the one that it writes does`() {
+    let storage = RuleBreakingStorage(.printsSecrets)
+    #expect(storage.cached().durability == .afterKill)
+    #expect(FaultyStorage(storage).durability == .afterKill)
+    let layers: [LayeredStorage.Layer] = [.reading(InMemoryStorage()), .writing(storage)]
+    #expect(LayeredStorage(layers).durability == .afterKill)
+    #expect(LayeredStorage([layers[0]]).durability == .afterRestart)
+  }
+
   @Test func `the rule about locking needs a lockable storage`() {
     #expect(throws: ContractViolation.self) {
       try StorageContract.lockedIsNotMissing.verify(SilentStorage())

@@ -2,4 +2,6 @@
 
 import KeyringStorage
 
-print(ItemKey.password(service: "service", account: "account"))
+print(
+  SecureItem(
+    key: .password(service: "service", account: "account"), secret: Secret("s3cret")))
