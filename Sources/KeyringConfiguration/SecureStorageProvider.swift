@@ -4,7 +4,11 @@
 public import Configuration
 public import KeyringStorage
 
-/// A provider of [swift-configuration] that reads secret values from any storage.
+/// A provider of [swift-configuration](https://github.com/apple/swift-configuration) that reads secret
+/// values from any storage.
+///
+/// A key such as `database.password` is the account of a password, and its context is ignored. Without an
+/// item, the next provider is read; any failure throws.
 ///
 /// ```swift
 /// import Configuration
@@ -19,29 +23,12 @@ public import KeyringStorage
 /// let password = try config.requiredString(forKey: "database.password", isSecret: true)
 /// ```
 ///
-/// The components of a key, joined with dots, are the account of a password. For example, the value of
-/// `database.password` is the item that `setPassword("…", for: "database.password")` of a service scope
-/// stores. The context of a key is ignored. All values are marked as secret, so that they don't appear in
-/// logs.
-///
 /// | type | stored form |
 /// |---|---|
-/// | string | Text. |
-/// | int, double, bool | Text that Swift can parse as the type: `42`, `3.14`, `true`. |
-/// | bytes | The bytes. |
-/// | arrays | A JSON array; chunks of bytes are strings in Base64. |
-///
-/// If there is no item, the provider returns no value, so that the next provider is asked. If the storage
-/// can't be read, the provider throws. If the stored value can't be converted to the type, it throws
-/// `.undecodable`.
-///
-/// Each get reads the storage and takes as long as that read. If you pass a storage with a cache, its
-/// description says how old a value can be. A snapshot reads all values of the service at
-/// once. If the storage is an ``/KeyringStorage/ObservableStorage``, watching reads the value again after
-/// each change, regardless of which process made it. On other storages, watching emits only the first
-/// value.
-///
-/// [swift-configuration]: https://github.com/apple/swift-configuration
+/// | string | text |
+/// | int, double, bool | text that Swift can parse as the type: `42`, `3.14`, `true` |
+/// | bytes | the bytes |
+/// | arrays | a JSON array; chunks of bytes are strings in Base64 |
 public struct SecureStorageProvider: Sendable {
   /// The name of the provider in access logs.
   public let providerName: String

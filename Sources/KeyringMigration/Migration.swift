@@ -4,6 +4,9 @@ public import KeyringStorage
 
 /// A migration or a copy of secrets to a storage, from another storage or from plaintext.
 ///
+/// Nothing is removed from the source before all of it was read back from the destination. If a migration
+/// fails, run it again: it goes on where it stopped.
+///
 /// ```swift
 /// import Keyring
 /// import KeyringMigration
@@ -16,10 +19,6 @@ public import KeyringStorage
 ///   from: .environmentFile("/home/me/.config/app/.env"), to: SecretServiceStorage())
 /// try migration.move()
 /// ```
-///
-/// Everything is read and checked before anything is written. Nothing is removed from the source before all
-/// of it has been read back from the destination. If a migration fails or its program is killed, run it
-/// again: it continues where it stopped, and does nothing if there is nothing left to do.
 public struct Migration: Sendable {
   private let transfers: [MigrationTransfer]
   private let progress: @Sendable (Progress) -> Void

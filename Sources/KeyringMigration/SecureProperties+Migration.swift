@@ -28,12 +28,8 @@ extension SecureProperties {
 
   /// Moves plaintext values to the properties of the same names.
   ///
-  /// If a property has its own storage, its value is moved there.
-  ///
-  /// - Text becomes a password.
-  /// - A JSON object with the members `login` and `password`, or text that contains one, becomes a
-  ///   credential.
-  /// - JSON, or text that contains JSON, becomes a value of the property's type.
+  /// Text becomes a password. JSON, also in text, becomes a value, or with the members `login` and `password` a
+  /// credential.
   ///
   /// ```swift
   /// try SecureProperties(of: settings)

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-/// A storage in the user's keyring, which uses the freedesktop Secret Service through libsecret.
+/// A storage in the user's keyring, which uses the freedesktop [Secret
+/// Service](https://specifications.freedesktop.org/secret-service-spec/latest/) through libsecret.
 ///
-/// Several programs provide the Secret Service. This storage works with the one that the desktop session
-/// runs. The Secret Service encrypts only secrets. It doesn't encrypt the
-/// attributes that name an item, or the item's label.
-///
-/// Any number of threads can use any number of these storages at the same time. All storages of a process
-/// share one connection to the bus. The connection is opened when it's first needed, and again after the
-/// bus or the provider was restarted.
+/// Only secrets are encrypted, and not the labels and attributes of items. All storages of a process share
+/// one connection, and any number of threads can use them.
 ///
 /// ```swift
 /// let storage = SecretServiceStorage(collection: .session, interaction: .never)
 /// ```
-///
-/// See the [Secret Service API](https://specifications.freedesktop.org/secret-service-spec/latest/).
 public struct SecretServiceStorage: Sendable {
   /// The options of the storage.
   public let options: Options
@@ -100,11 +94,10 @@ extension SecretServiceStorage {
     /// [D-Bus specification]: https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
     public var busAddress: String?
 
-    /// A Boolean value that indicates whether secrets may be sent over the bus without encryption.
+    /// A Boolean value that indicates whether secrets may be sent over the bus without encryption, by
+    /// default `false`.
     ///
-    /// All common keyrings encrypt them. With a keyring that can't, every operation throws `.notEncrypted`
-    /// before it sends or reads a secret. Allow it only if no other program can listen on the bus. The default
-    /// is `false`.
+    /// All common keyrings encrypt them. Allow it only if no other program can listen on the bus.
     public var allowsUnencryptedSession: Bool
 
     /// The maximum time that an operation waits for another one, which is as long as it may take itself.

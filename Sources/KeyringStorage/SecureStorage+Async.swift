@@ -80,9 +80,7 @@ extension SecureStorage {
 
   /// Removes the item stored under a key.
   ///
-  /// The Secret Service also holds items of other programs. If there is no item of this package under the
-  /// key, an item of another program with matching attributes is found instead. So a read may find that
-  /// item after a removal, and another removal removes it.
+  /// If another program has an item of the same name, the next read finds that one.
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: `true` if there was one.

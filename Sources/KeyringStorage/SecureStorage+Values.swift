@@ -23,9 +23,7 @@ extension SecureStorage {
 
   /// Removes the item stored under a key.
   ///
-  /// The Secret Service also holds items of other programs. If there is no item of this package under the
-  /// key, an item of another program with matching attributes is found instead. So a read may find that
-  /// item after a removal, and another removal removes it.
+  /// If another program has an item of the same name, the next read finds that one.
   ///
   /// - Parameter key: The key of the item.
   /// - Returns: `true` if there was one.
@@ -92,10 +90,9 @@ extension SecureStorage {
     try setValue(credential, for: key, as: .credential, mode: mode)
   }
 
-  /// Reads a value.
+  /// Reads a value: `Data` and `[UInt8]` as the stored bytes, and all other types from JSON.
   ///
-  /// `Data` and `[UInt8]` are read as the stored bytes. All other types are decoded from JSON. A value that
-  /// can't be decoded stays in the storage.
+  /// A value that can't be decoded stays in the storage.
   ///
   /// - Parameters:
   ///   - type: The type of the value.

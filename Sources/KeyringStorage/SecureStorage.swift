@@ -2,20 +2,8 @@
 
 /// A type that stores secrets, for example in a keyring, in a file, or in memory for tests.
 ///
-/// The protocol is small on purpose. It has only a few operations, and extensions provide everything else
-/// that apps call. Each operation has two forms: one blocks its thread while it waits, and the other
-/// suspends its task. You write the form that suits your storage, and one of three refining protocols adds
-/// the other form:
-///
-/// - ``BlockingStorage`` is for a storage that blocks its thread while it waits.
-/// - ``ImmediateStorage`` is for a storage that never waits for long.
-/// - ``AsynchronousStorage`` is for a storage that you write with `async` and `await`.
-///
-/// A storage must follow the rules that `StorageContract` in the `KeyringTesting` module checks one by one.
-/// The first rule is that a missing item is an empty result, and that any other reason for not returning an
-/// item is an error. These declarations help you follow the rules: ``validate(_:)``, ``requireSecret(_:)``,
-/// ``ItemQuery/matches(_:)``, ``SecureItem/selecting(_:)``, ``ItemKey/defaultLabel``, and
-/// ``CancellationSignal``.
+/// To write one, conform to ``BlockingStorage``, ``ImmediateStorage`` or ``AsynchronousStorage``, and
+/// follow the rules that `StorageContract` in `KeyringTesting` checks.
 ///
 /// ```swift
 /// import Keyring
@@ -40,12 +28,9 @@ public protocol SecureStorage: Sendable {
   /// The default is ``StorageDurability/afterRestart``.
   var durability: StorageDurability { get }
 
-  /// Stores an item under its key.
+  /// Stores an item under its key, so that at every moment there is either the old item or the new one.
   ///
-  /// Saving is atomic: at every moment, the storage holds either the old item or the new one.
-  ///
-  /// If a property of `item` is `nil`, the stored item keeps its value. For example, leave out `secret` to
-  /// change the label without reading or rewriting the secret.
+  /// What is `nil` in `item` stays as it was: leave out `secret` to change only the label.
   ///
   /// - Parameters:
   ///   - item: The key, and the parts to store under it. A new item needs a secret.
@@ -81,9 +66,7 @@ public protocol SecureStorage: Sendable {
 
   /// Finds the secret stored under a key.
   ///
-  /// Property wrappers use this method to read every type of value except a credential. The default
-  /// implementation finds the item together with its secret. Implement this method if your storage has a
-  /// better way.
+  /// The default finds the item with its secret. Implement this method if your storage has a better way.
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: The secret, or `nil` if there is no item.
@@ -172,14 +155,10 @@ public protocol SecureStorage: Sendable {
     of key: ItemKey
   ) async throws(SecureStorageError) -> String?
 
-  /// Checks whether the storage works, and suggests what to do if it doesn't.
+  /// Checks whether the storage works, and suggests what to do if it doesn't, without asking the user.
   ///
-  /// The check looks at everything that saving an item needs. It takes a bounded time and never prompts the
-  /// user.
-  ///
-  /// The default implementation reads from the storage, and also writes to it if `writing` is `true`.
-  /// Implement this method if your storage prompts the user at each use, or if it knows more about its
-  /// state than that an operation fails.
+  /// The default reads from the storage, and with `writing` also writes to it. Implement this method if
+  /// your storage asks the user at each use, or knows more about itself.
   ///
   /// - Parameter writing: If `true`, the check stores an item, reads it, and removes it again. If `false`,
   ///   it changes nothing.
@@ -234,11 +213,8 @@ extension SecureStorage {
 public enum SaveMode: Sendable, Hashable {
   /// A mode that stores a new item, and throws `.itemAlreadyExists` if there already is one.
   ///
-  /// This mode never replaces an item. A storage that several processes share may have no atomic "create if
-  /// absent". In that case, the processes take turns. If a sandbox prevents that, a process removes its own item
-  /// again if it finds another one. So if two processes add the same key at the same moment, one of them succeeds
-  /// or neither does. Until the item is removed again, other processes may read it, and what they write to it is
-  /// lost.
+  /// If two processes add the same key at the same moment, one of them succeeds, or in some sandboxes
+  /// neither.
   case add
   /// A mode that changes an existing item, and throws `.itemNotFound` if there is none.
   case update

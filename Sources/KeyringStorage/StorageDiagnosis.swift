@@ -61,13 +61,10 @@ public struct StorageDiagnosis: Sendable, Equatable, CustomStringConvertible {
   public let storage: String
   /// The findings, in the order in which they were made.
   public private(set) var findings: [Finding] = []
-  /// The error that saving an item would throw now, if it's known without saving one.
+  /// The error that saving an item would throw now, or `nil` if nothing is known to prevent it.
   ///
-  /// It's `nil` if nothing prevents saving. The keyring may still ask the user.
-  ///
-  /// It's `.noStorage` if the storage has no items of the program and can't store any, even if saving
-  /// throws another error. `FirstAvailableStorage` skips such a storage. It's `.readOnly` if items can be
-  /// read but not written.
+  /// It's `.noStorage` if the storage has no items and can't store any, and `.readOnly` if it can only be
+  /// read.
   public package(set) var failure: SecureStorageError?
 
   /// Creates a diagnosis without findings.

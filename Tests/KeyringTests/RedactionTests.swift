@@ -47,10 +47,9 @@ import Testing
     }
     for (way, text) in Renderings.of(Named()) {
       #expect(!text.contains("Function"), "\(way): \(text)")
-    }
-    let text = "\(Named())"
-    for name in ["stored token", "stored account", "git.example.org", "stored theme"] {
-      #expect(text.contains(name), "\(text)")
+      for name in ["stored token", "stored account", "git.example.org", "stored theme"] {
+        #expect(text.contains(name), "\(way): \(text)")
+      }
     }
   }
 

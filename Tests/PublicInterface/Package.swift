@@ -10,7 +10,7 @@ let package = Package(
   dependencies: [
     .package(
       name: "swift-keyring", path: "../..",
-      traits: [.defaults, "Configuration", "EncryptedFile", "Etcd"]),
+      traits: [.defaults, "Configuration", "EncryptedFile", "Etcd"])
   ],
   // One program for each product, so that `.ci/check-linkage` can see which libraries the product needs.
   targets: [

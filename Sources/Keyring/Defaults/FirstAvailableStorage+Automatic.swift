@@ -12,16 +12,12 @@ extension FirstAvailableStorage {
   #if EncryptedFile
   /// Creates the storage for programs that run with and without a desktop.
   ///
-  /// On a desktop, it's the user's keyring. Where there is none, it's an encrypted file in
-  /// `$XDG_DATA_HOME/swift-keyring`, by default `~/.local/share/swift-keyring`. In a Flatpak or a snap without
-  /// access to the keyring, it's a file in the app's data directory, with a key from the desktop.
+  /// It's the user's keyring, or else an encrypted file in `~/.local/share/swift-keyring`. In a Flatpak or
+  /// a snap without access to the keyring, it's a file with a key from the desktop.
   ///
   /// ```swift
   /// SecureStorageDefaults.storage = FirstAvailableStorage.automatic()
   /// ```
-  ///
-  /// The selection is remembered beside the file before the first write, and stays the same in all later runs.
-  /// `selection()` returns it, with its reasons.
   ///
   /// - Parameters:
   ///   - prefersFile: If `true`, the program uses the file even if there is a keyring, unless it has stored

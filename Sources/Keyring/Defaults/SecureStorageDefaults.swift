@@ -11,14 +11,12 @@ internal import Synchronization
 /// SecureStorageDefaults.service = "org.example.app"
 /// ```
 ///
-/// Every access to a property looks up its storage in this order:
+/// A property uses the first of these storages:
 ///
-/// 1. The `storage` argument of the property.
-/// 2. The override of the current task, set with `withSecureStorage`.
-/// 3. The storage of the process, set here.
-/// 4. The platform's own storage. On Linux, it's the Secret Service, and in a sandbox it can also be an
-///    encrypted file. In a test process, it's a storage that refuses every operation, so that no test reaches
-///    the developer's own keyring.
+/// 1. its `storage` argument
+/// 2. the storage of the current task, set with `withSecureStorage`
+/// 3. the storage of the process, set here
+/// 4. the platform's own: the user's keyring, and in tests a storage that refuses every operation
 public enum SecureStorageDefaults {
   private struct State: Sendable {
     var storage: StorageBox?
@@ -72,10 +70,9 @@ public enum SecureStorageDefaults {
     }
   }
 
-  /// The closure to call for every failed assignment to a property.
+  /// The closure to call for every failed assignment to a property, on the thread of the assignment.
   ///
-  /// It runs on the thread that made the assignment. If it's `nil`, each failure is written to standard
-  /// error as one line. `withSecureStorage` can replace it for a single task.
+  /// If it's `nil`, each failure is a line on standard error.
   public static var failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? {
     get { state.withLock { $0.failureHandler } }
     set {
@@ -84,10 +81,8 @@ public enum SecureStorageDefaults {
     }
   }
 
-  /// The storage that a property without its own storage currently uses.
-  ///
-  /// It's the override of the current task, or ``storage``, or the platform's own storage. Use it in code
-  /// that needs more than properties and should follow the same rules.
+  /// The storage that a property without its own storage currently uses, for code that works on storages
+  /// directly.
   public static var currentStorage: any SecureStorage { current(forPropertyNamed: nil).storage }
 
   static func current(forPropertyNamed name: String?) -> StorageBox {

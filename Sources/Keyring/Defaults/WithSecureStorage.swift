@@ -4,10 +4,7 @@ public import KeyringStorage
 
 /// Runs a closure in which secure properties use another storage.
 ///
-/// The override applies to everything the closure calls, including child tasks, and to nothing else. It
-/// doesn't apply to closures that a storage calls on a thread of its own, such as the key source of an
-/// encrypted file that is used with `await`. Overrides can be nested. A property that was declared with its
-/// own storage keeps using that storage.
+/// The closure's child tasks use it, too. A property that was declared with a storage keeps that one.
 ///
 /// ```swift
 /// withSecureStorage(InMemoryStorage()) {

@@ -4,7 +4,8 @@ public import KeyringStorage
 
 /// A property that keeps a login and its password as one item in the user's keyring.
 ///
-/// The login and the password always change together: a reader gets either the old pair or the new one.
+/// A reader gets either the old pair or the new one. A failure of the plain property is in
+/// `$account.failure`.
 ///
 /// ```swift
 /// struct SecureSettings {
@@ -14,8 +15,6 @@ public import KeyringStorage
 /// let settings = SecureSettings()
 /// settings.account = Credential(login: "me@example.org", password: "s3cret")
 /// ```
-///
-/// Getters and setters can't throw. If one fails, the error is in `$account.failure`.
 @propertyWrapper
 public struct Credentials<Value: Sendable>: Sendable {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
@@ -50,7 +49,7 @@ extension Credentials where Value == Credential? {
   ///   - label: The name of the credential. It identifies the item regardless of the login.
   ///   - service: The app or service that the credential belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
-  ///   - lifetime: The time after each write from which the credential counts as expired, which
+  ///   - lifetime: The time from each write until the credential expires, which
   ///     `$account.dates()` reports. By default, a credential doesn't expire.
   ///   - storage: The storage of the credential. By default, it's the current storage each time you use the
   ///     property.
@@ -63,15 +62,14 @@ extension Credentials where Value == Credential? {
 
   /// Declares a property for a login and its password, which are generated and stored if there are none.
   ///
-  /// A read stores the new credential. It's `nil` if it can't be stored. Looking for the item, printing, copying and
-  /// migrating the property, and reading all properties at once never generate one.
+  /// Only a read makes the new credential, which is `nil` if it can't be stored.
   ///
   /// - Parameters:
   ///   - label: The name of the credential. It identifies the item regardless of the login.
   ///   - generate: The expression that makes a credential, which is evaluated if none is stored.
   ///   - service: The app or service that the credential belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
-  ///   - lifetime: The time after each write from which the credential counts as expired, which
+  ///   - lifetime: The time from each write until the credential expires, which
   ///     `$account.dates()` reports. A credential that has expired isn't replaced.
   ///   - storage: The storage of the credential. By default, it's the current storage each time you use the
   ///     property.
@@ -92,7 +90,7 @@ extension Credentials where Value == Credential {
   ///   - default: The value if there is no item or if it can't be read. It's never stored.
   ///   - service: The app or service that the credential belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
-  ///   - lifetime: The time after each write from which the credential counts as expired, which
+  ///   - lifetime: The time from each write until the credential expires, which
   ///     `$account.dates()` reports. By default, a credential doesn't expire.
   ///   - storage: The storage of the credential. By default, it's the current storage each time you use the
   ///     property.

@@ -44,7 +44,7 @@ extension InternetPassword where Value == String? {
   /// - Parameters:
   ///   - server: The server. Specify only the parts that matter.
   ///   - account: The account, if the server has several.
-  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///   - lifetime: The time from each write until the password expires, which
   ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
@@ -60,7 +60,7 @@ extension InternetPassword where Value == String? {
   /// - Parameters:
   ///   - server: The name or address of the host.
   ///   - account: The account, if the server has several.
-  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///   - lifetime: The time from each write until the password expires, which
   ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
@@ -79,7 +79,7 @@ extension InternetPassword where Value == String {
   ///   - server: The server. Specify only the parts that matter.
   ///   - default: The value if there is no item or if it can't be read. It's never stored.
   ///   - account: The account, if the server has several.
-  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///   - lifetime: The time from each write until the password expires, which
   ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
@@ -96,7 +96,7 @@ extension InternetPassword where Value == String {
   ///   - server: The name or address of the host.
   ///   - default: The value if there is no item or if it can't be read. It's never stored.
   ///   - account: The account, if the server has several.
-  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///   - lifetime: The time from each write until the password expires, which
   ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
@@ -118,7 +118,7 @@ extension InternetPassword where Value == Secret? {
   /// - Parameters:
   ///   - server: The server. Specify only the parts that matter.
   ///   - account: The account, if the server has several.
-  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///   - lifetime: The time from each write until the password expires, which
   ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
@@ -137,7 +137,7 @@ extension InternetPassword where Value == Secret? {
   /// - Parameters:
   ///   - server: The name or address of the host.
   ///   - account: The account, if the server has several.
-  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///   - lifetime: The time from each write until the password expires, which
   ///     `$gitPassword.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.

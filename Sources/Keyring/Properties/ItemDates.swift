@@ -18,7 +18,7 @@ public struct ItemDates: Sendable, Hashable {
   public let created: Date?
   /// The time at which the item was last changed, or `nil` if the storage doesn't report it.
   public let modified: Date?
-  /// The time from which the value counts as expired, or `nil` if it doesn't expire.
+  /// The time at which the value expires, or `nil` if it doesn't.
   public let expires: Date?
 
   init(_ item: SecureItem) {

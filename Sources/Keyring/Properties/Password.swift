@@ -4,41 +4,21 @@ public import KeyringStorage
 
 /// A property that keeps a password in the user's keyring.
 ///
-/// The property itself never holds the value. Reading it asks the storage, assigning a value stores it, and
-/// assigning `nil` removes the item. The setter is nonmutating, so you can assign to a property of a `let`
-/// constant.
+/// Each use reads or changes the item, and assigning `nil` removes it. A failure of the plain property is
+/// in `$authToken.failure`.
 ///
 /// ```swift
 /// struct SecureSettings {
 ///   @Password("authToken") var authToken: String?
+///   @Password("proxyUser", default: "anonymous") var proxyUser: String
+///   @Password("signingKey") var signingKey: Secret?  // in locked memory
+///   @Password("databaseKey", orGenerate: .random(bytes: 32)) var databaseKey: Secret?
 /// }
 ///
 /// let settings = SecureSettings()
 /// settings.authToken = "s3cret"
 /// try settings.$authToken.write("s3cret")  // the same, throwing
 /// ```
-///
-/// If you specify a default, the property isn't optional. The default is never written to the keyring:
-///
-/// ```swift
-/// @Password("proxyUser", default: "anonymous") var proxyUser: String
-/// ```
-///
-/// If you specify how to generate a value, the first read stores one. All programs that read the property at the same
-/// moment get the same value:
-///
-/// ```swift
-/// @Password("databaseKey", orGenerate: .random(bytes: 32)) var databaseKey: Secret?
-/// ```
-///
-/// A `String` isn't overwritten on release. To keep the password in locked memory, declare the property as
-/// a `Secret?`:
-///
-/// ```swift
-/// @Password("signingKey") var signingKey: Secret?
-/// ```
-///
-/// Getters and setters can't throw. If one fails, the error is in `$authToken.failure`.
 @propertyWrapper
 public struct Password<Value: PasswordValue>: Sendable {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
@@ -78,7 +58,7 @@ extension Password where Value == String? {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
-  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///   - lifetime: The time from each write until the password expires, which
   ///     `$authToken.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
@@ -91,8 +71,7 @@ extension Password where Value == String? {
 
   /// Declares a property for a password that is generated and stored if there is none.
   ///
-  /// A read stores the new password. It's `nil` if it can't be stored. Looking for the item, printing, copying and
-  /// migrating the property, and reading all properties at once never generate one.
+  /// Only a read makes the new password, which is `nil` if it can't be stored.
   ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the
@@ -102,7 +81,7 @@ extension Password where Value == String? {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
-  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///   - lifetime: The time from each write until the password expires, which
   ///     `$authToken.dates()` reports. A password that has expired isn't replaced.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
@@ -128,7 +107,7 @@ extension Password where Value == String {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
-  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///   - lifetime: The time from each write until the password expires, which
   ///     `$authToken.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
@@ -154,7 +133,7 @@ extension Password where Value == Secret? {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
-  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///   - lifetime: The time from each write until the password expires, which
   ///     `$authToken.dates()` reports. By default, a password doesn't expire.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.
@@ -168,10 +147,8 @@ extension Password where Value == Secret? {
 
   /// Declares a property for a password in locked memory that is generated and stored if there is none.
   ///
-  /// Declare the type: a property without a type annotation is a `String?`.
-  ///
-  /// A read stores the new password. It's `nil` if it can't be stored. Looking for the item, printing, copying and
-  /// migrating the property, and reading all properties at once never generate one.
+  /// Only a read makes the new password, which is `nil` if it can't be stored. Declare the type: a property
+  /// without a type annotation is a `String?`.
   ///
   /// - Parameters:
   ///   - account: The account or the name of a token. It identifies the password among those of the
@@ -181,7 +158,7 @@ extension Password where Value == Secret? {
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the password. It's part of
   ///     the key.
-  ///   - lifetime: The time after each write from which the password counts as expired, which
+  ///   - lifetime: The time from each write until the password expires, which
   ///     `$databaseKey.dates()` reports. A password that has expired isn't replaced.
   ///   - storage: The storage of the password. By default, it's the current storage each time you use the
   ///     property.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The associated type is public only because the compiler wants it.
+// swift-format-ignore-file: NoLeadingUnderscores
+
 public import KeyringCore
 
 /// A type that a property for a password can have: `String`, `String?`, or `Secret?`.

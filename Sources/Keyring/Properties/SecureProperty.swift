@@ -3,12 +3,9 @@
 public import KeyringStorage
 internal import Synchronization
 
-/// The throwing operations of a secure property, and the error of its last failed read or assignment.
+/// The operations of a secure property that throw, and the last failure of those that don't.
 ///
-/// Plain reads and assignments can't throw. Their error is kept in ``failure``.
-///
-/// A `SecureProperty` is the projected value of a property, written with a dollar sign:
-/// `settings.$authToken.read()`.
+/// You write it with a dollar sign: `settings.$authToken.read()`.
 public struct SecureProperty<Value: Sendable>: Sendable {
   package let name: String
   private var explicitStorage: StorageBox?
@@ -107,8 +104,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
 
   /// Removes the item.
   ///
-  /// On the Secret Service, another program may have an item with the same names, which the property finds
-  /// afterwards. A second removal removes that item.
+  /// If another program has an item of the same name, the property finds that one afterwards.
   ///
   /// - Returns: `true` if there was an item.
   /// - Throws: `SecureStorageError` if the item can't be removed.
@@ -149,8 +145,8 @@ public struct SecureProperty<Value: Sendable>: Sendable {
 
   /// The error of a failed read or assignment of the plain property, or `nil` if there is none.
   ///
-  /// The error of an assignment stays until a later write of the property succeeds; a read doesn't clear
-  /// it. The error of a read stays until a read or a write succeeds.
+  /// Only a successful write clears the error of an assignment. A successful read also clears that of a
+  /// read.
   public var failure: SecureStorageError? { failures.current }
 
   var value: Value? {

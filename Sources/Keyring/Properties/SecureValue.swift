@@ -4,19 +4,15 @@ public import KeyringStorage
 
 /// A property that keeps a value of any codable type in the user's keyring.
 ///
-/// `Data` and `[UInt8]` are stored as raw bytes. All other types are stored as JSON.
+/// `Data` and `[UInt8]` are stored as they are, and all other types as JSON. A failure of the plain
+/// property is in `$session.failure`.
 ///
 /// ```swift
 /// struct SecureSettings {
 ///   @SecureValue("session") var session: OAuthSession?
+///   @SecureValue<OAuthSession, OAuthSession?> var other: OAuthSession?  // set up in `init`
 /// }
 /// ```
-///
-/// To declare the property without arguments and pass them in `init`, name both the stored type and the
-/// property's type: `@SecureValue<OAuthSession, OAuthSession?> var session: OAuthSession?`.
-///
-/// Getters and setters can't throw. If one fails, the error is in `$session.failure`. A stored value of
-/// another type is also a failure; it's left unchanged.
 @propertyWrapper
 public struct SecureValue<Stored: Codable & Sendable, Value: Sendable>: Sendable {
   /// The throwing operations of the property, and the error of its last failed read or assignment.
@@ -53,7 +49,7 @@ extension SecureValue where Value == Stored? {
   ///   - service: The app or service that the value belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the value.
-  ///   - lifetime: The time after each write from which the value counts as expired, which
+  ///   - lifetime: The time from each write until the value expires, which
   ///     `$session.dates()` reports. By default, a value doesn't expire.
   ///   - storage: The storage of the value. By default, it's the current storage each time you use the
   ///     property.
@@ -66,8 +62,7 @@ extension SecureValue where Value == Stored? {
 
   /// Declares a property for a value that is generated and stored if there is none.
   ///
-  /// A read stores the new value. It's `nil` if it can't be stored. Looking for the item, printing, copying and
-  /// migrating the property, and reading all properties at once never generate one.
+  /// Only a read makes the new value, which is `nil` if it can't be stored.
   ///
   /// - Parameters:
   ///   - account: The name of the value. It identifies the value among those of the service.
@@ -75,7 +70,7 @@ extension SecureValue where Value == Stored? {
   ///   - service: The app or service that the value belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the value.
-  ///   - lifetime: The time after each write from which the value counts as expired, which
+  ///   - lifetime: The time from each write until the value expires, which
   ///     `$session.dates()` reports. A value that has expired isn't replaced.
   ///   - storage: The storage of the value. By default, it's the current storage each time you use the
   ///     property.
@@ -97,7 +92,7 @@ extension SecureValue where Value == Stored {
   ///   - service: The app or service that the value belongs to. The default is
   ///     ``SecureStorageDefaults/service``.
   ///   - accessGroup: The name under which several programs of one vendor share the value.
-  ///   - lifetime: The time after each write from which the value counts as expired, which
+  ///   - lifetime: The time from each write until the value expires, which
   ///     `$session.dates()` reports. By default, a value doesn't expire.
   ///   - storage: The storage of the value. By default, it's the current storage each time you use the
   ///     property.

@@ -3,17 +3,15 @@
 public import KeyringStorage
 
 extension SecureProperties {
-  /// The changes of the items of all properties from now on, regardless of who makes them.
+  /// The changes of the items of all properties from now on, by any program.
+  ///
+  /// Compare keys to find the property of a change: `change.key == settings.$authToken.key`.
   ///
   /// ```swift
   /// for await change in try await SecureProperties(of: settings).changes {
   ///   print(change)  // replaced password (service: org.example.app, username: authToken)
   /// }
   /// ```
-  ///
-  /// The storages and the service are the ones that are current when you get this property. To find the
-  /// property of a change, compare the keys: `change.key == settings.$authToken.key`. A comparison needs
-  /// `import KeyringStorage`, a loop doesn't.
   ///
   /// - Throws: `.notObservable` if a storage doesn't report changes, `.canceled` if the task is cancelled,
   ///   or another `SecureStorageError` if a storage can't be observed.

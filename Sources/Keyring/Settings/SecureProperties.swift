@@ -11,10 +11,8 @@ public import KeyringStorage
 /// let token = try values[settings.$authToken]
 /// ```
 ///
-/// The properties are found by reflection, so the value needs no base class and no macro. The search
-/// follows properties and the elements of optionals, arrays, and dictionaries into structs, classes, and
-/// enums. It finds nothing in a type with a `customMirror`, in a `lazy` property that wasn't used yet, and in a program
-/// that is built with `-disable-reflection-metadata`. Such a type lists its properties as a ``SecurePropertyList``.
+/// Reflection finds the properties. A type in which it finds none, such as one with a `customMirror`, lists
+/// them as a ``SecurePropertyList``.
 public struct SecureProperties: Sendable {
   package let members: [any SecurePropertyMember]
 

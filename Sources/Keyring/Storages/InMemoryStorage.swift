@@ -6,8 +6,7 @@ internal import Synchronization
 
 /// A storage in memory for tests, previews and dry runs, which loses its items when it's released.
 ///
-/// It follows the same rules as a real keyring. You can lock it to see how an app reacts. Copies are the
-/// same storage.
+/// You can lock it to see how an app reacts. Copies are the same storage.
 ///
 /// ```swift
 /// withSecureStorage(InMemoryStorage()) {

@@ -2,9 +2,8 @@
 
 /// A server and the way to reach it.
 ///
-/// These parts and the account form the key of an internet password. Every part that you specify belongs to
-/// the key. It also matters which parts you specify: the password of `git.example.org` and the password of
-/// `https://git.example.org` are two items.
+/// Each part that you specify identifies the password: `git.example.org` and `https://git.example.org` have
+/// two.
 public struct InternetServer: Hashable, Sendable {
   /// The name or the address of the host.
   public var host: String

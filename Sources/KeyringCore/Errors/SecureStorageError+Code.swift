@@ -76,10 +76,9 @@ extension SecureStorageError {
     /// The underlying error, if there is one, describes it.
     public static let other = Code(rawValue: "other")
 
-    /// Returns `true` if an error has a code.
+    /// Returns `true` if an error has a code, so that a `catch` clause can name a code.
     ///
-    /// With this operator, a `catch` clause can name a code. End with a `catch` for all other errors. Without
-    /// it, Swift 6.3 crashes when it compiles some of these statements.
+    /// > Important: End with a plain `catch`. Without one, Swift 6.3 may crash.
     ///
     /// ```swift
     /// do {

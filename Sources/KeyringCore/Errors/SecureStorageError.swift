@@ -4,10 +4,8 @@ public import KeyringFoundation
 
 /// An error that a storage throws.
 ///
-/// Use ``code`` to decide what your program does. Show ``message`` and ``recoverySuggestion`` to people.
-/// Write the whole ``description`` to a log, which is safe because an error never contains a secret. All of
-/// these texts are a single line without control characters, regardless of the names that other programs
-/// choose for their items.
+/// Decide by its ``code``, and show ``message`` and ``recoverySuggestion`` to people. Its ``description``
+/// is one line for a log, and no text contains a secret.
 public struct SecureStorageError: Error, Sendable, Equatable {
   /// An operation of a storage.
   public struct Operation: RawRepresentable, Hashable, Sendable, CustomStringConvertible {

@@ -3,17 +3,10 @@
 package import KeyringFoundation
 internal import KeyringLibc
 
-/// Bytes that are overwritten in memory on release, and that never appear in output.
+/// Bytes that are overwritten in memory when the last copy is released, and that never appear in output.
 ///
-/// Copies of a secret share the same bytes. The bytes are overwritten when the last copy is released. Until
-/// then, they're kept out of the swap space if the process's limit on locked memory allows it. On Linux,
-/// they're also kept out of core dumps.
-///
-/// A secret can consist of any bytes, such as NUL or bytes that aren't UTF-8. It can also be empty. Text is
-/// stored as its UTF-8, without normalization.
-///
-/// If you create a secret from a `String` or an array, or convert it to one, that copy belongs to you and
-/// isn't overwritten. If this matters, work on the bytes in place with ``withUnsafeBytes(_:)``.
+/// If possible, they're in memory that isn't swapped out. A `String` or an array that you make a secret
+/// from, or that you get from it, isn't overwritten.
 public struct Secret: Sendable {
   private let bytes: ZeroizedBuffer
 
@@ -106,17 +99,11 @@ public struct Secret: Sendable {
 }
 
 extension Secret {
-  /// Keeps new secrets in memory that the kernel doesn't show to other processes, not even to those of root.
+  /// Keeps new secrets in memory that the kernel doesn't show to other processes, not even to those of
+  /// root.
   ///
-  /// By default, a process that may trace this one can read its memory. Call this method when the program
-  /// starts. Secrets that exist already stay where they are. A debugger that is attached can still make the
-  /// program itself read its secrets. prctl(2) with `PR_SET_DUMPABLE` keeps those of other users than root away.
-  ///
-  /// The method uses memfd_secret(2) of Linux 5.14 or later. Older systems than Linux 6.5 need the kernel's
-  /// option `secretmem.enable=1`. While such memory exists, the machine doesn't hibernate, so this suits
-  /// servers better than laptops. A child process that is forked and doesn't start another program has none
-  /// of the secrets, and crashes if it uses or creates one. When the limit on locked memory or 4096 pages are reached,
-  /// further secrets are kept as if you hadn't called the method. See
+  /// Call it when the program starts, on a server: the machine can't hibernate then, and a forked child has
+  /// none of the secrets. It needs
   /// [memfd_secret(2)](https://man7.org/linux/man-pages/man2/memfd_secret.2.html).
   ///
   /// - Returns: `true` if new secrets are hidden, or `false` if the system can't hide them.

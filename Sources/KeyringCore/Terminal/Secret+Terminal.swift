@@ -6,13 +6,8 @@ internal import Synchronization
 extension Secret {
   /// Asks for a line of text at the program's terminal, and doesn't show what is typed.
   ///
-  /// The terminal is the one that controls the process, even if standard input comes from a file. It shows
-  /// input again when the method returns. The same is true when a person or another program stops or ends
-  /// this one, with Ctrl-C or Ctrl-Z for example. The program's own handlers for these signals run as usual.
-  /// If the program ends in another way during the question, the terminal doesn't show input until the user
-  /// types `stty echo`.
-  ///
-  /// The method blocks its thread.
+  /// The method blocks its thread. The terminal shows input again afterwards, even if the user ends the
+  /// program with Ctrl-C.
   ///
   /// - Parameter prompt: The text before the cursor, for example "Passphrase: ".
   /// - Returns: The line without its end.

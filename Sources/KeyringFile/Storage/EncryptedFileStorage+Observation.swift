@@ -11,21 +11,8 @@ extension EncryptedFileStorage: ObservableStorage {
 
   /// Calls a closure for every change of the items, by this process and by others.
   ///
-  /// Several changes of an item between two reads of the file are reported as one. The storage reports
-  /// ``/KeyringStorage/StorageEvent/interrupted`` in these cases:
-  ///
-  /// - The file can't be read, because it's damaged or encrypted with another key.
-  /// - The user would have to be asked for that key. The next operation of this storage asks, and the
-  ///   changes are reported then.
-  /// - The directory of the file doesn't exist.
-  ///
-  /// On a network file system or one of a program (FUSE), the system doesn't report all changes. The storage then
-  /// also looks at the file each second.
-  ///
-  /// If a directory further up is renamed, or a symbolic link in the path leads elsewhere, the storage notices that at
-  /// its next operation, or within about a minute.
-  ///
-  /// The file is read first. This needs the key, and creates the directory if it's missing.
+  /// It reads the file first, which needs the key. While the file can't be read without asking the user,
+  /// the storage reports ``/KeyringStorage/StorageEvent/interrupted``.
   ///
   /// - Parameters:
   ///   - query: Ignored, because every change names its item.

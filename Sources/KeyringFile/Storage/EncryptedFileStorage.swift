@@ -6,21 +6,14 @@ public import KeyringStorage
 
 /// A storage that keeps its items in one encrypted file and needs no service and no desktop.
 ///
-/// Everything is encrypted and authenticated: secrets, attributes, labels, and the number of items.
-/// <doc:EncryptedFileFormat> describes the format byte by byte.
+/// Secrets, attributes and labels are encrypted and authenticated, in the format that
+/// <doc:EncryptedFileFormat> describes. Several processes can use the file, and a crash or a full disk
+/// leaves the old items intact.
 ///
 /// ```swift
 /// let storage = EncryptedFileStorage(
 ///   at: "/var/lib/example/secrets", key: .systemdCredential("secrets-key"))
 /// ```
-///
-/// The first save creates the file and its directory. Every save writes a new file, which replaces the old one
-/// after it's on the disk. A crash, a kill, or a full disk therefore leaves the old items intact. Several
-/// processes can use a file at the same time. Each of them sees the changes of the others the next time it
-/// reads. If the file was damaged, cut short, or renamed, operations throw an error and leave it unchanged.
-///
-/// Copies of the storage share the decrypted items and the key of the file until the last copy and the last
-/// observation are gone. The items are in memory that is locked and later overwritten.
 public struct EncryptedFileStorage: AskingStorage {
   let file: EncryptedFile
   package var question: StorageQuestion { file.keys.question }
@@ -98,9 +91,7 @@ public struct EncryptedFileStorage: AskingStorage {
 
   /// Checks the owner and the format of the file, its key, and whether the file can be written.
   ///
-  /// It doesn't ask for a passphrase and doesn't unlock a keyring. Unless the storage has opened the file
-  /// before, such a key isn't tried, so a wrong key or damage beyond the header isn't noticed. Any other
-  /// wrong key is noticed, including one of the wrong kind, and so is damage anywhere in the file.
+  /// A key that the user would have to give isn't tried, unless the storage has it already.
   ///
   /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed. This
   ///   asks for a passphrase if one is needed.
@@ -116,9 +107,7 @@ public struct EncryptedFileStorage: AskingStorage {
 
   /// Encrypts the file with another key, for example after a passphrase was changed.
   ///
-  /// The old key can't open content that is written from now on, but it can still open older copies of the
-  /// file. This storage and its copies use the new key at once. You have to give it to other processes. If
-  /// there is no file, none is created.
+  /// Give the new key to other processes. The old key still opens older copies of the file.
   ///
   /// - Parameter key: The source of the new key.
   /// - Throws: The same errors as saving, except for those about the item.

@@ -33,8 +33,8 @@ public struct PlaintextMapping: Sendable {
 
   /// Creates a mapping of JSON, or of text that contains JSON, to a value of a type.
   ///
-  /// The JSON is stored unchanged, including members that the type doesn't have. `Data` and `[UInt8]` are
-  /// stored as raw bytes. In text and JSON, `Data` is Base64.
+  /// The JSON is stored unchanged. `Data`, which is Base64 in text and JSON, and `[UInt8]` are stored as
+  /// bytes.
   ///
   /// - Parameters:
   ///   - path: The name of the value. In nested JSON, the names on the way to it.

@@ -11,9 +11,8 @@ public struct PlaintextSource: Sendable {
 
   /// Creates a source from a JSON file whose root is an object.
   ///
-  /// Migrated values are cut out of the file, and everything else stays byte for byte the same. The new
-  /// content is written to a file in the same directory, with the same owner and permissions, which then
-  /// replaces the old file. A value of `null` counts as missing. Values in arrays can't be named.
+  /// Migrated values are cut out of the file, and the rest stays byte for byte the same. A `null` is no
+  /// value, and values in arrays can't be named.
   ///
   /// - Parameter path: The path of the file. A file that doesn't exist has no values.
   /// - Returns: The source.
@@ -23,16 +22,8 @@ public struct PlaintextSource: Sendable {
 
   /// Creates a source from a file of `NAME=value` lines, such as an `.env` file.
   ///
-  /// - A line can begin with `export`.
-  /// - Between single quotes, everything is literal.
-  /// - Between double quotes, `\n`, `\r`, `\t`, `\"`, `\\`, `\$`, and a backslash with a backtick have the
-  ///   same meaning as in a shell or in C. Variables aren't expanded.
-  /// - Quoted values of both kinds can span several lines.
-  /// - Without quotes, a value ends at a `#` after a blank, or at the end of the line.
-  ///
-  /// Migrated lines are cut out of the file, and everything else stays byte for byte the same, including
-  /// comments after values. The new content is written to a file in the same directory, with the same owner
-  /// and permissions, which then replaces the old file.
+  /// Migrated lines are cut out of the file, and the rest stays byte for byte the same. Values can have
+  /// single quotes, double quotes with the escapes of a shell, or no quotes; variables aren't expanded.
   ///
   /// - Parameter path: The path of the file. A file that doesn't exist has no values.
   /// - Returns: The source.

@@ -4,18 +4,10 @@
 public import KeyringStorage
 
 extension SecretServiceStorage {
-  /// Finds out whether the keyring works in this environment.
+  /// Finds out whether the keyring works in this environment, without asking the user.
   ///
-  /// The diagnosis covers the sandbox, the session bus, the provider of the service and the way that
-  /// secrets are transferred. It also covers whether the collection exists, is unlocked and can be
-  /// searched. Only `writing` shows whether an item can be created.
-  ///
-  /// The user isn't asked anything. As by any other use, a keyring that isn't running is started, and a
-  /// collection that opens without a question is unlocked.
-  ///
-  /// The diagnosis takes at most ``Options/serviceTimeout``, and the same time again for each of the three
-  /// operations of `writing`. If the keyring doesn't answer in that time, the findings contain `.timedOut`
-  /// and the identity of the keyring. It takes at most one more second to find out the identity.
+  /// It checks the sandbox, the bus, the provider, the encryption and the collection, in about the
+  /// ``Options/serviceTimeout``. Only `writing` shows whether an item can be created.
   ///
   /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
   ///   collection, if that doesn't require a question to the user.

@@ -73,10 +73,10 @@ extension SecretServiceStorage: CollectionStorage {
     }
   }
 
-  /// Creates a collection.
+  /// Creates a collection, for which the keyring may ask the user for a password.
   ///
-  /// The keyring may ask the user for its password. The error is `.locked` if the user can't be asked. It's
-  /// `.verificationFailed` if the keyring gives the collection another label.
+  /// The error is `.locked` if it can't ask, and `.verificationFailed` if the collection gets another
+  /// label.
   @discardableResult
   public func createCollection(
     labeled label: String

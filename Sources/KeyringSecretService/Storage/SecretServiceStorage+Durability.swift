@@ -5,13 +5,11 @@ internal import KeyringFoundation
 internal import KeyringStorage
 
 extension SecretServiceStorage {
-  /// Waits until everything that was saved in the collection is on the disk.
+  /// Waits until everything that was saved in the collection is on the disk, for example before you encrypt
+  /// something with a new key.
   ///
-  /// Call this method before you encrypt something with a new key, for example. If the keyring has written a secret
-  /// when it acknowledges it, the method returns at once. Some keyrings write only when no program has saved anything
-  /// for some seconds. The method then waits until the last write of any program is a minute old, for as long as that
-  /// takes. To wait less long, use the asynchronous overload, and cancel its task. If the keyring crashes meanwhile, it
-  /// has lost what it hadn't written, so read the secret afterwards.
+  /// Some keyrings write only when no program has saved anything for some seconds, and then it takes a
+  /// minute or more. Read the secret afterwards, because a keyring that crashed meanwhile has lost it.
   ///
   /// - Throws: `.notObservable` if the keyring doesn't say when it writes, or another `SecureStorageError` if it can't
   ///   be asked.

@@ -31,9 +31,8 @@ extension SecretServiceStorage: AsynchronousStorage {
 
   /// Finds items, newest first.
   ///
-  /// A login and its password always belong together. A label or another attribute is read just before the
-  /// secret. The secret may have been replaced in between. The error is `.ambiguous` if a key matches several
-  /// items of other programs and none of this package.
+  /// A login and its password always belong together, but a secret may be newer than its label. The error
+  /// is `.ambiguous` if a key matches several items of other programs and none of this package.
   public nonisolated(nonsending) func itemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> [SecureItem] {

@@ -12,12 +12,11 @@ extension SecretServiceStorage: ObservableStorage {
       ? nil : .cacheLifetime
   }
 
-  /// Calls a closure with everything that happens to the items of the collection.
+  /// Calls a closure with everything that happens to the items of the collection, also after the bus or the
+  /// keyring was restarted.
   ///
-  /// The storage learns about changes from the keyring's signals, and examines the affected items before it
-  /// reports a change. A thread listens to the signals while there are observers. It never unlocks anything
-  /// and never asks the user. It continues when the bus or the keyring is restarted. The items that the query
-  /// selects are listed once, so a query that names a service or a key costs less in a large collection.
+  /// It never unlocks anything and never asks the user. A query with a service or a key costs less in a
+  /// large collection.
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {

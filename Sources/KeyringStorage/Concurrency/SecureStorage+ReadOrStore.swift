@@ -12,7 +12,7 @@ extension SecureStorage {
   ///
   /// - Parameters:
   ///   - key: The key of the item.
-  ///   - lifetime: The time after which a new password counts as expired. By default, it doesn't expire. One that is
+  ///   - lifetime: The time after which a new password expires. By default, it doesn't expire. One that is
   ///     stored and has expired is returned nevertheless.
   ///   - generate: The closure that makes the password if none is stored. It's called once at most.
   /// - Returns: The password that is stored.
@@ -31,7 +31,7 @@ extension SecureStorage {
   ///
   /// - Parameters:
   ///   - key: The key of the item.
-  ///   - lifetime: The time after which a new secret counts as expired. By default, it doesn't expire. One that is
+  ///   - lifetime: The time after which a new secret expires. By default, it doesn't expire. One that is
   ///     stored and has expired is returned nevertheless.
   ///   - generate: The closure that makes the secret if none is stored. It's called once at most.
   /// - Returns: The secret that is stored.
@@ -50,7 +50,7 @@ extension SecureStorage {
   ///
   /// - Parameters:
   ///   - key: The key of the item.
-  ///   - lifetime: The time after which a new credential counts as expired. By default, it doesn't expire. One that is
+  ///   - lifetime: The time after which a new credential expires. By default, it doesn't expire. One that is
   ///     stored and has expired is returned nevertheless.
   ///   - generate: The closure that makes the credential if none is stored. It's called once at most.
   /// - Returns: The credential that is stored.
@@ -70,7 +70,7 @@ extension SecureStorage {
   /// - Parameters:
   ///   - type: The type of the value.
   ///   - key: The key of the item.
-  ///   - lifetime: The time after which a new value counts as expired. By default, it doesn't expire. One that is
+  ///   - lifetime: The time after which a new value expires. By default, it doesn't expire. One that is
   ///     stored and has expired is returned nevertheless.
   ///   - generate: The closure that makes the value if none is stored. It's called once at most.
   /// - Returns: The value that is stored.
@@ -89,7 +89,7 @@ extension SecureStorage {
   ///
   /// - Parameters:
   ///   - key: The key of the item.
-  ///   - lifetime: The time after which a new password counts as expired. By default, it doesn't expire. One that is
+  ///   - lifetime: The time after which a new password expires. By default, it doesn't expire. One that is
   ///     stored and has expired is returned nevertheless.
   ///   - generate: The closure that makes the password if none is stored. It's called once at most.
   /// - Returns: The password that is stored.
@@ -106,7 +106,7 @@ extension SecureStorage {
   ///
   /// - Parameters:
   ///   - key: The key of the item.
-  ///   - lifetime: The time after which a new secret counts as expired. By default, it doesn't expire. One that is
+  ///   - lifetime: The time after which a new secret expires. By default, it doesn't expire. One that is
   ///     stored and has expired is returned nevertheless.
   ///   - generate: The closure that makes the secret if none is stored. It's called once at most.
   /// - Returns: The secret that is stored.
@@ -123,7 +123,7 @@ extension SecureStorage {
   ///
   /// - Parameters:
   ///   - key: The key of the item.
-  ///   - lifetime: The time after which a new credential counts as expired. By default, it doesn't expire. One that is
+  ///   - lifetime: The time after which a new credential expires. By default, it doesn't expire. One that is
   ///     stored and has expired is returned nevertheless.
   ///   - generate: The closure that makes the credential if none is stored. It's called once at most.
   /// - Returns: The credential that is stored.
@@ -141,7 +141,7 @@ extension SecureStorage {
   /// - Parameters:
   ///   - type: The type of the value.
   ///   - key: The key of the item.
-  ///   - lifetime: The time after which a new value counts as expired. By default, it doesn't expire. One that is
+  ///   - lifetime: The time after which a new value expires. By default, it doesn't expire. One that is
   ///     stored and has expired is returned nevertheless.
   ///   - generate: The closure that makes the value if none is stored. It's called once at most.
   /// - Returns: The value that is stored.

@@ -12,7 +12,7 @@ package enum AttributeName {
   package static let accessGroup = "access-group"
   /// The owner's description of the item.
   package static let comment = "comment"
-  /// The time from which the secret counts as expired.
+  /// The time at which the secret expires.
   package static let expires = "expires"
 
   // The names of libsecret's network schema.

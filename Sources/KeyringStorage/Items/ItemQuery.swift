@@ -68,22 +68,12 @@ public struct ItemQuery: Sendable, Equatable {
 
   /// Indicates whether the query unlocks locked items, and prompts the user if necessary.
   ///
-  /// If the value is `false`, locked items come without their secrets. Their other parts are included if
-  /// the keyring reveals them. gnome-keyring reveals nothing until it's unlocked for the first time after
-  /// login.
+  /// Otherwise, locked items come without their secrets, and with the other parts that the keyring reveals.
   public var allowsUnlocking: Bool
 
-  /// A closure that's called from time to time while a storage looks at the items that it has found.
+  /// Called now and then with the number of items looked at, and the total.
   ///
-  /// The arguments are the number of items that the storage has looked at, and the total number of items to
-  /// look at. The numbers may start again, for example if the keyring has to be unlocked first.
-  ///
-  /// Only storages that take a long time to list items call the closure. `SecretServiceStorage` calls it in
-  /// queries without a key. A synchronous query calls it on its own thread. An asynchronous query calls it
-  /// on another thread. It leaves out states that are out of date, and possibly also the last state. The
-  /// query ends after the last call has returned.
-  ///
-  /// The closure doesn't affect whether two queries are equal.
+  /// Both may start again after an unlock. Asynchronous queries call it on another thread.
   public var onProgress: (@Sendable (_ completed: Int, _ total: Int) -> Void)? {
     get { progress.handler }
     set { progress.handler = newValue }

@@ -4,8 +4,7 @@ public import KeyringFoundation
 
 /// An item of a storage, or the parts of it that you fetch or change.
 ///
-/// A property that's `nil` isn't part of the value. In an item that was found, it means that you didn't ask
-/// for the property. In an item to save, it means that the stored value stays the same.
+/// A part that's `nil` wasn't fetched, or isn't changed by saving the item.
 public struct SecureItem: Sendable, Equatable {
   /// The key that uniquely identifies the item.
   public var key: ItemKey
@@ -77,11 +76,10 @@ public struct SecureItem: Sendable, Equatable {
     set { attributes = (attributes ?? [:]).merging([AttributeName.comment: newValue ?? ""]) { $1 } }
   }
 
-  /// The time from which the secret counts as expired.
+  /// The time at which the secret expires, which its storage doesn't enforce.
   ///
-  /// Storages return the item after that time, too. The time is stored unencrypted in the attribute "expires",
-  /// in UTC, in whole seconds and in the format of RFC 3339: `2026-12-31T23:59:59Z`. If you set it to `nil`,
-  /// the attribute becomes empty. Saving another secret keeps the time, unless you set it.
+  /// It's unencrypted in the attribute "expires", such as `2026-12-31T23:59:59Z`. Saving another secret
+  /// keeps it, unless you set it.
   public var expires: Date? {
     get {
       // Another program's attribute of this name may have any text.

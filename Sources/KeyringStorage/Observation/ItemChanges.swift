@@ -2,11 +2,9 @@
 
 internal import Synchronization
 
-/// The changes of a storage's items, as they happen.
+/// The changes of a storage's items, as they happen, from ``ObservableStorage/changes(matching:)``.
 ///
-/// The method ``ObservableStorage/changes(matching:)`` returns them. Read the stream in one place only: two
-/// loops that read the same stream take changes from each other. The stream ends when a task that waits for
-/// the next change is cancelled.
+/// Read the stream in one place only. It ends when a task that waits for the next change is cancelled.
 public struct ItemChanges: AsyncSequence, Sendable {
   /// The error type of the stream, which never fails.
   ///

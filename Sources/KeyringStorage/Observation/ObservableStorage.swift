@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A storage that reports changes of its items, regardless of which program makes them.
+/// A storage that reports changes of its items by any program.
 ///
-/// Two features build on its operation: the stream ``changes(matching:)``, and a cache that's never out of
-/// date.
-///
-/// If your storage is an ``AsynchronousStorage``, write only the asynchronous form of the operation. If it's a
-/// ``BlockingStorage`` or an ``ImmediateStorage``, write only the synchronous form.
+/// It has the stream ``changes(matching:)``, and its cache is never out of date. You write one form of the
+/// operation, as in the three refining protocols of ``SecureStorage``.
 ///
 /// ```swift
 /// for await change in try await storage.changes(matching: .service("org.example.app")) {
@@ -20,15 +17,12 @@ public protocol ObservableStorage: SecureStorage {
   /// reported takes effect after this time.
   var cacheLifetime: Duration? { get }
 
-  /// Observes the items, and calls a closure for every event.
+  /// Observes the items, and calls a closure for every event, without unlocking anything or asking the
+  /// user.
   ///
-  /// The observation starts when this method returns. The storage reports each change once and accurately,
-  /// in the order in which the changes were made. It may report several quick changes of an item as one. It
-  /// doesn't keep any secrets to do this.
-  ///
-  /// If the connection to the items is lost and restored, the storage reads the items again and compares
-  /// them with the earlier ones. It reports the differences after ``StorageEvent/interrupted`` and before
-  /// ``StorageEvent/resumed``. It never unlocks anything, and never prompts the user.
+  /// The storage reports each change once, in the order in which they were made, or several quick ones of
+  /// an item as one. Changes during an interruption come between ``StorageEvent/interrupted`` and
+  /// ``StorageEvent/resumed``.
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key. An item is compared by its key alone, as in
@@ -98,15 +92,9 @@ extension ImmediateStorage where Self: ObservableStorage {
 }
 
 extension ObservableStorage {
-  /// Returns a stream of the changes to items from now on.
+  /// Returns a stream of the changes to items from now on, by any program.
   ///
-  /// The stream reports each item that this process or another process creates, replaces, or removes.
-  /// Changes wait in the stream until you read them, so you don't miss any between this call, your first
-  /// look at the items, and the loop. If you read slowly, you get one change for each item, from the state
-  /// that you last saw to the latest state.
-  ///
-  /// If the connection to the items is lost and restored, the stream reports the changes after the storage
-  /// has read the items again.
+  /// Changes wait in the stream until you read them. If you read slowly, you get one change for each item.
   ///
   /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
   ///   with a label, times or a limit is refused, and attributes that aren't parts of a key match no item. An

@@ -149,14 +149,11 @@ public struct ServiceScope: Sendable {
 
   // MARK: Everything
 
-  /// Removes all items of the service, regardless of their kind.
+  /// Removes all items of the service, regardless of their kind, or those of the access group if the scope
+  /// has one.
   ///
-  /// If the scope has an access group, the method removes only the items of that group. Otherwise, it
-  /// removes the items of all groups.
-  ///
-  /// The Secret Service also holds items of other programs. An item belongs to the service if its
-  /// attributes include the service and a `username` or a `label`. The method removes such items of other
-  /// programs, too.
+  /// On the Secret Service, it also removes those of other programs whose attributes include the service
+  /// and a `username` or a `label`.
   ///
   /// - Returns: The number of items that were removed.
   /// - Throws: `SecureStorageError` if the storage can't be changed.

@@ -4,7 +4,11 @@ public import Keyring
 public import KeyringStorage
 internal import Synchronization
 
-/// A storage that wraps another one, fails, waits, or is slow on demand, and records its calls.
+/// A storage that wraps another one, fails, waits, or is slow on demand, and records its calls without
+/// secrets.
+///
+/// A fault applies to the calls after it. If several faults match a call, it waits for those that wait, and
+/// then fails as the first one says.
 ///
 /// ```swift
 /// @Test func failedSaveIsShown() throws {
@@ -17,10 +21,6 @@ internal import Synchronization
 ///   #expect(storage.calls.map(\.operation) == [.save])
 /// }
 /// ```
-///
-/// A fault applies to the calls that come after it. If several faults match a call, the call waits for all
-/// of them that wait, and the first one that fails determines the error. The recorded calls never contain a
-/// secret.
 public final class FaultyStorage: AsynchronousStorage, ObservableStorage {
   private struct State: Sendable {
     var calls: [StorageCall] = []

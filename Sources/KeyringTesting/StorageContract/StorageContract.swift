@@ -5,7 +5,8 @@ public import Testing
 
 /// The rules for every storage, with one or more cases for each rule.
 ///
-/// Run all cases on a storage that you've written:
+/// A case uses items of a service with a random name, and removes them afterwards. Run all cases on a
+/// storage that you've written; one in memory needs no `restart`:
 ///
 /// ```swift
 /// @Test(arguments: StorageContract.cases(for: MyStorage.self))
@@ -14,12 +15,6 @@ public import Testing
 ///   try rule.verify(MyStorage(at: file), restart: { _ in MyStorage(at: file) })
 /// }
 /// ```
-///
-/// A storage whose items are in memory says so with its ``/KeyringStorage/SecureStorage/durability``, and
-/// needs no `restart`.
-///
-/// Each case stores items of a service with a random name and removes them afterwards. It's safe to run on
-/// a storage that contains other items.
 public enum StorageContract: String, CaseIterable, Sendable {
   // Rule 1: a missing item is `nil`, and every other reason for not returning an item is an error.
   /// A missing item is `nil`, an empty result, or `false`.

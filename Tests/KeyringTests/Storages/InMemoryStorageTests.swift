@@ -35,7 +35,8 @@ import Testing
     #expect(second?.code == .canceled && second?.operation == .observe)
   }
 
-  @MainActor @Test func `an await on a storage that never waits stays on its thread`() async throws {
+  @MainActor @Test
+  func `an await on a storage that never waits stays on its thread`() async throws {
     // This is the only possible check. It ends the process if it fails.
     let storage = StorageOfTheMainThread()
     _ = try await storage.items(matching: .service("service"))

@@ -3,26 +3,14 @@
 public import KeyringStorage
 internal import Synchronization
 
-/// A storage that caches the results of reads by key from another storage.
+/// A storage that caches what another storage finds or doesn't find under a key.
 ///
-/// It also caches that there is no item. A cached read costs next to nothing.
-///
-/// A cached item is never older than the last change that the wrapped storage reported. A read that begins
-/// after a write through the cache returns the new item. Any other write takes effect when the wrapped
-/// storage reports it. An item isn't cached while another program is changing it. Locking the storage or
-/// losing its connection empties the cache. Until the connection is back, every read goes to the wrapped
-/// storage. Errors aren't cached. Queries by anything other than the key also go to the wrapped storage.
-///
-/// Some keyrings and file systems don't report all changes. An item of theirs is cached for a minute, unless
-/// you choose another time. The description of the cache shows the time.
-///
-/// Copies share the same cache, so create one storage and share it:
+/// An item is cached until the storage reports a change, and for at most a minute where changes can go
+/// unnoticed. Copies share the cache, so create one:
 ///
 /// ```swift
 /// SecureStorageDefaults.storage = SecretServiceStorage().cached()
 /// ```
-///
-/// Cached secrets are kept as ``/KeyringCore/Secret``, and stay in memory as long as they're cached.
 public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, ObservableStorage {
   private let base: Base
   /// The time that the program has chosen for cached items, which may be `nil`, or `nil` if it hasn't.

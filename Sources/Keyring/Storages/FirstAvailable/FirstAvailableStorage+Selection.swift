@@ -56,13 +56,9 @@ extension FirstAvailableStorage {
     try await selection(for: .read)
   }
 
-  /// Selects a storage permanently, regardless of which storages are available.
+  /// Selects a storage permanently, even if others are available.
   ///
-  /// For example, a user of a remote shell, where the keyring can't start, may want the file.
-  ///
-  /// From the next operation on, the other storages aren't checked, except for a
-  /// ``/KeyringStorage/ReadOnlyStorage`` before the selected one. Nothing is moved: items in another storage
-  /// stay there. Another process uses the selection the next time it's started.
+  /// Items in other storages stay there. Another process uses the selection the next time it's started.
   ///
   /// - Parameter index: The position of the storage in the list, counted from 0.
   /// - Throws: `.invalidArgument` if there is no such storage, `.noStorage` if there is no place to

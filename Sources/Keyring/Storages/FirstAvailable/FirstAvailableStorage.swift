@@ -5,43 +5,12 @@ internal import Synchronization
 
 /// A storage that uses the first available of several storages, and then always the same one.
 ///
+/// The first operation selects the first storage that works, without writing or asking. The selection lasts as
+/// long as this value, and a ``SelectionMemory`` keeps it for later runs, as <doc:ServersAndContainers> describes.
+///
 /// ```swift
 /// SecureStorageDefaults.storage = FirstAvailableStorage([SecretServiceStorage(), myStorage])
 /// ```
-///
-/// The first operation goes through the storages in order. For each of them it checks with
-/// ``/KeyringStorage/SecureStorage/diagnose(writing:)`` whether something prevents saving an item. This
-/// changes nothing and doesn't prompt the user. The first available storage is selected. It stays selected
-/// for as long as this value and its copies exist:
-///
-/// - A storage is skipped if it can't have any of the secrets. The article "Servers and containers" has a
-///   table of the cases in which that is certain.
-/// - A locked storage is available. It's selected, and its operations fail with `.locked` or ask the user. If
-///   the user declines, no other storage asks.
-/// - Any other failure selects nothing: a file that is damaged or belongs to another user, or a keyring
-///   that is installed but doesn't start or doesn't answer in time. The operation throws the error, and the
-///   next operation checks again. The program must not start to use another storage while its secrets are
-///   in this one.
-/// - A ``/KeyringStorage/ReadOnlyStorage`` is selected if there is something to read. A file that can be read
-///   but not written is selected, too. Saving then fails.
-///
-/// Before the program saves or removes something for the first time, the selection is remembered in a
-/// ``SelectionMemory``. It then applies to all later runs:
-///
-/// - While the remembered storage isn't available, operations fail with `.selectedStorageMissing`. No
-///   operation uses another storage.
-/// - A storage before it in the list may become available later, such as a keyring that was started late.
-///   This changes nothing, but it's reported by `selection()`, by `diagnose()`, in each error, and once by
-///   a handler or on standard error.
-/// - ``select(_:)`` selects another storage permanently. After ``forgetSelection()`` the next operation
-///   selects again.
-/// - A ``/KeyringStorage/ReadOnlyStorage`` has the secrets that the program was given for this run. It
-///   isn't remembered. If it comes before the remembered storage in the list, it's used first. Nothing is
-///   stored in it, so the secrets aren't split between two storages.
-///
-/// `selection()` returns the selected storage and the reasons for not selecting those before it. The name of
-/// the storage in every error, which a failure handler also receives, says the same. Only put storages in
-/// the list that are safe to use, because the machine determines which one is selected.
 public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
   /// The state that all copies share.
   final class Decision: Sendable {
@@ -174,8 +143,8 @@ public struct FirstAvailableStorage: AsynchronousStorage, ObservableStorage {
 
   /// Calls a closure with every event of the selected storage.
   ///
-  /// If another storage is selected afterwards, the closure gets `.interrupted`, and never `.resumed`. Observe the
-  /// storage again then. A cache that observed it reads everything from the storage from then on.
+  /// After another storage is selected, the closure gets `.interrupted`, and no further event. Observe the
+  /// storage again then.
   ///
   /// - Parameters:
   ///   - query: The items whose changes are reported by key.

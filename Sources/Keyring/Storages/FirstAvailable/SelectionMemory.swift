@@ -4,9 +4,8 @@ internal import KeyringStorage
 
 /// A memory that keeps the selection of a ``FirstAvailableStorage`` from one run of a program to the next.
 ///
-/// The memory is a file with one line, the name of the storage. If two storages in the list have the same
-/// name, the name of the second has " 2" at its end. A second line `for good` says that the user wants this
-/// storage. No other storage is checked then. You may write the file by hand, and remove it.
+/// It's a file with the name of the storage, and " 2" after it for the second storage of that name. With a
+/// second line `for good`, no other storage is checked.
 public struct SelectionMemory: Sendable {
   private enum Place: Sendable {
     case nowhere
@@ -29,16 +28,10 @@ public struct SelectionMemory: Sendable {
     SelectionMemory(place: .file(path))
   }
 
-  /// Remembers the selection of a program in the user's state directory.
+  /// Remembers the selection of a program in `~/.local/state/swift-keyring`, as the [XDG Base Directory
+  /// Specification](https://specifications.freedesktop.org/basedir-spec/latest/) has it.
   ///
-  /// The directory is `$XDG_STATE_HOME/swift-keyring`, by default `~/.local/state/swift-keyring`.
-  ///
-  /// If a user has neither that variable nor a home (a service, a container, `sudo`), nothing is
-  /// remembered, and ``FirstAvailableStorage/diagnose(writing:)`` says so. A process that runs tests
-  /// remembers nothing either, because tests must not change the developer's home.
-  ///
-  /// See the
-  /// [XDG Base Directory Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
+  /// Without a home, and in tests, nothing is remembered.
   ///
   /// - Parameter name: The name of the program. The default is the name of the executable.
   /// - Returns: The memory.

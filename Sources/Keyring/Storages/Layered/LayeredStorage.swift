@@ -2,10 +2,12 @@
 
 public import KeyringStorage
 
-/// A storage that reads each item from the first of several storages that has it, and writes to one of them.
+/// A storage that reads each item from the first of several storages that has it, and writes to one of
+/// them.
 ///
-/// The storages are its layers. For example, a service uses the secrets that systemd gives it, then those of
-/// its fleet, and then those in its own file:
+/// The next layer is read if one doesn't have the item, or if it can't be reached and has `isRequired:
+/// false`. What you couldn't read back afterwards can't be saved or removed: the operation throws
+/// `.readOnly`, and names the layer.
 ///
 /// ```swift
 /// SecureStorageDefaults.storage = LayeredStorage([
@@ -15,38 +17,17 @@ public import KeyringStorage
 /// ])
 /// ```
 ///
-/// `$token.origin()` returns the name of the layer that has the value of a property.
-///
-/// ## Reading
-///
-/// A layer's answer determines whether the next layer is asked:
-///
-/// | answer of a layer | the next layer |
+/// | a layer's answer | the next layer |
 /// |---|---|
-/// | The item is absent. | is asked |
-/// | There is no storage (`.noStorage`). For example, the service was started without systemd. | is asked |
-/// | The storage can't be reached (`.noSessionBus`, `.noProvider`, `.providerFailed`, `.connectionLost` or `.timedOut`). | is asked if the layer is declared with `isRequired: false` |
-/// | Any other error: the layer is locked, denies access, has another key, is damaged, and so on. | isn't asked: the error is thrown |
+/// | there is no item, or no storage (`.noStorage`) | is read |
+/// | it can't be reached (`.noSessionBus`, `.noProvider`, `.providerFailed`, `.connectionLost`, `.timedOut`) | is read with `isRequired: false` |
+/// | any other error | isn't read, and the error is thrown |
 ///
-/// A search returns the items of all layers. An item hides the items that the layers after it have under the
-/// same key.
-///
-/// ## Saving and removing
-///
-/// A saved value is the one that you read afterwards, and a removed item is absent afterwards. If this isn't
-/// possible, the operation throws `.readOnly` and changes nothing. The message names the layer.
-///
-/// - If a layer before the writing layer has the item, it can't be saved.
-/// - If any other layer has the item, it can't be removed.
-/// - If only a layer after the writing layer has the item, saving stores it in the writing layer. The label,
-///   the attributes and the secret that you don't specify are copied from that layer.
-///
-/// Every layer is asked first, and a layer that can't be reached isn't skipped. It could have the item, and it
-/// would hide what you have saved when it can be reached again. If a layer doesn't exist on some machines,
-/// such as the keyring on a server, use a ``FirstAvailableStorage`` as that layer.
-///
-/// The check and the change aren't one step. If another program adds the item to another layer in between,
-/// the result is the same as if it had added the item afterwards.
+/// | the item is in | saving | removing |
+/// |---|---|---|
+/// | a layer before the written one | throws `.readOnly` | throws `.readOnly` |
+/// | the written layer | changes it | removes it, unless another layer has it, too |
+/// | only a layer after the written one | copies it to the written layer | throws `.readOnly` |
 public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
   let layers: [Layer]
   /// The position of the layer that is written, if there is one.
@@ -159,14 +140,9 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
     }.min()
   }
 
-  /// Calls a closure with every event of the layers.
+  /// Calls a closure with every event of the layers, also if another layer hides the item.
   ///
-  /// The changes are those of the layers. A change of an item that another layer hides is reported, too, and
-  /// an item that becomes visible because another one was removed is reported as removed. So read the item
-  /// after a change.
-  ///
-  /// The files and variables that a program is given aren't observed. A cache notices within a minute that such a
-  /// file was replaced. To notice it at once, cache the other layers instead: `.reading(fleet.cached())`.
+  /// Read the item after a change. Files and variables that the program is given aren't observed.
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key.

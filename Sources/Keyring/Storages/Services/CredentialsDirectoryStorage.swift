@@ -2,37 +2,23 @@
 
 public import KeyringStorage
 
-/// A read-only storage of the secrets that a service receives as files in a directory.
+/// A read-only storage of the secrets that a service receives as files, from
+/// [systemd](https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#Credentials),
+/// Docker, Podman or Kubernetes.
 ///
-/// systemd, Docker, Podman and Kubernetes provide secrets in this way.
+/// The name of a file is the account of a password or a value, or the label of a credential. Each read sees
+/// the current file:
 ///
 /// ```swift
 /// SecureStorageDefaults.storage = CredentialsDirectoryStorage(service: SecureStorageDefaults.service)
 /// ```
 ///
-/// The name of a file is the account of a password or a value, or the label of a credential. For example,
-/// `@Password("authToken")` reads the credential that the unit declares as
-/// `LoadCredentialEncrypted=authToken:…`.
-///
 /// | key | the file |
 /// |---|---|
-/// | password | Text. One line break at its end isn't part of the password. |
-/// | value | The bytes, or the JSON, unchanged. |
-/// | credentials | JSON with the members `login` and `password`. |
-///
-/// A search without a kind treats each file as a password. A key of another service, another access group
-/// or another kind has no file, and so no item. An account or label that isn't a valid name of a secret
-/// fails with `.invalidArgument`, because it can only be a mistake. An invalid name is empty, longer than
-/// 255 bytes or not printable ASCII, contains "/" or ":", or begins with a dot. A file that is larger than
-/// ``/KeyringStorage/ItemLimits/secretBytes``, or that isn't a regular file, is an error too. A file that
-/// isn't UTF-8 is valid as a value. If you read it as the text of a password, it's `.undecodable`. An empty
-/// file is an empty secret.
-///
-/// The storage reads the files each time, so it sees files that are replaced while the program runs.
-///
-/// See
-/// [systemd.exec](https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#Credentials)
-/// and [systemd-creds](https://www.freedesktop.org/software/systemd/man/latest/systemd-creds.html).
+/// | password | text; one line break at its end isn't part of the password |
+/// | value | the bytes, or the JSON, unchanged |
+/// | credentials | JSON with the members `login` and `password` |
+/// | an invalid name: empty, over 255 bytes, not printable ASCII, with "/" or ":", or a dot in front | `.invalidArgument` |
 public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   private let mapping: ServiceKeyMapping
   private let directory: String?

@@ -4,32 +4,21 @@ public import KeyringStorage
 
 /// A read-only storage of the secrets that a program receives as environment variables.
 ///
+/// The name of a variable is the prefix, and the account or label in capital letters. A password is the
+/// text, a value is the bytes or the JSON, and a credential is JSON with the members `login` and
+/// `password`.
+///
 /// ```swift
 /// let storage = EnvironmentStorage(service: "org.example.app", prefix: "EXAMPLE_")
 /// ```
 ///
-/// The name of a variable is the prefix, followed by the account of a password or a value, or by the label
-/// of a credential. The account or label is in capital letters, with a "_" before each new word and in
-/// place of every character that is neither a letter nor a digit:
-///
 /// | account or label | variable |
 /// |---|---|
-/// | `authToken` | `EXAMPLE_AUTH_TOKEN` |
+/// | `authToken`, `auth-token` | `EXAMPLE_AUTH_TOKEN` |
 /// | `api-key.v2` | `EXAMPLE_API_KEY_V2` |
 /// | `myURLSecret` | `EXAMPLE_MY_URL_SECRET` |
-///
-/// So `authToken` and `auth-token` are the same variable. A password is the text of the variable, without
-/// one line break at its end. A value is the bytes or the JSON. A credential is JSON with the members
-/// `login` and `password`. An empty variable counts as not set, because shells, unit files and container
-/// files leave a variable empty if it was given no value. A key of another service, another access group or
-/// another kind has no variable, and so no item. A name with letters outside ASCII has no variable either,
-/// and fails with `.invalidArgument`. A search without a key also fails with `.invalidArgument`, because
-/// the name of a variable doesn't determine the account. A value larger than
-/// ``/KeyringStorage/ItemLimits/secretBytes`` is an error. A variable that isn't UTF-8 is valid as a value.
-/// If you read it as the text of a password, it's `.undecodable`.
-///
-/// Other processes of the same user can read a program's environment, and every program that it starts
-/// inherits it. If you have the choice, use ``CredentialsDirectoryStorage``.
+/// | one with letters outside ASCII | `.invalidArgument` |
+/// | one whose variable is empty | no item |
 public struct EnvironmentStorage: ImmediateStorage, ReadOnlyStorage {
   private let mapping: ServiceKeyMapping
   private let prefix: String
