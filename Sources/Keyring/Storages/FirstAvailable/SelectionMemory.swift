@@ -7,6 +7,7 @@ internal import KeyringStorage
 /// The memory is a file with one line, the name of the storage. If two storages in the list have the same
 /// name, the name of the second has " 2" at its end. A second line `for good` says that the user wants this
 /// storage. No other storage is checked then. You may write the file by hand, and remove it.
+/// Operations fail if the file can't be read, and those that save or remove also if it can't be written.
 public struct SelectionMemory: Sendable {
   private enum Place: Sendable {
     case nowhere
