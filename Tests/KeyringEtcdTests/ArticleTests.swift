@@ -13,7 +13,7 @@ struct ArticleTests {
   @Test func `the permissions in the article are those of a service`() async throws {
     let article = try String(
       contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../Sources/KeyringEtcd/Documentation.docc/KeyringEtcd.md"),
+        .appendingPathComponent("../../Sources/KeyringEtcd/Documentation.docc/FleetFormat.md"),
       encoding: .utf8)
     let command = "etcdctl role grant-permission --prefix 'mail' "
     let lines = article.split(separator: "\n").filter { $0.hasPrefix(command) }.map(String.init)

@@ -6,6 +6,7 @@ internal import KeyringStorage
 ///
 /// It's a file with the name of the storage, and " 2" after it for the second storage of that name. With a
 /// second line `for good`, no other storage is checked.
+/// Operations fail if the file can't be read, and those that save or remove also if it can't be written.
 public struct SelectionMemory: Sendable {
   private enum Place: Sendable {
     case nowhere
