@@ -41,7 +41,8 @@ class Sample:
     @property
     def imports(self):
         """The imports of the sample. If it imports our modules, it has to import all that it uses."""
-        own = [line for line in self.lines if IMPORT.match(line)]
+        # The module under test is the reader's, and the article declares what the test uses of it.
+        own = [line for line in self.lines if IMPORT.match(line) and not line.startswith("@testable ")]
         if any(line.startswith("import Keyring") for line in own):
             return own
         inherited = [line for sample in self.earlier for line in sample.lines if IMPORT.match(line)]
