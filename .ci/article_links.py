@@ -13,7 +13,7 @@ import shutil
 import sys
 
 ARTICLES = "Documentation.docc"
-CODE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.M | re.S)
+CODE = re.compile(r"(^```.*?^```|``[^`\n]+``|`[^`\n]+`)", re.M | re.S)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ +(.*)$", re.M)
 
