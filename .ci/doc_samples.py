@@ -41,11 +41,10 @@ class Sample:
     @property
     def imports(self):
         """The imports of the sample. If it imports our modules, it has to import all that it uses."""
-        own = [line for line in self.lines if IMPORT.match(line)]
+        own = imports(self.lines)
         if any(line.startswith("import Keyring") for line in own):
             return own
-        inherited = [line for sample in self.earlier for line in sample.lines if IMPORT.match(line)]
-        return ASSUMED + inherited + own
+        return ASSUMED + [line for sample in self.earlier for line in imports(sample.lines)] + own
 
     def used(self):
         """Returns the declarations of earlier samples that this one uses, and those that they use in turn.
@@ -83,6 +82,11 @@ class Sample:
         # A function is asynchronous if its own statements are. The statements in its types don't count.
         effects = "async throws" if any(re.match(r"\S.*\bawait\b", line) for line in body) else "throws"
         return head + [f"func sample() {effects} {{"] + body + ["}"]
+
+
+def imports(lines):
+    """Returns the imports of a sample. The article itself declares what a test uses of the reader's own module."""
+    return [line for line in lines if IMPORT.match(line) and not line.startswith("@testable ")]
 
 
 def pieces(lines):
