@@ -25,20 +25,6 @@ struct EnvironmentFormat: PlaintextFormat {
   }
 }
 
-/// A variable in an environment file.
-struct EnvironmentLine {
-  enum Value {
-    case literal(Range<Int>)
-    case escaped(Range<Int>)
-    case malformed
-  }
-
-  let name: String
-  let value: Value
-  /// The range to cut out: the line or lines, up to a comment after the value.
-  let range: Range<Int>
-}
-
 extension Secret {
   /// The text between double quotes, with its escape sequences replaced.
   fileprivate var unescaped: Secret {

@@ -49,22 +49,3 @@ struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
     try Swift.Result(catching: expression).mapError { file.error($0.code, .read, $0.message) }.get()
   }
 }
-
-/// A format of files with plaintext values.
-protocol PlaintextFormat: Sendable {
-  /// Returns the part of a file at a path, or `nil` if there is none.
-  func part(at path: [String], in content: Secret) throws(PlaintextFormatError) -> PlaintextPart?
-}
-
-/// A part of a file with a value, or with no value such as `null`, and the range to cut out to remove it.
-typealias PlaintextPart = (value: ExternalValue?, range: Range<Int>)
-
-/// An error in the content of a file, which contains nothing of the content except names.
-struct PlaintextFormatError: Error {
-  let code: SecureStorageError.Code
-  let message: String
-
-  init(_ message: String, code: SecureStorageError.Code = .undecodable) {
-    (self.code, self.message) = (code, message)
-  }
-}

@@ -62,39 +62,3 @@ public struct PlaintextSource: Sendable {
     PlaintextSource(store: PlaintextValues(read: read, removeNames: remove))
   }
 }
-
-/// A store that can read and remove plaintext values.
-///
-/// A path consists of the names on the way to a value.
-protocol PlaintextStore: Sendable {
-  /// The name of the store in errors.
-  var name: String { get }
-
-  /// Reads the values at several paths, and checks that they can be removed.
-  ///
-  /// - Parameter paths: The paths.
-  /// - Returns: The value at each path, or `nil` if there is none.
-  /// - Throws: `SecureStorageError` if the store can't be read.
-  func values(at paths: [[String]]) throws(SecureStorageError) -> [ExternalValue?]
-
-  /// Removes the values at several paths.
-  ///
-  /// - Parameters:
-  ///   - paths: The paths.
-  ///   - check: The closure that gets the values right before they're removed. If it throws, they're kept.
-  /// - Throws: The error of the check, or `SecureStorageError` if the values can't be removed.
-  func remove(
-    _ paths: [[String]], after check: ([ExternalValue?]) throws(SecureStorageError) -> Void
-  ) throws(SecureStorageError)
-}
-
-extension PlaintextStore {
-  /// Returns the error for a value or a program that has to be corrected.
-  func failure(
-    _ code: SecureStorageError.Code, _ operation: SecureStorageError.Operation, _ message: String
-  ) -> SecureStorageError {
-    SecureStorageError(
-      code, operation: operation, backendName: name, message: message,
-      recoverySuggestion: "Correct the value or the program, and run the migration again.")
-  }
-}
