@@ -10,7 +10,7 @@ final class Operation: Sendable {
   let fleet: Fleet
   let client: EtcdClient
   let namespace: Namespace
-  /// What its errors call it.
+  /// The operation that its errors name.
   let name: SecureStorageError.Operation
   private let deadline: Atomic<Int64>
 
@@ -20,7 +20,7 @@ final class Operation: Sendable {
   ///   - fleet: The state of the storage.
   ///   - client: The client of the cluster.
   ///   - namespace: The namespace.
-  ///   - name: What its errors call it.
+  ///   - name: The operation that its errors name.
   ///   - time: The time that the cluster has, or `nil` for the storage's timeout.
   init(
     _ fleet: Fleet, _ client: EtcdClient, _ namespace: Namespace,
