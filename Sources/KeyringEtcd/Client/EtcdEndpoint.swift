@@ -7,7 +7,6 @@ struct EtcdEndpoint: Sendable, CustomStringConvertible {
   let isEncrypted: Bool
   /// The name or the address of the host, without the brackets of IPv6.
   let host: String
-  let port: Int
 
   /// Indicates whether the node is on this machine.
   var isLoopback: Bool {
@@ -31,7 +30,6 @@ struct EtcdEndpoint: Sendable, CustomStringConvertible {
     description = scheme + authority
     isEncrypted = scheme == "https://"
     self.host = String(host.hasPrefix("[") ? host.dropFirst().dropLast() : host)
-    self.port = Int(port)
   }
 }
 #endif
