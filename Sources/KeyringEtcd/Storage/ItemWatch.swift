@@ -49,6 +49,7 @@ final class ItemWatch: Sendable {
   let range: EtcdRange
   let observers = ObserverList()
   let state = Mutex(State())
+  private let keyRefresh = KeyRefresh()
   /// The permission to start the watch.
   private let starting = TaskSemaphore(1)
   /// The permission to tell observers that the watch is interrupted or resumed.
@@ -118,7 +119,7 @@ final class ItemWatch: Sendable {
           parts, while: conditions, until: end, or: renewal
         ) { [weak self, weak fleet] part, reply in
           guard let self, let fleet else { return false }
-          return self.take(reply, of: part, fleet)
+          return await self.take(reply, of: part, fleet)
         }
         // Changes may be missing until the next watch begins.
         fleet?.reported.withLock { $0.forget() }
@@ -217,7 +218,7 @@ final class ItemWatch: Sendable {
   // MARK: - Events
 
   /// Takes a message of the watch, and returns `false` if the items must be listed again.
-  private func take(_ reply: WatchReply, of part: EtcdRange, _ fleet: Fleet) -> Bool {
+  private func take(_ reply: WatchReply, of part: EtcdRange, _ fleet: Fleet) async -> Bool {
     // A cluster that was restored from a backup has an older revision.
     let known = state.withLock { $0.parts[part] ?? .max }
     if reply.isCanceled || reply.revision < known { return false }
@@ -233,7 +234,7 @@ final class ItemWatch: Sendable {
       if event.isRemoval {
         fleet.see(event.value.revision)
         remove(event.value.key)
-      } else if let item = try? fleet.currentKeys?.open(event.value) {
+      } else if let item = await item(event.value, fleet) {
         // An older data key may have been removed by now, so a value that needs it is read from the cluster.
         if fleet.currentKeys?.isCurrent(event.value) == true {
           fleet.reported.withLock { $0.put(event.value) }
@@ -243,10 +244,7 @@ final class ItemWatch: Sendable {
         put(Seen(item), event.value.key)
       } else {
         fleet.see(event.value.revision)
-        // Its key may have been added since. A list reads the keys, once for all items that stay unreadable.
-        let renewal = state.withLock { $0.hasUnreadable ? nil : $0.renewal }
         reportUnreadable()
-        renewal?.settle(())
       }
     }
     // Other changes of the last revision may follow in another message.
@@ -254,6 +252,16 @@ final class ItemWatch: Sendable {
       state.withLock { $0.parts[part] = max(known, last - 1) }
     }
     return true
+  }
+
+  /// Decrypts an item, or returns `nil` if it can't be decrypted.
+  private func item(_ value: KeyValue, _ fleet: Fleet) async -> FleetItem? {
+    if let item = try? fleet.currentKeys?.open(value) { return item }
+    await keyRefresh.perform(fleet)
+    if let item = try? fleet.currentKeys?.open(value) { return item }
+    // If the keys aren't those of the cluster, the next question to the node ends the watch.
+    keyRefresh.postpone()
+    return nil
   }
 
   func put(_ item: Seen, _ place: EtcdKey) {
