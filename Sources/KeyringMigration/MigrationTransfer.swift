@@ -119,7 +119,8 @@ struct MigrationTransfer: Sendable {
 
   private func alreadyExists(_ key: ItemKey) -> SecureStorageError {
     destination.error(
-      .itemAlreadyExists, during: .save, message: "The destination has another value for \(key).",
+      .itemAlreadyExists, during: .save,
+      message: "The destination already has a different value for \(key).",
       recoverySuggestion:
         "Decide which value is right, remove the other one, and run the migration again.")
   }

@@ -122,24 +122,6 @@ public struct KeySource: Sendable {
   ///
   /// A shorter key could be guessed, and these sources have no cost that slows down guessing.
   static let leastByteCount = 32
-
-  /// Returns a random key that can't be guessed.
-  package static func newKey() -> Secret {
-    Secret(capacity: leastByteCount) { room in
-      for index in room.indices { room[index] = .random(in: 0...255) }
-      return room.count
-    }
-  }
-}
-
-/// A place that keeps derived keys for a while, so that a later process needs neither the source nor scrypt.
-///
-/// Each key has a name that is made from its salt. If another process changes the passphrase, the salt
-/// changes too, and the key that is held isn't found any more.
-package struct KeyHolder: Sendable {
-  let key: @Sendable (_ name: String) -> Secret?
-  let hold: @Sendable (_ name: String, _ key: Secret) -> Void
-  let forget: @Sendable (_ name: String) -> Void
 }
 
 extension KeySource: CustomStringConvertible, CustomReflectable {

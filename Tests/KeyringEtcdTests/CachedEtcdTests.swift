@@ -102,12 +102,9 @@ import Testing
 
   @Test func `of two reports, the later one counts`() {
     var reported = ReportedItems()
-    func put(_ revision: Int64, at name: String = "place", size: Int = 1) {
-      let item = SecureItem(key: key, secret: Secret("\(revision)"))
+    func put(_ revision: Int64, size: Int = 1) {
       reported.put(
-        KeyValue(
-          key: EtcdKey(name), value: Array(repeating: 0, count: size), revision: revision),
-        FleetItem(ItemRecord(saving: item, over: nil), Secret("\(revision)"), writeID: []))
+        KeyValue(key: place, value: Array(repeating: 0, count: size), revision: revision))
     }
     let place = EtcdKey("place")
     // Nobody reads reported items yet.
@@ -116,12 +113,9 @@ import Testing
     put(5)
     // Another watch is late.
     put(4)
-    let found = reported.value(at: place)
-    #expect(found?.value.revision == 5 && found?.item?.secret == Secret("5"))
-    // A cache has it now.
-    #expect(reported.value(at: place)?.item == nil)
+    #expect(reported.value(at: place)?.revision == 5)
     reported.see(5)
-    #expect(reported.value(at: place)?.value.revision == 5)
+    #expect(reported.value(at: place)?.revision == 5)
     reported.see(6)
     #expect(reported.value(at: place) == nil)
     // A value that isn't kept makes the earlier one obsolete.
@@ -134,12 +128,6 @@ import Testing
     reported.forget()
     put(8)
     #expect(reported.value(at: place) == nil)
-    // Only the last item is kept decrypted.
-    put(10)
-    put(11, at: "other")
-    #expect(reported.value(at: place)?.value.revision == 10)
-    #expect(reported.value(at: place)?.item == nil)
-    #expect(reported.value(at: EtcdKey("other"))?.item?.secret == Secret("11"))
   }
 
   @Test func `a watch that is renewed says so if the cluster can't be reached`() async throws {
@@ -244,25 +232,6 @@ import Testing
     #expect(!watch.isEmpty)
     subscription.cancel()
     #expect(await waitUntil { watch.isEmpty })
-  }
-
-  @Test func `an event's secret is kept only if the process has used the item`() async throws {
-    let cluster = try Cluster.shared.get()
-    let other = try await cluster.newStorage()
-    let storage = cluster.storage(like: other, FaultyTransport(try cluster.transport()))
-    let events = EventLog()
-    let subscription = try await storage.observeWithoutBlocking(nil, events.append)
-    func reported() -> FleetItem? {
-      storage.fleet.currentKeys.flatMap { storage.fleet.reportedValue(at: $0.item(key))?.item }
-    }
-    try await other.setPassword("first", for: key)
-    events.wait(for: .changed(.created(key)))
-    #expect(reported() == nil)
-    #expect(try await storage.password(for: key) == "first")
-    try await other.setPassword("second", for: key)
-    events.wait(for: .changed(.replaced(key)))
-    #expect(reported()?.secret == Secret("second"))
-    subscription.cancel()
   }
 
   @Test func `a service with two watches never goes back to an earlier item`() async throws {

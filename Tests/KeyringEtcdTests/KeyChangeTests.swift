@@ -123,7 +123,7 @@ import Testing
         try await cluster.remove(change.key)
       }
     }
-    let place = old.item(key)
+    let place = old.names.item(key)
     let forged = FleetItem.forged(key, "forged")
     try await cluster.put(place, try old.seal(forged, place))
     events.wait(for: .changed(.replaced(key)))
@@ -143,7 +143,7 @@ import Testing
     let old = try #require(other.fleet.currentKeys)
     try await other.rotateDataKey()
     let forged = FleetItem.forged(key, "forged")
-    try await cluster.put(old.item(key), try old.seal(forged, old.item(key)))
+    try await cluster.put(old.names.item(key), try old.seal(forged, old.names.item(key)))
     events.wait(for: .changed(.created(key)))
     _ = try? await cached.password(for: key)
     // This read learns of the other key. The program knows it before it asks whether the node still answers.

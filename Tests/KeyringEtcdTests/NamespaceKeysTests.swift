@@ -146,7 +146,7 @@ import Testing
     try #require(items.count == 2)
     try await cluster.put(items[0].key, items[1].value)
     try await cluster.put(items[1].key, items[0].value)
-    let place = try #require(storage.fleet.currentKeys).item(key)
+    let place = try #require(storage.fleet.currentKeys).names.item(key)
     let error = await expect(.damaged, within: .atOnce) { _ = try await storage.password(for: key) }
     #expect(error?.message == "The value of \(place.path) isn't what was stored there.")
     await expect(.damaged) { _ = try await laterProcess().password(for: second) }
@@ -176,11 +176,12 @@ import Testing
   /// The value names the item that is asked for, so only its encryption tells that it belongs elsewhere.
   @Test func `a value that was encrypted for another place is damaged`() async throws {
     let keys = try #require(storage.fleet.currentKeys)
-    let place = keys.item(key)
+    let place = keys.names.item(key)
     let item = FleetItem.forged(key, "moved")
     let own = KeyValue(key: place, value: try keys.seal(item, place), revision: 1)
     #expect(try keys.open(own).secret == Secret("moved"))
-    let moved = KeyValue(key: place, value: try keys.seal(item, keys.item(second)), revision: 1)
+    let moved = KeyValue(
+      key: place, value: try keys.seal(item, keys.names.item(second)), revision: 1)
     #expect(throws: FleetItem.Damage.content) { try keys.open(moved) }
     try await cluster.put(place, moved.value)
     await expect(.damaged) { _ = try await storage.password(for: key) }
@@ -207,7 +208,7 @@ import Testing
     let dataKey = try wrapping.unwrap(
       wrappedKey.value.dropFirst(), authenticating: binding(keys.primary.id.hexadecimal), request)
 
-    let value = try #require(try await values(keys.item(key)).first)
+    let value = try #require(try await values(keys.names.item(key)).first)
     let header: [UInt8] = [NamespaceKeys.version] + keys.primary.id.bigEndianBytes
     #expect(Array(value.value.prefix(5)) == header)
     let content = try dataKey.open(
@@ -220,7 +221,7 @@ import Testing
   @Test func `an item with the key of another service is damaged`() async throws {
     let foreign = SecureItem(key: .password(service: "other", account: "account"))
     let keys = try #require(storage.fleet.currentKeys)
-    let place = keys.item(key)
+    let place = keys.names.item(key)
     let item = FleetItem.forged(foreign.key, "forged")
     try await cluster.put(place, try keys.seal(item, place))
     await expect(.damaged) { _ = try await storage.password(for: key) }
@@ -234,7 +235,7 @@ import Testing
     let reader = cluster.storage(like: storage, transport)
     #expect(try await reader.password(for: key) == "first")
     let keys = try #require(reader.fleet.currentKeys)
-    transport.redirect(keys.item(key), to: keys.item(second))
+    transport.redirect(keys.names.item(key), to: keys.names.item(second))
     await expect(.damaged) { _ = try await reader.password(for: key) }
     await expect(.damaged) { _ = try await reader.items(for: [key, second], details: .secret) }
     await expect(.damaged) {

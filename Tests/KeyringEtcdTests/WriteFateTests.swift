@@ -192,9 +192,9 @@ import Testing
   @Test(arguments: [false, true])
   func `a write that was fenced isn't reported as done`(isFull: Bool) async throws {
     let keys = try #require(storage.fleet.currentKeys)
-    let (service, place) = (keys.service(of: key), keys.item(key))
+    let (service, place) = (keys.names.service(of: key), keys.names.item(key))
     let id = [UInt8].random(FleetItem.writeIDByteCount)
-    let record = Transaction.Operation.put(
+    let record = Transaction.Step.put(
       service.writes + id.hexadecimal, Array("fenced".utf8), lease: nil)
     try await cluster.call("/v3/kv/txn", Transaction(success: [record]))
     if isFull {
@@ -204,8 +204,9 @@ import Testing
           cause: .refused(GatewayError(code: 8, message: "mvcc: database space exceeded")))
       })
     }
-    let outcome = try? await storage.fleet.perform(.save) { (session) throws(SecureStorageError) in
-      try await session.commit(
+    let outcome = try? await storage.fleet.perform(.save) {
+      (operation) throws(SecureStorageError) in
+      try await operation.commit(
         [ConditionalChange(key: place, revision: 0, value: [1])], service: service, keys, id: id)
     }
     if case .done = outcome { Issue.record("the write was reported as done") }

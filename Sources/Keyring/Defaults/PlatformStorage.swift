@@ -15,7 +15,7 @@ enum PlatformStorage {
     return StorageBox(
       UnavailableStorage(
         message:
-          "\(user) was used without choosing a storage; this build has no keyring of its own.",
+          "\(user) has no storage, because this build has no default one.",
         recoverySuggestion: "Set SecureStorageDefaults.storage when the program starts."))
   }
 

@@ -198,7 +198,7 @@ extension SecureStorageError.Code {
       "Restore it, or select another storage."
     ),
     .noStorage: (
-      "No storage is set.", "Set SecureStorageDefaults.storage when the program starts."
+      "No storage was chosen.", "Set SecureStorageDefaults.storage when the program starts."
     ),
   ]
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import KeyringFoundation
+internal import KeyringFoundation
 internal import KeyringLibc
 
 /// Bytes that are overwritten in memory when the last copy is released, and that never appear in output.
@@ -129,44 +129,4 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
   public var debugDescription: String { description }
   /// A mirror without children, so that neither `dump` nor a debugger's summary shows the bytes.
   public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-/// A fixed number of bytes that are overwritten before their memory is released.
-///
-/// The class is `Sendable` because the buffer isn't written to after the initializer of `Secret` has
-/// returned.
-private final class ZeroizedBuffer: @unchecked Sendable {
-  let buffer: UnsafeMutableRawBufferPointer
-  private let page: LockedPage
-
-  init(count: Int) { (page, buffer) = LockedPage.allocate(count) }
-
-  convenience init(copying bytes: UnsafeRawBufferPointer) {
-    self.init(count: bytes.count)
-    buffer.copyMemory(from: bytes)
-  }
-
-  deinit {
-    buffer.zeroize()
-    page.deallocate(buffer)
-  }
-}
-
-extension UnsafeMutableRawBufferPointer {
-  /// Overwrites the bytes with zeros.
-  ///
-  /// The optimizer may remove a plain memset of memory that's about to be freed.
-  package func zeroize() {
-    guard let baseAddress else { return }
-    #if canImport(Darwin)
-    memset_s(baseAddress, count, 0, count)
-    #else
-    explicit_bzero(baseAddress, count)
-    #endif
-  }
-}
-
-extension Data {
-  /// Overwrites the bytes in place, which no other value may share.
-  package mutating func zeroize() { withUnsafeMutableBytes { $0.zeroize() } }
 }

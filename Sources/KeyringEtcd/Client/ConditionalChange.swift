@@ -11,7 +11,7 @@ struct ConditionalChange: Sendable {
 
   var comparison: Transaction.Comparison { .init(key, revision: revision) }
 
-  var operation: Transaction.Operation {
+  var step: Transaction.Step {
     value.map { .put(key, $0, lease: nil) } ?? .delete(key)
   }
 }

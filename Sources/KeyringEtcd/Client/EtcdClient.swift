@@ -39,6 +39,10 @@ final class EtcdClient: Sendable {
     var lateNodes: Set<Int> = []
   }
 
+  struct Authentication: Decodable {
+    let token: String
+  }
+
   /// The history that all replies belong to, as far as it's known.
   private struct History: Sendable {
     /// The identifier of the cluster.
@@ -76,10 +80,10 @@ final class EtcdClient: Sendable {
     try await call("/v3/kv/txn", transaction, until: moment)
   }
 
-  func grantLease(_ request: LeaseRequest, until moment: Int64) async throws(EtcdFailure)
-    -> LeaseReply
-  {
-    try await (call("/v3/lease/grant", request, until: moment) as Answer<LeaseReply>).reply
+  func grantLease(seconds: Int, until moment: Int64) async throws(EtcdFailure) -> LeaseReply {
+    let answer: Answer<LeaseReply> = try await call(
+      "/v3/lease/grant", ["TTL": seconds], until: moment)
+    return answer.reply
   }
 
   func hasEnded(_ lease: Int64, until moment: Int64) async throws(EtcdFailure) -> Bool {
@@ -353,7 +357,7 @@ final class EtcdClient: Sendable {
     } catch {
       guard error.refusal?.isDenial == true else { throw error }
       let reply = try await transport.send("/version", [], to: endpoint, token: nil, until: end)
-      let version: VersionReply = try Self.decode(reply.body)
+      let version: StatusReply.Version = try Self.decode(reply.body)
       return (StatusReply(version, alarms: await isFull(endpoint) ? ["NOSPACE"] : []), reply)
     }
   }
@@ -457,7 +461,7 @@ final class EtcdClient: Sendable {
     let requests = ranges.prefix(Transaction.rangeLimit).map {
       var request = RangeRequest($0.start)
       request.countsOnly = true
-      return Transaction.Operation.range(request)
+      return Transaction.Step.range(request)
     }
     let body = Self.encode(Transaction(compare: conditions, success: requests))
     while true {
@@ -531,15 +535,14 @@ final class EtcdClient: Sendable {
     }
     defer { authenticating.giveBack() }
     if let known = token.withLock({ $0?.value }) { return known }
-    let body = Self.encode(
-      AuthenticationRequest(name: user.name, password: user.password.text ?? ""))
+    let body = Self.encode(["name": user.name, "password": user.password.text ?? ""])
     let index = node ?? current.withLock { $0 }
     do throws(EtcdFailure) {
       let reply = try await transport.send(
         "/v3/auth/authenticate", body, to: endpoints[index], token: nil,
         // A token takes much more processor time than other requests, and many programs may want one.
         until: min(moment, ThreadExecutor.now + 3 * time))
-      let new = try (Self.decode(reply.body) as AuthenticationReply).token
+      let new = try (Self.decode(reply.body) as Authentication).token
       token.withLock { $0 = Token(value: new) }
       return new
     } catch {
@@ -571,61 +574,6 @@ final class EtcdClient: Sendable {
       throw EtcdFailure(
         cause: .malformed("a reply without the expected fields"), hasDoubt: true)
     }
-  }
-}
-
-extension EtcdFailure.Cause {
-  /// Indicates whether the node isn't set up correctly, or this program isn't.
-  fileprivate var isOfSetup: Bool {
-    switch self {
-    case .untrusted, .malformed: true
-    default: false
-    }
-  }
-
-  /// A number that is higher if the failure says more about the cluster.
-  ///
-  /// An answer says more than a lost connection. The last attempt has often too little time.
-  fileprivate var weight: Int {
-    switch self {
-    case .timedOut, .canceled: 0
-    case .unreachable: 1
-    case .lost, .untrusted: 2
-    case .refused, .malformed, .divided: 3
-    }
-  }
-}
-
-extension GatewayError {
-  /// Indicates whether the cluster may answer soon.
-  ///
-  /// The request may have been processed, or may be later.
-  var isTransient: Bool {
-    // A request is refused for its token before it's processed.
-    if isAboutToken { return false }
-    return [1, 2, 4, 13, 14].contains(code) || code == 8 && message.contains("too many requests")
-  }
-
-  /// The refusal of a request that has more bytes than the node accepts.
-  static let tooLarge = GatewayError(code: 3, message: "etcdserver: request is too large")
-
-  /// Indicates whether the request has more bytes than the node accepts.
-  var isTooLarge: Bool {
-    message.contains("request is too large") || message.contains("larger than max")
-  }
-
-  /// Indicates whether the user, or a program without one, may not do something.
-  var isDenial: Bool {
-    code == 7 || code == 3 && message.contains("user name is empty")
-      || code == 9 && message.contains("not found")
-  }
-
-  /// Indicates whether a new token helps.
-  ///
-  /// etcd 3.5.1 answers a signed token (JWT) that is older than the roles with the code of an unknown error.
-  var isAboutToken: Bool {
-    code == 16 || code == 3 && message.contains("revision of auth store is old")
-      || code == 2 && message.contains("auth: revision in header is old")
   }
 }
 #endif

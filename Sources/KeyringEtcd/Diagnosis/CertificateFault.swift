@@ -2,8 +2,6 @@
 
 #if Etcd
 internal import KeyringFoundation
-internal import NIOCore
-internal import NIOPosix
 internal import NIOSSL
 
 /// A reason why a node or this program has a certificate that the other one refuses, and what to do about it.
@@ -20,18 +18,10 @@ struct CertificateFault {
   ///   - now: The time.
   /// - Returns: The fault, or `nil` if the certificate is valid, or if the program has none.
   static func ofProgram(_ tls: EtcdTLS?, at now: Date = Date()) -> CertificateFault? {
-    guard let path = tls?.certificate,
-      // A storage that can't read the file throws an error that says so.
-      let certificate = try? NIOSSLCertificate.fromPEMFile(path).first
-    else { return nil }
-    return outOfDate(
-      certificate, "The certificate of this program in \(path)", at: now,
-      "Replace the file, and restart the program.")
+    outOfDate(tls?.certificate, "The certificate of this program", at: now) { $0.first }
   }
 
   /// Returns the reason why the connection to a node failed.
-  ///
-  /// If the reason may be the node's certificate, the method looks at it.
   ///
   /// - Parameters:
   ///   - endpoint: The node.
@@ -40,39 +30,51 @@ struct CertificateFault {
   /// - Returns: The fault, or `nil` if it isn't known.
   static func ofNode(
     _ endpoint: EtcdEndpoint, _ reason: String, _ tls: EtcdTLS?
-  ) async -> CertificateFault? {
+  ) -> CertificateFault? {
     if reason.contains("failedToValidateHostname") {
       return CertificateFault(
         text: "Its certificate isn't for this address.",
         recoverySuggestion:
           "Use an address that it names, or replace it with one that names this address.")
     }
-    if reason.contains("_ALERT_"),
-      reason.contains("CERTIFICATE") || reason.contains("UNKNOWN_CA")
-    {
+    if reason.contains("_ALERT_"), reason.contains("CERTIFICATE") || reason.contains("UNKNOWN_CA") {
       return refusal(tls?.certificate)
     }
-    guard reason.contains("CERTIFICATE_VERIFY_FAILED"),
-      let presented = await certificate(of: endpoint)
-    else { return nil }
-    return outOfDate(presented, "Its certificate", at: Date(), "Replace it on the node.")
-      ?? ofAuthorities(tls?.authorities)
+    guard reason.contains("CERTIFICATE_VERIFY_FAILED") else { return nil }
+    let authorities = tls?.authorities
+    // The file can have several authorities, of which one is enough.
+    let fault = outOfDate(authorities, "The authority", at: Date()) { certificates in
+      certificates.max { $0.notValidAfter < $1.notValidAfter }
+    }
+    return fault
+      ?? CertificateFault(
+        text: "Its certificate isn't valid now, or isn't signed by an authority "
+          + (authorities.map { "in \($0)." } ?? "that this system trusts."),
+        recoverySuggestion: """
+          Run openssl s_client -connect \(endpoint.description.dropFirst(8)), which shows its certificates and their \
+          dates. The argument "tls" names the authorities; with keyring-tool, set ETCDCTL_CACERT. The certificate \
+          must allow use by a server (serverAuth).
+          """)
   }
 
+  /// Returns the fault of one certificate in a file, if it isn't valid at a time.
   private static func outOfDate(
-    _ certificate: NIOSSLCertificate, _ name: String, at now: Date, _ recoverySuggestion: String
+    _ path: String?, _ name: String, at now: Date,
+    _ choice: ([NIOSSLCertificate]) -> NIOSSLCertificate?
   ) -> CertificateFault? {
-    if certificate.end < now {
-      return CertificateFault(
-        text: "\(name) expired on \(certificate.end.ISO8601Format()).",
-        recoverySuggestion:
-          "\(recoverySuggestion) If it should still be valid, check the clock of this machine.")
-    }
-    let start = Date(timeIntervalSince1970: TimeInterval(certificate.notValidBefore))
-    guard start > now else { return nil }
+    // A storage that can't read the file throws an error that says so.
+    guard let path, let certificate = (try? NIOSSLCertificate.fromPEMFile(path)).flatMap(choice)
+    else { return nil }
+    func date(_ seconds: Int) -> Date { Date(timeIntervalSince1970: TimeInterval(seconds)) }
+    let (start, end) = (date(certificate.notValidBefore), date(certificate.notValidAfter))
+    if (start...end).contains(now) { return nil }
+    let relation =
+      end < now ? "expired on \(end.ISO8601Format())" : "isn't valid until \(start.ISO8601Format())"
     return CertificateFault(
-      text: "\(name) isn't valid until \(start.ISO8601Format()).",
-      recoverySuggestion: "Check the clock of this machine.")
+      text: "\(name) in \(path) \(relation).",
+      recoverySuggestion:
+        "Check the clock of this machine. If it's right, replace the file, and restart the program."
+    )
   }
 
   /// Returns the fault if a node refuses the certificate of this program, or asks for one.
@@ -94,84 +96,5 @@ struct CertificateFault {
         use by a client (clientAuth), and isn't expired or revoked. If the file was replaced, restart the program.
         """)
   }
-
-  /// Returns the fault if the certificate of a node is in date, but isn't trusted.
-  private static func ofAuthorities(_ path: String?) -> CertificateFault {
-    guard let path else {
-      return CertificateFault(
-        text: "Its certificate isn't signed by an authority that this system trusts.",
-        recoverySuggestion:
-          """
-          Name the certificates of the cluster's authorities in the argument "tls". With keyring-tool, set \
-          ETCDCTL_CACERT.
-          """)
-    }
-    // A storage that can't read the file throws an error that says so.
-    let ends = (try? NIOSSLCertificate.fromPEMFile(path).map(\.end)) ?? []
-    if let last = ends.max(), last < Date() {
-      return CertificateFault(
-        text: "The authorities in \(path) expired on \(last.ISO8601Format()).",
-        recoverySuggestion:
-          """
-          Replace the file, and restart the program. The new authority also has to sign the certificates of the \
-          nodes.
-          """)
-    }
-    return CertificateFault(
-      text: "Its certificate isn't signed by an authority in \(path).",
-      recoverySuggestion:
-        """
-        Check that the file is the one of this cluster, and that none of its certificates has expired. The node \
-        must also send intermediate certificates if there are any, and its own must allow use by a server \
-        (serverAuth).
-        """)
-  }
-
-  // MARK: - Inspection
-
-  /// The time that a node has to send its certificate.
-  private static let patience = TimeAmount.seconds(2)
-
-  /// Returns the certificate that a node presents, or `nil` if it sends none in time.
-  ///
-  /// The connection ends as soon as the certificate has arrived. The node gets no certificate and no request.
-  private static func certificate(of endpoint: EtcdEndpoint) async -> NIOSSLCertificate? {
-    if !endpoint.isEncrypted { return nil }
-    let (host, port) = (endpoint.host, endpoint.port)
-    // A host that can't be read as an address is a name. NIOSSL refuses an address as a name.
-    let name = (try? SocketAddress(ipAddress: host, port: port)) == nil ? host : nil
-    let loop = HTTPTransport.thread.next()
-    // Only the first value counts.
-    let found = loop.makePromise(of: NIOSSLCertificate?.self)
-    let limit = loop.scheduleTask(in: patience) { found.succeed(nil) }
-    let connection = ClientBootstrap(group: loop)
-      .connectTimeout(patience)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          var configuration = TLSConfiguration.makeClientConfiguration()
-          configuration.minimumTLSVersion = .tlsv12
-          configuration.trustRoots = .certificates([])
-          let handler = try NIOSSLClientHandler(
-            context: try NIOSSLContext(configuration: configuration), serverHostname: name,
-            customVerificationCallback: { certificates, verdict in
-              found.succeed(certificates.first)
-              verdict.succeed(.failed)
-            })
-          try channel.pipeline.syncOperations.addHandler(handler)
-        }
-      }
-      .connect(host: host, port: port)
-    connection.flatMap { $0.closeFuture }.whenComplete { _ in found.succeed(nil) }
-    // The promise never fails.
-    let certificate = try? await found.futureResult.get()
-    limit.cancel()
-    connection.whenSuccess { $0.close(promise: nil) }
-    return certificate
-  }
-}
-
-extension NIOSSLCertificate {
-  /// The time after which the certificate isn't valid.
-  fileprivate var end: Date { Date(timeIntervalSince1970: TimeInterval(notValidAfter)) }
 }
 #endif

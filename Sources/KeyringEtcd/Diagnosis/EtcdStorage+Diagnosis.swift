@@ -10,8 +10,7 @@ extension EtcdStorage {
   /// Checks each node and its clock, the keys of the namespace, and the first thousand items that the user may
   /// read.
   ///
-  /// If a certificate isn't trusted, the diagnosis tells which one, and why. For that, the method makes another
-  /// connection to the node, and sends no request on it.
+  /// If a certificate isn't trusted, the diagnosis tells which one, and what to check.
   ///
   /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed, and that each
   ///   node accepts the largest item. For that, the method sends 2 MiB to each node, which stores none of it.
@@ -37,7 +36,7 @@ extension EtcdStorage {
   }
 }
 
-extension EtcdNamespace {
+extension Fleet {
   /// Checks nodes, keys and items.
   ///
   /// - Parameter largestChange: The number of bytes of the largest request that the nodes have to accept, or
@@ -47,26 +46,26 @@ extension EtcdNamespace {
     var diagnosis = StorageDiagnosis(of: "\(EtcdStorage.self)")
     var subject = "settings"
     do throws(SecureStorageError) {
-      try await perform(.diagnose) { (session) throws(SecureStorageError) in
+      try await perform(.diagnose) { (operation) throws(SecureStorageError) in
         if settings.endpoints.contains(where: { $0.hasPrefix("https://") }),
           let fault = CertificateFault.ofProgram(settings.tls)
         {
           diagnosis.add(
             "certificate", fault.text, recoverySuggestion: fault.recoverySuggestion)
         }
-        for node in await session.client.nodes(accepting: largestChange) {
-          await add(node, to: &diagnosis)
+        for node in await operation.client.nodes(accepting: largestChange) {
+          add(node, to: &diagnosis)
         }
         subject = "keys"
         // Nodes that don't answer have used up their time.
-        session.renew()
-        let keys = try await session.readKeys()
+        operation.renew()
+        let keys = try await operation.readKeys()
         diagnosis.add(
           subject, "namespace \(settings.namespace), opened with a \(source.withLock { $0 })",
           recoverySuggestion: keys.primary.older.isEmpty
             ? nil : "A change of the data key wasn't finished. Call rotateDataKey() again.")
         subject = "items"
-        try await addItems(session, to: &diagnosis)
+        try await addItems(operation, to: &diagnosis)
       }
     } catch {
       diagnosis.add(subject, error)
@@ -76,13 +75,13 @@ extension EtcdNamespace {
 
   /// Decrypts the items, and adds a finding about them.
   private func addItems(
-    _ session: Session, to diagnosis: inout StorageDiagnosis
+    _ operation: Operation, to diagnosis: inout StorageDiagnosis
   ) async throws(SecureStorageError) {
-    let parts = try await session.readableParts(of: EtcdRange(prefix: session.namespace.items))
+    let parts = try await operation.readableParts(of: EtcdRange(prefix: operation.namespace.items))
     let most = Self.mostDiagnosedItems
     // One more shows that there are others.
-    let results = try await session.list(parts, first: most + 1) { value, keys in
-      Result { () throws(SecureStorageError) in _ = try session.open(value, keys) }
+    let results = try await operation.list(parts, first: most + 1) { value, keys in
+      Result { () throws(SecureStorageError) in _ = try operation.open(value, keys) }
     }.elements
     let isComplete = results.count <= most
     let count = isComplete ? "\(results.count)" : "the first \(most)"
@@ -113,7 +112,7 @@ extension EtcdNamespace {
   /// The number of damaged items that a finding names.
   private static let mostNamedItems = 3
 
-  private func add(_ node: EtcdClient.Node, to diagnosis: inout StorageDiagnosis) async {
+  private func add(_ node: EtcdClient.Node, to diagnosis: inout StorageDiagnosis) {
     let subject = "node \(node.endpoint)"
     switch node.status {
     case .success(let status) where status.alarms.contains { $0.contains("NOSPACE") }:
@@ -143,7 +142,7 @@ extension EtcdNamespace {
           recoverySuggestion: "Check the node and its address. Most of the nodes must run."
             + closing(cause))
       case .untrusted(let reason):
-        let fault = await CertificateFault.ofNode(node.endpoint, reason, settings.tls)
+        let fault = CertificateFault.ofNode(node.endpoint, reason, settings.tls)
         diagnosis.add(
           subject, fault?.text ?? error.message + cause,
           recoverySuggestion: fault?.recoverySuggestion ?? error.recoverySuggestion)

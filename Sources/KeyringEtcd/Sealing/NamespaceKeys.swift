@@ -19,7 +19,7 @@ struct NamespaceKeys: Sendable {
   /// other values can have the same revisions.
   let conditions: [Transaction.Comparison]
   private let root: SealingKey
-  private let names: ItemNames
+  let names: ItemNames
   private let dataKeys: [UInt32: SealingKey]
   private let wrappedRoot: WrappedKey
   /// The key of the source, which may be that of an earlier `wrappedRoot`.
@@ -35,7 +35,7 @@ struct NamespaceKeys: Sendable {
   // MARK: - Reading
 
   /// The requests for everything that the keys are read from.
-  static func requests(_ namespace: Namespace) -> [Transaction.Operation] {
+  static func requests(_ namespace: Namespace) -> [Transaction.Step] {
     [
       .range(RangeRequest(namespace.meta)), .range(RangeRequest(namespace.primary)),
       .range(RangeRequest(prefix: namespace.keys)),
@@ -277,17 +277,6 @@ struct NamespaceKeys: Sendable {
     try wrapping.wrap(
       key, authenticating: Self.binding(name, description.id, namespace), request)
   }
-
-  // MARK: - Names
-
-  /// Returns the prefixes of everything that is written for the service of a key.
-  func service(of key: ItemKey) -> Namespace.Service { names.service(of: key) }
-
-  /// Returns the prefixes of everything that is written for a service.
-  func service(_ service: String) -> Namespace.Service { names.service(service) }
-
-  /// Returns the key under which an item is stored.
-  func item(_ key: ItemKey) -> EtcdKey { names.item(key) }
 
   // MARK: - Items
 

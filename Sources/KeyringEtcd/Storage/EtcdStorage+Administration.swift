@@ -15,8 +15,10 @@ extension EtcdStorage {
   /// - Returns: The permissions to grant to a role of the user.
   /// - Throws: `SecureStorageError` if the keys of the namespace can't be read.
   public func permissions(for key: ItemKey) async throws(SecureStorageError) -> [EtcdPermission] {
-    try await fleet.perform(.read) { (session) throws(SecureStorageError) in
-      let (namespace, service) = (session.namespace, try await session.keys().service(of: key))
+    try await fleet.perform(.read) { (operation) throws(SecureStorageError) in
+      let (namespace, service) = (
+        operation.namespace, try await operation.keys().names.service(of: key)
+      )
       return [namespace.meta, namespace.primary, namespace.keys].map {
         EtcdPermission(prefix: $0.path, isWritable: false)
       } + [service.items, service.writes].map { EtcdPermission(prefix: $0.path, isWritable: true) }
@@ -33,14 +35,14 @@ extension EtcdStorage {
   ///   or an error of the cluster.
   @discardableResult
   public func createNamespace() async throws(SecureStorageError) -> Bool {
-    try await fleet.perform(.initialize) { (session) throws(SecureStorageError) in
+    try await fleet.perform(.initialize) { (operation) throws(SecureStorageError) in
       // A source that creates its key must not do so for a namespace that exists.
-      if try await session.hasNamespace() { return false }
-      let changes = try await session.pausing { () async throws(SecureStorageError) in
+      if try await operation.hasNamespace() { return false }
+      let changes = try await operation.pausing { () async throws(SecureStorageError) in
         try await NamespaceKeys.creation(
-          of: session.namespace, fleet.source.withLock { $0 }, fleet.keyRequest(.creation))
+          of: operation.namespace, fleet.source.withLock { $0 }, fleet.keyRequest(.creation))
       }
-      return try await session.commitKeys(changes, nil)
+      return try await operation.commitKeys(changes, nil)
     }
   }
 
@@ -58,15 +60,15 @@ extension EtcdStorage {
   /// - Parameter key: The source of the new key, which this storage uses from now on.
   /// - Throws: `.wrongKey` if another process has changed the key, or another error if the keys can't be changed.
   public func rewrapKeys(with key: KeySource) async throws(SecureStorageError) {
-    try await fleet.perform(.rewrapKeys) { (session) throws(SecureStorageError) in
+    try await fleet.perform(.rewrapKeys) { (operation) throws(SecureStorageError) in
       while true {
-        let keys = try await session.readKeys()
-        let changes = try await session.pausing { () async throws(SecureStorageError) in
+        let keys = try await operation.readKeys()
+        let changes = try await operation.pausing { () async throws(SecureStorageError) in
           try await keys.rewrapping(
             from: fleet.source.withLock { $0 }, to: key, { fleet.keyRequest($0) })
         }
         guard let changes else { break }
-        if try await session.commitKeys(changes, keys) { break }
+        if try await operation.commitKeys(changes, keys) { break }
       }
       fleet.source.withLock { $0 = key }
     }
@@ -82,25 +84,25 @@ extension EtcdStorage {
   ///   keys are still there. Otherwise, another error if the keys or the items can't be changed.
   @discardableResult
   public func rotateDataKey() async throws(SecureStorageError) -> Int {
-    try await fleet.perform(.rotateDataKey) { (session) throws(SecureStorageError) in
-      var keys = try await session.readKeys()
+    try await fleet.perform(.rotateDataKey) { (operation) throws(SecureStorageError) in
+      var keys = try await operation.readKeys()
       var (count, idleRounds, hasNewKey) = (0, 0, false)
       // Another process may do the same at the same time, and finish first.
       while !hasNewKey || !keys.primary.older.isEmpty {
         // The key of a replacement that wasn't finished may be known to a thief.
         if !hasNewKey, keys.primary.older.count < Self.mostOlderKeys {
-          let changes = try await session.pausing { [keys] () async throws(SecureStorageError) in
+          let changes = try await operation.pausing { [keys] () async throws(SecureStorageError) in
             try await keys.addingDataKey(fleet.source.withLock { $0 }, fleet.keyRequest(.opening))
           }
-          hasNewKey = try await session.commitKeys(changes, keys)
+          hasNewKey = try await operation.commitKeys(changes, keys)
         } else {
-          let (moved, isComplete) = try await session.moveItems(to: keys)
+          let (moved, isComplete) = try await operation.moveItems(to: keys)
           count += moved
           idleRounds = moved > 0 ? 0 : idleRounds + 1
-          if idleRounds == Session.mostIdleRounds { throw session.outpaced }
-          if isComplete { _ = try await session.commitKeys(keys.removingOlderDataKeys, keys) }
+          if idleRounds == Operation.mostIdleRounds { throw operation.outpaced }
+          if isComplete { _ = try await operation.commitKeys(keys.removingOlderDataKeys, keys) }
         }
-        keys = try await session.readKeys()
+        keys = try await operation.readKeys()
       }
       return count
     }
@@ -110,7 +112,7 @@ extension EtcdStorage {
   private static let mostOlderKeys = 60
 }
 
-extension Session {
+extension Operation {
   /// Returns `true` if the namespace exists and the key opens it.
   fileprivate func hasNamespace() async throws(SecureStorageError) -> Bool {
     let known = fleet.currentKeys

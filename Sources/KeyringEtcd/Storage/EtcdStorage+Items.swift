@@ -13,8 +13,8 @@ extension EtcdStorage {
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     for key in keys { try validate(.key(key), for: .read) }
     return try await fleet.whileReading(keys) { () throws(SecureStorageError) in
-      try await fleet.perform(.read) { (session) throws(SecureStorageError) in
-        try await session.items(for: keys, details: details)
+      try await fleet.perform(.read) { (operation) throws(SecureStorageError) in
+        try await operation.items(for: keys, details: details)
       }
     }
   }
@@ -31,8 +31,8 @@ extension EtcdStorage {
     if query.asksForKeyOnly, let key = query.key {
       return try await itemsWithoutBlocking(for: [key], details: query.details).map(\.value)
     }
-    return try await fleet.perform(.read) { (session) throws(SecureStorageError) in
-      try await session.items(matching: query).map { (item) in
+    return try await fleet.perform(.read) { (operation) throws(SecureStorageError) in
+      try await operation.items(matching: query).map { (item) in
         item.record.item(query.details, secret: item.secret)
       }
     }
@@ -54,7 +54,7 @@ extension EtcdStorage {
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
     try validate(item)
-    try await fleet.perform(.save) { (session) throws(SecureStorageError) in
+    try await fleet.perform(.save) { (operation) throws(SecureStorageError) in
       // A query for a service reads only what is stored for the service of a key.
       if item.key.service == nil, item.attributes?[AttributeName.service] != nil {
         throw fleet.error(
@@ -66,16 +66,18 @@ extension EtcdStorage {
       var secret = item.secret
       // A write that fails costs the cluster as much as one that succeeds. A read costs less.
       var mustRead = secret == nil || mode != .add && known == nil
-      var keys = try await session.keys()
+      var keys = try await operation.keys()
       while true {
         if mustRead {
           let key = item.key
-          let (newKeys, replies, _) = try await session.read { [RangeRequest($0.item(key))] }
+          let (newKeys, replies, _) = try await operation.read {
+            [RangeRequest($0.names.item(key))]
+          }
           keys = newKeys
           let old = try replies.first?.values.first.map { (value) throws(SecureStorageError) in
-            try session.open(value, newKeys)
+            try operation.open(value, newKeys)
           }
-          known = old.map { EtcdNamespace.KnownItem(record: $0.record, revision: $0.revision) }
+          known = old.map { Fleet.KnownItem(record: $0.record, revision: $0.revision) }
           secret = item.secret ?? old?.secret
           mustRead = false
           if mode == .update, known == nil { throw fleet.error(.itemNotFound) }
@@ -83,13 +85,14 @@ extension EtcdStorage {
         if mode == .add { known = nil }
         let secret = if let secret { secret } else { try requireSecret(item) }
         let id = [UInt8].random(FleetItem.writeIDByteCount)
-        let place = keys.item(item.key)
+        let place = keys.names.item(item.key)
         let record = ItemRecord(saving: item, over: known?.record)
         guard let value = try? keys.seal(FleetItem(record, secret, writeID: id), place) else {
           throw fleet.error(.other, "The item can't be encrypted.")
         }
         let change = ConditionalChange(key: place, revision: known?.revision ?? 0, value: value)
-        switch try await session.commit([change], service: keys.service(of: item.key), keys, id: id)
+        switch try await operation.commit(
+          [change], service: keys.names.service(of: item.key), keys, id: id)
         {
         case .done(let revision):
           fleet.known[item.key] = .init(record: record, revision: revision)
@@ -105,7 +108,7 @@ extension EtcdStorage {
             mustRead = true
             continue
           }
-          known = old.map { EtcdNamespace.KnownItem(record: $0.record, revision: $0.revision) }
+          known = old.map { Fleet.KnownItem(record: $0.record, revision: $0.revision) }
           fleet.known[item.key] = known
           if mode == .update, known == nil { throw fleet.error(.itemNotFound) }
           mustRead = item.secret == nil
@@ -127,24 +130,26 @@ extension EtcdStorage {
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)
-    return try await fleet.perform(.remove) { (session) throws(SecureStorageError) in
+    return try await fleet.perform(.remove) { (operation) throws(SecureStorageError) in
       var (count, idleRounds) = (0, 0)
       var query = query
       while true {
-        let (keys, changes) = try await removals(matching: query, session)
+        let (keys, changes) = try await removals(matching: query, operation)
         if changes.isEmpty { return count }
         // Every list has the full deadline.
-        if idleRounds == Session.mostIdleRounds, !query.asksForKeyOnly { throw session.outpaced }
+        if idleRounds == Operation.mostIdleRounds, !query.asksForKeyOnly {
+          throw operation.outpaced
+        }
         idleRounds += 1
         for start in stride(from: 0, to: changes.count, by: Self.removalLimit) {
           let part = Array(changes[start..<min(start + Self.removalLimit, changes.count)])
-          let outcome = try await session.commit(
+          let outcome = try await operation.commit(
             part.map(\.change), service: part[0].service, keys)
           // Otherwise, the items are read again.
           guard case .done = outcome else { break }
           count += part.count
           idleRounds = 0
-          session.renew()
+          operation.renew()
           query.limit = query.limit.map { $0 - part.count }
           if start + part.count == changes.count { return count }
         }
@@ -156,14 +161,14 @@ extension EtcdStorage {
   private static let removalLimit = 64
 
   private func removals(
-    matching query: ItemQuery, _ session: Session
+    matching query: ItemQuery, _ operation: Operation
   ) async throws(SecureStorageError) -> (
     NamespaceKeys, [(change: ConditionalChange, service: Namespace.Service)]
   ) {
     if query.asksForKeyOnly, let key = query.key {
       // An item that can't be decrypted can be removed, too.
-      let (keys, replies, _) = try await session.read { [RangeRequest($0.item(key))] }
-      let service = keys.service(of: key)
+      let (keys, replies, _) = try await operation.read { [RangeRequest($0.names.item(key))] }
+      let service = keys.names.service(of: key)
       return (
         keys,
         replies.flatMap(\.values).map {
@@ -171,22 +176,22 @@ extension EtcdStorage {
         }
       )
     }
-    let items = try await session.items(matching: query)
-    let keys = try await session.keys()
+    let items = try await operation.items(matching: query)
+    let keys = try await operation.keys()
     return (
       keys,
       items.map { item in
         let key = item.record.key
         return (
-          ConditionalChange(key: keys.item(key), revision: item.revision, value: nil),
-          keys.service(of: key)
+          ConditionalChange(key: keys.names.item(key), revision: item.revision, value: nil),
+          keys.names.service(of: key)
         )
       }
     )
   }
 }
 
-extension Session {
+extension Operation {
   /// Returns the items stored under keys, at one revision.
   func items(
     for keys: [ItemKey], details: ItemQuery.Details
@@ -197,7 +202,8 @@ extension Session {
       while !rest.isEmpty {
         let part = rest.prefix(Transaction.rangeLimit)
         rest = rest.dropFirst(part.count)
-        let reply = try await snapshot.read { keys in part.map { RangeRequest(keys.item($0)) } }
+        let reply = try await snapshot.read { keys in part.map { RangeRequest(keys.names.item($0)) }
+        }
         guard let (namespaceKeys, replies) = reply else { return nil }
         for (key, reply) in zip(part, replies) {
           guard let value = reply.values.first else { continue }
@@ -224,9 +230,9 @@ extension Session {
   /// Returns the range that has the items of a query: the items of one service, or all items.
   func range(of query: ItemQuery?) async throws(SecureStorageError) -> EtcdRange {
     let keys = try await keys()
-    if let key = query?.key { return EtcdRange(prefix: keys.service(of: key).items) }
+    if let key = query?.key { return EtcdRange(prefix: keys.names.service(of: key).items) }
     if let query, !query.ignoresCase, let service = query.attributes[AttributeName.service] {
-      return EtcdRange(prefix: keys.service(service).items)
+      return EtcdRange(prefix: keys.names.service(service).items)
     }
     return EtcdRange(prefix: namespace.items)
   }

@@ -23,8 +23,8 @@ extension EtcdStorage: ObservableStorage {
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    try await fleet.perform(.observe) { (session) throws(SecureStorageError) in
-      try await fleet.watch(session.range(of: query)).observe(session, observer)
+    try await fleet.perform(.observe) { (operation) throws(SecureStorageError) in
+      try await fleet.watch(operation.range(of: query)).observe(operation, observer)
     }
   }
 }
@@ -33,11 +33,9 @@ extension EtcdStorage: ItemReportingStorage {
   /// Returns an item that an event has brought, unless this process has seen a later state of the cluster.
   package func reportedItem(for key: ItemKey, details: ItemQuery.Details) -> SecureItem? {
     guard let keys = fleet.currentKeys,
-      let (value, decrypted) = fleet.reportedValue(at: keys.item(key)),
-      let item = decrypted ?? (try? keys.open(value))
+      let value = fleet.reportedValue(at: keys.names.item(key)), let item = try? keys.open(value)
     else { return nil }
-    // From now on, the watch keeps this item decrypted.
-    if decrypted == nil { fleet.known[key] = .init(record: item.record, revision: item.revision) }
+    fleet.known[key] = .init(record: item.record, revision: item.revision)
     return item.record.item(details, secret: item.secret)
   }
 

@@ -22,7 +22,7 @@ public import KeyringStorage
 ///
 /// A secret can have up to 1 MiB.
 public struct EtcdStorage: AsynchronousStorage {
-  let fleet: EtcdNamespace
+  let fleet: Fleet
 
   /// 1 MiB, because etcd refuses requests of more than 1.5 MiB.
   public var secretByteLimit: Int { 1 << 20 }
@@ -48,12 +48,12 @@ public struct EtcdStorage: AsynchronousStorage {
     endpoints: [String], namespace: String, key: KeySource, tls: EtcdTLS? = nil,
     user: EtcdUser? = nil, timeout: Duration = .seconds(10)
   ) {
-    fleet = EtcdNamespace(
-      EtcdNamespace.Settings(
+    fleet = Fleet(
+      Fleet.Settings(
         endpoints: endpoints, namespace: namespace, tls: tls, user: user, timeout: timeout), key)
   }
 
-  init(_ fleet: EtcdNamespace) { self.fleet = fleet }
+  init(_ fleet: Fleet) { self.fleet = fleet }
 }
 
 extension EtcdStorage: CustomStringConvertible, CustomReflectable {

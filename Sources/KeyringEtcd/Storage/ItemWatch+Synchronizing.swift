@@ -6,7 +6,7 @@ internal import Synchronization
 
 extension ItemWatch {
   /// Reads what has changed, and returns the error if that failed.
-  func synchronize(_ fleet: EtcdNamespace) async -> SecureStorageError? {
+  func synchronize(_ fleet: Fleet) async -> SecureStorageError? {
     // Until the items are read, no observer is told about changes.
     let alarm = Task(executorPreference: HTTPTransport.streamingThread) { [weak self] in
       let end = await Waiter.wait(until: .now(plus: .seconds(5))) { _ in }
@@ -14,11 +14,11 @@ extension ItemWatch {
     }
     defer { alarm.cancel() }
     do throws(SecureStorageError) {
-      try await fleet.perform(.observe) { (session) throws(SecureStorageError) in
-        let parts = try await session.readableParts(of: range)
+      try await fleet.perform(.observe) { (operation) throws(SecureStorageError) in
+        let parts = try await operation.readableParts(of: range)
         let isDue = state.withLock { ThreadExecutor.now >= $0.nextList }
-        if !isDue, try await catchUp(parts, session) { return }
-        try await list(parts, session)
+        if !isDue, try await catchUp(parts, operation) { return }
+        try await list(parts, operation)
       }
     } catch {
       return error
@@ -30,10 +30,10 @@ extension ItemWatch {
   /// Reports the items that this process has read or written, or is reading, but that aren't there now.
   ///
   /// If such an item was created and removed since the last watch, no watch and no list has shown it.
-  private func reportUnlisted(_ fleet: EtcdNamespace) {
+  private func reportUnlisted(_ fleet: Fleet) {
     guard let keys = fleet.currentKeys else { return }
     for key in fleet.usedKeys {
-      let place = keys.item(key)
+      let place = keys.names.item(key)
       let isUnlisted = state.withLock { state in
         state.items[place] == nil && state.follows(EtcdRange(place))
       }
@@ -52,7 +52,7 @@ extension ItemWatch {
   ///   changed, one can't be decrypted, there are several parts or another one, the keys were changed, or the
   ///   cluster has another history.
   private func catchUp(
-    _ parts: [EtcdRange], _ session: Session
+    _ parts: [EtcdRange], _ operation: Operation
   ) async throws(SecureStorageError) -> Bool {
     let (known, followed, hasUnreadable, conditions) = state.withLock {
       ($0.items, $0.parts, $0.hasUnreadable, $0.conditions)
@@ -62,8 +62,8 @@ extension ItemWatch {
       let oldest = newest.last
     else { return false }
     var request = RangeRequest(parts[0])
-    (request.limit, request.leastRevision) = (Session.pageLimit, oldest.value.revision)
-    let page = try await session.read { [request] _ in [request] }
+    (request.limit, request.leastRevision) = (Operation.pageLimit, oldest.value.revision)
+    let page = try await operation.read { [request] _ in [request] }
     guard page.keys.conditions == conditions, page.revision >= revision,
       let reply = page.replies.first, !reply.hasMore
     else { return false }
@@ -75,7 +75,7 @@ extension ItemWatch {
       known[place].map { $0.revision == item?.revision && $0.writeID == item?.writeID } ?? false
     }
     guard isSameHistory else { return false }
-    session.fleet.reported.withLock { $0.forget() }
+    operation.fleet.reported.withLock { $0.forget() }
     report(items)
     state.withLock { $0.parts = [parts[0]: page.revision] }
     return true
@@ -95,13 +95,13 @@ extension ItemWatch {
   /// The difference is always that to all items. A cluster that was restored from a backup has another history
   /// with the same revisions.
   func list(
-    _ parts: [EtcdRange], _ session: Session
+    _ parts: [EtcdRange], _ operation: Operation
   ) async throws(SecureStorageError) {
-    let (all, revision) = try await session.list(parts) {
+    let (all, revision) = try await operation.list(parts) {
       (value, keys) -> (place: EtcdKey, item: Seen?)? in
       (value.key, (try? keys.open(value)).map(Seen.init))
     }
-    session.fleet.reported.withLock { $0.forget() }
+    operation.fleet.reported.withLock { $0.forget() }
     state.withLock { $0.hasUnreadable = false }
     let places = Set(all.map(\.place))
     for place in state.withLock({ Array($0.items.keys) }) where !places.contains(place) {

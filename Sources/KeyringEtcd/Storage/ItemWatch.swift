@@ -62,16 +62,16 @@ final class ItemWatch: Sendable {
   /// Adds an observer, and starts the watch if it's the first one.
   ///
   /// - Parameters:
-  ///   - session: The operation that observes.
+  ///   - operation: The operation that observes.
   ///   - observer: The closure to call with every event.
   /// - Returns: The subscription. When the last one ends, so does the watch.
   /// - Throws: `SecureStorageError` if the cluster can't be read.
   func observe(
-    _ session: Session, _ observer: @escaping @Sendable (StorageEvent) -> Void
+    _ operation: Operation, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    let outcome = await starting.take(until: session.end)
+    let outcome = await starting.take(until: operation.end)
     guard outcome == .ended else {
-      throw session.fleet.error(outcome == .canceled ? .canceled : .timedOut)
+      throw operation.fleet.error(outcome == .canceled ? .canceled : .timedOut)
     }
     defer { starting.giveBack() }
     var subscription: StorageSubscription?
@@ -79,7 +79,7 @@ final class ItemWatch: Sendable {
     repeat {
       // Otherwise, the observer would hear of all items when they're listed again.
       subscription = nil
-      if !isRunning { try await start(session) }
+      if !isRunning { try await start(operation) }
       subscription = reporting.withLock { _ in
         if isConnected != wasConnected { observer(isConnected ? .resumed : .interrupted) }
         wasConnected = isConnected
@@ -88,25 +88,25 @@ final class ItemWatch: Sendable {
       // Another observer, the last one, may just have left.
     } while !isRunning
     // The subscription keeps the state of the storage, and with it the watch.
-    return StorageSubscription { [fleet = session.fleet, subscription] in
+    return StorageSubscription { [fleet = operation.fleet, subscription] in
       subscription?.cancel()
       self.endWithoutObservers()
       withExtendedLifetime(fleet) {}
     }
   }
 
-  private func start(_ session: Session) async throws(SecureStorageError) {
+  private func start(_ operation: Operation) async throws(SecureStorageError) {
     // What an earlier watch still reports must not follow the list.
-    if let outcome = await state.withLock(\.ended)?.wait(until: session.end), outcome != .ended {
-      throw session.fleet.error(outcome == .canceled ? .canceled : .timedOut)
+    if let outcome = await state.withLock(\.ended)?.wait(until: operation.end), outcome != .ended {
+      throw operation.fleet.error(outcome == .canceled ? .canceled : .timedOut)
     }
-    try await list(session.readableParts(of: range), session)
+    try await list(operation.readableParts(of: range), operation)
     // An observer of the watch before it may still be there.
     report(isConnected: true)
-    let (client, ended) = (session.client, SharedOutcome<Void>())
+    let (client, ended) = (operation.client, SharedOutcome<Void>())
     // The first observer's task-local values don't belong to the others. No thread of the app's has to be free.
     let task = Task.detached(executorPreference: HTTPTransport.streamingThread) {
-      [weak self, weak fleet = session.fleet] in
+      [weak self, weak fleet = operation.fleet] in
       defer {
         self?.forgetItems()
         ended.settle(())
@@ -218,7 +218,7 @@ final class ItemWatch: Sendable {
   // MARK: - Events
 
   /// Takes a message of the watch, and returns `false` if the items must be listed again.
-  private func take(_ reply: WatchReply, of part: EtcdRange, _ fleet: EtcdNamespace) async -> Bool {
+  private func take(_ reply: WatchReply, of part: EtcdRange, _ fleet: Fleet) async -> Bool {
     // A cluster that was restored from a backup has an older revision.
     let known = state.withLock { $0.parts[part] ?? .max }
     if reply.isCanceled || reply.revision < known { return false }
@@ -235,10 +235,9 @@ final class ItemWatch: Sendable {
         fleet.see(event.value.revision)
         remove(event.value.key)
       } else if let item = await item(event.value, fleet) {
-        let isUsed = fleet.known[item.record.key] != nil
         // An older data key may have been removed by now, so a value that needs it is read from the cluster.
         if fleet.currentKeys?.isCurrent(event.value) == true {
-          fleet.reported.withLock { $0.put(event.value, isUsed ? item : nil) }
+          fleet.reported.withLock { $0.put(event.value) }
         } else {
           fleet.see(event.value.revision)
         }
@@ -256,7 +255,7 @@ final class ItemWatch: Sendable {
   }
 
   /// Decrypts an item, or returns `nil` if it can't be decrypted.
-  private func item(_ value: KeyValue, _ fleet: EtcdNamespace) async -> FleetItem? {
+  private func item(_ value: KeyValue, _ fleet: Fleet) async -> FleetItem? {
     if let item = try? fleet.currentKeys?.open(value) { return item }
     await keyRefresh.perform(fleet)
     if let item = try? fleet.currentKeys?.open(value) { return item }

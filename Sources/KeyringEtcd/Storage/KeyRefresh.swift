@@ -27,7 +27,7 @@ final class KeyRefresh: Sendable {
   /// Reads the keys from the cluster, and waits for them for a moment.
   ///
   /// Events that need the keys at the same time share a read.
-  func perform(_ fleet: EtcdNamespace) async {
+  func perform(_ fleet: Fleet) async {
     let (read, isNew) = state.withLock { state in
       if let current = state.current { return (Optional(current), false) }
       guard state.next <= ThreadExecutor.now else { return (nil, false) }
@@ -38,8 +38,8 @@ final class KeyRefresh: Sendable {
     guard let read else { return }
     if isNew {
       Task(executorPreference: HTTPTransport.streamingThread) {
-        _ = try? await fleet.perform(.observe) { (session) throws(SecureStorageError) in
-          try await session.readKeys()
+        _ = try? await fleet.perform(.observe) { (operation) throws(SecureStorageError) in
+          try await operation.readKeys()
         }
         self.state.withLock { $0.current = nil }
         read.outcome.settle(())

@@ -5,10 +5,10 @@ internal import KeyringStorage
 
 /// Reads in several parts, all as the items were at the moment of the first part.
 struct Snapshot {
-  private let session: Session
+  private let operation: Operation
   private var first: (keys: NamespaceKeys, revision: Int64)?
 
-  init(_ session: Session) { self.session = session }
+  init(_ operation: Operation) { self.operation = operation }
 
   /// The revision of all parts.
   var revision: Int64 { first?.revision ?? 0 }
@@ -26,7 +26,7 @@ struct Snapshot {
     let moment = first?.revision
     let part: (keys: NamespaceKeys, replies: [RangeReply], revision: Int64)
     do throws(SecureStorageError) {
-      part = try await session.read { keys in
+      part = try await operation.read { keys in
         requests(keys).map { request in
           var request = request
           request.revision = moment
@@ -43,7 +43,7 @@ struct Snapshot {
     }
     first = first ?? (part.keys, part.revision)
     // A read of many parts has no total time limit.
-    session.renew()
+    operation.renew()
     // Newer keys don't decrypt what was there at the moment of the first part.
     guard first?.keys.conditions == part.keys.conditions else { return nil }
     return (part.keys, part.replies)
@@ -53,7 +53,7 @@ struct Snapshot {
   private static let unknownRevision = 11
 }
 
-extension Session {
+extension Operation {
   /// Calls a closure with a new snapshot until it returns a result, a few times.
   func withSnapshot<Result>(
     _ body: (inout Snapshot) async throws(SecureStorageError) -> Result?

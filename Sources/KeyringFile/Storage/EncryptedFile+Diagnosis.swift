@@ -30,7 +30,7 @@ extension EncryptedFile {
       return nil
     }
     let header = try SealedFile(bytes, place).header
-    let status = try attempt(file.status())
+    let status = try translating(file.status())
     let mode = status.st_mode & 0o7777
     diagnosis.add(
       subject,

@@ -40,7 +40,7 @@ final class EncryptedFile: Sendable {
   func content(
     _ operation: SecureStorageError.Operation, _ purpose: KeyRequest.Purpose = .opening
   ) throws(SecureStorageError) -> FileContent? {
-    try attempt(operation) { () throws(SecureStorageError) in
+    try perform(operation) { () throws(SecureStorageError) in
       try version(purpose)?.content
     }
   }
@@ -51,7 +51,7 @@ final class EncryptedFile: Sendable {
   ) throws(SecureStorageError) -> Version? {
     try FileDeadline.check()
     try place.check()
-    let identity = try attempt(FileIdentity(at: place.path))
+    let identity = try translating(FileIdentity(at: place.path))
     guard let identity else {
       try keep(nil)
       return nil
@@ -77,7 +77,7 @@ final class EncryptedFile: Sendable {
     if version == nil && newest.withLock({ $0 == nil }) { return }
     while true {
       let count = keepCount.load(ordering: .acquiring)
-      guard try attempt(FileIdentity(at: place.path)) == version?.identity else { return }
+      guard try translating(FileIdentity(at: place.path)) == version?.identity else { return }
       // Another thread may have remembered a later version since then.
       if newest.withLock({ keep(version, in: &$0, after: count) }) { return }
     }
@@ -103,7 +103,7 @@ final class EncryptedFile: Sendable {
   // MARK: - Writing
 
   /// The outcome of a change that was attempted under the lock.
-  private enum Attempt<Result> {
+  private enum Outcome<Result> {
     /// The change was made, or there was nothing to change.
     case done(Result)
     /// The source must be asked for a key first, without the lock.
@@ -117,14 +117,14 @@ final class EncryptedFile: Sendable {
     _ operation: SecureStorageError.Operation,
     _ body: (inout FileContent) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
-    try attempt(operation) { () throws(SecureStorageError) in
+    try perform(operation) { () throws(SecureStorageError) in
       while true {
         // A change that has no effect or is refused needs no lock and creates no file.
         let before = try version()
         var trial = before?.content ?? FileContent()
         let result = try body(&trial)
         if !trial.isChanged { return result }
-        let new = before == nil ? try keys.prepared() : nil
+        let new = before == nil ? try keys.prepareKey() : nil
         let outcome = try withFileLocked { (lock) throws(SecureStorageError) in
           try change(under: lock, new, body)
         }
@@ -139,7 +139,7 @@ final class EncryptedFile: Sendable {
   private func change<Result>(
     under lock: FileLock, _ new: FileKeys.NewKey?,
     _ body: (inout FileContent) throws(SecureStorageError) -> Result
-  ) throws(SecureStorageError) -> Attempt<Result>? {
+  ) throws(SecureStorageError) -> Outcome<Result>? {
     guard try isKeyKnown() else { return .needsKey }
     let current = try version()
     var content = current?.content ?? FileContent()
@@ -150,8 +150,8 @@ final class EncryptedFile: Sendable {
       isWritten = try write(content, current.envelope, under: lock)
     } else {
       // Another process may have removed the file in the meantime.
-      guard let new = try keys.usable(new) else { return .needsKey }
-      isWritten = try keys.use(new) { (envelope) throws(SecureStorageError) in
+      guard let new = try keys.checkOrMakeKey(new) else { return .needsKey }
+      isWritten = try keys.createFile(with: new) { (envelope) throws(SecureStorageError) in
         try write(content, envelope, under: lock)
       }
     }
@@ -160,23 +160,23 @@ final class EncryptedFile: Sendable {
 
   /// Returns `false` if another process has given the file a key that this one would have to ask for.
   private func isKeyKnown() throws(SecureStorageError) -> Bool {
-    let identity = try attempt(FileIdentity(at: place.path))
+    let identity = try translating(FileIdentity(at: place.path))
     if identity == newest.withLock({ $0?.identity }) { return true }
     guard let (_, _, bytes) = try place.read() else { return true }
     return keys.isKnown(try SealedFile(bytes, place).header.wrappedKey)
   }
 
   func changeKey(to newSource: KeySource) throws(SecureStorageError) {
-    try attempt(.changeKey) { () throws(SecureStorageError) in
+    try perform(.changeKey) { () throws(SecureStorageError) in
       // Use a new data key, so that someone who knows the old one can't read later content.
       var new: Envelope?
       while true {
         while try version() == nil {
           // Another thread may have created the file in the meantime.
-          if try attempt(keys.replaceSourceOfNoFile(with: newSource)) { return }
+          if try translating(keys.replaceSourceOfNoFile(with: newSource)) { return }
         }
         // Some sources create a key only under the lock.
-        if new == nil, !newSource.mayLoseNewKey { new = try keys.new(with: newSource) }
+        if new == nil, !newSource.mayLoseNewKey { new = try keys.makeEnvelope(with: newSource) }
         let outcome = try withFileLocked { (lock) throws(SecureStorageError) in
           try changeKey(to: newSource, &new, under: lock)
         }
@@ -188,13 +188,13 @@ final class EncryptedFile: Sendable {
   /// Encrypts the file with a new data key, or returns `nil` to be called again under a new lock.
   private func changeKey(
     to newSource: KeySource, _ new: inout Envelope?, under lock: FileLock
-  ) throws(SecureStorageError) -> Attempt<Void>? {
+  ) throws(SecureStorageError) -> Outcome<Void>? {
     guard try isKeyKnown() else { return .needsKey }
     guard let content = try version()?.content else {
       keys.replaceSource(with: newSource)
       return .done(())
     }
-    let envelope = if let new { new } else { try keys.new(with: newSource) }
+    let envelope = if let new { new } else { try keys.makeEnvelope(with: newSource) }
     new = envelope
     var isReplaced = false
     // Also switch if only the last step failed, which is to sync the directory to the disk.
@@ -209,12 +209,12 @@ final class EncryptedFile: Sendable {
   private func withFileLocked<Result>(
     _ body: (FileLock) throws(SecureStorageError) -> Result?
   ) throws(SecureStorageError) -> Result {
-    try attempt(place.directory.make())
+    try translating(place.directory.make())
     return try FileDeadline(timeout).wait { () throws(SecureStorageError) -> Result? in
-      let lock = try attempt(FileLock(taking: place))
+      let lock = try translating(FileLock(taking: place))
       guard let lock else { return nil }
       // On NFS, the path may be resolved from a cache until the file there is opened.
-      _ = try attempt(place.open())
+      _ = try translating(place.open())
       // The lock is released when it's closed.
       return try withExtendedLifetime(lock) { () throws(SecureStorageError) in try body(lock) }
     }
@@ -226,10 +226,10 @@ final class EncryptedFile: Sendable {
   ) throws(SecureStorageError) -> Bool {
     var content = content
     let sealed = try content.sealed(envelope, place)
-    let file = try attempt(place.replace(with: sealed, under: lock))
+    let file = try translating(place.replace(with: sealed, under: lock))
     guard let file else { return false }
     keys.remember(envelope)
-    let identity = try attempt(FileIdentity(file.status()))
+    let identity = try translating(FileIdentity(file.status()))
     try keep(Version(file: file, identity: identity, envelope: envelope, content: content))
     do throws(FileFailure) {
       try place.directory.sync()
@@ -245,8 +245,8 @@ final class EncryptedFile: Sendable {
   func observe(
     _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
-    let observation = try attempt(.observe) { () throws(SecureStorageError) in
-      try attempt(place.directory.make())
+    let observation = try perform(.observe) { () throws(SecureStorageError) in
+      try translating(place.directory.make())
       do throws(FileFailure) {
         try observers.watch(place) { [weak self] in self?.lookForChanges($0) }
       } catch {
@@ -277,7 +277,7 @@ final class EncryptedFile: Sendable {
       return newest.withLock { _ in observers.report(isReadable: true, isWatched: isWatched) }
     }
     do throws(SecureStorageError) {
-      let identity = try attempt(FileIdentity(at: place.path))
+      let identity = try translating(FileIdentity(at: place.path))
       newest.withLock { newest in
         if identity != newest?.identity { observers.list.collect(.mayHaveChanged(nil)) }
       }
@@ -298,14 +298,14 @@ final class EncryptedFile: Sendable {
   // MARK: - Errors
 
   /// Turns the failure of an expression into an error of the storage.
-  func attempt<Result>(
+  func translating<Result>(
     _ expression: @autoclosure () throws(FileFailure) -> Result
   ) throws(SecureStorageError) -> Result {
     try Swift.Result(catching: expression).mapError { SecureStorageError(place, $0) }.get()
   }
 
   /// Runs a closure and sets the operation of its errors.
-  private func attempt<Result>(
+  private func perform<Result>(
     _ operation: SecureStorageError.Operation, _ body: () throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
     #if os(Linux)

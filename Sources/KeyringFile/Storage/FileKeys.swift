@@ -99,8 +99,8 @@ final class FileKeys: Sendable {
 
   // MARK: - The key of a new file
 
-  /// Returns the data key for a new file, or `nil` if the source's key must be created under the lock.
-  func prepared() throws(SecureStorageError) -> NewKey? {
+  /// Makes the data key for a new file, or returns `nil` if the source's key must be created under the lock.
+  func prepareKey() throws(SecureStorageError) -> NewKey? {
     if source.mayLoseNewKey {
       // Other writers of this process wait for this one, and not for the lock.
       try StorageQuestion.begin()
@@ -109,7 +109,7 @@ final class FileKeys: Sendable {
     return try askingOnce {
       state.withLock { $0.prepared }
     } or: { () throws(SecureStorageError) in
-      let new = try new()
+      let new = try makeKey()
       state.withLock { state in
         // Someone may remove a key that was created, together with the file.
         if state.changes == new.changes, !state.source.createsKey { state.prepared = new }
@@ -118,31 +118,31 @@ final class FileKeys: Sendable {
     }
   }
 
-  /// Returns a new data key with the current source.
-  func new() throws(SecureStorageError) -> NewKey {
+  /// Makes a data key with the current source.
+  func makeKey() throws(SecureStorageError) -> NewKey {
     let (source, changes) = state.withLock { ($0.source, $0.changes) }
-    return NewKey(envelope: try new(with: source), changes: changes)
+    return NewKey(envelope: try makeEnvelope(with: source), changes: changes)
   }
 
-  /// Returns a new data key with any source.
-  func new(with source: KeySource) throws(SecureStorageError) -> Envelope {
+  /// Makes a data key with any source, which may ask the user.
+  func makeEnvelope(with source: KeySource) throws(SecureStorageError) -> Envelope {
     try StorageQuestion.begin()
     return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
       try await Envelope(sealingWith: source, for: FileHeader.use, place.keyRequest(.creation))
     }
   }
 
-  /// Returns a data key for a new file, or `nil` if one must be prepared without the lock.
+  /// Checks or makes a data key for a new file, or returns `nil` if one must be prepared without the lock.
   ///
   /// - Parameter prepared: The key that was prepared, if there is one. It can't be used if the source
   ///   was replaced since then.
   /// - Returns: The data key. If it must be created under the lock, it's created now.
   /// - Throws: The errors of the source.
-  func usable(_ prepared: NewKey?) throws(SecureStorageError) -> NewKey? {
+  func checkOrMakeKey(_ prepared: NewKey?) throws(SecureStorageError) -> NewKey? {
     let (source, changes) = state.withLock { ($0.source, $0.changes) }
     if let prepared, prepared.changes == changes { return prepared }
     guard source.mayLoseNewKey else { return nil }
-    return try new()
+    return try makeKey()
   }
 
   /// Creates a file with a data key, unless the source was replaced since the key was made.
@@ -154,8 +154,8 @@ final class FileKeys: Sendable {
   ///   - create: A closure that creates the file, or returns `false`.
   /// - Returns: `true` if the closure has created the file.
   /// - Throws: The error of the closure.
-  func use(
-    _ new: NewKey, creatingFile create: (Envelope) throws(SecureStorageError) -> Bool
+  func createFile(
+    with new: NewKey, _ create: (Envelope) throws(SecureStorageError) -> Bool
   ) throws(SecureStorageError) -> Bool {
     try state.withLock { (state) throws(SecureStorageError) in
       guard state.changes == new.changes else { return false }

@@ -11,7 +11,7 @@ package struct SealingKey: Sendable {
   let bytes: Secret
 
   /// Creates a random key.
-  package init() { bytes = KeySource.newKey() }
+  package init() { bytes = .randomKey() }
 
   init(_ bytes: Secret) { self.bytes = bytes }
 

@@ -34,7 +34,7 @@ struct KeyFile {
   /// Indicates whether others must not be able to read the file.
   var isSecret = true
   /// The content of a new file.
-  var newContent: () -> Secret = KeySource.newKey
+  var newContent: () -> Secret = Secret.randomKey
 
   func key() throws(SecureStorageError) -> Secret {
     do throws(FileFailure) {

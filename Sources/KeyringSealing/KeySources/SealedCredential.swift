@@ -88,7 +88,7 @@ private struct SealedCredential {
       // PCR 16 is for debugging, and the firmware leaves it alone. systemd-creds 252 encrypts without a PCR,
       // too, and then can't decrypt.
       let options = ["--with-key=\(place.option)", "--tpm2-pcrs=16"]
-      let content = try await run("encrypt", options, on: KeySource.newKey())
+      let content = try await run("encrypt", options, on: .randomKey())
       file.newContent = { content }
     }
     return try await run("decrypt", [], on: file.key())

@@ -57,7 +57,7 @@ private struct StoredKey {
 
   private func makeUnlessPresent() async throws(SecureStorageError) {
     do throws(SecureStorageError) {
-      try await storage.save(SecureItem(key: key, secret: KeySource.newKey()), mode: .add)
+      try await storage.save(SecureItem(key: key, secret: .randomKey()), mode: .add)
     } catch {
       if error.code != .itemAlreadyExists { throw error }
     }

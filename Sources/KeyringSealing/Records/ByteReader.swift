@@ -48,9 +48,4 @@ package struct ByteReader {
     return position..<(position + count)
   }
 }
-
-/// The error for decrypted bytes that aren't a valid record.
-package struct MalformedRecord: Error {
-  package init() {}
-}
 #endif

@@ -24,7 +24,7 @@ struct CollectionReading: ProviderClient {
   }
 
   func unexpectedAnswer(_ text: String) -> DBusError {
-    DBusError(domain: "secret", code: 0, text: "an answer that makes no sense: \(text)")
+    DBusError(domain: "secret", code: 0, text: "an answer \(text)")
   }
 
   /// Returns the path and the lock state of a collection, or `nil` if the collection doesn't exist.

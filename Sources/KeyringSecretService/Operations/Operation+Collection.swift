@@ -124,7 +124,9 @@ extension Operation {
   ///
   /// - Returns: The objects that it has unlocked, and the prompt.
   private func requestUnlock(_ objects: [ObjectPath]) async throws(SecureStorageError) -> Variant {
-    guard let answer = try await send(.unlock(objects)) else { throw unexpectedAnswer("nothing") }
+    guard let answer = try await send(.unlock(objects)) else {
+      throw unexpectedAnswer("with nothing")
+    }
     let needsPrompt = !ObjectPath(answer.child(1).text).isNone
     session.promptsNeeded[objects[0].ownCollection] = needsPrompt ? .now : nil
     return answer

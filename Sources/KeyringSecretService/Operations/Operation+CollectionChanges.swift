@@ -19,7 +19,7 @@ extension Operation {
   ) async throws(SecureStorageError) -> ObjectPath {
     hasWritten = true
     guard let answer = try await send(.createCollection(labeled: label, aliased: alias)) else {
-      throw unexpectedAnswer("nothing")
+      throw unexpectedAnswer("with nothing")
     }
     return try await created(answer, "collection")
   }

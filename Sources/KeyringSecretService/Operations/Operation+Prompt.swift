@@ -16,7 +16,7 @@ extension Operation {
     guard path.isNone else { return path }
     let result = try await self.answer(to: ObjectPath(answer.child(1).text))
     let object = ObjectPath(result.isOfType("o") ? result.text : "/")
-    if object.isNone { throw unexpectedAnswer("no \(kind)") }
+    if object.isNone { throw unexpectedAnswer("without a \(kind)") }
     return object
   }
 
@@ -33,7 +33,7 @@ extension Operation {
   /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
   func answer(to prompt: ObjectPath) async throws(SecureStorageError) -> Variant {
     if let result = try await answer(toExisting: prompt) { return result }
-    throw unexpectedAnswer("a prompt that doesn't exist")
+    throw unexpectedAnswer("with a prompt that doesn't exist")
   }
 
   /// Shows a prompt and waits for the user's answer, or returns `nil` if there is no such prompt.

@@ -52,7 +52,7 @@ extension Operation {
     guard unlocking else { throw failure(.locked) }
     if refused.contains(where: { refusals[$0] ?? 0 > 2 }) {
       _ = try await send([.getSecrets(refused, session: session.path)], acceptingRefusals: false)
-      throw unexpectedAnswer("no secret for an item that it lists as unlocked")
+      throw unexpectedAnswer("without the secret of an unlocked item")
     }
     try await unlock(refused)
   }

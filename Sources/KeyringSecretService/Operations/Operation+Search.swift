@@ -234,7 +234,7 @@ extension ProviderClient {
   /// Returns `true` if the provider's answer says that a collection is locked.
   func isLocked(_ answer: Variant) throws(Failure) -> Bool {
     if let isLocked = answer.property(ofType: "b") { return isLocked.bool }
-    throw unexpectedAnswer("no state of the lock")
+    throw unexpectedAnswer("without the state of the lock")
   }
 }
 #endif

@@ -153,7 +153,7 @@ final class Operation: ProviderClient {
 
   func unexpectedAnswer(_ text: String) -> SecureStorageError {
     failure(
-      .other, "The keyring sent an answer that makes no sense: \(text).",
+      .other, "The keyring answered \(text).",
       recoverySuggestion: "Restart the keyring. If that doesn't help, use another one.")
   }
 

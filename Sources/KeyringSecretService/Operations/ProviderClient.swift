@@ -17,7 +17,7 @@ protocol ProviderClient {
   /// - Throws: The failure of any of the messages.
   func send(_ messages: [MethodCall]) async throws(Failure) -> [Variant?]
 
-  /// Returns the error for an answer that has the right D-Bus type but makes no sense.
+  /// Returns the error for an answer of the right D-Bus type: the text says what it's with or without.
   func unexpectedAnswer(_ text: String) -> Failure
 }
 
@@ -54,7 +54,7 @@ extension ProviderClient {
   /// Reads the list of collections from the provider's answer.
   func collections(_ answer: Variant?) throws(Failure) -> [ObjectPath] {
     if let list = answer?.property(ofType: "ao") { return list.paths }
-    throw unexpectedAnswer("no list of collections")
+    throw unexpectedAnswer("without a list of collections")
   }
 
   /// Lists all collections with their labels, without those that vanish in the meantime.

@@ -57,7 +57,7 @@ import Testing
     #expect(try startTime(of: cluster.nodes[0]).timeIntervalSinceNow > 3000)
     let (short, long) = (EtcdKey("/short"), EtcdKey("/long"))
     for (key, seconds) in [(short, 2), (long, 600)] {
-      let reply = try await cluster.call("/v3/lease/grant", LeaseRequest(seconds: seconds))
+      let reply = try await cluster.call("/v3/lease/grant", ["TTL": seconds])
       let lease = try JSONDecoder().decode(LeaseReply.self, from: Data(reply)).id.value
       try await cluster.call("/v3/kv/txn", Transaction(success: [.put(key, [1], lease: lease)]))
     }

@@ -159,7 +159,7 @@ import Testing
   func `a watch that was lost reads only what has changed`(change: MissedChange) async throws {
     if change == .removalBesideDamagedItem {
       let keys = try #require(storage.fleet.currentKeys)
-      let place = keys.item(.password(service: "service", account: "damaged"))
+      let place = keys.names.item(.password(service: "service", account: "damaged"))
       try await cluster.put(place, [1, 2])
     }
     let isRemoval = change != .replacement

@@ -42,7 +42,7 @@ import Testing
     #expect(transport.count(of: "/v3/kv/txn") > transactions + 1)
     #expect(transport.writeCount == writes + 1)
     #expect(try await other.password(for: new) == "new")
-    let place = try #require(storage.fleet.currentKeys).item(new)
+    let place = try #require(storage.fleet.currentKeys).names.item(new)
     #expect(try await version(of: place, in: cluster) == 1)
   }
 
@@ -89,7 +89,7 @@ import Testing
     if end == .newRole {
       try await cluster.call("/v3/auth/role/add", ["name": UUID().uuidString])
     }
-    let place = try #require(storage.fleet.currentKeys).item(key)
+    let place = try #require(storage.fleet.currentKeys).names.item(key)
     do {
       // Use doesn't prolong it.
       while true { try await cluster.call("/v3/kv/range", RangeRequest(place), token: token) }

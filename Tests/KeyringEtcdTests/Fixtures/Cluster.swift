@@ -235,8 +235,8 @@ final class Cluster: Sendable {
   ) -> EtcdStorage {
     let settings = other.fleet.settings
     return EtcdStorage(
-      EtcdNamespace(
-        EtcdNamespace.Settings(
+      Fleet(
+        Fleet.Settings(
           endpoints: settings.endpoints, namespace: settings.namespace, tls: settings.tls,
           user: settings.user, timeout: timeout),
         .keyFile(at: path("key")), transport: transport))
@@ -371,9 +371,9 @@ final class Cluster: Sendable {
   // MARK: - Users
 
   func newToken(_ user: EtcdUser, from node: Node? = nil) async throws -> String {
-    let request = AuthenticationRequest(name: user.name, password: user.password.text ?? "")
+    let request = ["name": user.name, "password": user.password.text ?? ""]
     let reply = try await send("/v3/auth/authenticate", request, to: node ?? nodes[0], token: nil)
-    return try JSONDecoder().decode(AuthenticationReply.self, from: Data(reply)).token
+    return try JSONDecoder().decode(EtcdClient.Authentication.self, from: Data(reply)).token
   }
 
   /// Adds an administrator, whom all requests of this class need from then on.

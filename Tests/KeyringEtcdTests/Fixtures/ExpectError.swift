@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd && os(Linux)
-import KeyringEtcd
 import KeyringStorage
 import Testing
+
+@testable import KeyringEtcd
 
 /// Expects that a closure throws an error with a code, and returns the error.
 ///
@@ -43,6 +44,11 @@ extension Duration {
   ///
   /// A node has one second for its answer.
   static var atOnce: Duration { .seconds(1) }
+}
+
+extension EtcdFailure.Cause {
+  /// The name of the case.
+  var name: Substring { "\(self)".prefix { $0 != "(" } }
 }
 
 /// Expects that the diagnosis of a storage has a finding with some of these words, and says what to do about it.

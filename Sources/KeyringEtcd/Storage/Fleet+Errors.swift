@@ -3,7 +3,7 @@
 #if Etcd
 internal import KeyringStorage
 
-extension EtcdNamespace {
+extension Fleet {
   /// Returns an error of the storage; the caller sets its operation.
   func error(
     _ code: SecureStorageError.Code, _ message: String? = nil, recoverySuggestion: String? = nil,
@@ -166,11 +166,7 @@ extension EtcdNamespace {
 extension SecureStorageError {
   /// Indicates whether the cluster has refused the password of the user.
   var isRefusedPassword: Bool {
-    code == .accessDenied && underlying?.text.contains(EtcdNamespace.refusedPassword) == true
+    code == .accessDenied && underlying?.text.contains(Fleet.refusedPassword) == true
   }
-}
-
-extension GatewayError {
-  var isDatabaseFull: Bool { code == 8 && message.contains("database space exceeded") }
 }
 #endif

@@ -3,6 +3,14 @@
 #if Etcd
 internal import KeyringFoundation
 
+/// A reply of etcd.
+struct EtcdReply: Sendable {
+  /// The reply as JSON.
+  let body: [UInt8]
+  /// The time of the node's clock when it answered, as HTTP writes it, or `nil` if the node didn't say.
+  var date: String?
+}
+
 extension EtcdReply {
   /// Returns the least seconds by which the node's clock is ahead of that of this machine.
   ///

@@ -9,7 +9,7 @@ internal import NIOSSL
 internal import Synchronization
 
 /// The state that the copies of a storage share: the connections, the keys, and what is known of the items.
-final class EtcdNamespace: Sendable {
+final class Fleet: Sendable {
   struct Settings: Sendable {
     let endpoints: [String]
     let namespace: String
@@ -59,10 +59,10 @@ final class EtcdNamespace: Sendable {
 
   // MARK: - Connections
 
-  /// Runs an operation, and fills in the operation of its errors.
+  /// Runs an operation, and fills in its name in its errors.
   func perform<Result>(
-    _ operation: SecureStorageError.Operation,
-    _ body: (Session) async throws(SecureStorageError) -> Result
+    _ name: SecureStorageError.Operation,
+    _ body: (Operation) async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     do throws(SecureStorageError) {
       if ForkedProcess.hasLostThreads {
@@ -78,16 +78,16 @@ final class EtcdNamespace: Sendable {
       }
       if Task.isCancelled { throw error(.canceled) }
       let (client, namespace) = try connected()
-      let session = Session(self, client, namespace, operation)
+      let operation = Operation(self, client, namespace, name)
       // An observation and a diagnosis answer no author.
-      if ![.observe, .diagnose].contains(operation) { try await session.settleDoubts() }
-      if ![.initialize, .diagnose].contains(operation), currentKeys == nil {
-        _ = try await session.readKeys()
+      if ![.observe, .diagnose].contains(name) { try await operation.settleDoubts() }
+      if ![.initialize, .diagnose].contains(name), currentKeys == nil {
+        _ = try await operation.readKeys()
       }
-      return try await body(session)
+      return try await body(operation)
     } catch {
       var error = error
-      error.operation = operation
+      error.operation = name
       throw error
     }
   }
@@ -168,16 +168,16 @@ final class EtcdNamespace: Sendable {
   ///
   /// - Parameters:
   ///   - replies: The replies to ``NamespaceKeys/requests(_:)``.
-  ///   - session: The operation that has sent the requests.
+  ///   - operation: The operation that has sent the requests.
   ///   - sent: The keys that were known when the requests were sent.
   /// - Returns: The keys of the replies, or newer ones.
   /// - Throws: `SecureStorageError` if the keys can't be used.
   func takeKeys(
-    _ replies: some Sequence<RangeReply>, _ session: Session, after sent: NamespaceKeys?
+    _ replies: some Sequence<RangeReply>, _ operation: Operation, after sent: NamespaceKeys?
   ) async throws(SecureStorageError) -> NamespaceKeys {
-    try await session.pausing { () async throws(SecureStorageError) in
+    try await operation.pausing { () async throws(SecureStorageError) in
       let purpose: KeyRequest.Purpose =
-        [.observe, .diagnose].contains(session.operation) ? .inspection : .opening
+        [.observe, .diagnose].contains(operation.name) ? .inspection : .opening
       if purpose == .opening {
         guard await asking.take(until: nil) == .ended else { throw error(.canceled) }
       }
@@ -185,7 +185,7 @@ final class EtcdNamespace: Sendable {
       let known = currentKeys
       if let known, known.conditions != sent?.conditions { return known }
       let new = try await NamespaceKeys(
-        replies.flatMap(\.values), of: session.namespace, known: known, source.withLock { $0 },
+        replies.flatMap(\.values), of: operation.namespace, known: known, source.withLock { $0 },
         keyRequest(purpose))
       return keys.withLock { keys in
         if let newer = keys, newer.conditions != known?.conditions { return newer }
@@ -246,7 +246,7 @@ final class EtcdNamespace: Sendable {
   }
 
   /// Returns the encrypted item in a place as an event has brought it, if no later event can be missing.
-  func reportedValue(at place: EtcdKey) -> (value: KeyValue, item: FleetItem?)? {
+  func reportedValue(at place: EtcdKey) -> KeyValue? {
     // The author of a write in doubt reads the cluster, which ends the doubt.
     guard doubts.withLock(\.isEmpty) else { return nil }
     let isFollowed = watches.withLock { watches in
@@ -281,14 +281,13 @@ final class EtcdNamespace: Sendable {
   }
 
   /// Returns the lease for a write that ends at a moment.
-  func lease(_ session: Session) async throws(EtcdFailure) -> Int64 {
+  func lease(_ operation: Operation) async throws(EtcdFailure) -> Int64 {
     if let lease = lease.withLock({ $0 }), ThreadExecutor.now < lease.end { return lease.id }
     let time = min(max(60, Int(settings.timeout.microseconds / 1_000_000) + 1), Self.longestWrite)
     let start = ThreadExecutor.now
     let reply: LeaseReply
     do throws(EtcdFailure) {
-      reply = try await session.client.grantLease(
-        LeaseRequest(seconds: 3 * time), until: session.end)
+      reply = try await operation.client.grantLease(seconds: 3 * time, until: operation.end)
     } catch {
       // Without a lease, nothing was written.
       throw EtcdFailure(cause: error.cause, hasDoubt: false)

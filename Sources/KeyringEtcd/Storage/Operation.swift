@@ -6,11 +6,12 @@ internal import KeyringStorage
 internal import Synchronization
 
 /// An operation on a namespace, with its deadline.
-final class Session: Sendable {
-  let fleet: EtcdNamespace
+final class Operation: Sendable {
+  let fleet: Fleet
   let client: EtcdClient
   let namespace: Namespace
-  let operation: SecureStorageError.Operation
+  /// The operation that its errors name.
+  let name: SecureStorageError.Operation
   private let deadline: Atomic<Int64>
 
   /// Begins an operation.
@@ -19,14 +20,14 @@ final class Session: Sendable {
   ///   - fleet: The state of the storage.
   ///   - client: The client of the cluster.
   ///   - namespace: The namespace.
-  ///   - operation: The operation.
+  ///   - name: The operation that its errors name.
   ///   - time: The time that the cluster has, or `nil` for the storage's timeout.
   init(
-    _ fleet: EtcdNamespace, _ client: EtcdClient, _ namespace: Namespace,
-    _ operation: SecureStorageError.Operation, for time: Duration? = nil
+    _ fleet: Fleet, _ client: EtcdClient, _ namespace: Namespace,
+    _ name: SecureStorageError.Operation, for time: Duration? = nil
   ) {
     (self.fleet, self.client) = (fleet, client)
-    (self.namespace, self.operation) = (namespace, operation)
+    (self.namespace, self.name) = (namespace, name)
     deadline = Atomic(.now(plus: time ?? fleet.settings.timeout))
   }
 
@@ -114,6 +115,7 @@ final class Session: Sendable {
     }
   }
 
+  /// Sends a transaction that changes nothing, so its failure leaves no doubt.
   func transact(
     _ transaction: Transaction
   ) async throws(SecureStorageError) -> EtcdClient.Answer<TransactionReply> {
@@ -124,6 +126,7 @@ final class Session: Sendable {
     }
   }
 
+  /// Sends a transaction, and records the revision that this process has seen.
   private func send(
     _ transaction: Transaction
   ) async throws(EtcdFailure) -> EtcdClient.Answer<TransactionReply> {
@@ -189,7 +192,7 @@ final class Session: Sendable {
         lease = id
         return Transaction(
           compare: conditions + [.init(write, revision: 0)] + changes.map(\.comparison),
-          success: changes.map(\.operation) + [.put(write, Record.done, lease: lease)],
+          success: changes.map(\.step) + [.put(write, Record.done, lease: lease)],
           failure: [.range(RangeRequest(write))] + current.map { .range($0) }
             + NamespaceKeys.requests(namespace))
       }
@@ -326,11 +329,11 @@ final class Session: Sendable {
   private func fenceAfterCancellation(
     _ write: EtcdKey, _ lease: Int64
   ) async throws(SecureStorageError) -> KeyValue? {
-    let session = Session(fleet, client, namespace, operation, for: Self.timeAfterCancellation)
+    let operation = Operation(fleet, client, namespace, name, for: Self.timeAfterCancellation)
     do throws(SecureStorageError) {
       return try await withoutCancellation {
         await Result { () async throws(SecureStorageError) in
-          try await session.fence(write, lease)
+          try await operation.fence(write, lease)
         }
       }.get()
     } catch {
@@ -360,7 +363,7 @@ final class Session: Sendable {
     return fleet.error(
       isCanceled ? .canceled : .connectionLost,
       "No node of the cluster reported whether the change was made.",
-      recoverySuggestion: operation == .rewrapKeys
+      recoverySuggestion: name == .rewrapKeys
         ? "Keep both keys, because one of them opens the namespace. Repeat the change when the cluster answers."
         : "Read the item when the cluster answers again, and repeat the change if needed.",
       underlying: fleet.error(for: failure.cause).underlying)

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringLibc
+internal import Synchronization
+
+/// A question at the terminal, which doesn't show the answer.
+struct HiddenInput {
+  static let onlyOne = Mutex(())
+
+  private enum Event {
+    case line(Secret)
+    case longLine
+    case end
+    case signal(Int32)
+    case cancellation
+  }
+
+  let prompt: String
+  let terminal: Int32
+  /// The state of the terminal in which it shows what is typed.
+  let shown: termios
+
+  /// Opens the terminal that controls the process, or returns -1 if there is none.
+  static func openTerminal() -> Int32 { open("/dev/tty", O_RDWR | O_CLOEXEC) }
+
+  /// Asks until there is an answer.
+  ///
+  /// A program that was stopped asks again when it continues.
+  func secret(unless isCancelled: () -> Bool) throws(SecureStorageError) -> Secret {
+    while true {
+      let signals = CaughtSignals()
+      let event = isCancelled() ? .cancellation : ask(signals, isCancelled)
+      show()
+      let number: Int32? = if case .signal(let number) = event { number } else { nil }
+      signals.release(raising: number)
+      switch event {
+      case .line(let secret): return secret
+      // By default, this has stopped the program until it continued.
+      case .signal(SIGTSTP): continue
+      case .signal:
+        throw Self.error(.userCanceled, "The question was interrupted.", "Try again.")
+      case .cancellation:
+        throw Self.error(.canceled, "The question was cancelled.", "Try again.")
+      case .end:
+        throw Self.error(
+          .userCanceled, "The input ended before a line was entered.", "Enter a line.")
+      case .longLine:
+        throw Self.error(
+          .invalidArgument, "The line is longer than the terminal accepts.", "Enter a shorter line."
+        )
+      }
+    }
+  }
+
+  private func ask(_ signals: CaughtSignals, _ isCancelled: () -> Bool) -> Event {
+    hideAndAsk()
+    // A terminal cuts a longer line off, and keeps its end.
+    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+      defer { buffer.zeroize() }
+      var count = 0
+      while count < buffer.count {
+        if let number = signals.wait(for: terminal) {
+          if number == SignalPipe.noSignal {
+            if isCancelled() { return .cancellation }
+            continue
+          }
+          if number != SIGCONT { return .signal(number) }
+          // The program was stopped by a signal that can't be caught. The terminal may show what is typed, and
+          // has dropped what was typed before.
+          hideAndAsk()
+          count = 0
+          continue
+        }
+        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+        let added = read(terminal, rest.baseAddress, rest.count)
+        if added < 0, errno == EINTR || errno == EAGAIN { continue }
+        guard added > 0 else { return .end }
+        count += added
+        if count < buffer.count, buffer[count - 1] == UInt8(ascii: "\n") {
+          return .line(Secret(copying: UnsafeRawBufferPointer(rebasing: buffer[..<(count - 1)])))
+        }
+      }
+      return .longLine
+    }
+  }
+
+  /// Hides what is typed, drops what was typed before the question, and asks.
+  private func hideAndAsk() {
+    var hidden = shown
+    hidden.c_iflag |= tcflag_t(ICRNL)
+    hidden.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
+    hidden.c_lflag &= ~tcflag_t(ECHO)
+    set(hidden)
+    // A terminal that can't be written can't be read, either, and reading it ends the question.
+    _ = Array(prompt.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+  }
+
+  /// Shows what is typed, unless the terminal belongs to another program, such as the shell.
+  private func show() { if tcgetpgrp(terminal) == getpgrp() { set(shown) } }
+
+  private func set(_ state: termios) {
+    var state = state
+    // After any other failure, the terminal is gone or belongs to another program, and can't be read.
+    while tcsetattr(terminal, TCSAFLUSH, &state) != 0, errno == EINTR {}
+  }
+
+  static func error(
+    _ code: SecureStorageError.Code, _ message: String, _ recoverySuggestion: String
+  ) -> SecureStorageError {
+    SecureStorageError(
+      code, operation: .unlock, backendName: "terminal", message: message,
+      recoverySuggestion: recoverySuggestion)
+  }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Etcd
+struct LeaseReply: HeadedReply {
+  let header: ReplyHeader?
+  let id: GatewayInteger
+  let seconds: GatewayInteger
+
+  private enum CodingKeys: String, CodingKey {
+    case header
+    case id = "ID"
+    case seconds = "TTL"
+  }
+}
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Etcd
+/// A request for the values under a key, or under all keys up to another one.
+struct RangeRequest: Encodable, Sendable {
+  var key: EtcdKey
+  var end: EtcdKey?
+  var limit: Int?
+  var revision: Int64?
+  /// The lowest revision of the values to return, which doesn't affect their number.
+  var leastRevision: Int64?
+  /// Indicates whether only the number of values is returned.
+  var countsOnly: Bool?
+  /// Indicates whether the values are left out.
+  var keysOnly: Bool?
+
+  private enum CodingKeys: String, CodingKey {
+    case key
+    case leastRevision = "min_mod_revision"
+    case end = "range_end"
+    case limit
+    case revision
+    case countsOnly = "count_only"
+    case keysOnly = "keys_only"
+  }
+
+  init(_ key: EtcdKey) { self.key = key }
+
+  init(_ range: EtcdRange) { (key, end) = (range.start, range.end) }
+
+  /// Creates a request for all keys with a prefix.
+  init(prefix: EtcdKey) { self.init(EtcdRange(prefix: prefix)) }
+
+  /// The keys whose values the reply may have.
+  var range: EtcdRange { end.flatMap { EtcdRange(from: key, to: $0) } ?? EtcdRange(key) }
+}
+#endif

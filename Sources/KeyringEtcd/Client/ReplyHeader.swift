@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Etcd
+struct ReplyHeader: Decodable, Sendable {
+  /// The identifier of the cluster.
+  let cluster: String?
+  /// The revision of the database when the request was processed.
+  let revision: GatewayInteger?
+
+  private enum CodingKeys: String, CodingKey {
+    case revision
+    case cluster = "cluster_id"
+  }
+}
+
+/// A reply whose header tells which cluster has sent it.
+protocol HeadedReply: Decodable, Sendable {
+  var header: ReplyHeader? { get }
+}
+#endif

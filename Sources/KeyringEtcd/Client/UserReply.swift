@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Etcd
+struct UserReply: HeadedReply {
+  let header: ReplyHeader?
+  /// The names of the user's roles.
+  let roles: [String]?
+}
+#endif
