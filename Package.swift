@@ -14,8 +14,6 @@ let package = Package(
     .library(name: "KeyringEtcd", targets: ["KeyringEtcd"]),
     .library(name: "KeyringConfiguration", targets: ["KeyringConfiguration"]),
     .library(name: "KeyringTesting", targets: ["KeyringTesting"]),
-    // Named so that git finds it on the PATH as the helper "keyring".
-    .executable(name: "git-credential-keyring", targets: ["GitCredentialHelper"]),
   ],
   traits: [
     .trait(
@@ -139,10 +137,6 @@ let package = Package(
       name: "SecureSettings", dependencies: ["Keyring", "KeyringFile"],
       path: "Examples/SecureSettings"),
     .executableTarget(
-      name: "GitCredentialHelper", dependencies: ["Keyring", "KeyringStorage"],
-      path: "Examples/GitCredentialHelper"),
-
-    .executableTarget(
       name: "HeadlessService", dependencies: ["Keyring", "KeyringFile", "KeyringStorage"],
       path: "Examples/HeadlessService"),
 
@@ -221,9 +215,6 @@ let package = Package(
           name: "ConfigurationTesting", package: "swift-configuration",
           condition: .when(traits: ["Configuration"])),
       ]),
-    .testTarget(
-      name: "GitCredentialHelperTests",
-      dependencies: ["GitCredentialHelper", "Keyring", "KeyringStorage", "KeyringTesting"]),
   ],
   swiftLanguageModes: [.v6]
 )
