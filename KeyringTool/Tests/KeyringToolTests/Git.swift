@@ -27,7 +27,9 @@ final class Git {
     try run(["git", "credential", action], input: lines.map { $0 + "\n" }.joined())
   }
 
-  /// Runs a program in the home, without the user's configuration. Git never asks the user.
+  /// Runs a program in the home, without the user's configuration.
+  ///
+  /// Git never asks the user.
   func run(_ command: [String], input: String = "") throws -> Program.Result {
     let environment = ProcessInfo.processInfo.environment
     let unset = environment.keys.filter { $0.hasPrefix("GIT_") }.flatMap { ["-u", $0] }
