@@ -23,8 +23,6 @@ let package = Package(
     .library(name: "KeyringEtcd", targets: ["KeyringEtcd"]),
     .library(name: "KeyringConfiguration", targets: ["KeyringConfiguration"]),
     .library(name: "KeyringTesting", targets: ["KeyringTesting"]),
-    // Named so that git finds it on the PATH as the helper "keyring".
-    .executable(name: "git-credential-keyring", targets: ["GitCredentialHelper"]),
   ],
   traits: [
     .trait(
@@ -128,10 +126,6 @@ let package = Package(
       name: "SecureSettings", dependencies: ["Keyring", "KeyringFile"],
       path: "Examples/SecureSettings"),
     .executableTarget(
-      name: "GitCredentialHelper", dependencies: ["Keyring", "KeyringStorage"],
-      path: "Examples/GitCredentialHelper"),
-
-    .executableTarget(
       name: "HeadlessService", dependencies: ["Keyring", "KeyringFile", "KeyringStorage"],
       path: "Examples/HeadlessService"),
 
@@ -188,9 +182,6 @@ let package = Package(
         product("Configuration", of: "swift-configuration", for: "Configuration"),
         product("ConfigurationTesting", of: "swift-configuration", for: "Configuration"),
       ]),
-    .testTarget(
-      name: "GitCredentialHelperTests",
-      dependencies: ["GitCredentialHelper", "Keyring", "KeyringStorage", "KeyringTesting"]),
   ],
   swiftLanguageModes: [.v6]
 )

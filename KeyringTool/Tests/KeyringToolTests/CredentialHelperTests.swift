@@ -130,12 +130,4 @@ struct CredentialHelperTests {
     }
     #expect(FileManager.default.fileExists(atPath: directory.path("file")))
   }
-
-  @Test func `an unknown operation of git is ignored, and a malformed one fails`() throws {
-    let unknown = try Program.tool(["git-credential", "capability"], input: "nonsense")
-    #expect(unknown.status == 0 && unknown.output.isEmpty && unknown.errors.isEmpty)
-    let malformed = try Program.tool(["git-credential", "get"], input: "nonsense\n")
-    #expect(malformed.status == 1 && malformed.output.isEmpty)
-    #expect(malformed.errors == "keyring-tool: A line of the input is not name=value.\n")
-  }
 }

@@ -5,7 +5,7 @@ import KeyringStorage
 import KeyringTesting
 import Testing
 
-@testable import GitCredentialHelper
+@testable import KeyringToolCommands
 
 @Suite struct CredentialOperationTests {
   let storage = InMemoryStorage()

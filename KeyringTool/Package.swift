@@ -12,7 +12,7 @@ let package = Package(
   ],
   dependencies: [
     .package(
-      name: "swift-keyring", path: "../..",
+      name: "swift-keyring", path: "..",
       traits: [
         .defaults, "EncryptedFile", .trait(name: "Etcd", condition: .when(traits: ["Etcd"])),
       ]),
@@ -27,18 +27,10 @@ let package = Package(
         .product(name: "KeyringMigration", package: "swift-keyring"),
         .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
-    // The directory is a link to the example GitCredentialHelper, so that both programs have the same code.
-    .target(
-      name: "GitCredentials",
-      dependencies: [
-        .product(name: "Keyring", package: "swift-keyring"),
-        .product(name: "KeyringStorage", package: "swift-keyring"),
-      ],
-      exclude: ["App.swift"]),
     .executableTarget(
       name: "keyring-tool",
       dependencies: [
-        "GitCredentials", "KeyringToolCommands",
+        "KeyringToolCommands",
         .target(name: "CProcess", condition: .when(platforms: [.linux])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Keyring", package: "swift-keyring"),
@@ -53,6 +45,7 @@ let package = Package(
         "KeyringToolCommands", "keyring-tool",
         .product(name: "Keyring", package: "swift-keyring"),
         .product(name: "KeyringStorage", package: "swift-keyring"),
+        .product(name: "KeyringTesting", package: "swift-keyring"),
       ]),
   ],
   swiftLanguageModes: [.v6]

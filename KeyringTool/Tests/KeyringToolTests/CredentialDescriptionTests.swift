@@ -3,7 +3,7 @@
 import Keyring
 import Testing
 
-@testable import GitCredentialHelper
+@testable import KeyringToolCommands
 
 @Suite struct CredentialDescriptionTests {
   static let whole = CredentialDescription(

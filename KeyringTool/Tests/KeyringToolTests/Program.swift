@@ -6,10 +6,10 @@ import Testing
 /// A running program that a test talks to like a person or a script.
 final class Program {
   /// The exit status and the output of a program.
-  struct Result {
-    let status: Int32
-    let output: String
-    let errors: String
+  struct Result: Equatable {
+    var status: Int32 = 0
+    var output = ""
+    var errors = ""
   }
 
   private let process = Process()

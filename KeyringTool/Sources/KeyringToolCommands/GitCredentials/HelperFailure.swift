@@ -12,8 +12,6 @@ package enum HelperFailure: Error, Equatable {
   case unwritableValue(String)
   /// The value of `url` isn't a URL.
   case malformedURL
-  /// The reader of the reply is gone.
-  case unreadOutput
   /// The storage couldn't perform the operation.
   case storage(SecureStorageError)
 
@@ -24,7 +22,6 @@ package enum HelperFailure: Error, Equatable {
     case .notText(let name): "The value of \(name) isn't UTF-8."
     case .unwritableValue(let name): "The value of \(name) contains a newline or a NUL."
     case .malformedURL: "The value of url isn't a URL."
-    case .unreadOutput: "The answer can't be written."
     case .storage(let error): "\(error.message) \(error.recoverySuggestion ?? "")"
     }
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ArgumentParser
-import GitCredentials
 import KeyringStorage
 public import KeyringToolCommands
 
