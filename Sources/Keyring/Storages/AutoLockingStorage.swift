@@ -77,7 +77,9 @@ public struct AutoLockingStorage<Base: CollectionStorage>: AsynchronousStorage {
   ///
   /// The findings usually say that the collection is locked. Nothing is written, because that would need a
   /// prompt.
-  public func diagnose(writing: Bool) -> StorageDiagnosis { base.diagnose() }
+  public func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis { try await base.diagnose() }
 
   private func lockingAfterwards<Result>(
     _ operation: SecureStorageError.Operation,
