@@ -18,9 +18,9 @@ import Testing
       try use.prepare(settings)
       let monitor = try BusMonitor()
       let session = try openSession()
-      let start = session.waits.load(ordering: .relaxed)
+      let start = session.connection.waits.load(ordering: .relaxed)
       try use.perform(settings)
-      let waited = session.waits.load(ordering: .relaxed) - start
+      let waited = session.connection.waits.load(ordering: .relaxed) - start
       let messages = try monitor.finish()
       #expect(settings.passwords.$token.failure == nil)
       #expect(settings.$account.failure == nil)

@@ -2,6 +2,7 @@
 
 #if SecretService && os(Linux)
 import Keyring
+import KeyringStorage
 import StorageModel
 import Testing
 

@@ -152,7 +152,7 @@ import Testing
       _ = try await storage.password(for: key)
     }
     let session = try openSession(at: bus.address)
-    let start = session.waits.load(ordering: .relaxed)
+    let start = session.connection.waits.load(ordering: .relaxed)
     try service.fault("SearchItems", .late(0.5))
     let reads = (0..<1000).map { number in
       let key = equal ? keys[7] : keys[number % 100]
@@ -162,7 +162,7 @@ import Testing
       let (key, password) = try await read.value
       #expect(password == key.attributes["username"])
     }
-    #expect(session.waits.load(ordering: .relaxed) - start == 3)
+    #expect(session.connection.waits.load(ordering: .relaxed) - start == 3)
   }
 
   /// A read may join other reads only before they are sent.

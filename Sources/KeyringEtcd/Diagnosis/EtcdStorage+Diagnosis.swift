@@ -15,13 +15,19 @@ extension EtcdStorage {
   /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed, and that each
   ///   node accepts the largest item. For that, the method sends 2 MiB to each node, which stores none of it.
   /// - Returns: The diagnosis. A node that doesn't answer gives only a notice, because the others do its work.
-  public func diagnose(writing: Bool) -> StorageDiagnosis {
+  public func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
     // The request also has the item's label and key.
     let largestChange = writing ? secretByteLimit + (1 << 16) : nil
-    var diagnosis = ThreadExecutor.runToEnd { await fleet.diagnosis(largestChange) }
+    var diagnosis = await fleet.diagnosis(largestChange)
+    try checkCancellation(.diagnose)
     if writing, diagnosis.failure == nil {
-      var complete = diagnosis
-      complete.probeWriting(in: self)
+      let complete = try await diagnosing(writing: true) { [diagnosis] in
+        var complete = diagnosis
+        complete.probeWriting(in: self)
+        return complete
+      }
       if complete.failure?.code == .accessDenied, let user = fleet.settings.user {
         diagnosis.add(
           "writing", "not tried: the user \(user.name) has no role for the item",

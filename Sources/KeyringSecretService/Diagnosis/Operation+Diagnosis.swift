@@ -175,7 +175,8 @@ extension Operation {
   /// A missing answer isn't a failure. Its element is `nil`.
   private func facts(_ messages: [MethodCall]) async throws(SecureStorageError) -> [Variant?] {
     do throws(DBusError) {
-      return try await session.send(messages, until: deadline).map { try? $0.get() }
+      return try await session.connection.send(messages, to: nil, until: deadline)
+        .map { try? $0.get() }
     } catch {
       throw failure(error.codeWhileCalling)
     }

@@ -12,37 +12,26 @@ extension SecretServiceStorage {
   /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
   ///   collection, if that doesn't require a question to the user.
   /// - Returns: The findings.
-  public func diagnose(writing: Bool) -> StorageDiagnosis {
-    var checks = CallLoop.runToEnd { await runChecks() }
-    if writing { checks.addWriting() }
-    return checks.diagnosis
-  }
-
-  /// Finds out whether the keyring works in this environment, waiting on the library's own threads.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {
-    let checks = await CallLoop.run { await runChecks() }
+    let checks = await CallLoop.run {
+      var checks = SecretServiceDiagnosis(self)
+      await checks.run()
+      return checks
+    }
     // A cancelled call says nothing about the storage.
     try checkCancellation(.diagnose)
     guard writing else { return checks.diagnosis }
-    let diagnosis = try await blocking(.diagnose) { () throws(SecureStorageError) in
+    return try await diagnosing(writing: true) {
       var checks = checks
       checks.addWriting()
       return checks.diagnosis
     }
-    try checkCancellation(.diagnose)
-    return diagnosis
-  }
-
-  private func runChecks() async -> SecretServiceDiagnosis {
-    var checks = SecretServiceDiagnosis(self)
-    await checks.run()
-    return checks
   }
 }
 
-/// The steps of ``SecretServiceStorage/diagnose(writing:)``.
+/// The steps of ``SecretServiceStorage/diagnoseWithoutBlocking(writing:)``.
 ///
 /// A failure ends the diagnosis, and later steps don't run. The keyring gets only requests that it answers
 /// without asking the user.

@@ -50,7 +50,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   func wake() { g_main_context_wakeup(context) }
 
-  func leave() -> Bool {
+  func leave() {
     // A cancelled call ends at once, but perhaps on another thread. If nobody takes its answer, it keeps its
     // connection open.
     let limit = ThreadExecutor.now + Self.timeForAbandonedCalls
@@ -62,7 +62,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
     while g_main_context_iteration(context, 0) != 0 {}
     g_main_context_pop_thread_default(context)
     g_main_context_release(context)
-    return isReusable
+    if isReusable { Self.idle.withLock { if $0.count < Self.mostIdle { $0.append(self) } } }
   }
 
   /// The loop that this thread runs.
@@ -86,21 +86,11 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   // MARK: - Running operations
 
-  /// Executors that are currently unused.
+  /// Loops that no operation uses at the moment.
   ///
-  /// They're kept because creating an executor takes longer than many of the operations that run on it.
-  private static let idle = Mutex<[ThreadExecutor]>([])
+  /// They're kept because creating a loop takes longer than many of the operations that run on it.
+  private static let idle = Mutex<[CallLoop]>([])
   private static let mostIdle = 8
-
-  /// Runs an operation to its end on this thread.
-  static func runToEnd<Result, Failure: Error>(
-    _ body: () async throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    let executor = idle.withLock { $0.popLast() } ?? ThreadExecutor(CallLoop())
-    let (outcome, isReusable) = executor.runToEnd(body)
-    if isReusable { idle.withLock { if $0.count < mostIdle { $0.append(executor) } } }
-    return try outcome.get()
-  }
 
   /// The executor of all asynchronous operations.
   ///
@@ -109,16 +99,24 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   /// Runs an operation on the thread of all asynchronous operations.
   ///
-  /// If this thread is running a synchronous operation, the new operation runs on this thread.
+  /// If this thread is running a synchronous operation, the new operation runs on this thread, which then waits in a
+  /// loop until the synchronous operation ends.
   static func run<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    let current = ThreadExecutor.ofCurrentTask
-    if current?.events is CallLoop { return try await body() }
-    if current?.isSynchronous == true || !ofAsynchronousCalls.hasThread {
-      return try runToEnd(body)
+    try await ofAsynchronousCalls.run { () async throws(Failure) in
+      if let executor = ThreadExecutor.current, !(executor.events is CallLoop) {
+        executor.wait(for: idle.withLock { $0.popLast() } ?? CallLoop())
+      }
+      return try await body()
     }
-    return try await withTaskExecutorPreference(ofAsynchronousCalls, operation: body)
+  }
+
+  /// Runs an operation to its end on this thread.
+  static func runToEnd<Result, Failure: Error>(
+    _ body: () async throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try ThreadExecutor.runToEnd { () async throws(Failure) in try await run(body) }
   }
 
   /// Starts a task on the thread of all asynchronous operations.
@@ -158,15 +156,15 @@ final class CallLoop: EventSource, @unchecked Sendable {
     do throws(DBusError) {
       try await Waiter.wait(until: deadline.end) { waiter in
         var left = starts.count
-        completions = starts.enumerated().map { index, start in
+        for (index, start) in starts.enumerated() {
           let completion = Completion { result in
             onResult(index)
             if let rest = shortening(index, result) { waiter.end(at: .now(plus: rest)) }
             left -= 1
             if left == 0 { waiter.end() }
           }
+          completions.append(completion)
           start(cancellable, Completion.callback, Unmanaged.passRetained(completion).toOpaque())
-          return completion
         }
       }.check()
     } catch {

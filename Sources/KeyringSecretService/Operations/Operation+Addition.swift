@@ -33,9 +33,8 @@ extension Operation {
       try checkDeadline()
       let answer: Variant?
       do throws(DBusError) {
-        answer = try await session.send([.take(name)], until: deadline).first.flatMap {
-          try? $0.get()
-        }
+        answer = try await session.connection.send([.take(name)], to: nil, until: deadline)
+          .first.flatMap { try? $0.get() }
       } catch {
         // The bus may have given the name all the same.
         await giveBack(name)
@@ -55,7 +54,8 @@ extension Operation {
   /// Gives a name back, even if the operation must end.
   private func giveBack(_ name: String) async {
     await withoutCancellation { [session] in
-      _ = try? await session.send([.giveBack(name)], until: Deadline(after: .seconds(1)))
+      _ = try? await session.connection.send(
+        [.giveBack(name)], to: nil, until: Deadline(after: .seconds(1)))
     }
   }
 }

@@ -99,8 +99,9 @@ extension Operation {
     let alias = collection.isAlias ? [MethodCall.readAlias(String(element))] : []
     // Without an answer, the collection counts as a text file. The next message reports the failure.
     guard
-      let results = try? await session.send(
-        MethodCall.times(ofCollection: collection) + alias, until: deadline),
+      let results = try? await session.connection.send(
+        MethodCall.times(ofCollection: collection) + alias, to: provider.uniqueName,
+        until: deadline),
       let answers = try? results.map({ (result) throws(DBusError) in try result.get() }),
       let created = answers[0].property(ofType: "t"), let changed = answers[1].property(ofType: "t")
     else { return nil }

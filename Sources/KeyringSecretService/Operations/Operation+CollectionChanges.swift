@@ -93,26 +93,25 @@ extension Operation {
     // Threads that get here at the same time must not each ask the user for a collection.
     let label = "Default keyring"
     let pause = Deadline.Pause()
-    return try await storage.withSaveLock(on: .collection(label), .save) {
-      () async throws(SecureStorageError) in
-      // Another thread may have waited for the user in the meantime. That time doesn't count.
-      deadline.add(pause)
-      // An alias may stand for a collection that doesn't exist.
-      if let collection = try await collection(aliased: "default"),
-        try await send(.label(ofCollection: collection)) != nil
-      {
-        return collection
-      }
-      do throws(SecureStorageError) {
-        return try await createCollection(labeled: label, aliased: "default")
-      } catch {
-        // The user couldn't be asked. There is no default collection, so there is nothing to unlock.
-        guard error.code == .locked else { throw error }
-        throw failure(
-          .noDefaultCollection,
-          "The keyring has no default collection, and no program shows its prompt for one.",
-          recoverySuggestion: Provider.withoutPrompterOrDefault)
-      }
+    try await SaveLock.take(.collection(label), for: .save, of: storage)
+    defer { SaveLock.giveBack(.collection(label)) }
+    // Another thread may have waited for the user in the meantime. That time doesn't count.
+    deadline.add(pause)
+    // An alias may stand for a collection that doesn't exist.
+    if let collection = try await collection(aliased: "default"),
+      try await send(.label(ofCollection: collection)) != nil
+    {
+      return collection
+    }
+    do throws(SecureStorageError) {
+      return try await createCollection(labeled: label, aliased: "default")
+    } catch {
+      // The user couldn't be asked. There is no default collection, so there is nothing to unlock.
+      guard error.code == .locked else { throw error }
+      throw failure(
+        .noDefaultCollection,
+        "The keyring has no default collection, and no program shows its prompt for one.",
+        recoverySuggestion: Provider.withoutPrompterOrDefault)
     }
   }
 }

@@ -3,7 +3,6 @@
 #if SecretService && os(Linux)
 internal import KeyringFoundation
 internal import KeyringStorage
-internal import Synchronization
 
 extension Operation {
   /// Stores an item.
@@ -197,47 +196,6 @@ extension SecureItem {
   /// Indicates whether saving the item changes only the secret of an item that is already there.
   fileprivate var hasSecretOnly: Bool {
     secret != nil && label == nil && attributes?.isEmpty != false
-  }
-}
-
-// MARK: - Locks
-
-/// A lock that keeps two calls from saving under the same key at the same time.
-///
-/// The Secret Service has no "create if absent". Between the search that finds nothing and the creation,
-/// another call's item would go unnoticed.
-private struct SaveLock {
-  static let all = Mutex<[ItemKey: SaveLock]>([:])
-
-  let semaphore = TaskSemaphore(1)
-  /// The number of calls that have the lock or wait for it.
-  var users = 0
-}
-
-extension SecretServiceStorage {
-  /// Runs a closure while no other task of the process runs one for the same key.
-  func withSaveLock<Result>(
-    on key: ItemKey, _ operation: SecureStorageError.Operation,
-    _ body: () async throws(SecureStorageError) -> Result
-  ) async throws(SecureStorageError) -> Result {
-    try await CallLoop.run { () async throws(SecureStorageError) in
-      let lock = SaveLock.all.withLock { locks in
-        locks[key, default: SaveLock()].users += 1
-        return locks[key, default: SaveLock()].semaphore
-      }
-      defer {
-        SaveLock.all.withLock { locks in
-          locks[key]?.users -= 1
-          if locks[key]?.users == 0 { locks[key] = nil }
-        }
-      }
-      let wait = await lock.take(until: .now(plus: options.longestOperation))
-      guard wait == .ended else {
-        throw error(wait, during: operation, "Another thread kept saving the same item.")
-      }
-      defer { lock.giveBack() }
-      return try await body()
-    }
   }
 }
 #endif

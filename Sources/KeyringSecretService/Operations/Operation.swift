@@ -70,7 +70,9 @@ final class Operation: ProviderClient {
     try checkDeadline()
     let isClosed = session.connection.isClosed
     do throws(DBusError) {
-      let results = try await session.send(messages, until: deadline) { answered in
+      let results = try await session.connection.send(
+        messages, to: provider.uniqueName, until: deadline
+      ) { _ in } onFlight: { answered in
         // A large amount of work takes long, and that's no reason to give up afterwards.
         if messages.count > BusConnection.maxInFlight {
           deadline.renew()
@@ -85,6 +87,7 @@ final class Operation: ProviderClient {
     }
   }
 
+  // A step that only forwards: the requirement of a protocol can't have default arguments.
   func send(_ messages: [MethodCall]) async throws(SecureStorageError) -> [Variant?] {
     try await send(messages, acceptingRefusals: true)
   }

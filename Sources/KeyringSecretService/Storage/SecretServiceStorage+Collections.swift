@@ -8,9 +8,6 @@ extension SecretServiceStorage: LockableStorage {
   ///
   /// The error is `.other` if the keyring reports success and the collection is still unlocked. Some keyrings
   /// do that with the session collection.
-  public func lock() throws(SecureStorageError) { try CallLoop.runToEnd(lockWithoutBlocking) }
-
-  /// Locks the collection for every program, waiting for the keyring on the library's own thread.
   public func lockWithoutBlocking() async throws(SecureStorageError) {
     defer { ChangeMonitor.noteWrite(of: nil, at: options.busAddress) }
     try await perform(.lock) { (call) async throws(SecureStorageError) in
@@ -21,9 +18,6 @@ extension SecretServiceStorage: LockableStorage {
   /// Unlocks the collection for every program.
   ///
   /// The keyring may ask the user for its password. The error is `.locked` if the user can't be asked.
-  public func unlock() throws(SecureStorageError) { try CallLoop.runToEnd(unlockWithoutBlocking) }
-
-  /// Unlocks the collection for every program, waiting for the user on the library's own thread.
   public func unlockWithoutBlocking() async throws(SecureStorageError) {
     try await perform(.unlock) { (call) async throws(SecureStorageError) in
       let collection = try await call.lockableCollection()
@@ -32,11 +26,6 @@ extension SecretServiceStorage: LockableStorage {
   }
 
   /// Returns `true` if the collection is locked.
-  public func isLocked() throws(SecureStorageError) -> Bool {
-    try CallLoop.runToEnd(isLockedWithoutBlocking)
-  }
-
-  /// Returns `true` if the collection is locked, waiting for the keyring on the library's own thread.
   public func isLockedWithoutBlocking() async throws(SecureStorageError) -> Bool {
     try await perform(.read) { (call) async throws(SecureStorageError) in
       try await call.isLocked(call.existingCollection())
@@ -53,11 +42,6 @@ extension SecretServiceStorage: CollectionStorage {
   }
 
   /// Returns the collections, in the order in which the keyring lists them.
-  public func collections() throws(SecureStorageError) -> [ItemCollection] {
-    try CallLoop.runToEnd(collectionsWithoutBlocking)
-  }
-
-  /// Returns the collections, waiting for the keyring on the library's own thread.
   public func collectionsWithoutBlocking() async throws(SecureStorageError) -> [ItemCollection] {
     try await perform(.read) { (call) async throws(SecureStorageError) in
       let listed = try await call.labeledCollections()
@@ -77,40 +61,18 @@ extension SecretServiceStorage: CollectionStorage {
   ///
   /// The error is `.locked` if it can't ask, and `.verificationFailed` if the collection gets another
   /// label.
-  @discardableResult
-  public func createCollection(
-    labeled label: String
-  ) throws(SecureStorageError) -> SecretServiceStorage {
-    try CallLoop.runToEnd { () async throws(SecureStorageError) in
-      try await createCollectionWithoutBlocking(labeled: label)
-    }
-  }
-
-  /// Creates a collection, waiting for the user on the library's own thread.
   public func createCollectionWithoutBlocking(
     labeled label: String
   ) async throws(SecureStorageError) -> SecretServiceStorage {
     try validate(collectionLabel: label, for: .createCollection)
-    try await withSaveLock(on: .collection(label), .createCollection) {
-      () async throws(SecureStorageError) in
-      try await perform(.createCollection, mayRepeatWrites: false) {
-        (call) async throws(SecureStorageError) in
-        try await call.createNewCollection(labeled: label)
-      }
+    try await perform(.createCollection, lockedOn: .collection(label), mayRepeatWrites: false) {
+      (call) async throws(SecureStorageError) in
+      try await call.createNewCollection(labeled: label)
     }
     return collection(labeled: label)
   }
 
   /// Deletes a collection and all of its items permanently.
-  @discardableResult
-  public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
-    try CallLoop.runToEnd { () async throws(SecureStorageError) in
-      try await deleteCollectionWithoutBlocking(labeled: label)
-    }
-  }
-
-  /// Deletes a collection and all of its items permanently, waiting for the keyring on the library's own
-  /// thread.
   public func deleteCollectionWithoutBlocking(
     labeled label: String
   ) async throws(SecureStorageError) -> Bool {
@@ -125,11 +87,6 @@ extension SecretServiceStorage: CollectionStorage {
   }
 
   /// Returns `true` if every program uses this collection: the default one, or the session's.
-  public func isSharedCollection() throws(SecureStorageError) -> Bool {
-    try CallLoop.runToEnd(isSharedCollectionWithoutBlocking)
-  }
-
-  /// Returns `true` if every program uses this collection, waiting on the library's own thread.
   public func isSharedCollectionWithoutBlocking() async throws(SecureStorageError) -> Bool {
     if options.collection.alias != nil { return true }
     return try await perform(.read) { (call) async throws(SecureStorageError) in

@@ -21,11 +21,9 @@ extension SecretServiceStorage: AsynchronousStorage {
   ) async throws(SecureStorageError) {
     try validate(item)
     defer { ChangeMonitor.noteWrite(of: item.key, at: options.busAddress) }
-    try await withSaveLock(on: item.key, .save) { () async throws(SecureStorageError) in
-      try await perform(.save, mayRepeatWrites: mode != .add) {
-        (call) async throws(SecureStorageError) in
-        try await call.save(item, mode: mode)
-      }
+    try await perform(.save, lockedOn: item.key, mayRepeatWrites: mode != .add) {
+      (call) async throws(SecureStorageError) in
+      try await call.save(item, mode: mode)
     }
   }
 
@@ -125,6 +123,7 @@ extension SecretServiceStorage {
   ///
   /// - Parameters:
   ///   - operation: The operation that errors name.
+  ///   - key: The key for which no other task of the process runs such an operation meanwhile, or `nil`.
   ///   - mayRepeatWrites: A Boolean value that indicates whether the operation may run again after it has
   ///     changed something.
   ///   - questions: A closure that returns the messages to send while a session is opened, if necessary.
@@ -132,13 +131,15 @@ extension SecretServiceStorage {
   /// - Returns: The result of the operation.
   /// - Throws: The error of the operation, or the reason for the missing session.
   func perform<Result>(
-    _ operation: SecureStorageError.Operation,
+    _ operation: SecureStorageError.Operation, lockedOn key: ItemKey? = nil,
     mayRepeatWrites: Bool = true,
     prefetching questions: () -> [MethodCall] = { [] },
     _ body: (Operation) async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     try refuseForkedProcess(operation)
     return try await CallLoop.run { () async throws(SecureStorageError) in
+      if let key { try await SaveLock.take(key, for: operation, of: self) }
+      defer { if let key { SaveLock.giveBack(key) } }
       let start = ThreadExecutor.now
       var deadline = Deadline(after: options.serviceTimeout)
       var lostSessions = 0

@@ -13,6 +13,10 @@ final class BusConnection: Sendable {
   private let flights = TaskSemaphore(maxInFlight)
   /// The number of messages that were given up while the bus still waits for their answers.
   private let unanswered = Atomic(0)
+  /// The number of waits for answers so far.
+  ///
+  /// Tests compare it with the documentation.
+  let waits = Atomic(0)
 
   private init(_ reference: GLibReference) { self.reference = reference }
 
@@ -89,6 +93,7 @@ final class BusConnection: Sendable {
     _ messages: [MethodCall], to provider: String?, until deadline: Deadline,
     onAnswer: @escaping (Int) -> Void = { _ in }, onFlight: (Int) -> Void = { _ in }
   ) async throws(DBusError) -> [Result<Variant, DBusError>] {
+    waits.add(1, ordering: .relaxed)
     var results: [Result<Variant, DBusError>] = []
     var deadline = deadline
     while results.count < messages.count {

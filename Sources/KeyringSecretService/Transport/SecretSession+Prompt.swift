@@ -33,7 +33,8 @@ extension SecretSession {
     func ask(again: Bool = false) async throws(DBusError) -> Bool {
       let start = ContinuousClock.now
       let message = MethodCall.show(prompt: prompt)
-      let answer = try await send([message], until: deadline)[0]
+      let answer = try await connection.send(
+        [message], to: provider.uniqueName, until: deadline)[0]
       takesTime = ContinuousClock.now - start > Self.timeToShowPrompt
       guard case .failure(let cause) = answer else { return true }
       if cause.isUnknownObject(of: message) { return false }
@@ -64,7 +65,8 @@ extension SecretSession {
   private func areUnlocked(
     _ collections: [ObjectPath], until deadline: Deadline
   ) async throws(DBusError) -> Bool {
-    let answers = try await send(collections.map { .isLocked($0) }, until: deadline)
+    let answers = try await connection.send(
+      collections.map { .isLocked($0) }, to: provider.uniqueName, until: deadline)
     return answers.allSatisfy { (try? $0.get())?.property(ofType: "b")?.bool == false }
   }
 
@@ -73,7 +75,7 @@ extension SecretSession {
   /// That's so if the program that shows the provider's prompts isn't running.
   func isPrompterMissing(until deadline: Deadline) async throws(DBusError) -> Bool {
     guard let prompter = provider.prompter else { return false }
-    let owner = try await send([.owner(of: prompter)], until: deadline)[0]
+    let owner = try await connection.send([.owner(of: prompter)], to: nil, until: deadline)[0]
     if case .failure(let failure) = owner, failure.isWithoutReceiver { return true }
     _ = try owner.get()
     return false

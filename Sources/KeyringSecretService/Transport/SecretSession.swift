@@ -32,10 +32,6 @@ final class SecretSession: Sendable {
   let unlockings = Mutex<[Set<ObjectPath>: SharedOutcome<Unlocking>]>([:])
   /// The last times at which the provider wanted a prompt to unlock something, by the collection.
   let promptsNeeded = RecentValues<ObjectPath, ContinuousClock.Instant>()
-  /// The number of waits for answers so far.
-  ///
-  /// Tests compare it with the documentation.
-  let waits = Atomic(0)
 
   /// Creates a session from libsecret's service object.
   ///
@@ -52,18 +48,6 @@ final class SecretSession: Sendable {
     self.service = service
     self.provider = provider
     self.path = ObjectPath(String(cString: path))
-  }
-
-  /// Sends messages concurrently, and waits for all the answers.
-  ///
-  /// - Returns: The answer to each message, or its failure.
-  /// - Throws: `DBusError` only if the deadline passes or the task is cancelled.
-  func send(
-    _ messages: [MethodCall], until deadline: Deadline, onFlight: (Int) -> Void = { _ in }
-  ) async throws(DBusError) -> [Result<Variant, DBusError>] {
-    waits.add(1, ordering: .relaxed)
-    return try await connection.send(
-      messages, to: provider.uniqueName, until: deadline, onFlight: onFlight)
   }
 
   /// The encryption of secrets on the bus, in the specification's words.

@@ -3,6 +3,8 @@
 /// A storage that is one of several collections, which other systems call keychains.
 ///
 /// Each collection has its own label and its own items. You lock and unlock each collection separately.
+///
+/// Write each operation in the form in which you write the storage. It gets the other form.
 public protocol CollectionStorage: LockableStorage {
   /// Lists the collections.
   ///
@@ -47,7 +49,7 @@ public protocol CollectionStorage: LockableStorage {
   /// - Throws: `SecureStorageError` if the storage can't be read.
   func isSharedCollection() throws(SecureStorageError) -> Bool
 
-  // The asynchronous overloads call these requirements. By default, they use the library's thread pool.
+  // The asynchronous overloads call these requirements.
 
   /// Lists the collections, and suspends the task while it waits.
   ///
@@ -80,28 +82,6 @@ public protocol CollectionStorage: LockableStorage {
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   nonisolated(nonsending) func isSharedCollectionWithoutBlocking() async throws(SecureStorageError)
     -> Bool
-}
-
-/// A description of a collection.
-public struct ItemCollection: Sendable, Hashable {
-  /// The label of the collection, for people and programs.
-  public var label: String
-  /// Indicates whether the items of the collection are locked.
-  public var isLocked: Bool
-  /// Indicates whether the collection is the default one of the user's keyring.
-  public var isDefault: Bool
-
-  /// Creates a description of a collection.
-  ///
-  /// - Parameters:
-  ///   - label: The label of the collection.
-  ///   - isLocked: `true` if the items of the collection are locked.
-  ///   - isDefault: `true` if the collection is the default one.
-  public init(label: String, isLocked: Bool, isDefault: Bool) {
-    self.label = label
-    self.isLocked = isLocked
-    self.isDefault = isDefault
-  }
 }
 
 // Asynchronous overloads of the operations.
@@ -153,37 +133,5 @@ extension CollectionStorage {
   public nonisolated(nonsending) func isSharedCollection() async throws(SecureStorageError) -> Bool
   {
     try await isSharedCollectionWithoutBlocking()
-  }
-
-  /// Runs the synchronous operation on a thread of the library's thread pool.
-  public nonisolated(nonsending) func collectionsWithoutBlocking() async throws(SecureStorageError)
-    -> [ItemCollection]
-  {
-    try await blocking(.read) { () throws(SecureStorageError) in try collections() }
-  }
-
-  /// Runs the synchronous operation on a thread of the library's thread pool.
-  public nonisolated(nonsending) func createCollectionWithoutBlocking(
-    labeled label: String
-  ) async throws(SecureStorageError) -> Self {
-    try await blocking(.createCollection) { () throws(SecureStorageError) in
-      try createCollection(labeled: label)
-    }
-  }
-
-  /// Runs the synchronous operation on a thread of the library's thread pool.
-  public nonisolated(nonsending) func deleteCollectionWithoutBlocking(
-    labeled label: String
-  ) async throws(SecureStorageError) -> Bool {
-    try await blocking(.deleteCollection) { () throws(SecureStorageError) in
-      try deleteCollection(labeled: label)
-    }
-  }
-
-  /// Runs the synchronous operation on a thread of the library's thread pool.
-  public nonisolated(nonsending) func isSharedCollectionWithoutBlocking()
-    async throws(SecureStorageError) -> Bool
-  {
-    try await blocking(.read) { () throws(SecureStorageError) in try isSharedCollection() }
   }
 }

@@ -4,6 +4,8 @@
 ///
 /// No secret in a locked storage can be read or written until it's unlocked. Some storages still list their
 /// items.
+///
+/// Write each operation in the form in which you write the storage. It gets the other form.
 public protocol LockableStorage: SecureStorage {
   /// Locks the storage.
   ///
@@ -23,7 +25,7 @@ public protocol LockableStorage: SecureStorage {
   /// - Throws: `SecureStorageError` if the storage can't be read.
   func isLocked() throws(SecureStorageError) -> Bool
 
-  // The asynchronous overloads call these requirements. By default, they use the library's thread pool.
+  // The asynchronous overloads call these requirements.
 
   /// Locks the storage, and suspends the task while it waits.
   ///
@@ -66,22 +68,5 @@ extension LockableStorage {
   /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
   public nonisolated(nonsending) func isLocked() async throws(SecureStorageError) -> Bool {
     try await isLockedWithoutBlocking()
-  }
-
-  /// Runs the synchronous operation on a thread of the library's thread pool.
-  public nonisolated(nonsending) func lockWithoutBlocking() async throws(SecureStorageError) {
-    try await blocking(.lock) { () throws(SecureStorageError) in try lock() }
-  }
-
-  /// Runs the synchronous operation on a thread of the library's thread pool.
-  public nonisolated(nonsending) func unlockWithoutBlocking() async throws(SecureStorageError) {
-    try await blocking(.unlock) { () throws(SecureStorageError) in try unlock() }
-  }
-
-  /// Runs the synchronous operation on a thread of the library's thread pool.
-  public nonisolated(nonsending) func isLockedWithoutBlocking() async throws(SecureStorageError)
-    -> Bool
-  {
-    try await blocking(.read) { () throws(SecureStorageError) in try isLocked() }
   }
 }

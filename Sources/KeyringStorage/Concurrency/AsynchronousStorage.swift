@@ -29,7 +29,9 @@ extension AsynchronousStorage {
   public func item(
     for key: ItemKey, details: ItemQuery.Details
   ) throws(SecureStorageError) -> SecureItem? {
-    try items(for: [key], details: details)[key]
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await itemsWithoutBlocking(for: [key], details: details)[key]
+    }
   }
 
   /// Runs the asynchronous operation to its end on this thread.
@@ -58,5 +60,81 @@ extension AsynchronousStorage {
     try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
       try await removeItemsWithoutBlocking(matching: query)
     }
+  }
+
+  /// Runs the asynchronous diagnosis to its end on this thread.
+  public func diagnose(writing: Bool) -> StorageDiagnosis {
+    do throws(SecureStorageError) {
+      return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+        try await diagnoseWithoutBlocking(writing: writing)
+      }
+    } catch {
+      var diagnosis = StorageDiagnosis(of: error.backendName)
+      diagnosis.add("diagnosis", error)
+      return diagnosis
+    }
+  }
+
+  /// Finds out whether the storage can be read, and written if you ask for it.
+  public nonisolated(nonsending) func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    try await diagnosing(writing: writing) { diagnosisByUse(writing: writing) }
+  }
+}
+
+extension AsynchronousStorage where Self: ObservableStorage {
+  /// Runs the asynchronous operation to its end on this thread.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await observeWithoutBlocking(query, observer)
+    }
+  }
+}
+
+extension AsynchronousStorage where Self: LockableStorage {
+  /// Runs the asynchronous operation to its end on this thread.
+  public func lock() throws(SecureStorageError) {
+    try ThreadExecutor.runToEnd(lockWithoutBlocking)
+  }
+
+  /// Runs the asynchronous operation to its end on this thread.
+  public func unlock() throws(SecureStorageError) {
+    try ThreadExecutor.runToEnd(unlockWithoutBlocking)
+  }
+
+  /// Runs the asynchronous operation to its end on this thread.
+  public func isLocked() throws(SecureStorageError) -> Bool {
+    try ThreadExecutor.runToEnd(isLockedWithoutBlocking)
+  }
+}
+
+extension AsynchronousStorage where Self: CollectionStorage {
+  /// Runs the asynchronous operation to its end on this thread.
+  public func collections() throws(SecureStorageError) -> [ItemCollection] {
+    try ThreadExecutor.runToEnd(collectionsWithoutBlocking)
+  }
+
+  /// Runs the asynchronous operation to its end on this thread.
+  @discardableResult
+  public func createCollection(labeled label: String) throws(SecureStorageError) -> Self {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await createCollectionWithoutBlocking(labeled: label)
+    }
+  }
+
+  /// Runs the asynchronous operation to its end on this thread.
+  @discardableResult
+  public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await deleteCollectionWithoutBlocking(labeled: label)
+    }
+  }
+
+  /// Runs the asynchronous operation to its end on this thread.
+  public func isSharedCollection() throws(SecureStorageError) -> Bool {
+    try ThreadExecutor.runToEnd(isSharedCollectionWithoutBlocking)
   }
 }

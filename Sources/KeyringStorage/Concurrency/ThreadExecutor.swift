@@ -16,7 +16,10 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     var isWaiting = false
   }
 
-  package let events: any EventSource
+  /// The events for which the thread waits, or `nil` if it hasn't waited yet.
+  ///
+  /// Only the thread itself changes them, under the lock.
+  package private(set) var events: (any EventSource)?
   /// Indicates whether the executor runs a single synchronous operation.
   package private(set) var isSynchronous = false
   private let state = Mutex(State())
@@ -24,25 +27,23 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   private let isStarted = Mutex(false)
 
   /// Creates an executor that has no thread yet.
-  ///
-  /// - Parameter events: The events for which its thread waits.
-  package init(_ events: any EventSource) { self.events = events }
+  private init(_ events: (any EventSource)? = nil) { self.events = events }
 
   /// Creates an executor with a thread of its own, which runs jobs forever once ``hasThread`` has started it.
   ///
   /// - Parameters:
-  ///   - events: The events for which the thread waits.
+  ///   - events: The events for which the thread waits, besides being woken.
   ///   - name: The name of the thread, of at most 15 bytes.
   ///   - start: A closure that runs another one on a new thread, or returns `false` if there can't be one.
   package convenience init(
-    _ events: any EventSource = Wakening(), threadNamed name: String,
+    _ events: (any EventSource)? = nil, threadNamed name: String,
     starting start: @escaping @Sendable (String, @escaping @Sendable () -> Void) -> Bool =
       ThreadExecutor.startThread(named:_:)
   ) {
     self.init(events)
     self.start = { executor in
       start(name) {
-        executor.events.enter()
+        executor.events?.enter()
         pthread_setspecific(Self.key, Unmanaged.passUnretained(executor).toOpaque())
         while true { executor.turn() }
       }
@@ -90,17 +91,18 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
   /// Ends the wait of the thread.
   ///
   /// On the thread itself this runs within an event, which ends the wait anyway.
-  private func wake() { if Self.current !== self { events.wake() } }
+  private func wake() { if Self.current !== self { events?.wake() } }
 
   /// Runs the jobs that are due, or waits for an event.
   private func turn() {
     let (jobs, next) = state.withLock { state in
       state.isWaiting = state.jobs.isEmpty
+      if state.isWaiting, events == nil { events = Wakening() }
       return (exchange(&state.jobs, with: []), state.timers.next)
     }
     for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
     guard jobs.isEmpty else { return }
-    events.wait(until: next)
+    events?.wait(until: next)
     let late = state.withLock { state in
       state.isWaiting = false
       return state.timers.takeLate(Self.now)
@@ -135,41 +137,48 @@ package final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
     return key
   }()
 
+  /// The executor of the synchronous operation that this one is a part of, if any.
+  private(set) var outer: ThreadExecutor?
+
   /// Runs asynchronous code to its end on this thread.
   ///
   /// If the call on this thread is cancelled, the task of the code is cancelled, too.
   ///
   /// - Parameter body: The code.
-  /// - Returns: The outcome of the code, and `true` if another call may use the executor.
-  package func runToEnd<Result, Failure: Error>(
+  /// - Returns: The result of the code.
+  /// - Throws: The error of the code.
+  package static func runToEnd<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
-  ) -> (outcome: Swift.Result<Result, Failure>, isReusable: Bool) {
+  ) throws(Failure) -> Result {
     var outcome: Swift.Result<Result, Failure>?
-    let isReusable = drive { outcome = await Swift.Result(body) }
+    ThreadExecutor().drive { outcome = await Swift.Result(body) }
     guard let outcome else { preconditionFailure("a call ends with an outcome") }
-    return (outcome, isReusable)
+    return try outcome.get()
   }
 
-  /// Runs the code of a call to its end, and returns `true` if another call may use the executor.
-  private func drive(_ body: () async -> Void) -> Bool {
+  private func drive(_ body: () async -> Void) {
     isSynchronous = true
-    let outer = pthread_getspecific(Self.key)
-    events.enter()
+    outer = Self.current
     pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
     withoutActuallyEscaping(body) { body in
       let call = SynchronousCall(body)
       let task = Task(executorPreference: self) { await call.run() }
-      func finish() { while !call.isOver { turn() } }
       if let signal = CancellationSignal.current {
-        signal.onCancel({ task.cancel() }, while: finish)
+        signal.onCancel({ task.cancel() }, while: { while !call.isOver { turn() } })
       } else {
-        finish()
+        while !call.isOver { turn() }
       }
     }
-    pthread_setspecific(Self.key, outer)
-    let isReusable = events.leave()
-    state.withLock { $0.timers = Timers() }
-    return isReusable
+    pthread_setspecific(Self.key, outer.map { Unmanaged.passUnretained($0).toOpaque() })
+    events?.leave()
+  }
+
+  /// Makes the thread of a synchronous operation wait for other events until the operation ends.
+  ///
+  /// Call this method on that thread, at most once.
+  package func wait(for events: any EventSource) {
+    events.enter()
+    state.withLock { _ in self.events = events }
   }
 }
 
@@ -189,13 +198,6 @@ private final class SynchronousCall: @unchecked Sendable {
 }
 
 extension ThreadExecutor {
-  /// Runs any asynchronous code to its end on this thread.
-  package static func runToEnd<Result, Failure: Error>(
-    _ body: () async throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try ThreadExecutor(Wakening()).runToEnd(body).outcome.get()
-  }
-
   /// The executor that ends the waits of tasks without an executor of their own.
   static let ofOthers = ThreadExecutor(threadNamed: "swift-keyring t")
 
@@ -215,7 +217,8 @@ extension ThreadExecutor {
   package func run<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    if Self.ofCurrentTask?.isSynchronous == true { return try await body() }
+    let current = Self.ofCurrentTask
+    if current === self || current?.isSynchronous == true { return try await body() }
     guard hasThread else { return try Self.runToEnd(body) }
     return try await withTaskExecutorPreference(self, operation: body)
   }
@@ -257,26 +260,4 @@ extension Int64 {
   package static func now(plus duration: Duration) -> Int64 {
     ThreadExecutor.now + duration.microseconds
   }
-}
-
-/// A source of events for which a thread waits when it has no job.
-///
-/// Other threads call only ``wake()``.
-package protocol EventSource: AnyObject, Sendable {
-  /// Prepares this thread to wait.
-  func enter()
-
-  /// Waits until there is an event, a given time has come, or the thread is woken.
-  ///
-  /// - Parameter moment: The moment, in microseconds of the monotonic clock, or `nil` to wait without a
-  ///   limit.
-  func wait(until moment: Int64?)
-
-  /// Ends the current wait, or the next one.
-  func wake()
-
-  /// Ends the use of the source that ``enter()`` began.
-  ///
-  /// - Returns: `true` if another call may use the source.
-  func leave() -> Bool
 }

@@ -4,18 +4,16 @@ internal import Dispatch
 internal import KeyringLibc
 
 /// An event source whose only event is being woken.
-package final class Wakening: EventSource {
+final class Wakening: EventSource {
   private let signal = Signal()
 
-  package init() {}
+  func enter() {}
 
-  package func enter() {}
+  func wait(until moment: Int64?) { signal.wait(until: moment) }
 
-  package func wait(until moment: Int64?) { signal.wait(until: moment) }
+  func wake() { signal.send() }
 
-  package func wake() { signal.send() }
-
-  package func leave() -> Bool { true }
+  func leave() {}
 }
 
 #if os(Linux)

@@ -21,35 +21,14 @@ extension SecureStorage {
     try await diagnoseWithoutBlocking(writing: writing)
   }
 
-  /// Runs the synchronous diagnosis on a thread of the library's thread pool.
-  public nonisolated(nonsending) func diagnoseWithoutBlocking(
-    writing: Bool
+  /// Runs a diagnosis, on another thread if the storage may block.
+  package nonisolated(nonsending) func diagnosing(
+    writing: Bool, _ body: @escaping @Sendable () -> StorageDiagnosis
   ) async throws(SecureStorageError) -> StorageDiagnosis {
     try await blocking(.diagnose, isAsking: writing) { () throws(SecureStorageError) in
-      let diagnosis = diagnose(writing: writing)
+      let diagnosis = body()
       // If the calls were cancelled, their errors say nothing about the storage.
       if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .diagnose) }
-      return diagnosis
-    }
-  }
-
-  /// Runs the asynchronous diagnosis to its end on this thread.
-  ///
-  /// - Parameters:
-  ///   - writing: A Boolean value that indicates whether to store, read and remove an item as a test.
-  ///   - subject: The subject of the entry if the call is cancelled.
-  ///   - name: The name of the storage.
-  /// - Returns: The findings.
-  package func diagnosisToEnd(
-    writing: Bool, _ subject: String, of name: String
-  ) -> StorageDiagnosis {
-    do throws(SecureStorageError) {
-      return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-        try await diagnoseWithoutBlocking(writing: writing)
-      }
-    } catch {
-      var diagnosis = StorageDiagnosis(of: name)
-      diagnosis.add(subject, error)
       return diagnosis
     }
   }
@@ -61,7 +40,10 @@ extension SecureStorage {
   /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item as a
   ///   test.
   /// - Returns: The findings.
-  public func diagnose(writing: Bool) -> StorageDiagnosis {
+  public func diagnose(writing: Bool) -> StorageDiagnosis { diagnosisByUse(writing: writing) }
+
+  /// Finds out whether the storage can be read, and written if you ask for it.
+  func diagnosisByUse(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
       var query = ItemQuery.key(.probe())

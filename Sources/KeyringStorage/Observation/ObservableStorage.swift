@@ -60,37 +60,6 @@ extension Duration {
   package static let cacheLifetime = Duration.seconds(60)
 }
 
-// The form of the operation that a storage doesn't write.
-
-extension AsynchronousStorage where Self: ObservableStorage {
-  /// Runs the asynchronous operation to its end on this thread.
-  public func observe(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) throws(SecureStorageError) -> StorageSubscription {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
-      try await observeWithoutBlocking(query, observer)
-    }
-  }
-}
-
-extension BlockingStorage where Self: ObservableStorage {
-  /// Runs the synchronous operation on a thread of the library's thread pool.
-  public nonisolated(nonsending) func observeWithoutBlocking(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) async throws(SecureStorageError) -> StorageSubscription {
-    try await blocking(.observe) { () throws(SecureStorageError) in try observe(query, observer) }
-  }
-}
-
-extension ImmediateStorage where Self: ObservableStorage {
-  /// Runs the operation at once.
-  public nonisolated(nonsending) func observeWithoutBlocking(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) async throws(SecureStorageError) -> StorageSubscription {
-    try immediately(.observe) { () throws(SecureStorageError) in try observe(query, observer) }
-  }
-}
-
 extension ObservableStorage {
   /// Returns a stream of the changes to items from now on, by any program.
   ///

@@ -3,6 +3,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringStorage
 import Testing
 
 /// A KWallet for one test, which can be killed and started again with the same files.

@@ -22,7 +22,7 @@ extension SecretSession {
     _ messages: [MethodCall], until deadline: Deadline
   ) throws(DBusError) -> [Result<Variant, DBusError>] {
     try CallLoop.runToEnd { () async throws(DBusError) in
-      try await self.send(messages, until: deadline)
+      try await connection.send(messages, to: provider.uniqueName, until: deadline)
     }
   }
 

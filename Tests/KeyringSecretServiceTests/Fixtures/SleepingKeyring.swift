@@ -3,6 +3,7 @@
 #if SecretService && os(Linux)
 import Foundation
 import Keyring
+import KeyringStorage
 import Testing
 
 @testable import KeyringSecretService

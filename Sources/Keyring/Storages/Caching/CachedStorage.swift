@@ -148,9 +148,6 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
   }
 
   /// Finds out whether the wrapped storage works here, without using the cache.
-  public func diagnose(writing: Bool) -> StorageDiagnosis { base.diagnose(writing: writing) }
-
-  /// Finds out whether the wrapped storage works here, without using the cache.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {
@@ -180,19 +177,23 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
 
 extension CachedStorage: LockableStorage where Base: LockableStorage {
   /// Locks the wrapped storage and empties the cache.
-  public func lock() throws(SecureStorageError) { try cache.whileWriting(nil, base.lock()) }
+  public func lockWithoutBlocking() async throws(SecureStorageError) {
+    try await cache.whileWriting(nil, await base.lock())
+  }
 
   /// Unlocks the wrapped storage.
-  public func unlock() throws(SecureStorageError) { try base.unlock() }
+  public func unlockWithoutBlocking() async throws(SecureStorageError) { try await base.unlock() }
 
   /// Returns `true` if the wrapped storage is locked.
-  public func isLocked() throws(SecureStorageError) -> Bool { try base.isLocked() }
+  public func isLockedWithoutBlocking() async throws(SecureStorageError) -> Bool {
+    try await base.isLocked()
+  }
 }
 
 extension CachedStorage: CollectionStorage where Base: CollectionStorage {
   /// Returns the collections of the wrapped storage.
-  public func collections() throws(SecureStorageError) -> [ItemCollection] {
-    try base.collections()
+  public func collectionsWithoutBlocking() async throws(SecureStorageError) -> [ItemCollection] {
+    try await base.collections()
   }
 
   /// Returns the storage for a collection, with a cache of its own.
@@ -201,23 +202,25 @@ extension CachedStorage: CollectionStorage where Base: CollectionStorage {
   }
 
   /// Creates a collection, for which the keyring asks the user for a password.
-  @discardableResult
-  public func createCollection(labeled label: String) throws(SecureStorageError) -> CachedStorage {
-    let new = try cache.whileWriting(nil, base.createCollection(labeled: label))
+  public func createCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> CachedStorage {
+    let new = try await cache.whileWriting(nil, await base.createCollection(labeled: label))
     return CachedStorage(new, chosen: chosenLifetime)
   }
 
   /// Deletes a collection and all of its items permanently.
-  @discardableResult
-  public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
-    try cache.whileWriting(nil, base.deleteCollection(labeled: label))
+  public func deleteCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> Bool {
+    try await cache.whileWriting(nil, await base.deleteCollection(labeled: label))
   }
 
   /// Returns `true` if every program uses this collection.
   ///
   /// The default collection and the session collection are such collections.
-  public func isSharedCollection() throws(SecureStorageError) -> Bool {
-    try base.isSharedCollection()
+  public func isSharedCollectionWithoutBlocking() async throws(SecureStorageError) -> Bool {
+    try await base.isSharedCollection()
   }
 }
 

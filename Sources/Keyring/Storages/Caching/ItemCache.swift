@@ -203,15 +203,6 @@ final class ItemCache: Sendable {
     return try await body()
   }
 
-  /// Runs a write, and keeps items that are fetched at the same time out of the cache.
-  func whileWriting<Result>(
-    _ key: ItemKey?, _ body: @autoclosure () throws(SecureStorageError) -> Result
-  ) throws(SecureStorageError) -> Result {
-    begin(key)
-    defer { end(key) }
-    return try body()
-  }
-
   private func begin(_ key: ItemKey?) {
     state.withLock { state in
       state.writes.append(key)

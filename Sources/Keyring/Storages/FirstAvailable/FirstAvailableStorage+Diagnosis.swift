@@ -11,13 +11,6 @@ extension FirstAvailableStorage {
   /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
   ///   selected storage.
   /// - Returns: The findings of all storages, and the failure of the selected one.
-  public func diagnose(writing: Bool) -> StorageDiagnosis {
-    diagnosisToEnd(writing: writing, "selection", of: "FirstAvailableStorage")
-  }
-
-  /// Finds out whether each of the storages works here, and which of them is selected.
-  ///
-  /// If no storage is selected yet, this doesn't make the selection.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {

@@ -4,11 +4,6 @@ public import KeyringStorage
 
 extension LayeredStorage {
   /// Finds out whether each of the layers works here.
-  public func diagnose(writing: Bool) -> StorageDiagnosis {
-    diagnosisToEnd(writing: writing, "layers", of: backendName)
-  }
-
-  /// Finds out whether each of the layers works here.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+internal import KeyringStorage
+internal import Synchronization
+
+/// A lock that keeps two calls of the process from saving under the same key at the same time.
+///
+/// The Secret Service has no "create if absent". Between the search that finds nothing and the creation,
+/// another call's item would go unnoticed.
+struct SaveLock {
+  private static let all = Mutex<[ItemKey: SaveLock]>([:])
+
+  private let semaphore = TaskSemaphore(1)
+  /// The number of calls that have the lock or wait for it.
+  private var users = 0
+
+  private init() {}
+
+  /// Waits for the lock of a key, which has to be given back.
+  ///
+  /// - Throws: `SecureStorageError` if other calls keep it for too long, or if the task is cancelled.
+  static func take(
+    _ key: ItemKey, for operation: SecureStorageError.Operation, of storage: SecretServiceStorage
+  ) async throws(SecureStorageError) {
+    let semaphore = all.withLock { locks in
+      locks[key, default: SaveLock()].users += 1
+      return locks[key, default: SaveLock()].semaphore
+    }
+    let wait = await semaphore.take(until: .now(plus: storage.options.longestOperation))
+    if wait == .ended { return }
+    leave(key)
+    throw storage.error(wait, during: operation, "Another thread kept saving the same item.")
+  }
+
+  static func giveBack(_ key: ItemKey) { leave(key)?.giveBack() }
+
+  @discardableResult
+  private static func leave(_ key: ItemKey) -> TaskSemaphore? {
+    all.withLock { locks in
+      let semaphore = locks[key]?.semaphore
+      locks[key]?.users -= 1
+      if locks[key]?.users == 0 { locks[key] = nil }
+      return semaphore
+    }
+  }
+}
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+import Keyring
+import Synchronization
+import Testing
+
+@testable import KeyringSecretService
+@testable import KeyringStorage
+
+/// The executors of a synchronous operation.
+@Suite(.inPrivateSession) struct OneExecutorTests {
+  private static var storages: [any SecureStorage] {
+    let plain = SecretServiceStorage()
+    let none = InMemoryStorage()
+    return [
+      plain, plain.cached(), LayeredStorage([.reading(none), .writing(plain)]),
+    ]
+  }
+
+  @Test(arguments: storages)
+  func `a synchronous read has one executor, which waits in the loop`(
+    storage: any SecureStorage
+  ) throws {
+    let service = PrivateSession.newService()
+    let key = ItemKey.password(service: service, account: "me")
+    try storage.setPassword("secret", for: key)
+    defer { _ = try? storage.remove(key) }
+    let depths = Mutex<[Int]>([])
+    var query = ItemQuery.service(service)
+    query.onProgress = { _, _ in
+      let current = ThreadExecutor.current
+      let depth = sequence(first: current, next: { .some($0?.outer) }).prefix { $0 != nil }.count
+      depths.withLock { $0.append(current?.events is CallLoop ? depth : 0) }
+    }
+    #expect(try storage.items(matching: query).count == 1)
+    #expect(depths.withLock { Set($0) } == [1])
+  }
+
+  @Test func `a loop serves further operations`() throws {
+    let storage = SecretServiceStorage()
+    let key = ItemKey.password(service: PrivateSession.newService(), account: "me")
+    // The first one opens the session, whose service object keeps its loop.
+    _ = try storage.password(for: key)
+    let loops = try (0..<3).map { _ in
+      try CallLoop.runToEnd { () async throws(SecureStorageError) in
+        _ = try await storage.password(for: key)
+        return ObjectIdentifier(CallLoop.current)
+      }
+    }
+    #expect(Set(loops).count == 1)
+  }
+}
+#endif
