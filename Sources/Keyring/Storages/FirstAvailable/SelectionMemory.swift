@@ -34,7 +34,7 @@ public struct SelectionMemory: Sendable {
   /// The directory is `$XDG_STATE_HOME/swift-keyring`, by default `~/.local/state/swift-keyring`.
   ///
   /// If a user has neither that variable nor a home (a service, a container, `sudo`), nothing is
-  /// remembered, and ``FirstAvailableStorage/diagnose(writing:)`` says so. A process that runs tests
+  /// remembered, and ``FirstAvailableStorage/diagnoseWithoutBlocking(writing:)`` says so. A process that runs tests
   /// remembers nothing either, because tests must not change the developer's home.
   ///
   /// See the
