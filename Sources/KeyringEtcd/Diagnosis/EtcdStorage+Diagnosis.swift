@@ -15,6 +15,7 @@ extension EtcdStorage {
   /// - Parameter writing: Pass `true` to also check that an item can be stored, read, and removed, and that each
   ///   node accepts the largest item. For that, the method sends 2 MiB to each node, which stores none of it.
   /// - Returns: The diagnosis. A node that doesn't answer gives only a notice, because the others do its work.
+  /// - Throws: Only `.canceled`, if the task is cancelled.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {

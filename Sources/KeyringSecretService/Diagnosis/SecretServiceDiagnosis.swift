@@ -12,6 +12,7 @@ extension SecretServiceStorage {
   /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
   ///   collection, if that doesn't require a question to the user.
   /// - Returns: The findings.
+  /// - Throws: Only `.canceled`, if the task is cancelled.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {

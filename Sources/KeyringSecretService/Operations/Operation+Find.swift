@@ -22,7 +22,7 @@ extension Operation {
     for key: ItemKey, unlocking: Bool = true, ignoring incomplete: Set<ObjectPath> = [],
     needsAttributesOnly: Bool = false
   ) async throws(SecureStorageError) -> [StoredItem] {
-    let stored = try await storedItems(
+    let stored = try await examinedItems(
       unlocking: unlocking, havingAttributes: true
     ) { () async throws(SecureStorageError) in
       let mayBeRefused = provider.refusesWritesWhileLocked && !wasRefused
@@ -87,11 +87,11 @@ extension Operation {
   ///   - most: The maximum number of items to examine, from the start of the provider's list.
   /// - Returns: The items, and a Boolean value that indicates whether there are no others.
   /// - Throws: `.locked` if some of the items may be hidden.
-  func storedItems(
+  func searchedItems(
     with attributes: [String: String], unlocking: Bool = true,
     fetching details: ItemQuery.Details = [], first most: Int = .max
   ) async throws(SecureStorageError) -> (items: [StoredItem], isAll: Bool) {
-    try await storedItems(
+    try await examinedItems(
       unlocking: unlocking, havingAttributes: !attributes.isEmpty, fetching: details, first: most
     ) { () async throws(SecureStorageError) in
       try await searchEverything([attributes])
@@ -99,11 +99,11 @@ extension Operation {
   }
 
   /// Finds the items with these attributes and no others.
-  func storedItems(
+  func exactItems(
     withOnly attributes: [String: String]
   ) async throws(SecureStorageError) -> [StoredItem] {
     // The package never searches by schema.
-    try await storedItems(with: attributes.filter { $0.key != AttributeName.schema }).items
+    try await searchedItems(with: attributes.filter { $0.key != AttributeName.schema }).items
       .filter { $0.attributes.hasSameBytes(attributes) }
   }
 
@@ -123,7 +123,7 @@ extension Operation {
   ///   - search: A closure that searches for the items.
   /// - Returns: The items, and a Boolean value that indicates whether there are no others.
   /// - Throws: `.locked` if some of the items may be hidden.
-  private func storedItems(
+  private func examinedItems(
     unlocking: Bool, havingAttributes: Bool, fetching details: ItemQuery.Details = [],
     first most: Int = .max, by search: () async throws(SecureStorageError) -> SearchResult
   ) async throws(SecureStorageError) -> (items: [StoredItem], isAll: Bool) {

@@ -11,7 +11,7 @@ extension Operation {
     var unlockings = 0
     let needsSecrets = query.details.contains(.secret)
     while true {
-      let selected = try await storedItems(
+      let selected = try await queriedItems(
         matching: query, fetching: query.details, ignoring: incomplete
       ).map { (key: $0, item: $1[0]) }
       if needsSecrets, query.allowsUnlocking, selected.contains(where: \.item.isLocked) {
@@ -73,7 +73,7 @@ extension Operation {
   /// - Returns: The items of each key, the valid one first. There are others if a process was killed while
   ///   it replaced an item.
   /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
-  func storedItems(
+  func queriedItems(
     matching query: ItemQuery, fetching details: ItemQuery.Details = [],
     ignoring incomplete: Set<ObjectPath> = [], needsDuplicates: Bool = false
   ) async throws(SecureStorageError) -> [(key: ItemKey, items: [StoredItem])] {
@@ -167,7 +167,7 @@ extension Operation {
     first most: Int = .max
   ) async throws(SecureStorageError) -> Candidates {
     let details = query.selectsByAttributesOnly ? details : details.subtracting(.secret)
-    let (stored, isAll) = try await storedItems(
+    let (stored, isAll) = try await searchedItems(
       with: query.searchedAttributes, unlocking: query.allowsUnlocking, fetching: details,
       first: most)
     let known = stored.filter { !incomplete.contains($0.path) }.compactMap { stored in

@@ -9,7 +9,7 @@ extension Operation {
     var query = query
     // Some providers delete locked items without asking for the password, so they're unlocked first.
     query.allowsUnlocking = true
-    let selected = try await storedItems(matching: query, needsDuplicates: true)
+    let selected = try await queriedItems(matching: query, needsDuplicates: true)
       .map(\.items)
     // An item that Python's keyring put next to this package's password is removed too, so that the
     // password stays removed.
@@ -25,7 +25,7 @@ extension Operation {
   {
     var remaining: [[StoredItem]] = []
     for item in selected.joined() {
-      let same = try await storedItems(withOnly: item.attributes)
+      let same = try await exactItems(withOnly: item.attributes)
         .filter { $0.mayBeSame(as: item) }
       if !same.isEmpty { remaining.append(same) }
     }

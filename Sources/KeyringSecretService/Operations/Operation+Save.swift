@@ -23,12 +23,12 @@ extension Operation {
   private func saveUndisturbed(
     _ item: SecureItem, mode: SaveMode, _ vanished: inout Set<ObjectPath>
   ) async throws(SecureStorageError) -> Bool {
-    let (stored, incomplete, areOnDisk) = try await storedItems(toBeReplacedBy: item, mode: mode)
+    let (stored, incomplete, areOnDisk) = try await replaceableItems(by: item, mode: mode)
     if mode == .add, !stored.isEmpty { throw failure(.itemAlreadyExists) }
     if mode == .add, !provider.keepsItemPaths {
       return try await taking(additionsOf: item.key) { () async throws(SecureStorageError) in
         // Another program may have added the item, or may just have been adding it.
-        let (stored, incomplete, _) = try await storedItems(toBeReplacedBy: item, mode: mode)
+        let (stored, incomplete, _) = try await replaceableItems(by: item, mode: mode)
         if !stored.isEmpty { throw failure(.itemAlreadyExists) }
         try await remove(incomplete)
         return try await create(item, mode: mode)
@@ -93,8 +93,8 @@ extension Operation {
   ///   - mode: The mode of the save.
   /// - Returns: The items, and a Boolean value that indicates whether all of them are known to be on disk.
   /// - Throws: `SecureStorageError` if the items can't be examined.
-  private func storedItems(
-    toBeReplacedBy item: SecureItem, mode: SaveMode
+  private func replaceableItems(
+    by item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError)
     -> (stored: [StoredItem], incomplete: [StoredItem], areOnDisk: Bool)
   {

@@ -32,7 +32,7 @@ extension Operation {
       let marked = attributes.merging([AttributeName.binaryForm: "yes"]) { $1 }
       for attributes in [attributes, marked] {
         // An older item with the same attributes is another one. Not every provider keeps the time.
-        let items = try await storedItems(withOnly: attributes)
+        let items = try await exactItems(withOnly: attributes)
         try await remove(items.filter { $0.created == 0 || $0.created >= start })
       }
       hasWritten = false

@@ -72,7 +72,8 @@ final class Operation: ProviderClient {
     do throws(DBusError) {
       let results = try await session.connection.send(
         messages, to: provider.uniqueName, until: deadline
-      ) { _ in } onFlight: { answered in
+      ) { _ in
+      } onFlight: { answered in
         // A large amount of work takes long, and that's no reason to give up afterwards.
         if messages.count > BusConnection.maxInFlight {
           deadline.renew()

@@ -135,3 +135,67 @@ extension CollectionStorage {
     try await isSharedCollectionWithoutBlocking()
   }
 }
+
+// The form of the operations that a storage doesn't write.
+
+extension AsynchronousStorage where Self: CollectionStorage {
+  /// Runs the asynchronous operation to its end on this thread.
+  public func collections() throws(SecureStorageError) -> [ItemCollection] {
+    try ThreadExecutor.runToEnd(collectionsWithoutBlocking)
+  }
+
+  /// Runs the asynchronous operation to its end on this thread.
+  @discardableResult
+  public func createCollection(labeled label: String) throws(SecureStorageError) -> Self {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await createCollectionWithoutBlocking(labeled: label)
+    }
+  }
+
+  /// Runs the asynchronous operation to its end on this thread.
+  @discardableResult
+  public func deleteCollection(labeled label: String) throws(SecureStorageError) -> Bool {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await deleteCollectionWithoutBlocking(labeled: label)
+    }
+  }
+
+  /// Runs the asynchronous operation to its end on this thread.
+  public func isSharedCollection() throws(SecureStorageError) -> Bool {
+    try ThreadExecutor.runToEnd(isSharedCollectionWithoutBlocking)
+  }
+}
+
+extension SynchronousStorage where Self: CollectionStorage {
+  /// Runs the synchronous operation, on another thread if it may block.
+  public nonisolated(nonsending) func collectionsWithoutBlocking() async throws(SecureStorageError)
+    -> [ItemCollection]
+  {
+    try await blocking(.read) { () throws(SecureStorageError) in try collections() }
+  }
+
+  /// Runs the synchronous operation, on another thread if it may block.
+  public nonisolated(nonsending) func createCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> Self {
+    try await blocking(.createCollection) { () throws(SecureStorageError) in
+      try createCollection(labeled: label)
+    }
+  }
+
+  /// Runs the synchronous operation, on another thread if it may block.
+  public nonisolated(nonsending) func deleteCollectionWithoutBlocking(
+    labeled label: String
+  ) async throws(SecureStorageError) -> Bool {
+    try await blocking(.deleteCollection) { () throws(SecureStorageError) in
+      try deleteCollection(labeled: label)
+    }
+  }
+
+  /// Runs the synchronous operation, on another thread if it may block.
+  public nonisolated(nonsending) func isSharedCollectionWithoutBlocking()
+    async throws(SecureStorageError) -> Bool
+  {
+    try await blocking(.read) { () throws(SecureStorageError) in try isSharedCollection() }
+  }
+}

@@ -70,3 +70,41 @@ extension LockableStorage {
     try await isLockedWithoutBlocking()
   }
 }
+
+// The form of the operations that a storage doesn't write.
+
+extension AsynchronousStorage where Self: LockableStorage {
+  /// Runs the asynchronous operation to its end on this thread.
+  public func lock() throws(SecureStorageError) {
+    try ThreadExecutor.runToEnd(lockWithoutBlocking)
+  }
+
+  /// Runs the asynchronous operation to its end on this thread.
+  public func unlock() throws(SecureStorageError) {
+    try ThreadExecutor.runToEnd(unlockWithoutBlocking)
+  }
+
+  /// Runs the asynchronous operation to its end on this thread.
+  public func isLocked() throws(SecureStorageError) -> Bool {
+    try ThreadExecutor.runToEnd(isLockedWithoutBlocking)
+  }
+}
+
+extension SynchronousStorage where Self: LockableStorage {
+  /// Runs the synchronous operation, on another thread if it may block.
+  public nonisolated(nonsending) func lockWithoutBlocking() async throws(SecureStorageError) {
+    try await blocking(.lock) { () throws(SecureStorageError) in try lock() }
+  }
+
+  /// Runs the synchronous operation, on another thread if it may block.
+  public nonisolated(nonsending) func unlockWithoutBlocking() async throws(SecureStorageError) {
+    try await blocking(.unlock) { () throws(SecureStorageError) in try unlock() }
+  }
+
+  /// Runs the synchronous operation, on another thread if it may block.
+  public nonisolated(nonsending) func isLockedWithoutBlocking() async throws(SecureStorageError)
+    -> Bool
+  {
+    try await blocking(.read) { () throws(SecureStorageError) in try isLocked() }
+  }
+}

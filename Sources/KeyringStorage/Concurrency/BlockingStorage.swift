@@ -5,4 +5,4 @@
 /// An `await` runs the operation on one of at most 64 threads of the library's thread pool. Further calls
 /// wait until one of these threads is free. If a storage often waits for a long time, write it as an
 /// ``AsynchronousStorage``. If the task is cancelled, ``CancellationSignal/current`` tells the operation.
-public protocol BlockingStorage: _SynchronousStorage {}
+public protocol BlockingStorage: SynchronousStorage {}

@@ -3,7 +3,7 @@
 /// A storage whose operations never wait for long, such as one in memory.
 ///
 /// An `await` runs the operation at once, on the executor of the caller.
-public protocol ImmediateStorage: _SynchronousStorage {}
+public protocol ImmediateStorage: SynchronousStorage {}
 
 extension SecureStorage {
   /// Runs a synchronous operation at once, unless the task is cancelled.

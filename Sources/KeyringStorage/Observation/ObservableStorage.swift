@@ -96,3 +96,25 @@ extension SecureStorage {
     throw error(.notObservable, during: .observe)
   }
 }
+
+// The form of the operations that a storage doesn't write.
+
+extension AsynchronousStorage where Self: ObservableStorage {
+  /// Runs the asynchronous operation to its end on this thread.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      try await observeWithoutBlocking(query, observer)
+    }
+  }
+}
+
+extension SynchronousStorage where Self: ObservableStorage {
+  /// Runs the synchronous operation, on another thread if it may block.
+  public nonisolated(nonsending) func observeWithoutBlocking(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) async throws(SecureStorageError) -> StorageSubscription {
+    try await blocking(.observe) { () throws(SecureStorageError) in try observe(query, observer) }
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A buffer of changes that wait to be read.
+///
+/// It keeps at most one change for each item, so a slow reader neither blocks a writer nor fills the
+/// memory.
+final class ItemChangeBuffer: Sendable {
+  private struct State: Sendable {
+    var changes: [ItemKey: ItemChange] = [:]
+    /// The keys of the changes, the one that has waited longest first.
+    var order: [ItemKey] = []
+    var readers: [CheckedContinuation<ItemChange?, Never>] = []
+    var isFinished = false
+
+    mutating func takeFirst() -> ItemChange? {
+      if order.isEmpty { return nil }
+      return changes.removeValue(forKey: order.removeFirst())
+    }
+
+    mutating func add(_ change: ItemChange) {
+      guard let earlier = changes[change.key] else {
+        changes[change.key] = change
+        return order.append(change.key)
+      }
+      changes[change.key] = earlier.followed(by: change)
+      if changes[change.key] == nil { order.removeAll { $0 == change.key } }
+    }
+  }
+
+  private let state = Mutex(State())
+
+  /// Passes a change to a waiting reader, or keeps it if there is none.
+  func append(_ change: ItemChange) {
+    let reader = state.withLock { state -> CheckedContinuation<ItemChange?, Never>? in
+      if state.isFinished { return nil }
+      if !state.readers.isEmpty { return state.readers.removeFirst() }
+      state.add(change)
+      return nil
+    }
+    reader?.resume(returning: change)
+  }
+
+  /// Waits for a change, and returns `nil` after a task that waited was cancelled.
+  func next() async -> ItemChange? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let result: ItemChange?? = state.withLock { state in
+          if state.isFinished { return .some(nil) }
+          if let change = state.takeFirst() { return change }
+          state.readers.append(continuation)
+          return .none
+        }
+        if case .some(let change) = result { continuation.resume(returning: change) }
+      }
+    } onCancel: {
+      finish()
+    }
+  }
+
+  /// Removes the changes that it keeps.
+  func removeAll() { state.withLock { ($0.changes, $0.order) = ([:], []) } }
+
+  private func finish() {
+    let readers = state.withLock { exchange(&$0, with: State(isFinished: true)) }.readers
+    for reader in readers { reader.resume(returning: nil) }
+  }
+}
