@@ -10,7 +10,10 @@ struct Settings: Sendable {
 func write(_ settings: Settings) throws(SecureStorageError) {
   try settings.$token.write(Secret("s3cret"))
 }
+func read(_ settings: Settings) async throws(SecureStorageError) -> Secret? {
+  try await settings.$token.read()
+}
 
 let settings = Settings()
 try write(settings)
-print(try await settings.$token.read() == settings.token, SecretServiceStorage())
+print(try await read(settings) == settings.token, SecretServiceStorage())
