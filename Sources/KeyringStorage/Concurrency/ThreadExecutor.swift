@@ -201,12 +201,6 @@ extension ThreadExecutor {
   /// The executor that ends the waits of tasks without an executor of their own.
   static let ofOthers = ThreadExecutor(threadNamed: "swift-keyring t")
 
-  /// The executor of the tasks that take turns.
-  ///
-  /// They can't rely on the cooperative thread pool. Synchronous operations that wait for their turn may
-  /// block all its threads.
-  package static let ofTurns = ThreadExecutor(threadNamed: "swift-keyring l")
-
   /// Runs code on the executor's thread, or on this thread if it runs a synchronous operation.
   ///
   /// If the executor can't have a thread, this thread runs the code to its end.
