@@ -6,56 +6,7 @@ the bus. With "--disk FILE", it begins with what the file has, and writes its co
 they are in memory only. "--mode MODE" gives it one behavior of a real provider, from the first call on, as often as
 the option is there. The values of the modes are in MODES.
 
-For each call, it prints "called METHOD". Each line of input is an order:
-
-  fault METHOD mute              never answers
-  fault METHOD late SECONDS      answers after that time
-  fault METHOD error NAME        answers with the error of that name
-  fault METHOD type              answers with a string, which is never the type of an answer
-  fault METHOD leave             leaves the bus without an answer
-  fault METHOD lost              performs one call, and answers with the bus's error for a lost answer
-  fault METHOD prompt OUTCOME    answers with a prompt: accept, dismiss, mute, type or none
-  abdicate                       stops providing the service, and stays on the bus (KeePassXC 2.7.4)
-  reset                          removes all faults
-  quiet                          stops printing the calls
-  lock, unlock                   locks or unlocks everything
-  shut                           locks each item by itself, where that is possible
-  duplicate                      adds a copy of each item that was changed later
-  retire                         removes the oldest item just before the next one is created
-  swap                           swaps the paths of the items, the first with the last
-  alias none                     has no default collection until one is made
-  alias stale                    has an alias for a collection that is gone, until one is made
-  second NAME                    adds a second collection
-  session NAME                   adds a collection that the alias "session" stands for
-  renew                          deletes the default collection, and makes an empty one at its path
-  move                           makes the next collection the default one
-  relabel LABEL                  gives each new collection this label
-  rival SECRET                   adds another item just before the next one is created
-  shy                            locks everything just after the next item is created
-  strict                         refuses to read secrets if one of the items is gone
-  forget                         forgets the secret of the item that was created or changed last
-  unheard                        sends no signal for a secret that was set (gnome-keyring 42.1)
-  churn                          replaces each item with another if a client asks for its properties
-  wither                         removes each item if a client asks for its properties, and answers
-                                 that the item has no attributes (KWallet 5.103)
-  unusable COUNT                 gives the next sessions another key than their callers have
-                                 (KWallet 5.103)
-  age SECONDS                    sets the times of all items back by that many seconds
-  name NAME                      also owns another name on the bus
-  hide none                      lists locked items, and refuses the rest (gnome-keyring 42.1)
-  hide items                     finds nothing in a locked collection, and creates an item with a
-                                 prompt that unlocks it (KeePassXC 2.7.4)
-  hide secrets                   lists locked items with empty secrets, and loses writes
-                                 (KWallet 5.103)
-  hide search                    refuses to search a locked collection
-  hide collection                doesn't know a collection that is locked
-  hide default                   has another default collection after every call
-  hide each                      locks each item by itself, until it's unlocked by its path (KeePassXC 2.7.4)
-  hide attributes                does the same, and shows no property of a locked item but its lock (oo7)
-  stubborn                       reports success for each unlocking of an item, and unlocks none
-  part                           in the mode "gap", the gap of the next replacement lasts until a search
-  sync                           in the mode "late", writes the disk now
-
+For each call, it prints "called METHOD". Each line of input is an order, which FakeService.swift describes.
 The answer to each line is "ok".
 """
 
@@ -82,6 +33,9 @@ UNDECIPHERED = "org.qtproject.QtDBus.Error.InvalidObjectPath"
 UNKNOWN = "org.freedesktop.DBus.Error.UnknownObject"
 ODD = "org.freedesktop.zbus.Error"
 CONTENT_TYPE = "xdg:content-type"
+
+# The orders that only switch a behavior on.
+SWITCHES = ("churn", "part", "quiet", "retire", "shy", "strict", "stubborn", "unheard", "wither")
 
 # The value of a mode is the meaning of its number: "late=200", for example. Without a number, it's a constant.
 MODES = {
@@ -160,7 +114,6 @@ class Service:
         self.disk = disk
         self.records = []
         self.saving = None
-        self.parts = False
         self.postponed = []
         self.sleeps_until = time.monotonic() + modes.get("sleepy", 0) / 1000
         self.calls_asleep = modes.get("sleepy-calls", 0)
@@ -176,16 +129,10 @@ class Service:
         self.pending = None
         self.hidden = "items" if "hiding" in modes else "none"
         self.abdicated = False
-        self.stubborn = False
+        for name in SWITCHES:
+            setattr(self, name, False)
         self.rival = None
-        self.retires = False
-        self.shy = False
         self.last = None
-        self.quiet = False
-        self.strict = False
-        self.withers = False
-        self.churns = False
-        self.unheard = False
         self.unusable = 0
         if disk and os.path.exists(disk):
             self.load()
@@ -340,7 +287,7 @@ class Service:
     def answer_in_gap(self):
         """Answers questions while an item isn't there."""
         end = time.monotonic() + 0.02
-        parts, self.parts = self.parts, False
+        parts, self.part = self.part, False
         while True:
             try:
                 message = self.connection.receive(
@@ -497,8 +444,8 @@ class Service:
         if self.rival:
             rival, self.rival = self.rival, None
             self.create(path, properties, ("", b"", rival.encode(), "text/plain"), True)
-        if self.retires:
-            self.retires = False
+        if self.retire:
+            self.retire = False
             self.Delete(next(iter(self.items)))
         if "content-type" in self.modes:
             attributes = {CONTENT_TYPE: secret[3].split(";")[0], **attributes}
@@ -613,17 +560,17 @@ class Service:
     def properties(self, path):
         item = self.item(path)
         attributes = item.attributes
-        if self.churns:
+        if self.churn:
             self.items[self.new_path(path.rsplit("/", 1)[0])] = self.items.pop(path)
             raise Failure(INTERFACE + "Error.NoSuchObject")
-        if self.withers:
+        if self.wither:
             attributes = {}
             self.Delete(path)
         if (self.hidden == "attributes" or "hiding" in self.modes) and self.is_locked(path):
             return {"Locked": ("b", True)}
         return {
             "Label": ("s", item.label), "Attributes": ("a{ss}", attributes),
-            "Locked": ("b", not self.withers and self.is_locked(path)),
+            "Locked": ("b", not self.wither and self.is_locked(path)),
             "Created": ("t", item.created), "Modified": ("t", item.modified)}
 
     def Set(self, path, interface, name, value):
@@ -724,15 +671,11 @@ class Service:
                 self.faults[words[1]] = (words[2], " ".join(words[3:]))
             elif words[0] == "reset":
                 self.faults = {}
-                self.withers = self.churns = self.stubborn = False
-            elif words[0] == "quiet":
-                self.quiet = True
-            elif words[0] == "strict":
-                self.strict = True
+                self.wither = self.churn = self.stubborn = False
+            elif words[0] in SWITCHES:
+                setattr(self, words[0], True)
             elif words[0] == "duplicate":
                 self.duplicate()
-            elif words[0] == "retire":
-                self.retires = True
             elif words[0] == "swap":
                 self.items = dict(zip(self.items, reversed(self.items.values())))
             elif words[0] in ("lock", "unlock"):
@@ -761,25 +704,13 @@ class Service:
                 self.rival = words[1]
             elif words[0] == "forget":
                 self.items[self.last].secret = b""
-            elif words[0] == "churn":
-                self.churns = True
-            elif words[0] == "shy":
-                self.shy = True
-            elif words[0] == "part":
-                self.parts = True
             elif words[0] == "sync":
                 if self.saving:
                     self.saving.cancel()
                     self.write()
-            elif words[0] == "unheard":
-                self.unheard = True
-            elif words[0] == "stubborn":
-                self.stubborn = True
             elif words[0] == "abdicate":
                 self.abdicated = True
                 self.connection.send(message_bus.ReleaseName("org.freedesktop.secrets"))
-            elif words[0] == "wither":
-                self.withers = True
             elif words[0] == "age":
                 for item in self.items.values():
                     item.created -= int(words[1])

@@ -103,7 +103,7 @@ private struct Sequence {
 
   /// Indicates whether the provider loses by a kill what nothing can keep.
   private var writesLate: Bool {
-    service.modes.contains { if case .late = $0 { true } else { false } }
+    service.modes.contains(.late(milliseconds: 50))
   }
 
   // MARK: Steps

@@ -6,86 +6,64 @@ import Testing
 
 extension FakeService {
   /// A behavior of a real provider that the provider has from the first message on.
-  enum Mode: Hashable, CustomStringConvertible, CustomTestStringConvertible {
+  struct Mode: Hashable, CustomStringConvertible, CustomTestStringConvertible {
+    /// The mode as `fake-service.py` knows it.
+    let description: String
+    var testDescription: String { description }
+
+    private init(_ description: String) { self.description = description }
+
     /// `SetSecret`, `Label` and `Attributes` change only memory, unlike `CreateItem` and `Delete` (oo7).
-    case memory
+    static let memory = Mode("memory")
     /// `Delete` removes from the disk each item whose attributes contain those of the item in memory (oo7).
-    case sweeping
+    static let sweeping = Mode("sweeping")
     /// A creation replaces only items with exactly the same attributes (oo7).
     ///
     /// Otherwise, it replaces an item that has at least these attributes, as gnome-keyring 42.1 does.
-    case exact
+    static let exact = Mode("exact")
     /// A replacement is a removal and a creation under a new path, and a search in between finds nothing (oo7).
     ///
     /// Questions that come within 20 ms are answered in between, up to the first search. Changes wait.
-    case gap
+    static let gap = Mode("gap")
     /// Each item has the attribute `xdg:content-type` (oo7).
-    case contentType
+    static let contentType = Mode("content-type")
     /// Secrets of uncommon content types are refused (oo7).
-    case types
+    static let types = Mode("types")
     /// For that many milliseconds after a start, `OpenSession` isn't answered, and there are no collections (oo7).
-    case sleepy(milliseconds: Int)
+    static func sleepy(milliseconds: Int) -> Mode { Mode("sleepy=\(milliseconds)") }
     /// The same for that many messages.
-    case sleepyCalls(Int)
+    static func sleepyCalls(_ count: Int) -> Mode { Mode("sleepy-calls=\(count)") }
     /// No alias has an object, and `ReadAlias` knows it (oo7 for the alias "session").
-    case noAliases
+    static let noAliases = Mode("no-aliases")
     /// A locked item isn't found, and shows no property but its lock (oo7).
-    case hiding
+    static let hiding = Mode("hiding")
     /// A prompt asks the user before anything is unlocked, or created or removed while it's locked (oo7).
     ///
     /// The prompt is accepted, unless another mode says something else.
-    case prompting
+    static let prompting = Mode("prompting")
     /// `Prompt` answers with an error (oo7, if no program shows prompts).
-    case promptError
+    static let promptError = Mode("prompt-error")
     /// `Prompt` answers after the user, and a number of prompts never end (oo7 in a terminal, after a wrong password).
-    case promptSilent(Int)
+    static func promptSilent(_ count: Int) -> Mode { Mode("prompt-silent=\(count)") }
     /// `Prompt` takes a second and must not be repeated, and the user answers three seconds later.
-    case promptSlow
+    static let promptSlow = Mode("prompt-slow")
     /// Items have other paths after a restart (oo7).
-    case renumbering
+    static let renumbering = Mode("renumbering")
     /// The label of a new collection begins with a capital; one with "/" is lost at the restart (oo7).
-    case capitals
+    static let capitals = Mode("capitals")
     /// There is a collection that ends with the provider, and that only `ReadAlias` knows as "session" (oo7).
-    case session
+    static let session = Mode("session")
     /// Locking and unlocking send `ItemChanged` for each item (gnome-keyring 42.1, oo7).
-    case restless
+    static let restless = Mode("restless")
     /// A replaced item keeps its label (KWallet 5.103 to 6.30).
-    case labelKept
+    static let labelKept = Mode("label-kept")
     /// The disk is written that many milliseconds after the last change (KWallet 5.103, KeePassXC 2.7.4).
-    case late(milliseconds: Int)
+    static func late(milliseconds: Int) -> Mode { Mode("late=\(milliseconds)") }
 
     /// The behaviors of oo7's daemon.
     static let oo7: [Mode] =
       [.sleepy(milliseconds: 60), .memory, .sweeping, .exact, .gap, .contentType, .types, .hiding]
       + [.prompting, .renumbering, .capitals, .session, .restless]
-
-    /// The mode as `fake-service.py` knows it.
-    var description: String {
-      switch self {
-      case .memory: "memory"
-      case .sweeping: "sweeping"
-      case .exact: "exact"
-      case .gap: "gap"
-      case .contentType: "content-type"
-      case .types: "types"
-      case .sleepy(let milliseconds): "sleepy=\(milliseconds)"
-      case .sleepyCalls(let count): "sleepy-calls=\(count)"
-      case .noAliases: "no-aliases"
-      case .hiding: "hiding"
-      case .prompting: "prompting"
-      case .promptError: "prompt-error"
-      case .promptSilent(let count): "prompt-silent=\(count)"
-      case .promptSlow: "prompt-slow"
-      case .renumbering: "renumbering"
-      case .capitals: "capitals"
-      case .session: "session"
-      case .restless: "restless"
-      case .labelKept: "label-kept"
-      case .late(let milliseconds): "late=\(milliseconds)"
-      }
-    }
-
-    var testDescription: String { description }
   }
 
   /// The file that a provider writes, which a test reads.

@@ -6,35 +6,26 @@ import Testing
 
 /// A provider that misbehaves as a test orders it to: `Tests/Fixtures/fake-service.py`.
 final class FakeService {
-  enum Fault: CustomStringConvertible {
+  struct Fault: Equatable {
+    /// The fault as `fake-service.py` knows it.
+    fileprivate let words: String
+
     /// Never answers.
-    case mute
+    static let mute = Fault(words: "mute")
     /// Answers after that many seconds.
-    case late(Double)
+    static func late(_ seconds: Double) -> Fault { Fault(words: "late \(seconds)") }
     /// Answers with the error that has this name.
-    case error(String)
+    static func error(_ name: String) -> Fault { Fault(words: "error \(name)") }
     /// Answers with a value of another type.
-    case type
+    static let type = Fault(words: "type")
     /// Leaves the bus without an answer.
-    case leave
+    static let leave = Fault(words: "leave")
     /// Performs one call, and answers with the bus's error for a lost answer.
-    case lost
+    static let lost = Fault(words: "lost")
     /// Answers with a prompt that has this outcome.
-    case prompt(Outcome)
+    static func prompt(_ outcome: Outcome) -> Fault { Fault(words: "prompt \(outcome)") }
 
-    enum Outcome: String { case accept, dismiss, mute, type, none }
-
-    var description: String {
-      switch self {
-      case .mute: "mute"
-      case .late(let seconds): "late \(seconds)"
-      case .error(let name): "error \(name)"
-      case .type: "type"
-      case .leave: "leave"
-      case .lost: "lost"
-      case .prompt(let outcome): "prompt \(outcome.rawValue)"
-      }
-    }
+    enum Outcome { case accept, dismiss, mute, type, none }
   }
 
   private let bus: PrivateBus
@@ -82,7 +73,9 @@ final class FakeService {
   deinit { _ = try? end() }
 
   /// Gives a method a fault from now on.
-  func fault(_ method: String, _ fault: Fault) throws { try order("fault \(method) \(fault)") }
+  func fault(_ method: String, _ fault: Fault) throws {
+    try order("fault \(method) \(fault.words)")
+  }
 
   /// Removes the faults of all methods.
   func reset() throws { try order("reset") }
@@ -95,11 +88,11 @@ final class FakeService {
 
   /// The behavior of the provider with locked collections and items.
   enum Hiding: String, CaseIterable {
-    /// Lists locked items, and refuses everything else.
+    /// Lists locked items, and refuses everything else (gnome-keyring 42.1).
     case none
-    /// Finds nothing in a locked collection, and creates an item with a prompt that unlocks it.
+    /// Finds nothing in a locked collection, and creates an item with a prompt that unlocks it (KeePassXC 2.7.4).
     case items
-    /// Lists locked items with empty secrets, and loses writes.
+    /// Lists locked items with empty secrets, and loses writes (KWallet 5.103).
     case secrets
     /// Refuses to search a locked collection.
     case search
@@ -107,9 +100,9 @@ final class FakeService {
     case collection
     /// Has another default collection after every call.
     case `default`
-    /// Locks each item by itself, until it's unlocked by its path.
+    /// Locks each item by itself, until it's unlocked by its path (KeePassXC 2.7.4).
     case each
-    /// Does the same, and shows no property of a locked item but its lock.
+    /// Does the same, and shows no property of a locked item but its lock (oo7).
     case attributes
   }
 
@@ -145,10 +138,10 @@ final class FakeService {
   /// Empties the secret that was written last, as if the provider had died before its write.
   func forgetLastSecret() throws { try order("forget") }
 
-  /// Sends no signal for a secret that was set.
+  /// Sends no signal for a secret that was set (gnome-keyring 42.1).
   func sendNoSignalForSecrets() throws { try order("unheard") }
 
-  /// Removes each item when a client asks for its properties, and still answers with its label.
+  /// Removes each item when a client asks for its properties, and still answers with its label (KWallet 5.103).
   func wither() throws { try order("wither") }
 
   /// Replaces each item with another when a client asks for its properties.
@@ -157,10 +150,10 @@ final class FakeService {
   /// Reports success for each unlocking of an item, and unlocks none.
   func unlockNothing() throws { try order("stubborn") }
 
-  /// Stops providing the service, and stays on the bus.
+  /// Stops providing the service, and stays on the bus (KeePassXC 2.7.4).
   func abdicate() throws { try order("abdicate") }
 
-  /// Gives the next sessions another key than their callers have.
+  /// Gives the next sessions another key than their callers have (KWallet 5.103).
   func makeSessionsUnusable(count: Int) throws { try order("unusable \(count)") }
 
   /// Makes all items older.
