@@ -141,7 +141,9 @@ let package = Package(
       name: "StorageModel", dependencies: ["Keyring", "KeyringStorage"],
       path: "Tests/Fixtures/StorageModel"),
     .testTarget(name: "KeyringCoreTests", dependencies: ["KeyringCore", "TestPrograms", cLinux]),
-    .testTarget(name: "KeyringStorageTests", dependencies: ["Keyring", "KeyringStorage", cLinux]),
+    .testTarget(
+      name: "KeyringStorageTests",
+      dependencies: ["Keyring", "KeyringStorage", "TestPrograms", cLinux]),
     .testTarget(
       name: "KeyringTests",
       dependencies: [
@@ -150,7 +152,7 @@ let package = Package(
     .testTarget(
       name: "KeyringMigrationTests",
       dependencies: [
-        "Keyring", "KeyringMigration", "KeyringStorage", "KeyringTesting", cLinux,
+        "Keyring", "KeyringMigration", "KeyringStorage", "KeyringTesting", "TestPrograms", cLinux,
       ]),
     .testTarget(
       name: "KeyringFileTests",
@@ -178,7 +180,7 @@ let package = Package(
     .testTarget(
       name: "KeyringConfigurationTests",
       dependencies: [
-        "Keyring", "KeyringConfiguration", "KeyringStorage", "KeyringTesting",
+        "Keyring", "KeyringConfiguration", "KeyringStorage", "KeyringTesting", "TestPrograms",
         product("Configuration", of: "swift-configuration", for: "Configuration"),
         product("ConfigurationTesting", of: "swift-configuration", for: "Configuration"),
       ]),

@@ -9,6 +9,7 @@ import KeyringConfiguration
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 /// Configuration values that are items of a storage.
@@ -78,8 +79,7 @@ import Testing
       { try provider.value(forKey: key("name"), type: .string) },
       { try provider.snapshot().value(forKey: key("name"), type: .string) },
     ] {
-      let error = #expect(throws: SecureStorageError.self) { _ = try read() }
-      #expect(error?.code == .ambiguous)
+      expectError(.ambiguous) { _ = try read() }
     }
   }
 
@@ -135,8 +135,7 @@ import Testing
       { try await provider.fetchValue(forKey: key("name"), type: .string) },
       { try provider.snapshot().value(forKey: key("name"), type: .string) },
     ] {
-      let error = await #expect(throws: SecureStorageError.self) { try await read() }
-      #expect(error?.code == .locked)
+      await expectError(.locked) { try await read() }
     }
   }
 
@@ -294,27 +293,13 @@ import Testing
 }
 
 /// A storage that doesn't report changes.
-private struct SilentStorage: BlockingStorage {
+private struct SilentStorage: BlockingStorage, ForwardingStorage {
   let base: InMemoryStorage
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode: mode)
-  }
-
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try base.items(matching: query)
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try base.removeItems(matching: query)
-  }
 }
 
 /// A storage that can't list its items, and asks a closure for each.
-private struct AskingStorage: BlockingStorage {
+private struct AskingStorage: BlockingStorage, EmptyStorage {
   let secret: @Sendable (ItemKey) throws(SecureStorageError) -> Secret?
-
-  func save(_ item: SecureItem, mode: SaveMode) {}
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     guard let key = query.key else {
@@ -322,14 +307,10 @@ private struct AskingStorage: BlockingStorage {
     }
     return try secret(key).map { [SecureItem(key: key, secret: $0)] } ?? []
   }
-
-  func removeItems(matching query: ItemQuery) -> Int { 0 }
 }
 
 /// A storage in which two items of other programs match every key.
-private struct TwinStorage: BlockingStorage {
-  func save(_ item: SecureItem, mode: SaveMode) {}
-
+private struct TwinStorage: BlockingStorage, EmptyStorage {
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     if query.key != nil {
       throw error(.ambiguous, during: .read)
@@ -339,7 +320,5 @@ private struct TwinStorage: BlockingStorage {
       SecureItem(key: .password(service: service, account: "name"), secret: Secret($0))
     }
   }
-
-  func removeItems(matching query: ItemQuery) -> Int { 0 }
 }
 #endif

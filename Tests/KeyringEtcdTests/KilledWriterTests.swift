@@ -21,20 +21,16 @@ import Testing
       let pairs = [saved, saved + 1].map { $0 == 0 ? "found none none" : "found \($0) \($0)" }
       try #require(pairs.contains(found), "\(saved) was acknowledged")
       if saved > 0, found == pairs[1] { underWay += 1 }
-      saved = try number(in: writer.readLine())
+      saved = try Kills.number(in: writer.readLine())
       try writer.writeLine("go")
       // The kill comes at any moment of the next writes.
       usleep(.random(in: 0..<10_000))
       for line in String(decoding: try writer.end(), as: UTF8.self).split(separator: "\n") {
-        saved = try number(in: String(line))
+        saved = try Kills.number(in: String(line))
       }
     }
     print("\(underWay) of \(Kills.count) kills came after the write, and before it was known")
     #expect(try await storage.items(matching: ItemQuery()).count == 1)
-  }
-
-  private func number(in line: String) throws -> Int {
-    try #require(Int(line.replacing("saved ", with: "")), "the writer said \"\(line)\"")
   }
 }
 #endif

@@ -47,25 +47,13 @@ import Testing
 }
 
 /// A storage that passes each operation to one of several storages at random.
-private struct AlternatingStorage: BlockingStorage, ObservableStorage {
+private struct AlternatingStorage: BlockingStorage, ForwardingStorage, ObservableStorage {
   let storages: [EncryptedFileStorage]
   let backendName = "EncryptedFileStorage"
 
   init(_ storages: EncryptedFileStorage...) { self.storages = storages }
 
-  private var next: EncryptedFileStorage { storages[Int.random(in: 0..<storages.count)] }
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try next.save(item, mode: mode)
-  }
-
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try next.items(matching: query)
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try next.removeItems(matching: query)
-  }
+  var base: EncryptedFileStorage { storages[Int.random(in: 0..<storages.count)] }
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void

@@ -6,6 +6,7 @@ import Keyring
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 @testable import KeyringFile
@@ -400,13 +401,13 @@ import Testing
   /// A storage that checks for an item, and then replaces any item that is there.
   ///
   /// The Secret Service does the same.
-  private final class OverwritingStorage: BlockingStorage {
-    private let items = InMemoryStorage()
+  private final class OverwritingStorage: BlockingStorage, ForwardingStorage {
+    let base = InMemoryStorage()
     /// The action of another process between a check and a save, which happens once.
     let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
 
     func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-      if mode == .add, try items.exists(item.key) {
+      if mode == .add, try base.exists(item.key) {
         throw error(.itemAlreadyExists, during: .save)
       }
       let body = meanwhile.withLock { body in
@@ -414,15 +415,7 @@ import Testing
         return body
       }
       body?()
-      try items.save(item, mode: .addOrReplace)
-    }
-
-    func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-      try items.items(matching: query)
-    }
-
-    func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-      try items.removeItems(matching: query)
+      try base.save(item, mode: .addOrReplace)
     }
   }
 

@@ -25,14 +25,14 @@ import Testing
       // It's the last pair acknowledged before the kill, or the one that was being written.
       let pairs = [saved, saved + 1].map { $0 == 0 ? "found none none" : "found \($0) \($0)" }
       try #require(pairs.contains(found), "\(saved) was acknowledged")
-      saved = try number(in: writer.readLine())
+      saved = try Kills.number(in: writer.readLine())
       let names = try directory.names()
       try #require(names == ["secrets", "secrets.key", "secrets.lock"], "after the next write")
 
       try writer.writeLine("go")
       wait(nanoseconds: .random(in: 0..<10_000_000))
       for line in String(decoding: try writer.end(), as: UTF8.self).split(separator: "\n") {
-        saved = try number(in: String(line))
+        saved = try Kills.number(in: String(line))
       }
       leftovers += try directory.names().contains(".secrets.new") ? 1 : 0
       let pair = try reader.credential(for: .credentials(service: "service", label: "account"))
@@ -43,10 +43,6 @@ import Testing
     print("\(leftovers) of \(kills) kills left an unfinished file; \(saved) were saved")
     #expect(leftovers > 0, "no kill came in the middle of a write")
     #expect(try reader.items(matching: ItemQuery()).count == 1)
-  }
-
-  private func number(in line: String) throws -> Int {
-    try #require(Int(line.replacing("saved ", with: "")), "the writer said \"\(line)\"")
   }
 
   /// Waits for a time, so that the kill can come at any moment.

@@ -4,6 +4,7 @@ import Foundation
 import Keyring
 import KeyringMigration
 import KeyringStorage
+import TestPrograms
 import Testing
 
 /// Migrations to a storage that has other values under the same keys.
@@ -20,8 +21,7 @@ import Testing
     try source.setPassword("ours", for: key)
     try destination.save(
       SecureItem(key: key, secret: Secret("theirs"), attributes: ["note": "kept"]), mode: .add)
-    let error = #expect(throws: SecureStorageError.self) { try migration(replacing: false).move() }
-    #expect(error?.code == .itemAlreadyExists)
+    expectError(.itemAlreadyExists) { try migration(replacing: false).move() }
     #expect(try destination.password(for: key) == "theirs")
     #expect(try migration(replacing: true).move() == 1)
     let item = try #require(try destination.item(for: key))
@@ -43,8 +43,7 @@ import Testing
   @Test func `a storage does not replace its own items`() throws {
     try source.setPassword("s3cret", for: key)
     let migration = Migration(of: [key], from: source, to: source, replacing: true)
-    let error = #expect(throws: SecureStorageError.self) { try migration.move() }
-    #expect(error?.code == .invalidArgument)
+    expectError(.invalidArgument) { try migration.move() }
     #expect(try source.password(for: key) == "s3cret")
   }
 
@@ -55,8 +54,7 @@ import Testing
     let view = AlteringStorage(
       base: destination, whenReading: { [key] in if $0.key == key { $0.secret = Secret("old") } })
     let migration = Migration(of: [key, other], from: view, to: destination, replacing: true)
-    let error = #expect(throws: SecureStorageError.self) { try migration.move() }
-    #expect(error?.code == .invalidArgument)
+    expectError(.invalidArgument) { try migration.move() }
     #expect(try destination.password(for: key) == "new")
     #expect(try destination.password(for: other) == "other")
   }

@@ -6,6 +6,7 @@ import KeyringMigration
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 /// Migrations of all properties of a value at once.
@@ -95,10 +96,7 @@ import Testing
 
   @Test func `a property that already has a value leaves all values as they are`() throws {
     settings.own = "another"
-    let error = #expect(throws: SecureStorageError.self) {
-      try properties.migrate(from: defaults.plaintext, at: paths)
-    }
-    #expect(error?.code == .itemAlreadyExists)
+    expectError(.itemAlreadyExists) { try properties.migrate(from: defaults.plaintext, at: paths) }
     #expect(settings.own == "another")
     #expect(settings.authToken == nil)
     #expect(defaults.names.count == 7)
@@ -114,10 +112,9 @@ import Testing
       }
     }
     for storage in [nil, vault] {
-      let error = #expect(throws: SecureStorageError.self) {
+      expectError(.ambiguous) {
         try SecureProperties(of: Two(own: storage)).migrate(from: defaults.plaintext)
       }
-      #expect(error?.code == .ambiguous)
     }
     #expect(defaults.names.count == 7)
   }
@@ -129,10 +126,9 @@ import Testing
 
       init(own storage: any SecureStorage) { _own = Password("authToken", storage: storage) }
     }
-    let error = #expect(throws: SecureStorageError.self) {
+    expectError(.ambiguous) {
       try SecureProperties(of: Two(own: vault)).migrate(from: defaults.plaintext)
     }
-    #expect(error?.code == .ambiguous)
     #expect(defaults.names.count == 7)
   }
 

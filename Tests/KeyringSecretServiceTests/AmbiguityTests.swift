@@ -50,10 +50,7 @@ import Testing
       #expect(error?.message.contains("\"Item 1\"") == true)
       #expect(error?.message.contains("\"Item 2\"") == true)
     }
-    let error = #expect(throws: SecureStorageError.self) {
-      try storage.setPassword("", for: key, mode: .add)
-    }
-    #expect(error?.code == .itemAlreadyExists)
+    expectError(.itemAlreadyExists) { try storage.setPassword("", for: key, mode: .add) }
     #expect(try secrets(key) == ["theirs", "theirs"])
   }
 

@@ -208,11 +208,10 @@ import Testing
     try storageOfAnotherProcess(on: bus).setPassword("old", for: StorageUse.key)
     #expect(try waitUntil { try cached.password(for: StorageUse.key) == "old" })
     try service.fault("SetSecret", .late(30))
-    let error = #expect(throws: SecureStorageError.self) {
+    expectError(.timedOut) {
       try storageOfAnotherProcess(on: bus, serviceTimeout: .seconds(3))
         .setPassword("new", for: StorageUse.key)
     }
-    #expect(error?.code == .timedOut)
     #expect(try waitUntil { try bus.storage().password(for: StorageUse.key) == "new" })
     #expect(try waitUntil { try cached.password(for: StorageUse.key) == "new" })
   }

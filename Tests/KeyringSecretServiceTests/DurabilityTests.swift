@@ -49,17 +49,13 @@ import Testing
     let key = ItemKey.password(service: "service", account: "key")
     #expect(try await storage.readOrStorePassword(for: key) { "new" } == "new")
     if Provider.current == .keepassxc {
-      let error = await #expect(throws: SecureStorageError.self) {
-        try await storage.waitUntilWritten()
-      }
-      #expect(error?.code == .notObservable)
+      await expectError(.notObservable) { try await storage.waitUntilWritten() }
       return
     }
     if Provider.current == .kwallet {
       let canceled = Task { try await storage.waitUntilWritten() }
       canceled.cancel()
-      let error = await #expect(throws: SecureStorageError.self) { try await canceled.value }
-      #expect(error?.code == .canceled)
+      await expectError(.canceled) { try await canceled.value }
     }
     try await storage.waitUntilWritten()
     try keyring.kill()

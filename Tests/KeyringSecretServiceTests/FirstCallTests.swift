@@ -130,10 +130,7 @@ import Testing
   @Test(arguments: SleepingKeyring.Start.withoutLogin)
   func `a locked keyring isn't an empty one`(start: SleepingKeyring.Start) throws {
     let keyring = try SleepingKeyring(.lockedLogin, start)
-    let error = #expect(throws: SecureStorageError.self) {
-      try keyring.bus.storage(.never).password(for: FirstCall.key)
-    }
-    #expect(error?.code == .locked)
+    expectError(.locked) { try keyring.bus.storage(.never).password(for: FirstCall.key) }
   }
 
   /// A process each, because a process remembers its session.

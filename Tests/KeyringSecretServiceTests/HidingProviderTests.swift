@@ -61,7 +61,7 @@ import Testing
     try service.lock()
     var query = ItemQuery.service("service")
     query.allowsUnlocking = false
-    expect(.locked) { _ = try storage.items(matching: query) }
+    expectError(.locked) { _ = try storage.items(matching: query) }
   }
 
   @Test(
@@ -93,20 +93,20 @@ import Testing
     let storage = bus.storage(.never)
     // In the second round, the storage could know the absence from the first.
     for _ in 0..<2 {
-      expect(.locked) { _ = try storage.password(for: absent) }
-      expect(.locked) { _ = try storage.exists(absent) }
-      expect(.locked) { _ = try storage.items(for: [absent, StorageUse.key], details: .all) }
-      expect(.locked) { _ = try storage.items(matching: .key(absent)) }
-      expect(.locked) { _ = try storage.items(matching: .service("other")) }
-      expect(.locked) { try storage.setPassword("s3cret", for: absent, mode: .add) }
-      expect(.locked) { try storage.setPassword("s3cret", for: absent, mode: .update) }
-      expect(.locked) { try storage.setPassword("s3cret", for: absent) }
-      expect(.locked) { _ = try storage.remove(absent) }
+      expectError(.locked) { _ = try storage.password(for: absent) }
+      expectError(.locked) { _ = try storage.exists(absent) }
+      expectError(.locked) { _ = try storage.items(for: [absent, StorageUse.key], details: .all) }
+      expectError(.locked) { _ = try storage.items(matching: .key(absent)) }
+      expectError(.locked) { _ = try storage.items(matching: .service("other")) }
+      expectError(.locked) { try storage.setPassword("s3cret", for: absent, mode: .add) }
+      expectError(.locked) { try storage.setPassword("s3cret", for: absent, mode: .update) }
+      expectError(.locked) { try storage.setPassword("s3cret", for: absent) }
+      expectError(.locked) { _ = try storage.remove(absent) }
     }
     try service.unlock()
     for _ in 0..<2 { #expect(try storage.password(for: absent) == nil) }
     try service.lock()
-    expect(.locked) { _ = try storage.password(for: absent) }
+    expectError(.locked) { _ = try storage.password(for: absent) }
   }
 
   private func storageWithLockedItem(_ hiding: Hiding) throws -> SecretServiceStorage {
@@ -125,9 +125,9 @@ import Testing
     if hiding == .each {
       #expect(try storage.items(matching: query).count == 1)
     } else {
-      expect(.locked) { _ = try storage.items(matching: query) }
+      expectError(.locked) { _ = try storage.items(matching: query) }
     }
-    expect(.itemAlreadyExists) {
+    expectError(.itemAlreadyExists) {
       try storage.setPassword("another", for: StorageUse.key, mode: .add)
     }
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
@@ -137,8 +137,8 @@ import Testing
   func `an item that stays locked after it was unlocked is an error`(hiding: Hiding) throws {
     let storage = try storageWithLockedItem(hiding)
     try service.unlockNothing()
-    expect(.locked) { _ = try storage.password(for: StorageUse.key) }
-    expect(.locked) { _ = try storage.items(matching: .service("service", details: .all)) }
+    expectError(.locked) { _ = try storage.password(for: StorageUse.key) }
+    expectError(.locked) { _ = try storage.items(matching: .service("service", details: .all)) }
     try service.reset()
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
   }
@@ -150,7 +150,7 @@ import Testing
     query.allowsUnlocking = false
     try service.fault("GetSecrets", .error("org.freedesktop.Secret.Error.IsLocked"))
     _ = try service.takeCalls()
-    expect(.locked) { _ = try storage.items(matching: query) }
+    expectError(.locked) { _ = try storage.items(matching: query) }
     #expect(try service.takeCalls()["Unlock"] == nil)
   }
 
@@ -160,7 +160,7 @@ import Testing
     try storage.setPassword("s3cret", for: StorageUse.key)
     try service.hide(hiding)
     try service.lock()
-    expect(.itemAlreadyExists) {
+    expectError(.itemAlreadyExists) {
       try storage.setPassword("another", for: StorageUse.key, mode: .add)
     }
     #expect(try storage.password(for: StorageUse.key) == "s3cret")
@@ -172,7 +172,7 @@ import Testing
     let storage = bus.storage()
     try service.addRival("theirs")
     if isAsked { try service.fault("CreateItem", .prompt(.accept)) }
-    expect(.itemAlreadyExists) {
+    expectError(.itemAlreadyExists) {
       try storage.setPassword("ours", for: StorageUse.key, mode: .add)
     }
     try service.reset()
@@ -242,7 +242,7 @@ import Testing
     try storage.setPassword("s3cret", for: StorageUse.key, mode: .add)
     try service.forgetLastSecret()
     try service.fault("Delete", fault)
-    expect(code) { try storage.setPassword("another", for: StorageUse.key, mode: .add) }
+    expectError(code) { try storage.setPassword("another", for: StorageUse.key, mode: .add) }
     #expect(try bus.search(["service": "service"]).count == 1)
   }
 
@@ -288,7 +288,7 @@ import Testing
     try service.reset()
     try service.forgetLastSecret()
     #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55"))
-    expect(.itemAlreadyExists) {
+    expectError(.itemAlreadyExists) {
       try storage.setCredential(Credential(login: "new", password: "word"), for: key, mode: .add)
     }
     #expect(try storage.credential(for: key) == Credential(login: "old", password: "pa55"))
@@ -300,7 +300,9 @@ import Testing
     try storage.setPassword("other", for: other)
     try storage.setPassword("s3cret", for: StorageUse.key)
     try service.forgetLastSecret()
-    expect(.itemNotFound) { try storage.setPassword("another", for: StorageUse.key, mode: .update) }
+    expectError(.itemNotFound) {
+      try storage.setPassword("another", for: StorageUse.key, mode: .update)
+    }
     let query = ItemQuery(attributes: ["service": "service"], details: .all, limit: 1)
     #expect(try storage.items(matching: query).map(\.key) == [other])
   }
@@ -371,11 +373,11 @@ import Testing
     let key = ItemKey.credentials(service: "service", label: "label")
     try storage.setCredential(Credential(login: "old", password: "pa55"), for: key)
     try service.fault("Delete", .mute)
-    expect(.timedOut) {
+    expectError(.timedOut) {
       try storage.setCredential(Credential(login: "new", password: "word"), for: key)
     }
     try service.fault("Delete", .leave)
-    expect(.connectionLost) {
+    expectError(.connectionLost) {
       try storage.setCredential(Credential(login: "newer", password: "word"), for: key)
     }
   }
@@ -449,7 +451,7 @@ import Testing
     #expect(try storage.password(for: StorageUse.key) == "first")
     try storage.setPassword("changed", for: StorageUse.key)
     try storage.setPassword("second", for: second)
-    expect(.itemAlreadyExists) {
+    expectError(.itemAlreadyExists) {
       try storage.setPassword("again", for: StorageUse.key, mode: .add)
     }
     #expect(try storage.items(matching: .service("service")).count == 2)
@@ -528,16 +530,6 @@ import Testing
     log.wait(for: .changed(.created(StorageUse.key)))
     #expect(log.changes == [.removed(StorageUse.key), .created(StorageUse.key)])
     _ = observation
-  }
-
-  private func expect(
-    _ code: SecureStorageError.Code, sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: () throws -> Void
-  ) {
-    let error = #expect(throws: SecureStorageError.self, sourceLocation: sourceLocation) {
-      try body()
-    }
-    #expect(error?.code == code, sourceLocation: sourceLocation)
   }
 }
 #endif

@@ -121,10 +121,9 @@ import Testing
     let key = ItemKey.value(service: service, account: "bytes")
     #expect(try storage.value([UInt8].self, for: key) == bytes)
     // As a password, the item is unreadable, not absent.
-    let error = #expect(throws: SecureStorageError.self) {
+    expectError(.undecodable) {
       try storage.password(for: .password(service: service, account: "bytes"))
     }
-    #expect(error?.code == .undecodable)
   }
 
   @Test func `JSON of another program is read and changed in place`() throws {

@@ -153,10 +153,9 @@ struct KeePassXCTests {
   @Test func `a migration out of a locked database is an error`() throws {
     try withLockedDatabase { bus, keyring in
       let destination = InMemoryStorage()
-      let error = #expect(throws: SecureStorageError.self) {
+      expectError(.locked) {
         try Migration(of: .service("service"), from: bus.storage(.never), to: destination).move()
       }
-      #expect(error?.code == .locked)
       try keyring.unlock()
       // KeePassXC deletes an item only by a prompt, even if it doesn't ask the user.
       let migration = Migration(of: .service("service"), from: bus.storage(), to: destination)
@@ -187,8 +186,7 @@ struct KeePassXCTests {
     }
     try user?.finish()
     if user == nil {
-      let error = #expect(throws: SecureStorageError.self) { try saved.get() }
-      #expect(error?.code == .locked)
+      expectError(.locked) { try saved.get() }
       try keyring.unlock()
     } else {
       try saved.get()

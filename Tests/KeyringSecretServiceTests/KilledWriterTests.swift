@@ -27,7 +27,7 @@ import Testing
       let pairs = [saved, saved + 1].map { $0 == 0 ? "found none none" : "found \($0) \($0)" }
       try #require(pairs.contains(found), "\(saved) was acknowledged")
       let start = ContinuousClock.now
-      saved = try number(in: writer.readLine())
+      saved = try Kills.number(in: writer.readLine())
       let duration = ContinuousClock.now - start
       let most = Provider.current.keepsReplacedItems ? 3 : 1
       try #require(countStoredItems(["service": service]) <= most, "after the next write")
@@ -36,7 +36,7 @@ import Testing
       // The kill comes at any moment of the next write, or of the one after it.
       wait(max(duration * 2, .milliseconds(20)) * Double.random(in: 0..<1))
       for line in String(decoding: try writer.end(), as: UTF8.self).split(separator: "\n") {
-        saved = try number(in: String(line))
+        saved = try Kills.number(in: String(line))
       }
       leftTwo += try countStoredItems(["service": service]) == 2 ? 1 : 0
     }
@@ -60,14 +60,14 @@ import Testing
       let writer = try Program.worker("replace", "default", service)
       _ = try writer.readLine()
       let start = ContinuousClock.now
-      var saved = try number(in: writer.readLine())
+      var saved = try Kills.number(in: writer.readLine())
       let duration = ContinuousClock.now - start
       try writer.writeLine("go")
       wait(max(duration * 2, .milliseconds(5)) * Double.random(in: 0..<1))
       let output = try writer.end()
       let end = ContinuousClock.now + .seconds(2)
       for line in String(decoding: output, as: UTF8.self).split(separator: "\n") {
-        saved = try number(in: String(line))
+        saved = try Kills.number(in: String(line))
       }
       // This process starts later than the bus and the keyring have handled the writer's messages.
       let last = try Program.worker("get", "default", service).finish().output
@@ -86,10 +86,6 @@ import Testing
     #expect(old == 0)
     #expect(taken * 10 >= Kills.count, "too few kills came in the middle of a write")
     try storage.removeItems(matching: .service(service))
-  }
-
-  private func number(in line: String) throws -> Int {
-    try #require(Int(line.replacing("saved ", with: "")), "the writer said \"\(line)\"")
   }
 
   /// Waits for a given time, so that the kill comes at an arbitrary moment.

@@ -33,8 +33,7 @@ import Testing
     let storage = bus.storage(.never)
     let query = ItemQuery(key: StorageUse.key, details: .metadata, allowsUnlocking: false)
     for _ in 0..<2 {
-      let error = #expect(throws: SecureStorageError.self) { try storage.items(matching: query) }
-      #expect(error?.code == .locked)
+      expectError(.locked) { try storage.items(matching: query) }
       // From now on, the storage knows where the item is.
       #expect(try storage.exists(StorageUse.key))
     }

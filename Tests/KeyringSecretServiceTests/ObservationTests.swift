@@ -97,10 +97,9 @@ import Testing
     let log = EventLog()
     let observation = try bus.storage().observe(.key(StorageUse.key), log.append)
     keyring.whileSuspended {
-      let error = #expect(throws: SecureStorageError.self) {
+      expectError(.timedOut) {
         try bus.storage(serviceTimeout: .milliseconds(100)).observe(nil) { _ in }
       }
-      #expect(error?.code == .timedOut)
     }
     try bus.storage().setPassword("s3cret", for: StorageUse.key)
     log.wait(for: .changed(.created(StorageUse.key)))

@@ -66,10 +66,7 @@ import Testing
   func `an item of another program prevents an addition`(program: any OtherProgram) throws {
     try program.set("theirs", service: service, username: "token")
     let key = ItemKey.password(service: service, account: "token")
-    let error = #expect(throws: SecureStorageError.self) {
-      try storage.setPassword("ours", for: key, mode: .add)
-    }
-    #expect(error?.code == .itemAlreadyExists)
+    expectError(.itemAlreadyExists) { try storage.setPassword("ours", for: key, mode: .add) }
     #expect(try password.read() == "theirs")
   }
 

@@ -134,10 +134,7 @@ import Testing
     let before = try bus.connectionCount()
     try service.fault("SearchItems", .mute)
     let keys = (0..<50).map { ItemKey.password(service: "service", account: "\($0)") }
-    let error = await #expect(throws: SecureStorageError.self) {
-      try await storage.items(for: keys, details: .all)
-    }
-    #expect(error?.code == .timedOut)
+    await expectError(.timedOut) { try await storage.items(for: keys, details: .all) }
     #expect(try await waitUntil { try bus.connectionCount() == before })
   }
 

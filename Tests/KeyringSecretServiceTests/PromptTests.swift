@@ -62,8 +62,7 @@ struct PromptTests {
         { try storage.removeItems(matching: .service("service")) },
       ]
       for operation in operations {
-        let error = #expect(throws: SecureStorageError.self) { try operation() }
-        #expect(error?.code == .userCanceled)
+        expectError(.userCanceled) { try operation() }
       }
       #expect(try prompter.finish() == 4)
       let second = try Prompter(.password(PasswordCollection.password))
@@ -85,10 +84,9 @@ struct PromptTests {
       try storage.lock()
       // An addition that finds a locked item looks at its lock, although it changes nothing.
       let known = ItemKey.password(service: "service", account: "account")
-      let error = #expect(throws: SecureStorageError.self) {
+      expectError(.itemAlreadyExists) {
         try storage.save(SecureItem(key: known, secret: Secret("lost")), mode: .add)
       }
-      #expect(error?.code == .itemAlreadyExists)
       try storage.lock()
       #expect(try storage.remove(.password(service: "service", account: "another")))
       try storage.lock()
@@ -103,8 +101,7 @@ struct PromptTests {
       let hasty = SecretServiceStorage(
         options: .init(collection: .named(label), promptTimeout: .milliseconds(300)))
       let start = ContinuousClock.now
-      let error = #expect(throws: SecureStorageError.self) { try password(hasty) }
-      #expect(error?.code == .timedOut)
+      expectError(.timedOut) { try password(hasty) }
       #expect(ContinuousClock.now - start < .seconds(10))
       _ = try prompter.finish()
       // The provider still works, and asks again.
@@ -118,8 +115,7 @@ struct PromptTests {
     try withLockedCollection { storage, label in
       let prompter = try Prompter(.password(PasswordCollection.password))
       let silent = SecretServiceStorage(collection: .named(label), interaction: .never)
-      let error = #expect(throws: SecureStorageError.self) { try password(silent) }
-      #expect(error?.code == .locked)
+      expectError(.locked) { try password(silent) }
       #expect(throws: SecureStorageError.self) { try silent.unlock() }
       #expect(try prompter.finish() == 0)
     }

@@ -49,8 +49,7 @@ import Testing
     #expect(diagnosis.findings.last?.subject == "session bus")
     #expect(diagnosis.failure?.code == .notEncrypted)
     try storage.expectNoOtherSelection(.notEncrypted)
-    let error = #expect(throws: SecureStorageError.self) { try storage.observe(nil) { _ in } }
-    #expect(error?.code == .notEncrypted)
+    expectError(.notEncrypted) { try storage.observe(nil) { _ in } }
   }
 }
 #endif

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Keyring
 import KeyringStorage
 import Synchronization
+import TestPrograms
 import Testing
 
 /// The stream of changes of a storage that reports them at once.
@@ -77,8 +78,8 @@ import Testing
   }
 
   @Test func `cancellation ends the stream`() async throws {
-    let observers = ObserverList()
-    let storage = ReportingStorage(observers)
+    let storage = ReportingStorage()
+    let observers = storage.observers
     let changes = try await storage.changes()
     #expect(!observers.isEmpty)
     let reader = Task {
@@ -96,8 +97,9 @@ import Testing
   }
 
   @Test func `the observation ends with the last reference to the stream`() async throws {
-    let observers = ObserverList()
-    var changes: ItemChanges? = try await ReportingStorage(observers).changes()
+    let storage = ReportingStorage()
+    let observers = storage.observers
+    var changes: ItemChanges? = try await storage.changes()
     var iterator = changes?.makeAsyncIterator()
     changes = nil
     #expect(!observers.isEmpty)
@@ -129,22 +131,5 @@ import Testing
     #expect(removed.withLock { $0 } == [.changed(.removed(key))])
     another.cancel()
     observation.cancel()
-  }
-}
-
-/// A storage that reports the events that a test gives it.
-private struct ReportingStorage: BlockingStorage, ObservableStorage {
-  let observers: ObserverList
-
-  init(_ observers: ObserverList) { self.observers = observers }
-
-  func save(_ item: SecureItem, mode: SaveMode) {}
-  func items(matching query: ItemQuery) -> [SecureItem] { [] }
-  func removeItems(matching query: ItemQuery) -> Int { 0 }
-
-  func observe(
-    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
-  ) -> StorageSubscription {
-    observers.add(observer)
   }
 }

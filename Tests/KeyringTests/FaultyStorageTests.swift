@@ -4,6 +4,7 @@ import Keyring
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 @Suite struct FaultyStorageTests {
@@ -94,8 +95,7 @@ import Testing
     let reading = Task { [storage, key] in try await storage.password(for: key) }
     await gate.waitForCall()
     reading.cancel()
-    let error = await #expect(throws: SecureStorageError.self) { try await reading.value }
-    #expect(error?.code == .canceled)
+    await expectError(.canceled) { try await reading.value }
     async let saving: Void = storage.setPassword("s3cret", for: key)
     storage.reset()
     try await saving
@@ -129,8 +129,7 @@ import Testing
     let saving = Task { [storage, key] in try await storage.setPassword("s3cret", for: key) }
     await gate.waitForCall()
     gate.open()
-    let error = await #expect(throws: SecureStorageError.self) { try await saving.value }
-    #expect(error?.code == .locked)
+    await expectError(.locked) { try await saving.value }
   }
 
   @Test func `a delayed call takes at least the delay`() throws {

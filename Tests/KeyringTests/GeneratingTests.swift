@@ -4,6 +4,7 @@ import Keyring
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 /// Values that are generated if none are stored.
@@ -85,13 +86,12 @@ import Testing
       }
     }
     #expect(found == code)
-    let error = await #expect(throws: SecureStorageError.self) {
+    await expectError(code) {
       try await storage.readOrStorePassword(for: key) {
         Issue.record("a value was generated")
         return "new"
       }
     }
-    #expect(error?.code == code)
     withSecureStorage(storage) {
       #expect(settings.key == nil && settings.$key.failure?.code == code)
       #expect(settings.token == nil && settings.account == nil && settings.session == nil)
@@ -101,14 +101,13 @@ import Testing
 
   @Test func `a value of another type is neither returned nor replaced`() throws {
     try storage.setSecret(Secret(bytes: [0xFF]), for: key)
-    #expect(
-      try code { _ = try storage.readOrStorePassword(for: key) { "new" } } == .undecodable)
+    expectError(.undecodable) { _ = try storage.readOrStorePassword(for: key) { "new" } }
     #expect(try storage.secret(for: key) == Secret(bytes: [0xFF]))
   }
 
   @Test func `a value that can't be stored isn't returned`() throws {
     storage.fail(.save, with: .userCanceled)
-    #expect(try code { _ = try storage.readOrStorePassword(for: key) { "new" } } == .userCanceled)
+    expectError(.userCanceled) { _ = try storage.readOrStorePassword(for: key) { "new" } }
     withSecureStorage(storage) {
       #expect(settings.token == nil && settings.$token.failure?.code == .userCanceled)
       storage.reset()
@@ -144,8 +143,7 @@ import Testing
     let task = Task { [key] in try await vanishing.readOrStorePassword(for: key) { "ours" } }
     for await _ in attempts { break }
     task.cancel()
-    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
-    #expect(error?.code == .canceled)
+    await expectError(.canceled) { try await task.value }
   }
 
   @Test func `a value that has expired is returned as it is`() throws {
@@ -171,12 +169,11 @@ import Testing
     unreachable.fail(.read, with: .connectionLost)
     let optional = LayeredStorage([.reading(unreachable, isRequired: false), .writing(storage)])
     let last = ItemKey.password(service: "service", account: "last")
-    #expect(
-      try code { _ = try optional.readOrStorePassword(for: last) { "new" } } == .connectionLost)
+    expectError(.connectionLost) { _ = try optional.readOrStorePassword(for: last) { "new" } }
     #expect(try !storage.exists(last))
 
     let readOnly = LayeredStorage([.reading(first)])
-    #expect(try code { _ = try readOnly.readOrStorePassword(for: last) { "new" } } == .readOnly)
+    expectError(.readOnly) { _ = try readOnly.readOrStorePassword(for: last) { "new" } }
   }
 
   // MARK: - Properties
@@ -248,10 +245,10 @@ import Testing
 }
 
 /// A storage that refuses some additions although it has no item.
-private struct VanishingStorage: BlockingStorage {
+private struct VanishingStorage: BlockingStorage, ForwardingStorage {
   let refusals: Int
   let onRefusal: @Sendable () -> Void
-  private let base = InMemoryStorage()
+  let base = InMemoryStorage()
   private let count = Count()
 
   private final class Count: Sendable { let value = Mutex(0) }
@@ -270,13 +267,5 @@ private struct VanishingStorage: BlockingStorage {
       throw error(.itemAlreadyExists, during: .save)
     }
     try base.save(item, mode: mode)
-  }
-
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try base.items(matching: query)
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try base.removeItems(matching: query)
   }
 }

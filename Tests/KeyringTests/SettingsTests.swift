@@ -2,6 +2,7 @@
 
 import KeyringStorage
 import KeyringTesting
+import TestPrograms
 import Testing
 
 @testable import Keyring
@@ -148,8 +149,7 @@ import Testing
     #expect(try values[settings.$gitPassword] == "git")
     #expect(try values[settings.$inherited] == "inherited")
     #expect(try values[settings.$proxyUser] == nil)
-    let error = #expect(throws: SecureStorageError.self) { try values[Settings().$authToken] }
-    #expect(error?.code == .invalidArgument)
+    expectError(.invalidArgument) { try values[Settings().$authToken] }
   }
 
   @Test func `a value of another type is an error only for its property`() throws {
@@ -158,8 +158,7 @@ import Testing
       Secret(bytes: [0xFF]), for: settings.account.$session.key)
     let values = try properties.readAll()
     #expect(try values[settings.$login]?.login == "ada")
-    let error = #expect(throws: SecureStorageError.self) { try values[settings.account.$session] }
-    #expect(error?.code == .undecodable)
+    expectError(.undecodable) { try values[settings.account.$session] }
   }
 
   @Test func `every item that can be removed is removed`() throws {
@@ -172,8 +171,7 @@ import Testing
     let storage = FaultyStorage(SecureStorageDefaults.currentStorage)
     storage.fail(.remove, with: .timedOut, onCall: 2)
     withSecureStorage(storage) {
-      let error = #expect(throws: SecureStorageError.self) { try properties.removeAll() }
-      #expect(error?.code == .timedOut)
+      expectError(.timedOut) { try properties.removeAll() }
     }
     #expect(try properties.entries().count(where: \.isStored) == 1)
   }
@@ -186,10 +184,7 @@ import Testing
       #expect(settings.account.refreshToken == "token")
       #expect(settings.login?.password == "pa55")
     }
-    let error = #expect(throws: SecureStorageError.self) {
-      try properties.copy(to: other, mode: .add)
-    }
-    #expect(error?.code == .itemAlreadyExists)
+    expectError(.itemAlreadyExists) { try properties.copy(to: other, mode: .add) }
   }
 
   @Test func `items of other programs are copied without labels that are refused`() throws {
@@ -269,12 +264,10 @@ import Testing
 }
 
 /// A storage with one item that this package hasn't made.
-private struct ForeignStorage: BlockingStorage {
+private struct ForeignStorage: BlockingStorage, EmptyStorage {
   let item: SecureItem
 
   init(_ item: SecureItem) { self.item = item }
 
-  func save(_ item: SecureItem, mode: SaveMode) {}
   func items(matching query: ItemQuery) -> [SecureItem] { query.key == item.key ? [item] : [] }
-  func removeItems(matching query: ItemQuery) -> Int { 0 }
 }

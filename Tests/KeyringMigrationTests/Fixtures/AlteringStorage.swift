@@ -2,9 +2,10 @@
 
 import Keyring
 import KeyringStorage
+import TestPrograms
 
 /// A storage that changes items when it saves or reads them.
-struct AlteringStorage: BlockingStorage {
+struct AlteringStorage: BlockingStorage, ForwardingStorage {
   let base: InMemoryStorage
   var whenSaving: @Sendable (inout SecureItem) -> Void = { _ in }
   var whenReading: @Sendable (inout SecureItem) -> Void = { _ in }
@@ -21,9 +22,5 @@ struct AlteringStorage: BlockingStorage {
       whenReading(&item)
       return item
     }
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try base.removeItems(matching: query)
   }
 }

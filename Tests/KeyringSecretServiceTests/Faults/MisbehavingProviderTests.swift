@@ -342,10 +342,7 @@ import Testing
     // A call ends even if the items change all the time.
     try service.reset()
     try service.churn()
-    let error = #expect(throws: SecureStorageError.self) {
-      try storage.items(matching: .service("service"))
-    }
-    #expect(error?.code == .timedOut)
+    expectError(.timedOut) { try storage.items(matching: .service("service")) }
   }
 
   @Test func `an observation of many items may begin later than after the timeout`() throws {
@@ -360,10 +357,7 @@ import Testing
     #expect(ContinuousClock.now - start > .seconds(3))
     subscription.cancel()
     try service.fault("GetAll", .mute)
-    let error = #expect(throws: SecureStorageError.self) {
-      try storage.observe(.service("service")) { _ in }
-    }
-    #expect(error?.code == .timedOut)
+    expectError(.timedOut) { try storage.observe(.service("service")) { _ in } }
   }
 
   @Test func `reads of many keys may take longer than the timeout`() async throws {
@@ -378,10 +372,7 @@ import Testing
     // A shorter time would prove nothing.
     #expect(clock.now - start > .seconds(2))
     try service.fault("SearchItems", .mute)
-    let error = await #expect(throws: SecureStorageError.self) {
-      try await storage.items(for: keys, details: .all)
-    }
-    #expect(error?.code == .timedOut)
+    await expectError(.timedOut) { try await storage.items(for: keys, details: .all) }
   }
 
   /// One provider adds attributes with these names.
@@ -442,8 +433,7 @@ import Testing
     // If one session after another is unusable, the call ends and changes nothing.
     try makeUnusable(100)
     let first = ItemKey.password(service: "service", account: "1")
-    let error = #expect(throws: SecureStorageError.self) { try storage.password(for: first) }
-    #expect(error?.code == .connectionLost)
+    expectError(.connectionLost) { try storage.password(for: first) }
     #expect(throws: SecureStorageError.self) { try storage.setPassword("third", for: first) }
     StorageUse.add.expectFailure(.connectionLost, storage)
     try makeUnusable(0)

@@ -78,8 +78,7 @@ import Testing
   private func expectFailedProvider(_ storage: SecretServiceStorage) throws {
     #expect(storage.diagnose().failure?.code == .providerFailed)
     try storage.expectNoOtherSelection(.providerFailed)
-    let error = #expect(throws: SecureStorageError.self) { try storage.observe(nil) { _ in } }
-    #expect(error?.code == .providerFailed)
+    expectError(.providerFailed) { try storage.observe(nil) { _ in } }
   }
 
   @Test func `a start that never finishes times out`() throws {

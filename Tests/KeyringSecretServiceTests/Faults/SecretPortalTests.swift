@@ -91,10 +91,7 @@ import Testing
     let portal = try portal("token")
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
     try Data([0xFF]).write(to: URL(fileURLWithPath: tokenFile))
-    let error = await #expect(throws: SecureStorageError.self) {
-      try await source(tokenFile: tokenFile).secret(for: request())
-    }
-    #expect(error?.code == .damaged)
+    await expectError(.damaged) { try await source(tokenFile: tokenFile).secret(for: request()) }
     #expect(try Data(contentsOf: URL(fileURLWithPath: tokenFile)) == Data([0xFF]))
     #expect(try portal.end().isEmpty)
   }
@@ -134,10 +131,7 @@ import Testing
   @Test(arguments: ["wait", "mute", "open"])
   func `a portal that doesn't finish is given up`(_ behavior: String) async throws {
     let portal = try portal(behavior)
-    let error = await #expect(throws: SecureStorageError.self) {
-      try await source(.milliseconds(300)).secret(for: request())
-    }
-    #expect(error?.code == .timedOut)
+    await expectError(.timedOut) { try await source(.milliseconds(300)).secret(for: request()) }
     try portal.end()
   }
 
@@ -147,30 +141,20 @@ import Testing
     let task = Task { try await source.secret(for: request) }
     #expect(try await portal.nextLine() == "asked")
     task.cancel()
-    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
-    #expect(error?.code == .canceled)
+    await expectError(.canceled) { try await task.value }
     try portal.end()
   }
 
   @Test func `an inspection asks for nothing`() async throws {
     let portal = try portal("parts")
-    let error = await #expect(throws: SecureStorageError.self) {
-      try await source().secret(for: request(.inspection))
-    }
-    #expect(error?.code == .locked)
+    await expectError(.locked) { try await source().secret(for: request(.inspection)) }
     #expect(try portal.end().isEmpty)
   }
 
   @Test func `a missing bus and a missing portal are told apart`() async throws {
-    let missing = await #expect(throws: SecureStorageError.self) {
-      try await source().secret(for: request(.inspection))
-    }
-    #expect(missing?.code == .keyNotFound)
+    await expectError(.keyNotFound) { try await source().secret(for: request(.inspection)) }
     try bus.kill()
-    let error = await #expect(throws: SecureStorageError.self) {
-      try await source().secret(for: request())
-    }
-    #expect(error?.code == .noSessionBus)
+    await expectError(.noSessionBus) { try await source().secret(for: request()) }
   }
 }
 #endif

@@ -15,8 +15,7 @@ func endsWhenCanceled(
   try await isUnderWay()
   let start = ContinuousClock.now
   task.cancel()
-  let error = await #expect(throws: SecureStorageError.self) { try await task.value }
-  #expect(error?.code == .canceled)
+  await expectError(.canceled) { try await task.value }
   return ContinuousClock.now - start < .milliseconds(100)
 }
 #endif

@@ -92,10 +92,9 @@ extension SecretServiceStorage {
   /// Expects that no other storage takes the place of this one, which fails.
   func expectNoOtherSelection(_ code: SecureStorageError.Code) throws {
     let file = InMemoryStorage()
-    let error = #expect(throws: SecureStorageError.self) {
+    expectError(code) {
       try FirstAvailableStorage([self, file]).setPassword("s3cret", for: StorageUse.key)
     }
-    #expect(error?.code == code)
     #expect(try !file.exists(StorageUse.key))
   }
 }

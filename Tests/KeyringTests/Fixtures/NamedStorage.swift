@@ -2,30 +2,19 @@
 
 import Keyring
 import KeyringStorage
+import TestPrograms
 
 /// A storage in memory with a name of its own.
-struct NamedStorage: ImmediateStorage, ObservableStorage {
+struct NamedStorage: ImmediateStorage, ForwardingStorage, ObservableStorage {
   let backendName: String
   let durability = StorageDurability.temporary
-  private let items = InMemoryStorage()
+  let base = InMemoryStorage()
 
   init(_ name: String) { backendName = name }
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try items.save(item, mode: mode)
-  }
-
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try items.items(matching: query)
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try items.removeItems(matching: query)
-  }
 
   func observe(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) throws(SecureStorageError) -> StorageSubscription {
-    items.observe(query, observer)
+    base.observe(query, observer)
   }
 }

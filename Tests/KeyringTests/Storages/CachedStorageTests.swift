@@ -5,6 +5,7 @@ import Keyring
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CachedStorageTests {
@@ -77,8 +78,7 @@ import Testing
     try base.setPassword("s3cret", for: key)
     #expect(try storage.password(for: key) == "s3cret")
     try base.lock()
-    let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
-    #expect(error?.code == .locked)
+    expectError(.locked) { try storage.password(for: key) }
     try base.unlock()
     #expect(try storage.password(for: key) == "s3cret")
     #expect(faulty.count(of: .read) == 3)
@@ -303,7 +303,7 @@ import Testing
 }
 
 /// A storage whose reads take the items that exist when they begin, and may end much later.
-private final class SlowStorage: BlockingStorage, ObservableStorage {
+private final class SlowStorage: BlockingStorage, ForwardingStorage, ObservableStorage {
   let reads = Mutex(0)
   let base = InMemoryStorage()
   private let reportsChanges: Bool
@@ -317,19 +317,11 @@ private final class SlowStorage: BlockingStorage, ObservableStorage {
     return faulty.suspend(.read)
   }
 
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode: mode)
-  }
-
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     reads.withLock { $0 += 1 }
     let items = try base.items(matching: query)
     if isHeld.set(false) { _ = try faulty.items(matching: query) }
     return items
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try base.removeItems(matching: query)
   }
 
   func observe(
@@ -351,7 +343,7 @@ private final class Flag: Sendable {
 }
 
 /// A storage that is lost while each observation begins, until a test brings it back.
-private final class InterruptedStorage: BlockingStorage, ObservableStorage {
+private final class InterruptedStorage: BlockingStorage, EmptyStorage, ObservableStorage {
   let isThere = Mutex(false)
   let reads = Mutex(0)
   private let code: SecureStorageError.Code
@@ -363,8 +355,6 @@ private final class InterruptedStorage: BlockingStorage, ObservableStorage {
     (self.code, self.time) = (code, time)
   }
 
-  func save(_ item: SecureItem, mode: SaveMode) {}
-  func removeItems(matching query: ItemQuery) -> Int { 0 }
   func items(matching query: ItemQuery) -> [SecureItem] {
     reads.withLock { $0 += 1 }
     return []

@@ -3,6 +3,7 @@
 import Foundation
 import Keyring
 import KeyringStorage
+import TestPrograms
 import Testing
 
 /// Secrets that are files in a directory.
@@ -181,8 +182,7 @@ import Testing
       withUnsafeCurrentTask { $0?.cancel() }
       return try await storage.item(for: key)
     }
-    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
-    #expect(error?.code == .canceled)
+    await expectError(.canceled) { try await task.value }
   }
 }
 

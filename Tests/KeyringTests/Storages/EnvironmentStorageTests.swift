@@ -59,8 +59,7 @@ import Testing
       let bytes: [CChar] = [CChar(bitPattern: 0xFF), 0]
       setenv("EXAMPLE_BYTES", bytes, 1)
       let storage = EnvironmentStorage(service: "service", prefix: "EXAMPLE_").service("service")
-      let error = #expect(throws: SecureStorageError.self) { try storage.password(for: "bytes") }
-      #expect(error?.code == .undecodable)
+      expectError(.undecodable) { try storage.password(for: "bytes") }
       #expect(try storage.value([UInt8].self, for: "bytes") == [0xFF])
     }
   }

@@ -47,8 +47,7 @@ import Testing
   @Test func `tests don't reach the storage of the machine`() {
     for prefersFile in [true, false] {
       let storage = FirstAvailableStorage.automatic(prefersFile: prefersFile, named: "app")
-      let error = #expect(throws: SecureStorageError.self) { try storage.exists(key) }
-      #expect(error?.code == .noStorage)
+      expectError(.noStorage) { try storage.exists(key) }
     }
   }
 
@@ -90,8 +89,7 @@ import Testing
   @Test func `a storage whose prompt was dismissed is available`() throws {
     first.fail(.read, with: .userCanceled)
     let storage = storage
-    let error = #expect(throws: SecureStorageError.self) { try storage.password(for: key) }
-    #expect(error?.code == .userCanceled)
+    expectError(.userCanceled) { try storage.password(for: key) }
     #expect(try storage.selection().index == 0 && second.calls.isEmpty)
   }
 
@@ -169,8 +167,7 @@ import Testing
     let task = Task { try await storage.setPassword("s3cret", for: key) }
     await gate.waitForCall()
     task.cancel()
-    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
-    #expect(error?.code == .canceled)
+    await expectError(.canceled) { try await task.value }
     first.reset()
     #expect(storage.backendName == "FirstAvailableStorage")
     try await storage.setPassword("s3cret", for: key)
@@ -187,8 +184,7 @@ import Testing
       #expect(try storage.password(for: key) == (isGiven ? "s3cret" : nil))
       let saving = Result { try storage.setPassword("new", for: key) }
       if isGiven {
-        let error = #expect(throws: SecureStorageError.self) { try saving.get() }
-        #expect(error?.code == .readOnly)
+        expectError(.readOnly) { try saving.get() }
       } else {
         try saving.get()
       }
@@ -204,10 +200,7 @@ import Testing
     let directory = TemporarySecrets()
     try directory.write("s3cret", "account")
     let given = CredentialsDirectoryStorage(service: "service", directory: directory.path)
-    let error = await #expect(throws: SecureStorageError.self) {
-      try await FirstAvailableStorage([given]).changes()
-    }
-    #expect(error?.code == .notObservable)
+    await expectError(.notObservable) { try await FirstAvailableStorage([given]).changes() }
   }
 
   @Test func `a diagnosis covers all storages`() throws {
@@ -234,7 +227,7 @@ import Testing
 /// A storage that is available to every other caller, like a keyring that is starting.
 ///
 /// It answers when all callers have asked.
-private final class FlickeringStorage: BlockingStorage {
+private final class FlickeringStorage: BlockingStorage, EmptyStorage {
   private let callers: Int
   private let count = Mutex(0)
   private let allHaveAsked = DispatchSemaphore(value: 0)
@@ -252,16 +245,8 @@ private final class FlickeringStorage: BlockingStorage {
     if number % 2 == 0 { return [] }
     throw error(.noProvider, during: .read)
   }
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
 }
 
-private struct SmallStorage: BlockingStorage {
+private struct SmallStorage: BlockingStorage, EmptyStorage {
   var secretByteLimit: Int { 1 }
-
-  func save(_ item: SecureItem, mode: SaveMode) {}
-  func items(matching query: ItemQuery) -> [SecureItem] { [] }
-  func removeItems(matching query: ItemQuery) -> Int { 0 }
 }

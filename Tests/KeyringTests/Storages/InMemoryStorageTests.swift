@@ -3,6 +3,7 @@
 import Keyring
 import KeyringStorage
 import KeyringTesting
+import TestPrograms
 import Testing
 
 @Suite struct InMemoryStorageTests {
@@ -24,8 +25,7 @@ import Testing
       withUnsafeCurrentTask { $0?.cancel() }
       try await storage.setPassword("lost", for: .password(service: "service", account: "account"))
     }
-    let error = await #expect(throws: SecureStorageError.self) { try await writing.value }
-    #expect(error?.code == .canceled)
+    await expectError(.canceled) { try await writing.value }
     #expect(try await storage.items(matching: .service("service")).isEmpty)
     let observing = Task {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -69,10 +69,7 @@ import Testing
   }
 }
 
-private struct StorageOfTheMainThread: ImmediateStorage {
-  func save(_ item: SecureItem, mode: SaveMode) {}
-  func removeItems(matching query: ItemQuery) -> Int { 0 }
-
+private struct StorageOfTheMainThread: ImmediateStorage, EmptyStorage {
   func items(matching query: ItemQuery) -> [SecureItem] {
     MainActor.preconditionIsolated()
     return []

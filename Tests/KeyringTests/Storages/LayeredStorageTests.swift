@@ -4,6 +4,7 @@ import Keyring
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 /// A storage of three layers, of which the second is written.
@@ -131,7 +132,7 @@ import Testing
       }
       #expect(error?.code == .readOnly && error?.message.contains("first") == true)
     }
-    #expect(try code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
+    expectError(.itemAlreadyExists) { try storage.setPassword("new", for: key, mode: .add) }
     #expect(second.count(of: .save) == 0)
   }
 
@@ -139,7 +140,7 @@ import Testing
     let item = SecureItem(
       key: key, secret: Secret("3"), label: "label", attributes: ["a": "1", "b": "1"])
     try third.save(item, mode: .add)
-    #expect(try code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
+    expectError(.itemAlreadyExists) { try storage.setPassword("new", for: key, mode: .add) }
     try storage.save(SecureItem(key: key, attributes: ["b": "2"]), mode: .update)
     let saved = try second.item(for: key)
     #expect(saved?.secret?.text == "3" && saved?.label == "label")
@@ -161,16 +162,16 @@ import Testing
 
   @Test func `a save asks the written layer only once if it's the last`() throws {
     let storage = storage(isRequired: true)
-    #expect(try code { try storage.setPassword("new", for: key, mode: .update) } == .itemNotFound)
+    expectError(.itemNotFound) { try storage.setPassword("new", for: key, mode: .update) }
     try storage.setPassword("new", for: key, mode: .add)
-    #expect(try code { try storage.setPassword("new", for: key, mode: .add) } == .itemAlreadyExists)
+    expectError(.itemAlreadyExists) { try storage.setPassword("new", for: key, mode: .add) }
     try storage.setPassword("newer", for: key)
     #expect(second.count(of: .read) == 0 && second.count(of: .save) == 4)
     #expect(try storage.password(for: key) == "newer")
   }
 
   @Test func `updating needs an item in any layer`() throws {
-    #expect(try code { try storage.setPassword("new", for: key, mode: .update) } == .itemNotFound)
+    expectError(.itemNotFound) { try storage.setPassword("new", for: key, mode: .update) }
     try third.setPassword("3", for: key)
     try storage.setPassword("new", for: key, mode: .update)
     #expect(try second.password(for: key) == "new")
@@ -200,7 +201,7 @@ import Testing
   @Test func `a removal reveals no item of another layer`() throws {
     try second.save(SecureItem(key: key, secret: Secret("2"), label: "mine"), mode: .add)
     try third.save(SecureItem(key: key, secret: Secret("3"), label: "default"), mode: .add)
-    #expect(try code { try storage.removeItems(matching: ItemQuery(label: "mine")) } == .readOnly)
+    expectError(.readOnly) { try storage.removeItems(matching: ItemQuery(label: "mine")) }
     #expect(try storage.password(for: key) == "2")
   }
 
@@ -210,10 +211,10 @@ import Testing
     let storage = LayeredStorage([.reading(locked), .writing(second)])
     var query = ItemQuery.service("service", details: .secret)
     query.allowsUnlocking = false
-    #expect(try code { _ = try storage.items(matching: query) } == .locked)
+    expectError(.locked) { _ = try storage.items(matching: query) }
     #expect(locked.prompts.withLock { $0 } == 0)
     // A removal needs to know what the layer has.
-    #expect(try code { try storage.removeItems(matching: query) } == .userCanceled)
+    expectError(.userCanceled) { try storage.removeItems(matching: query) }
     #expect(try second.password(for: key) == "2" && locked.prompts.withLock { $0 } == 1)
   }
 
@@ -246,8 +247,8 @@ import Testing
     try third.setPassword("3", for: key)
     let storage = LayeredStorage([.reading(first), .reading(third)])
     #expect(try storage.password(for: key) == "3")
-    #expect(try code { try storage.setPassword("new", for: key) } == .readOnly)
-    #expect(try code { try storage.remove(key) } == .readOnly)
+    expectError(.readOnly) { try storage.setPassword("new", for: key) }
+    expectError(.readOnly) { try storage.remove(key) }
     #expect(storage.diagnose().failure?.code == .readOnly)
     #expect(try LayeredStorage([]).password(for: key) == nil)
   }
@@ -269,7 +270,7 @@ import Testing
   @Test func `a layer that can't be observed is an error`() throws {
     let left = ReportingStorage()
     let storage = LayeredStorage([.reading(left), .writing(SilentStorage())])
-    #expect(try code { _ = try storage.observe(nil) { _ in } } == .notObservable)
+    expectError(.notObservable) { _ = try storage.observe(nil) { _ in } }
     #expect(left.observers.isEmpty, "the first layer is still observed")
   }
 
@@ -321,7 +322,7 @@ import Testing
 }
 
 /// A locked storage that lists nothing, such as gnome-keyring before its first unlock, and whose user declines.
-private final class QuietStorage: ImmediateStorage {
+private final class QuietStorage: ImmediateStorage, EmptyStorage {
   let prompts = Mutex(0)
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
@@ -332,7 +333,4 @@ private final class QuietStorage: ImmediateStorage {
     if query.key != nil { throw error(.locked, during: .read) }
     return []
   }
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {}
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int { 0 }
 }

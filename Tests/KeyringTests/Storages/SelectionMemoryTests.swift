@@ -4,6 +4,7 @@ import Foundation
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 @testable import Keyring
@@ -246,10 +247,7 @@ import Testing
     // A given storage doesn't stand in for a remembered one that comes before it.
     let missing = FaultyStorage(NamedStorage("File"))
     missing.fail(.read, with: .noStorage)
-    let error = #expect(throws: SecureStorageError.self) {
-      try run([missing, given]).password(for: key)
-    }
-    #expect(error?.code == .selectedStorageMissing)
+    expectError(.selectedStorageMissing) { try run([missing, given]).password(for: key) }
   }
 
   // MARK: - The file
@@ -302,8 +300,7 @@ import Testing
     #expect(try storage.password(for: key) == "s3cret")
     #expect(
       try FirstAvailableStorage([keyring, file], remembering: .nowhere).selection().index == 0)
-    let error = #expect(throws: SecureStorageError.self) { try storage.select(1) }
-    #expect(error?.code == .noStorage)
+    expectError(.noStorage) { try storage.select(1) }
   }
 
   @Test func `the file is in the state directory of the user`() throws {

@@ -4,6 +4,7 @@ import Foundation
 import Keyring
 import KeyringStorage
 import KeyringTesting
+import TestPrograms
 import Testing
 
 /// The diagnosis that any storage gives of itself.
@@ -47,8 +48,7 @@ import Testing
       withUnsafeCurrentTask { $0?.cancel() }
       return try await storage.diagnose(writing: true)
     }
-    let error = await #expect(throws: SecureStorageError.self) { try await task.value }
-    #expect(error?.code == .canceled)
+    await expectError(.canceled) { try await task.value }
     #expect(storage.count(of: .read) == 0 && storage.count(of: .save) == 0)
   }
 
@@ -102,10 +102,9 @@ import Testing
       unsetenv("CREDENTIALS_DIRECTORY")
       let given = CredentialsDirectoryStorage(service: "service")
       #expect(given.diagnose().failure?.code == .noStorage)
-      let error = #expect(throws: SecureStorageError.self) {
+      expectError(.noStorage) {
         try given.password(for: .password(service: "service", account: "token"))
       }
-      #expect(error?.code == .noStorage)
     }
   }
 
@@ -118,20 +117,12 @@ import Testing
 }
 
 /// A storage that isn't told when its call is cancelled.
-private struct DeafStorage: BlockingStorage {
+private struct DeafStorage: BlockingStorage, ForwardingStorage {
   let base: FaultyStorage
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try base.save(item, mode: mode)
-  }
 
   func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try CancellationSignal.$current.withValue(nil) {
       Result { () throws(SecureStorageError) in try base.items(matching: query) }
     }.get()
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try base.removeItems(matching: query)
   }
 }
