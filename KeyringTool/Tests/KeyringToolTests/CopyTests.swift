@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func `an item that the destination can't hold is named`() throws {
-    let small = SmallStorage(storage: destination)
+    let small = AlteringStorage(base: destination, secretByteLimit: 8)
     try source.setPassword("a long password", for: key)
     try source.setPassword("short", for: other)
     let report = try copy(to: small)
@@ -104,24 +104,5 @@ import Testing
     try source.setPassword("s3cret", for: key)
     #expect(throws: ToolFailure.self) { try copy(to: source) }
     #expect(try source.items(matching: ItemQuery()).map(\.key) == [key])
-  }
-}
-
-/// A storage with room for short secrets.
-private struct SmallStorage: BlockingStorage {
-  let storage: InMemoryStorage
-  var secretByteLimit: Int { 8 }
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try validate(item)
-    try storage.save(item, mode: mode)
-  }
-
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try storage.items(matching: query)
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try storage.removeItems(matching: query)
   }
 }

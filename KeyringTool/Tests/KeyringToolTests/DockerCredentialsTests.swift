@@ -2,6 +2,7 @@
 
 import Keyring
 import KeyringStorage
+import KeyringTesting
 import KeyringToolCommands
 import Testing
 
@@ -71,29 +72,12 @@ import Testing
       attributes: ["docker_cli": "1", "username": "bob"])
     try storage.save(restored, mode: .add)
     let input = #"{"ServerURL":"\#(registry)","Username":"eve","Secret":"newer"}"#
+    let full = FaultyStorage(storage)
+    full.fail(.save, with: .other)
     #expect(throws: SecureStorageError.self) {
-      try DockerCredentials(UnwritableStorage(storage: storage)).reply(
-        to: .store, Array(input.utf8))
+      try DockerCredentials(full).reply(to: .store, Array(input.utf8))
     }
     #expect(try storage.items(matching: ItemQuery()).count == 2)
-  }
-
-  /// A storage that removes items, and saves none.
-  private struct UnwritableStorage: ImmediateStorage {
-    let storage: InMemoryStorage
-
-    func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-      throw SecureStorageError(
-        .locked, operation: .save, backendName: backendName, message: "It's locked.")
-    }
-
-    func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-      try storage.items(matching: query)
-    }
-
-    func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-      try storage.removeItems(matching: query)
-    }
   }
 
   @Test func `a registry is another one with another path`() throws {

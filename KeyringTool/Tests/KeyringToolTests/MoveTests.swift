@@ -2,6 +2,7 @@
 
 import Keyring
 import KeyringStorage
+import KeyringTesting
 import KeyringToolCommands
 import Testing
 
@@ -61,9 +62,12 @@ import Testing
     try source.setPassword("first", for: key)
     try source.setPassword("second", for: other)
     let destination = InMemoryStorage()
-    #expect(throws: SecureStorageError.self) {
-      try move(to: FillingStorage(storage: destination, keyWithoutRoom: key))
+    let full = FaultyStorage(destination)
+    full.fail { [key] call in
+      call.operation == .save && call.keys == [key]
+        ? SecureStorageError(.other, operation: .save, backendName: "full") : nil
     }
+    #expect(throws: SecureStorageError.self) { try move(to: full) }
     #expect(try source.service("service").accounts() == ["account", "other"])
     #expect(try destination.service("service").accounts() == ["other"])
     #expect(try move(to: destination) == 2)
@@ -74,7 +78,7 @@ import Testing
   @Test func `the source stays when the destination stores something else`() throws {
     try source.setPassword("s3cret", for: key)
     let error = #expect(throws: SecureStorageError.self) {
-      try move(to: GarblingStorage(storage: InMemoryStorage()))
+      try move(to: AlteringStorage(base: InMemoryStorage()) { $0.secret = Secret("garbled") })
     }
     #expect(error?.code == .verificationFailed)
     #expect(try source.password(for: key) == "s3cret")
@@ -95,43 +99,5 @@ import Testing
   ) throws -> Int {
     try ItemCommands(source).move(
       ItemSelection(service: "service"), all: true, to: destination, replacing: replacing)
-  }
-}
-
-/// A storage that has no room for one of the items.
-private struct FillingStorage: BlockingStorage {
-  let storage: InMemoryStorage
-  let keyWithoutRoom: ItemKey
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    if item.key == keyWithoutRoom {
-      throw error(.other, during: .save)
-    }
-    try storage.save(item, mode: mode)
-  }
-
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try storage.items(matching: query)
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try storage.removeItems(matching: query)
-  }
-}
-
-/// A storage that stores something else than the given secret.
-private struct GarblingStorage: BlockingStorage {
-  let storage: InMemoryStorage
-
-  func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
-    try storage.save(SecureItem(key: item.key, secret: Secret("garbled")), mode: mode)
-  }
-
-  func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
-    try storage.items(matching: query)
-  }
-
-  func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
-    try storage.removeItems(matching: query)
   }
 }
