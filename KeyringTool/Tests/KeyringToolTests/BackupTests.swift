@@ -103,20 +103,15 @@ struct BackupTests {
     let item = ["--service", service, "--account", "me"]
     #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0)
     let export = try Program.inTerminal(["export", "--to", file] + item)
-    for prompt in ["New passphrase of the ", "Repeat the passphrase: "] {
-      try export.waitFor(prompt)
-      try export.type("correct horse\n")
-    }
+    try export.answer("New passphrase of the ", "Repeat the passphrase: ", with: "correct horse")
     try export.waitFor("copied 1")
     #expect(try export.finish().status == 0)
 
     let list = try Program.inTerminal(["list", "--storage", file])
-    try list.waitFor("Passphrase of the ")
-    try list.type("correct horse\n")
+    try list.answer("Passphrase of the ", with: "correct horse")
     try list.waitFor("username=me")
     let wrong = try Program.inTerminal(["import", "--from", file])
-    try wrong.waitFor("Passphrase of the ")
-    try wrong.type("wrong\n")
+    try wrong.answer("Passphrase of the ", with: "wrong")
     try wrong.waitFor("another passphrase")
     #expect(try wrong.finish().status != 0)
   }
@@ -125,10 +120,8 @@ struct BackupTests {
     let accounts = ["me", "you"].map { ["--service", service, "--account", $0] }
     for item in accounts { #expect(try Program.tool(["set"] + item, input: "s3cret").status == 0) }
     let export = try Program.inTerminal(["export", "--to", file, "--service", service])
-    try export.waitFor("New passphrase of the ")
-    try export.type("correct horse\n")
-    try export.waitFor("Repeat the passphrase: ")
-    try export.type("corect horse\n")
+    try export.answer("New passphrase of the ", with: "correct horse")
+    try export.answer("Repeat the passphrase: ", with: "corect horse")
     let end = try export.finish()
     #expect(end.status == 1 && end.output.contains("The two passphrases differ."), "\(end)")
     #expect(!end.output.contains("New passphrase"), "\(end)")

@@ -88,6 +88,16 @@ final class Program {
     try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
   }
 
+  /// Types a line as the answer to each of some prompts, and returns the output before them.
+  @discardableResult
+  func answer(_ prompts: String..., with line: String) throws -> String {
+    try prompts.map { prompt in
+      let output = try waitFor(prompt)
+      try type(line + "\n")
+      return output
+    }.joined()
+  }
+
   /// Reads until the program has written a text.
   ///
   /// The output after it stays available.

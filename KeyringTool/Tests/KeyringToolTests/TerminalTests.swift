@@ -11,11 +11,7 @@ struct TerminalTests {
 
   @Test func `a typed secret is not echoed`() throws {
     let terminal = try terminal("\(tool("set")); stty -a; \(tool("get --show"))")
-    var screen = ""
-    for prompt in ["Secret: ", "Again: "] {
-      screen += try terminal.waitFor(prompt)
-      try terminal.type("t0p s3cret\n")
-    }
+    var screen = try terminal.answer("Secret: ", "Again: ", with: "t0p s3cret")
     screen += try terminal.waitFor("speed ")
     #expect(!screen.contains("t0p"))
     // In a terminal, the secret is on its own line.
@@ -51,10 +47,8 @@ struct TerminalTests {
 
   @Test func `two secrets that differ are refused`() throws {
     let terminal = try terminal(tool("set"))
-    try terminal.waitFor("Secret: ")
-    try terminal.type("one\n")
-    try terminal.waitFor("Again: ")
-    try terminal.type("two\n")
+    try terminal.answer("Secret: ", with: "one")
+    try terminal.answer("Again: ", with: "two")
     let result = try terminal.finish()
     #expect(result.status == 1 && result.output.contains("secrets differ"))
     #expect(try Program.tool(["get"] + item).status == 3)
@@ -106,10 +100,7 @@ struct TerminalTests {
     var screen = try terminal.waitFor("stopped\r\n")
     // Nothing can be done about a signal that can't be caught.
     if signal == "TSTP" { screen += try terminal.waitFor(" echo ") }
-    screen += try terminal.waitFor("Secret: ")
-    try terminal.type("t0p s3cret\n")
-    screen += try terminal.waitFor("Again: ")
-    try terminal.type("t0p s3cret\n")
+    screen += try terminal.answer("Secret: ", "Again: ", with: "t0p s3cret")
     screen += try terminal.waitFor("speed ")
     #expect(!screen.contains("t0p") && !screen.contains("half"), "\(screen)")
     let result = try terminal.finish()
@@ -121,12 +112,9 @@ struct TerminalTests {
   @Test func `a question of the command run is hidden again, and the terminal isn't`() throws {
     let directory = TemporaryDirectory()
     let storage = "--storage 'file:\(directory.path("file"))' --service s"
-    let passphrase = "one two three four\n"
+    let passphrase = "one two three four"
     let set = try terminal("echo s3cret | '\(Program.toolPath)' set --account a \(storage)")
-    for prompt in ["New passphrase", "Repeat"] {
-      try set.waitFor(prompt)
-      try set.type(passphrase)
-    }
+    try set.answer("New passphrase", "Repeat", with: passphrase)
     #expect(try set.finish().status == 0)
     let script = """
       bash -c 'set -m; "$@"; for time in 1 2 3 4 5 6 7 8; do stty -a; fg; done' bash '\(Program.toolPath)' \
@@ -139,7 +127,7 @@ struct TerminalTests {
       try terminal.waitFor("speed ")
       #expect(try terminal.waitFor("Passphrase").contains(" echo "))
     }
-    try terminal.type(passphrase)
+    try terminal.type(passphrase + "\n")
     let result = try terminal.finish()
     #expect(result.output.contains("s3cret read"), "\(result)")
     #expect(!result.output.contains("two"), "\(result)")
@@ -152,11 +140,7 @@ struct TerminalTests {
     let terminal = try terminal("exec \(tool("set"))")
     try terminal.waitFor("Secret: ")
     try terminal.type("half a se\u{1A}")
-    var screen = ""
-    for prompt in ["Secret: ", "Again: "] {
-      screen += try terminal.waitFor(prompt)
-      try terminal.type("t0p s3cret\n")
-    }
+    var screen = try terminal.answer("Secret: ", "Again: ", with: "t0p s3cret")
     let result = try terminal.finish()
     screen += result.output
     #expect(result.status == 0 && !screen.contains("t0p"), "\(screen)")
