@@ -40,7 +40,7 @@ struct ClientTests {
     let storage = EtcdStorage(
       endpoints: ["https://127.0.0.1:1"], namespace: "example", key: .keyFile(at: "key"), tls: tls)
     await expect(.invalidArgument) {
-      try await storage.password(for: .password(service: "service", account: "account"))
+      _ = try await storage.password(for: .password(service: "service", account: "account"))
     }
   }
 
