@@ -158,7 +158,8 @@ public protocol SecureStorage: Sendable {
   /// Checks whether the storage works, and suggests what to do if it doesn't, without asking the user.
   ///
   /// The default reads from the storage, and with `writing` also writes to it. Implement this method if
-  /// your storage asks the user at each use, or knows more about itself.
+  /// your storage asks the user at each use, or knows more about itself. An ``AsynchronousStorage``
+  /// implements ``diagnoseWithoutBlocking(writing:)`` instead.
   ///
   /// - Parameter writing: If `true`, the check stores an item, reads it, and removes it again. If `false`,
   ///   it changes nothing.

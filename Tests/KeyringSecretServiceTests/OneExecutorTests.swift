@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
+import CLibSecret
 import Keyring
 import Synchronization
 import Testing
@@ -35,6 +36,28 @@ import Testing
     }
     #expect(try storage.items(matching: query).count == 1)
     #expect(depths.withLock { Set($0) } == [1])
+  }
+
+  /// A storage of an app, whose code may use GLib by itself.
+  private struct AppStorage: ImmediateStorage {
+    let onRead: @Sendable () -> Void
+
+    func save(_ item: SecureItem, mode: SaveMode) {}
+    func items(matching query: ItemQuery) -> [SecureItem] {
+      onRead()
+      return []
+    }
+    func removeItems(matching query: ItemQuery) -> Int { 0 }
+  }
+
+  @Test func `the code of an app between two waits has its own main context`() throws {
+    let hasOwnContext = Mutex<Bool?>(nil)
+    let app = AppStorage {
+      hasOwnContext.withLock { $0 = g_main_context_get_thread_default() == nil }
+    }
+    let layers = LayeredStorage([.reading(SecretServiceStorage()), .writing(app)])
+    _ = try layers.items(matching: .service(PrivateSession.newService()))
+    #expect(hasOwnContext.withLock { $0 } == true)
   }
 
   @Test func `a loop serves further operations`() throws {

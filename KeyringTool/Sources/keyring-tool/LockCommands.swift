@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Keyring
+import KeyringStorage
 
 struct LockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -10,24 +10,20 @@ public import KeyringCore
 /// `Secret` itself conforms only so that `Secret?` does. Don't conform other types to this protocol.
 public protocol PasswordValue: Sendable {
   /// The type of the stored password: `String` or `Secret`.
-  // swift-format-ignore: NoLeadingUnderscores
   associatedtype _StoredPassword: Sendable
 }
 
 extension String: PasswordValue {
   /// The type of the stored password.
-  // swift-format-ignore: NoLeadingUnderscores
   public typealias _StoredPassword = String
 }
 
 extension Secret: PasswordValue {
   /// The type of the stored password.
-  // swift-format-ignore: NoLeadingUnderscores
   public typealias _StoredPassword = Secret
 }
 
 extension Optional: PasswordValue where Wrapped: PasswordValue {
   /// The type of the stored password.
-  // swift-format-ignore: NoLeadingUnderscores
   public typealias _StoredPassword = Wrapped._StoredPassword
 }

@@ -13,8 +13,4 @@ struct ReplyHeader: Decodable, Sendable {
   }
 }
 
-/// A reply whose header tells which cluster has sent it.
-protocol HeadedReply: Decodable, Sendable {
-  var header: ReplyHeader? { get }
-}
 #endif

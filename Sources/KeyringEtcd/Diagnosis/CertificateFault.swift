@@ -42,9 +42,12 @@ struct CertificateFault {
     }
     guard reason.contains("CERTIFICATE_VERIFY_FAILED") else { return nil }
     let authorities = tls?.authorities
-    // The file can have several authorities, of which one is enough.
-    let fault = outOfDate(authorities, "The authority", at: Date()) { certificates in
-      certificates.max { $0.notValidAfter < $1.notValidAfter }
+    // The file can have several authorities, of which one is enough. The next one may not be valid yet.
+    let now = Date()
+    let seconds = Int(now.timeIntervalSince1970)
+    let fault = outOfDate(authorities, "The authority", at: now) { certificates in
+      let begun = certificates.filter { $0.notValidBefore <= seconds }
+      return (begun.isEmpty ? certificates : begun).max { $0.notValidAfter < $1.notValidAfter }
     }
     return fault
       ?? CertificateFault(
@@ -67,7 +70,7 @@ struct CertificateFault {
     else { return nil }
     func date(_ seconds: Int) -> Date { Date(timeIntervalSince1970: TimeInterval(seconds)) }
     let (start, end) = (date(certificate.notValidBefore), date(certificate.notValidAfter))
-    if (start...end).contains(now) { return nil }
+    if start <= now, now <= end { return nil }
     let relation =
       end < now ? "expired on \(end.ISO8601Format())" : "isn't valid until \(start.ISO8601Format())"
     return CertificateFault(

@@ -32,9 +32,16 @@ final class CallLoop: EventSource, @unchecked Sendable {
     g_main_context_unref(context)
   }
 
-  func enter() {
-    g_main_context_acquire(context)
+  func enter() { g_main_context_acquire(context) }
+
+  /// Runs code of GLib that takes the thread's default context for its answers and signals.
+  ///
+  /// At all other times, the default is the one that the program has chosen. Between two waits of an operation,
+  /// the thread may run the program's code, such as a question for a passphrase.
+  func asDefault<Result>(_ body: () -> Result) -> Result {
     g_main_context_push_thread_default(context)
+    defer { g_main_context_pop_thread_default(context) }
+    return body()
   }
 
   /// Waits until there is an event, a given time has come, or the thread is woken.
@@ -45,7 +52,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
     if let moment, moment < g_source_get_ready_time(timer) {
       g_source_set_ready_time(timer, gint64(moment))
     }
-    g_main_context_iteration(context, 1)
+    _ = asDefault { g_main_context_iteration(context, 1) }
   }
 
   func wake() { g_main_context_wakeup(context) }
@@ -59,8 +66,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
     }
     abandoned = []
     // This runs the callbacks of cancelled calls and releases signal handlers.
-    while g_main_context_iteration(context, 0) != 0 {}
-    g_main_context_pop_thread_default(context)
+    asDefault { while g_main_context_iteration(context, 0) != 0 {} }
     g_main_context_release(context)
     if isReusable { Self.idle.withLock { if $0.count < Self.mostIdle { $0.append(self) } } }
   }
@@ -164,7 +170,9 @@ final class CallLoop: EventSource, @unchecked Sendable {
             if left == 0 { waiter.end() }
           }
           completions.append(completion)
-          start(cancellable, Completion.callback, Unmanaged.passRetained(completion).toOpaque())
+          current.asDefault {
+            start(cancellable, Completion.callback, Unmanaged.passRetained(completion).toOpaque())
+          }
         }
       }.check()
     } catch {
@@ -175,7 +183,10 @@ final class CallLoop: EventSource, @unchecked Sendable {
         current.isReusable = false
         g_cancellable_cancel(cancellable)
       }
-      if isSynchronous { current.abandoned += completions }
+      if isSynchronous {
+        current.abandoned.removeAll { $0.result != nil }
+        current.abandoned += completions
+      }
       throw error
     }
     return completions.compactMap(\.result)

@@ -52,7 +52,7 @@ extension Operation {
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     var gone: [ItemKey] = []
     for key in keys {
-      let name = ItemName(collection: options.collection, key: key)
+      let name = ItemLocation(collection: options.collection, key: key)
       let isThere = found[key] != nil
       if !isThere, session.itemsThere[name] == true { gone.append(key) }
       session.itemsThere[name] = isThere ? true : nil

@@ -191,18 +191,18 @@ final class Operation: ProviderClient {
 extension Operation {
   /// Returns the last known path of the item with a key.
   func knownPath(of key: ItemKey) -> ObjectPath? {
-    session.itemPaths[ItemName(collection: options.collection, key: key)]
+    session.itemPaths[ItemLocation(collection: options.collection, key: key)]
   }
 
   /// Remembers the path of the item with a key, or forgets it if the new path is `nil`.
   func record(_ path: ObjectPath?, of key: ItemKey) {
-    session.itemPaths[ItemName(collection: options.collection, key: key)] = path
+    session.itemPaths[ItemLocation(collection: options.collection, key: key)] = path
   }
 
   /// Forgets an item that is being removed.
   func forget(_ key: ItemKey) {
     record(nil, of: key)
-    session.itemsThere[ItemName(collection: options.collection, key: key)] = nil
+    session.itemsThere[ItemLocation(collection: options.collection, key: key)] = nil
   }
 }
 

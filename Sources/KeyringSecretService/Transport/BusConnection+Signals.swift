@@ -43,23 +43,25 @@ extension BusSignal {
 }
 
 extension BusConnection {
-  /// Calls a closure for each signal that arrives in this thread's default main context.
+  /// Calls a closure for each signal that arrives in this thread's loop.
   ///
   /// - Returns: A closure that ends the subscription.
   func subscribe(
     to signal: BusSignal, _ handler: @escaping (BusSignal.Arrival) -> Void
   ) -> () -> Void {
-    let id = g_dbus_connection_signal_subscribe(
-      reference.pointer, signal.sender, signal.interface, signal.member, signal.object?.text,
-      signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE,
-      { _, sender, object, _, member, arguments, data in
-        guard let sender, let object, let member, let arguments else { return }
-        g_variant_ref(arguments)
-        let arrival = BusSignal.Arrival(
-          sender: String(cString: sender), object: ObjectPath(String(cString: object)),
-          member: String(cString: member), arguments: Variant(adopting: arguments))
-        Handler.run(data, with: arrival)
-      }, Handler(handler).retained(), { Handler<BusSignal.Arrival>.release($0) })
+    let id = CallLoop.current.asDefault {
+      g_dbus_connection_signal_subscribe(
+        reference.pointer, signal.sender, signal.interface, signal.member, signal.object?.text,
+        signal.firstArgument, G_DBUS_SIGNAL_FLAGS_NONE,
+        { _, sender, object, _, member, arguments, data in
+          guard let sender, let object, let member, let arguments else { return }
+          g_variant_ref(arguments)
+          let arrival = BusSignal.Arrival(
+            sender: String(cString: sender), object: ObjectPath(String(cString: object)),
+            member: String(cString: member), arguments: Variant(adopting: arguments))
+          Handler.run(data, with: arrival)
+        }, Handler(handler).retained(), { Handler<BusSignal.Arrival>.release($0) })
+    }
     return { [reference] in g_dbus_connection_signal_unsubscribe(reference.pointer, id) }
   }
 

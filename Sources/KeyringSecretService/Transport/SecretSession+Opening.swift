@@ -158,8 +158,10 @@ extension SecretSession {
     return "g-connection".withCString { connectionName in
       "flags".withCString { flagsName in
         var names: [UnsafePointer<CChar>?] = [connectionName, flagsName]
-        return g_object_new_with_properties(
-          SecretServiceClass.type, guint(values.count), &names, &values)
+        return CallLoop.current.asDefault {
+          g_object_new_with_properties(
+            SecretServiceClass.type, guint(values.count), &names, &values)
+        }
       }
     }.map { .object(adopting: OpaquePointer($0), madeIn: CallLoop.current.shared) }
   }

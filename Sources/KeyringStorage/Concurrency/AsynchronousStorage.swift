@@ -7,7 +7,8 @@
 /// that uses the calling thread.
 ///
 /// The code that you await must not need the calling thread for anything else. For example, a storage that
-/// gets its answers on an event loop's thread can't be called synchronously on that thread.
+/// gets its answers on an event loop's thread can't be called synchronously on that thread. Child tasks of a
+/// synchronous operation share its thread, too.
 public protocol AsynchronousStorage: SecureStorage {}
 
 extension AsynchronousStorage {
@@ -69,7 +70,7 @@ extension AsynchronousStorage {
         try await diagnoseWithoutBlocking(writing: writing)
       }
     } catch {
-      var diagnosis = StorageDiagnosis(of: error.backendName)
+      var diagnosis = StorageDiagnosis(of: backendName)
       diagnosis.add("diagnosis", error)
       return diagnosis
     }

@@ -130,45 +130,6 @@ extension ItemKey {
   }
 }
 
-/// The kind and the parts of a key, with cached values that are derived from them.
-///
-/// Computing these values takes longer than finding the item.
-@usableFromInline
-final class ItemName: Sendable {
-  let kind: ItemKind
-  let attributes: [String: String]
-  /// The kind and all parts as one array.
-  ///
-  /// Each text is preceded by its length, so that different keys have different bytes.
-  let bytes: [UInt8]
-  @usableFromInline
-  let hash: Int
-  let isValidated = Atomic(false)
-
-  init(_ kind: ItemKind, _ attributes: [String: String]) {
-    self.kind = kind
-    self.attributes = attributes
-    var bytes: [UInt8] = []
-    func append(_ text: String) {
-      withUnsafeBytes(of: text.utf8.count) { bytes += $0 }
-      bytes += text.utf8
-    }
-    append(kind.rawValue)
-    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
-      append(name)
-      append(value)
-    }
-    self.bytes = bytes
-    hash = bytes.hashValue
-  }
-
-  /// Returns `true` if two names have the same kind and the same parts.
-  @usableFromInline
-  func hasSameBytes(_ other: ItemName) -> Bool {
-    bytes.withUnsafeBytes { left in other.bytes.withUnsafeBytes { left.hasSameBytes($0) } }
-  }
-}
-
 extension ItemKey: CustomStringConvertible, CustomReflectable {
   /// A mirror without children, so that a dump shows the description.
   public var customMirror: Mirror { Mirror(self, children: []) }
@@ -178,33 +139,4 @@ extension ItemKey: CustomStringConvertible, CustomReflectable {
     let parts = attributes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
     return "\(kind) (\(parts.joined(separator: ", ")))"
   }
-}
-
-/// A kind of item, such as a password or a login with its password.
-public struct ItemKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  /// The name of the kind, which is stored with its items.
-  public let rawValue: String
-
-  /// Creates a kind.
-  ///
-  /// - Parameter rawValue: The name of the kind. It can't contain a colon or a comma.
-  public init(rawValue: String) { self.rawValue = rawValue }
-
-  /// A password, identified by a service and an account.
-  public static let password = ItemKind(rawValue: "password")
-  /// A login and its password, identified by a service and a label.
-  public static let credentials = ItemKind(rawValue: "credentials")
-
-  /// The password of an account on a server.
-  public static let internetPassword = ItemKind(rawValue: "internet-password")
-  /// Bytes or an encoded value, identified by a service and an account.
-  public static let value = ItemKind(rawValue: "value")
-
-  /// Returns `true` if the names of two kinds have the same bytes.
-  public static func == (lhs: ItemKind, rhs: ItemKind) -> Bool {
-    lhs.rawValue.hasSameBytes(rhs.rawValue)
-  }
-
-  /// The name of the kind.
-  public var description: String { rawValue }
 }

@@ -11,6 +11,7 @@ extension FirstAvailableStorage {
   /// - Parameter writing: A Boolean value that indicates whether to store, read and remove an item in the
   ///   selected storage.
   /// - Returns: The findings of all storages, and the failure of the selected one.
+  /// - Throws: `.canceled` if the task is cancelled.
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {

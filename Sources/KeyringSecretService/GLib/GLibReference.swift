@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+internal import CLibSecret
+
+/// A reference to a GLib object that's released with its last Swift owner.
+///
+/// The class is sendable because GLib's reference counts are atomic and any thread may use the objects it
+/// holds (connections, the service, variants).
+final class GLibReference: @unchecked Sendable {
+  let pointer: OpaquePointer
+  private let release: (OpaquePointer) -> Void
+
+  private init(_ pointer: OpaquePointer, release: @escaping (OpaquePointer) -> Void) {
+    self.pointer = pointer
+    self.release = release
+  }
+
+  deinit { release(pointer) }
+
+  /// Takes over the caller's reference to a GObject.
+  ///
+  /// - Parameters:
+  ///   - pointer: The object.
+  ///   - context: The main context in which the object leaves something to be freed, or `nil` for none.
+  ///     GDBusProxy 2.74 leaves something.
+  /// - Returns: The reference.
+  static func object(
+    adopting pointer: OpaquePointer, madeIn context: GLibReference? = nil
+  ) -> GLibReference {
+    GLibReference(pointer) {
+      g_object_unref(gpointer($0))
+      if let context { while g_main_context_iteration(context.pointer, 0) != 0 {} }
+    }
+  }
+
+  /// Adds a reference to a main context.
+  static func context(_ pointer: OpaquePointer) -> GLibReference {
+    GLibReference(g_main_context_ref(pointer)) { g_main_context_unref($0) }
+  }
+
+  /// Takes over a full or floating reference to a GVariant.
+  static func variant(adopting pointer: OpaquePointer) -> GLibReference {
+    GLibReference(g_variant_take_ref(pointer)) { g_variant_unref($0) }
+  }
+}
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The kind and the parts of a key, with cached values that are derived from them.
+///
+/// Computing these values takes longer than finding the item.
+@usableFromInline
+final class ItemName: Sendable {
+  let kind: ItemKind
+  let attributes: [String: String]
+  /// The kind and all parts as one array.
+  ///
+  /// Each text is preceded by its length, so that different keys have different bytes.
+  let bytes: [UInt8]
+  @usableFromInline
+  let hash: Int
+  let isValidated = Atomic(false)
+
+  init(_ kind: ItemKind, _ attributes: [String: String]) {
+    self.kind = kind
+    self.attributes = attributes
+    var bytes: [UInt8] = []
+    func append(_ text: String) {
+      withUnsafeBytes(of: text.utf8.count) { bytes += $0 }
+      bytes += text.utf8
+    }
+    append(kind.rawValue)
+    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+      append(name)
+      append(value)
+    }
+    self.bytes = bytes
+    hash = bytes.hashValue
+  }
+
+  /// Returns `true` if two names have the same kind and the same parts.
+  @usableFromInline
+  func hasSameBytes(_ other: ItemName) -> Bool {
+    bytes.withUnsafeBytes { left in other.bytes.withUnsafeBytes { left.hasSameBytes($0) } }
+  }
+}
