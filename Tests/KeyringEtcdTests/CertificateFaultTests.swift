@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeyringEtcd
 
-/// What a diagnosis says of certificates that no node of a test has.
+/// The findings about certificates that no node of a test has.
 struct CertificateFaultTests {
   /// Certificates, by the years in which they begin and end.
   private enum Certificate {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A simulated program: whose items it owns in a file, and which access groups it was entitled to.
+public struct Caller: Sendable {
+  /// The name by which the file-based keychain's access lists know it.
+  public var name: String
+  /// Its access groups, the default one first.
+  ///
+  /// None: a program without an entitlement.
+  public var accessGroups: [String]
+  /// The system it runs on.
+  public var platform: Platform
+
+  /// Makes a program, by default one on macOS with one access group.
+  public init(
+    _ name: String = "app", accessGroups: [String] = ["TEAM.app"], platform: Platform = .macOS
+  ) {
+    self.name = name
+    self.accessGroups = accessGroups
+    self.platform = platform
+  }
+
+  static let tokenGroup = "com.apple.token"
+
+  /// The groups a search may see.
+  ///
+  /// KeychainEntitlementsTest (testNoEntitlements): on macOS every program has the tokens' group,
+  /// which is why a search without an entitlement finds nothing.
+  var readableGroups: [String] {
+    platform == .macOS ? accessGroups + [Self.tokenGroup] : accessGroups
+  }
+
+  /// The groups it may write.
+  ///
+  /// SecItemServer.c (SecurityClientCopyWritableAccessGroups), KeychainEntitlementsTest
+  /// (testDisallowTokenGroupWrite): never the tokens'.
+  var writableGroups: [String] { accessGroups.filter { $0 != Self.tokenGroup } }
+}
