@@ -30,7 +30,7 @@ public protocol SecureStorage: Sendable {
 
   /// Stores an item under its key, so that at every moment there is either the old item or the new one.
   ///
-  /// What is `nil` in `item` stays as it was: leave out `secret` to change only the label.
+  /// A part of `item` that is `nil` stays as it was: leave out `secret` to change only the label.
   ///
   /// - Parameters:
   ///   - item: The key, and the parts to store under it. A new item needs a secret.

@@ -2,8 +2,8 @@
 
 /// A type that lists its secure properties itself, because reflection can't find them.
 ///
-/// That is a type with a `customMirror` or a `lazy` property of settings, or any type in a program that is
-/// built with `-disable-reflection-metadata`. List the properties of nested settings, too:
+/// Conform a type that has a `customMirror` or a `lazy` property of settings, and any type in a program
+/// that is built with `-disable-reflection-metadata`. List the properties of nested settings, too:
 ///
 /// ```swift
 /// extension SecureSettings: SecurePropertyList {
