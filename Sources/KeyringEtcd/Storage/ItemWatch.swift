@@ -149,12 +149,15 @@ final class ItemWatch: Sendable {
   }
 
   /// Returns what to watch, with the first revision of each part, and when to stop.
+  ///
+  /// That revision was already seen, so its events are left out. From the next one on, etcd 3.4.23 would leave
+  /// out a removal if the history was just compacted up to it, and not say so: etcd issue 18089.
   private func begin(
     _ conditions: [Transaction.Comparison]
   ) -> ([EtcdRange: Int64], end: Int64, SharedOutcome<Void>) {
     state.withLock { state in
       (state.begun, state.renewal, state.conditions) = ([], SharedOutcome(), conditions)
-      return (state.parts.mapValues { $0 + 1 }, state.nextList, state.renewal)
+      return (state.parts, state.nextList, state.renewal)
     }
   }
 
@@ -223,6 +226,7 @@ final class ItemWatch: Sendable {
     let known = state.withLock { $0.parts[part] ?? .max }
     if reply.isCanceled || reply.revision < known { return false }
     guard reply.events.allSatisfy({ part.contains($0.value.key) }) else { return false }
+    let events = reply.events.filter { $0.value.revision > known }
     if reply.isCreated {
       let isComplete = state.withLock { state in
         state.begun.insert(part)
@@ -230,7 +234,7 @@ final class ItemWatch: Sendable {
       }
       if isComplete { report(isConnected: true) }
     }
-    for event in reply.events {
+    for event in events {
       if event.isRemoval {
         fleet.see(event.value.revision)
         remove(event.value.key)
@@ -248,7 +252,7 @@ final class ItemWatch: Sendable {
       }
     }
     // Other changes of the last revision may follow in another message.
-    if let last = reply.events.last?.value.revision {
+    if let last = events.last?.value.revision {
       state.withLock { $0.parts[part] = max(known, last - 1) }
     }
     return true

@@ -229,6 +229,23 @@ import Testing
     #expect(await waitUntil { events.changes.contains(.created(second)) })
   }
 
+  @Test func `a watch that begins with a compacted removal reports it`() async throws {
+    let transport = FaultyTransport(try cluster.transport())
+    let follower = cluster.storage(like: storage, transport)
+    let hasRemoved = Atomic(false)
+    transport.beforeWatch.withLock { closure in
+      closure = {
+        guard !hasRemoved.exchange(true, ordering: .relaxed) else { return }
+        _ = try? await storage.remove(key)
+        try? await compact()
+      }
+    }
+    let events = EventLog()
+    let subscription = try await follower.observeWithoutBlocking(nil, events.append)
+    #expect(await waitUntil { events.changes.contains(.removed(key)) })
+    subscription.cancel()
+  }
+
   @Test(arguments: [false, true])
   func `a read of many items starts again if the history is compacted`(isQuery: Bool) async throws {
     try await storage.remove(key)

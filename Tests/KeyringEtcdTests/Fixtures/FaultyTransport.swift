@@ -41,6 +41,9 @@ final class FaultyTransport: EtcdTransport {
   /// A message that each watch gets instead of all others, after which its connection stays open.
   let lastMessage = Mutex<String?>(nil)
 
+  /// A closure that is called before each watch begins.
+  let beforeWatch = Mutex<(@Sendable () async -> Void)?>(nil)
+
   /// Indicates whether no node can be reached.
   let isCut = Atomic(false)
   /// The address of the only node that can be reached, or `nil` if all of them can be.
@@ -200,6 +203,7 @@ final class FaultyTransport: EtcdTransport {
     if let index = words.firstIndex(of: "key"), index + 2 < words.count {
       watched.withLock { _ = $0.insert(words[index + 2]) }
     }
+    await beforeWatch.withLock { $0 }?()
     try checkWay(to: endpoint)
     openWatches.add(1, ordering: .relaxed)
     defer { openWatches.subtract(1, ordering: .relaxed) }
