@@ -175,4 +175,18 @@ extension ContractTrial {
     group.wait()
     if let error = failure.withLock({ $0 }) { throw error }
   }
+
+  func bothFormsAgree() throws {
+    try save("value", password())
+    let (storage, key) = (storage, password())
+    let (secret, diagnosis) = try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in
+      (try await storage.secret(for: key), try await storage.diagnose())
+    }
+    try expect(try storage.secret(for: key) == secret, "an await read another secret")
+    let states = [storage.diagnose(), diagnosis].map { diagnosis in
+      diagnosis.findings.map { "\($0.subject): \($0.state)" }
+    }
+    try expect(
+      states[0] == states[1], "a diagnosis found \(states[0]), and with await \(states[1])")
+  }
 }

@@ -111,6 +111,8 @@ public enum StorageContract: String, CaseIterable, Sendable {
   case newValuesAreShared
   /// Each read and write of an item succeeds or is an error while another thread locks and unlocks.
   case lockingLosesNothing
+  /// The synchronous form of a read and of a diagnosis has the same result as the `async` form.
+  case bothFormsAgree
 
   // Rule 10: every call ends.
   /// A call that is cancelled before it begins does nothing.
@@ -280,6 +282,7 @@ extension StorageContract {
     case .threadsLoseNothing: (9, nil, ContractTrial.threadsLoseNothing)
     case .newValuesAreShared: (9, nil, ContractTrial.newValuesAreShared)
     case .lockingLosesNothing: (9, .locking, ContractTrial.lockingLosesNothing)
+    case .bothFormsAgree: (9, nil, ContractTrial.bothFormsAgree)
     case .canceledCallsAreNotMade: (10, nil, ContractTrial.canceledCallsAreNotMade)
     case .progressEndsWithItsQuery: (10, nil, ContractTrial.progressEndsWithItsQuery)
     case .changesAreReportedOnce: (11, .observation, ContractTrial.changesAreReportedOnce)

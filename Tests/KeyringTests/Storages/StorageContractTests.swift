@@ -76,7 +76,7 @@ enum Fault: CaseIterable {
   case forgetsLabels, dropsSecretsWithLabels, ignoresSearchedAttributes, listsOldestFirst
   case stopsTheClock
   case printsSecrets
-  case losesWritesOfThreads, addsInTwoSteps
+  case losesWritesOfThreads, addsInTwoSteps, diagnosesInOneForm
   case ignoresParts, ignoresAccessGroups, ignoresTheMode, changesBytes, ignoresQueries,
     dropsComments
   case hidesLockedItems, ignoresCancellation
@@ -116,6 +116,7 @@ enum Fault: CaseIterable {
     case .printsSecrets: .secretsAreNotShown
     case .losesWritesOfThreads: .threadsLoseNothing
     case .addsInTwoSteps: .newValuesAreShared
+    case .diagnosesInOneForm: .bothFormsAgree
     case .ignoresParts: .internetPasswordsNeverCollide
     case .ignoresAccessGroups: .accessGroupsAreApart
     case .ignoresTheMode: .typedSavingKeepsTheMode
@@ -346,6 +347,13 @@ private struct RuleBreakingStorage: BlockingStorage, LockableStorage, Observable
     default:
       return try base.removeItems(matching: query)
     }
+  }
+
+  nonisolated(nonsending) func diagnoseWithoutBlocking(
+    writing: Bool
+  ) async throws(SecureStorageError) -> StorageDiagnosis {
+    if fault == .diagnosesInOneForm { return StorageDiagnosis(of: backendName) }
+    return try await diagnosing(writing: writing) { diagnose(writing: writing) }
   }
 
   func observe(
