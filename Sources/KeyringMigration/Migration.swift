@@ -65,6 +65,34 @@ public struct Migration: Sendable {
       progress)
   }
 
+  /// Creates a migration that gives items of a storage other keys.
+  ///
+  /// The items keep their secrets, labels and attributes. At every moment, each of them has the old or the
+  /// new key, or both. Keys without an item are skipped.
+  ///
+  /// ```swift
+  /// import Keyring
+  /// import KeyringMigration
+  /// import KeyringStorage
+  ///
+  /// let oldKey = ItemKey.password(service: "my-app", account: "token")
+  /// let newKey = ItemKey.password(service: "org.example.MyApp", account: "authToken")
+  /// try Migration(renaming: [oldKey: newKey], in: SecretServiceStorage()).move()
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - keys: The new key for each old one, of the same kind.
+  ///   - storage: The storage of the items.
+  ///   - progress: The closure to call during the run, on its thread.
+  public init(
+    renaming keys: [ItemKey: ItemKey], in storage: any SecureStorage,
+    progress: @escaping @Sendable (Progress) -> Void = { _ in }
+  ) {
+    let source = StorageMigrationSource(base: storage, selection: .renamed(keys))
+    self.init(
+      [MigrationTransfer(source: source, destination: storage, isReplacing: false)], progress)
+  }
+
   /// Creates a migration of plaintext values to a storage.
   ///
   /// Values that the source doesn't have are skipped.

@@ -8,7 +8,11 @@ protocol MigrationSource: Sendable {
   var storage: (any SecureStorage)? { get }
 
   /// Reads the existing items, ready to be saved.
-  func items() throws(SecureStorageError) -> [SecureItem]
+  ///
+  /// - Parameter isMoving: Pass `true` to also check that the items can be removed.
+  /// - Returns: The items.
+  /// - Throws: `SecureStorageError` if they can't be read, or not be removed.
+  func items(moving isMoving: Bool) throws(SecureStorageError) -> [SecureItem]
 
   /// Removes items, and stops at one that has changed since it was read.
   ///

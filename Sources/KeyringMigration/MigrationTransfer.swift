@@ -15,7 +15,7 @@ struct MigrationTransfer: Sendable {
   var isMoving = false
 
   mutating func read() throws(SecureStorageError) {
-    items = try source.items()
+    items = try source.items(moving: isMoving)
     var keys: Set<ItemKey> = []
     for item in items {
       try destination.validate(item)

@@ -11,8 +11,9 @@ struct PlaintextMigrationSource: MigrationSource {
 
   var storage: (any SecureStorage)? { nil }
 
-  func items() throws(SecureStorageError) -> [SecureItem] {
+  func items(moving isMoving: Bool) throws(SecureStorageError) -> [SecureItem] {
     let values = try store.values(at: mappings.map(\.path))
+    if isMoving, values.contains(where: { $0 != nil }) { try store.checkIsRemovable() }
     var result: [SecureItem] = []
     var seen = otherPaths
     for (mapping, value) in zip(mappings, values) {

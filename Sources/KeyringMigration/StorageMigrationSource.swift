@@ -7,20 +7,27 @@ struct StorageMigrationSource: MigrationSource {
   enum Selection: Sendable {
     case query(ItemQuery)
     case keys([ItemKey])
+    /// Items that get other keys in the same storage.
+    case renamed([ItemKey: ItemKey])
   }
 
   let base: any SecureStorage
   let selection: Selection
 
-  var storage: (any SecureStorage)? { base }
+  var storage: (any SecureStorage)? { if case .renamed = selection { nil } else { base } }
 
-  func items() throws(SecureStorageError) -> [SecureItem] {
+  func items(moving isMoving: Bool) throws(SecureStorageError) -> [SecureItem] {
     var items: [SecureItem] = []
+    let newKeys = newKeys
+    try checkNewKeys(newKeys)
     switch selection {
     case .query(var query):
       query.details = .all
       query.allowsUnlocking = true
       items = try base.items(matching: query)
+    case .renamed(let newKeys):
+      let found = try base.items(for: Array(newKeys.keys), details: .all)
+      items = found.values.sorted { $0.key.description < $1.key.description }
     case .keys(let keys):
       let found = try base.items(for: keys, details: .all)
       var seen: Set<ItemKey> = []
@@ -31,10 +38,39 @@ struct StorageMigrationSource: MigrationSource {
         .locked, during: .read,
         message: "The secret of \(item.key) can't be read, because it's locked.")
     }
-    return items.map(\.sanitized)
+    return items.map { item in
+      var item = item.sanitized
+      guard let newKey = newKeys[item.key] else { return item }
+      // The storage makes such a label from the new key.
+      if item.label == item.key.defaultLabel { item.label = nil }
+      item.key = newKey
+      return item
+    }
+  }
+
+  private var newKeys: [ItemKey: ItemKey] {
+    if case .renamed(let newKeys) = selection { newKeys } else { [:] }
+  }
+
+  /// Throws an error if an item could be taken for another one whose key changes, too.
+  private func checkNewKeys(_ newKeys: [ItemKey: ItemKey]) throws(SecureStorageError) {
+    let all = Set(newKeys.keys).union(newKeys.values)
+    guard all.count == 2 * newKeys.count, newKeys.allSatisfy({ $0.key.kind == $0.value.kind })
+    else {
+      throw base.error(
+        .invalidArgument, during: .migrate,
+        message: "Each item must get another key of its kind, which no other item gets or has.",
+        argument: "keys")
+    }
   }
 
   func remove(_ items: [SecureItem], _ done: () -> Void) throws(SecureStorageError) {
+    let oldKeys = Dictionary(uniqueKeysWithValues: newKeys.map { ($1, $0) })
+    let items = items.map { item in
+      var item = item
+      item.key = oldKeys[item.key] ?? item.key
+      return item
+    }
     // The first item is compared right before it's removed.
     for batch in Array(items.dropFirst()).batches { try compare(batch) }
     for item in items {

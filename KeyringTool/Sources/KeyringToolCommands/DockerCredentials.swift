@@ -85,14 +85,10 @@ public struct DockerCredentials: Sendable {
     }
     if content.server.isEmpty { throw Failure.noServer }
     if content.user.isEmpty { throw Failure.noUser }
-    let scalars = content.server.unicodeScalars.map { $0 == "/" ? "-" : $0 }
     let old = try storage.items(matching: Self.query(content.server, details: .metadata))
     let key = try keyToSave(content, replacing: old)
     try storage.save(
-      SecureItem(
-        key: key, secret: Secret(content.secret),
-        label: "Docker: \(String(String.UnicodeScalarView(scalars)))",
-        attributes: key.attributes["username"] == nil ? ["username": content.user] : nil),
+      Self.item(key, server: content.server, user: content.user, Secret(content.secret)),
       mode: .addOrReplace)
     if old.contains(where: { $0.key != key }) { try removeOthers(content) }
   }
@@ -154,9 +150,17 @@ public struct DockerCredentials: Sendable {
   /// The attribute that marks docker's items.
   private static let mark = ["docker_cli": "1"]
 
-  private static func key(_ server: String) -> ItemKey {
+  static func key(_ server: String) -> ItemKey {
     ItemKey(
       kind: ItemKind(rawValue: "docker"), attributes: mark.merging(["server": server]) { $1 })
+  }
+
+  /// Returns the item in which a credential is stored.
+  static func item(_ key: ItemKey, server: String, user: String, _ secret: Secret) -> SecureItem {
+    let scalars = server.unicodeScalars.map { $0 == "/" ? "-" : $0 }
+    return SecureItem(
+      key: key, secret: secret, label: "Docker: \(String(String.UnicodeScalarView(scalars)))",
+      attributes: key.attributes["username"] == nil ? ["username": user] : nil)
   }
 
   /// Returns the query for the items of a registry, regardless of who has stored them.

@@ -113,24 +113,25 @@ public struct ItemCommands: Sendable {
   ///   - all: A Boolean value that indicates whether to move all items of the service or server.
   ///   - destination: The storage to move the items to.
   ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination.
+  ///   - prepare: The closure to call before the first item is removed.
   /// - Returns: The number of moved items.
   /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or another error if an item can't be
   ///   moved.
   public func move(
     _ selection: ItemSelection, all: Bool = false, to destination: any SecureStorage,
-    replacing isReplacing: Bool
+    replacing isReplacing: Bool, beforeRemoving prepare: () throws -> Void = {}
   ) throws -> Int {
     let migration = Migration(
       of: try selection.query(all: all), from: storage, to: destination, replacing: isReplacing)
-    do throws(SecureStorageError) {
+    do {
+      if try migration.copy() > 0 { try prepare() }
       return try migration.move()
-    } catch {
+    } catch var error as SecureStorageError {
       if error.argument == "destination" {
         throw ToolFailure(
           "The items are already in that collection.",
           recoverySuggestion: "Choose two different collections.")
       }
-      var error = error
       if error.code == .itemAlreadyExists {
         error.recoverySuggestion = "Remove one of them, or move with --replace."
       }

@@ -12,6 +12,14 @@ public enum ToolStatus: Int32, Sendable, CaseIterable {
   case alreadyExists = 4
   /// The storage can't be reached.
   case unreachable = 5
+  /// The storage or the user didn't answer in time.
+  case timedOut = 6
+  /// Access isn't allowed, or the key or the passphrase isn't the right one.
+  case denied = 7
+  /// A secret or a file isn't as it should be.
+  case damaged = 8
+  /// Several items match.
+  case ambiguous = 9
   /// The arguments make no sense.
   ///
   /// ArgumentParser uses this status, which is `EX_USAGE` of
@@ -27,7 +35,11 @@ public enum ToolStatus: Int32, Sendable, CaseIterable {
       case .locked, .userCanceled: .locked
       case .itemNotFound, .collectionNotFound: .notFound
       case .itemAlreadyExists, .collectionAlreadyExists: .alreadyExists
-      case .noSessionBus, .noProvider, .providerFailed, .timedOut, .connectionLost: .unreachable
+      case .noSessionBus, .noProvider, .providerFailed, .connectionLost: .unreachable
+      case .timedOut: .timedOut
+      case .accessDenied, .readOnly, .notEncrypted, .wrongKey, .keyNotFound: .denied
+      case .damaged, .undecodable, .verificationFailed, .sourceChanged: .damaged
+      case .ambiguous: .ambiguous
       default: .failed
       }
   }
@@ -38,6 +50,10 @@ public enum ToolStatus: Int32, Sendable, CaseIterable {
     case .notFound: "if there is no such item, collection or file"
     case .alreadyExists: "if there is such an item or collection already"
     case .unreachable: "if the storage can't be reached"
+    case .timedOut: "if the storage or the user doesn't answer in time"
+    case .denied: "if access is denied, or the key is wrong or missing"
+    case .damaged: "if a secret or a file isn't as it should be"
+    case .ambiguous: "if several items match"
     case .misused: "if the arguments make no sense"
     case .failed: "if the command fails for another reason"
     }

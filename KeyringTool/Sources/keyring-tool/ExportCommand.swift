@@ -20,7 +20,8 @@ struct ExportCommand: ParsableCommand {
   var toKeyFile: String?
 
   private var destination: StorageSelection {
-    StorageSelection(name: to, keyFile: toKeyFile, mayAsk: !storage.noPrompt)
+    StorageSelection(
+      name: to, keyFile: toKeyFile, mayAsk: !storage.noPrompt, timeout: storage.deadline)
   }
 
   func validate() throws {

@@ -65,6 +65,16 @@ struct ItemOptions: ParsableArguments {
     }
   }
 
+  /// Throws an error if anything but a service is named.
+  func checkIsServiceOnly() throws {
+    let others = [
+      accountArgument, account, accessGroup, credential, server, value ? "" : nil,
+    ]
+    if others.contains(where: { $0 != nil }) {
+      throw ValidationError("With a file, name only the service, and values with --only.")
+    }
+  }
+
   /// Throws an error unless a credential and only a credential has a login.
   func check(login: String?) throws {
     if (credential == nil) != (login == nil) {

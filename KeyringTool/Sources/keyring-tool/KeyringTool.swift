@@ -27,8 +27,8 @@ struct KeyringTool: AsyncParsableCommand {
     version: version,
     subcommands: [
       ListCommand.self, GetCommand.self, SetCommand.self, GenerateCommand.self,
-      RemoveCommand.self, MoveCommand.self, ExportCommand.self, ImportCommand.self, RunCommand.self,
-      WatchCommand.self, LockCommand.self,
+      RemoveCommand.self, RenameCommand.self, MoveCommand.self, ExportCommand.self,
+      ImportCommand.self, RunCommand.self, WatchCommand.self, LockCommand.self,
       UnlockCommand.self, CollectionsCommand.self, DoctorCommand.self, GitCredentialCommand.self,
       DockerCredentialCommand.self,
     ] + fleetCommands)

@@ -8,8 +8,8 @@ struct MoveCommand: ParsableCommand {
     commandName: "move",
     abstract: "Move an item, or all items of a service or server, to another collection.",
     discussion: """
-      The command writes all items and reads them back before it removes any of them. To complete an \
-      interrupted move, run it again.
+      The command writes all items and reads them back before it removes any of them. With KWallet, \
+      it waits a minute in between, until the wallet is written. To complete an interrupted move, run it again.
       """)
 
   @OptionGroup var storage: StorageOptions
@@ -35,8 +35,12 @@ struct MoveCommand: ParsableCommand {
   }
 
   func run() throws {
+    let destination = try storage.keyring(to)
     let count = try ItemCommands(storage.keyring()).move(
-      items.selection(), all: all, to: storage.keyring(to), replacing: replace)
+      items.selection(), all: all, to: destination, replacing: replace
+    ) {
+      _ = try destination.waitUntilEverythingIsWritten()
+    }
     guard count > 0 else { throw ToolFailure.nothingSelected }
     try Terminal.print(["moved \(count)"])
   }

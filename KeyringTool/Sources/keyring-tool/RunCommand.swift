@@ -26,8 +26,21 @@ struct RunCommand: ParsableCommand {
       command therefore writes only the password for https with its own port, and without a path. To pass \
       on another one, name its protocol, port and path, as in --netrc http://server:8080/path=account.
 
-      Use --env only for a program that can't read files. Every program of the same user can read the \
-      variables in /proc, and every program that this one starts inherits them. With --env alone, the program \
+      With --env-file, the values in the file stay as they are, except for references to secrets:
+
+      NAME=keyring://service/account
+
+      NAME=keyring://service?credential=label and NAME=keyring://service?credential=label&login
+
+      NAME=keyring://?server=git.example.org&protocol=https&account=ada
+
+      Further parameters are value, access-group, port, path, domain, authentication, and collection for the \
+      label of a collection. Percent-encode other characters in each part: "/" is %2F, and "%" is %25. The file \
+      has the grammar of "import", and its values replace variables of the same name. If a secret is missing, \
+      the command names the variable and its line.
+
+      Use --env and --env-file only for a program that can't read files. Every program of the same user can read the \
+      variables in /proc, and every program that this one starts inherits them. With these alone, the program \
       replaces this command. It gets all other variables except for the password of ETCDCTL_USER.
 
       The program gets SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 if they're sent to this \
@@ -65,6 +78,13 @@ struct RunCommand: ParsableCommand {
     })
   var netrc: [NetrcFile.Machine] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "A file of lines NAME=value. Each becomes an environment variable, and references become secrets.",
+      valueName: "file"),
+    completion: .file())
+  var envFile: String?
+
   @Option(help: .hidden)
   var credentialsDirectory: String?
 
@@ -73,8 +93,8 @@ struct RunCommand: ParsableCommand {
 
   func validate() throws {
     if command.isEmpty { throw ValidationError("Specify a program after \"--\".") }
-    if files.isEmpty, variables.isEmpty, netrc.isEmpty {
-      throw ValidationError("Specify --file, --env or --netrc.")
+    if files.isEmpty, variables.isEmpty, netrc.isEmpty, envFile == nil {
+      throw ValidationError("Specify --file, --env, --env-file or --netrc.")
     }
     if (service == nil) != (files.isEmpty && variables.isEmpty) {
       throw ValidationError("Specify --service together with --file or --env.")
@@ -137,6 +157,8 @@ struct RunCommand: ParsableCommand {
 
   /// Reads the secrets, and replaces this program by the one of the command.
   private func start(_ program: ChildProgram) throws {
+    // A malformed file is noticed before the keyring asks for its password.
+    let file = try environmentFile()
     let storage = try storage.selected()
     let items = ItemCommands(storage)
     var secrets = try secrets(files, items)
@@ -146,20 +168,51 @@ struct RunCommand: ParsableCommand {
       secrets["netrc"] = file.content
     }
     let values = try self.secrets(variables, items)
-    ProcessMemory.forgetVariables()
-    for (name, secret) in values {
-      guard let text = secret.text, !text.utf8.contains(0) else {
-        throw ToolFailure(
-          "The password for \(name) isn't text.", recoverySuggestion: "Pass it with --file.")
-      }
-      setenv(name, text, 1)
+    for (name, secret) in values where secret.text == nil {
+      throw ToolFailure(
+        "The password for \(name) isn't text.", recoverySuggestion: "Pass it with --file.")
     }
+    let others = try file?.values { collection in
+      try collection.map { try self.storage.keyring($0) } ?? storage
+    }
+    ProcessMemory.forgetVariables()
+    for (name, secret) in Array(values) + (others ?? []) { try set(name, secret) }
     if let path = credentialsDirectory {
       try CredentialsDirectory(path: path).write(secrets)
       setenv("CREDENTIALS_DIRECTORY", path, 1)
       if !netrc.isEmpty { setenv("NETRC", "\(path)/netrc", 1) }
     }
     try fail(command[0], program.replaceThisOne(by: command))
+  }
+
+  private func environmentFile() throws -> EnvironmentFile? {
+    guard let envFile else { return nil }
+    let file = try EnvironmentFile(at: envFile)
+    let others =
+      variables.map(\.name) + (needsDirectory ? ["CREDENTIALS_DIRECTORY"] : [])
+      + (netrc.isEmpty ? [] : ["NETRC"])
+    if let name = file.names.first(where: others.contains) {
+      throw ToolFailure(
+        "The file and another option set the variable \(name).",
+        recoverySuggestion: "Use each name only once.", status: .misused)
+    }
+    return file
+  }
+
+  /// Sets an environment variable to bytes, which don't have to be UTF-8.
+  private func set(_ name: String, _ value: Secret) throws {
+    let isSet = value.withUnsafeBytes { bytes in
+      if bytes.contains(0) { return false }
+      return withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { text in
+        for index in bytes.indices { text[index] = CChar(bitPattern: bytes[index]) }
+        text[bytes.count] = 0
+        defer { text.update(repeating: 0) }
+        return text.baseAddress.map { setenv(name, $0, 1) == 0 } ?? false
+      }
+    }
+    if isSet { return }
+    throw ToolFailure(
+      "The value of \(name) can't be in a variable.", recoverySuggestion: "Pass it with --file.")
   }
 
   private func fail(_ name: String, _ error: Int32) throws -> Never {

@@ -27,7 +27,7 @@ enum StorageName: Equatable, ExpressibleByArgument, CustomStringConvertible {
   }
 
   /// Replaces a tilde by the home directory, as a shell does only at the beginning of a word.
-  private static func withoutTilde(_ path: String) -> String {
+  static func withoutTilde(_ path: String) -> String {
     guard path.hasPrefix("~/"), let home = getenv("HOME") else { return path }
     return String(cString: home) + path.dropFirst()
   }

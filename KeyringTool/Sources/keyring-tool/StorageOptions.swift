@@ -28,6 +28,17 @@ struct StorageOptions: ParsableArguments {
   @Flag(help: "Fail instead of asking for a password.")
   var noPrompt = false
 
+  @Option(
+    help: ArgumentHelp(
+      "The time to wait for the storage, and again as long for the answer to a prompt of the keyring.",
+      discussion: """
+        Without it, the command waits 25 seconds for the keyring or for an encrypted file that another program \
+        writes, 10 seconds for a fleet, and 5 minutes for the user. More than 64 items at once have as much \
+        time for each 64 of them.
+        """,
+      valueName: "seconds"))
+  var timeout: Double?
+
   func validate() throws {
     if collection != nil, storage != .keyring(collection: nil) {
       throw ValidationError("Use --collection only with --storage keyring.")
@@ -35,13 +46,20 @@ struct StorageOptions: ParsableArguments {
     if noPrompt, case .fleet = storage {
       throw ValidationError("Use --no-prompt only with the keyring or an encrypted file.")
     }
+    if let timeout, !(0.001...1e9).contains(timeout) {
+      throw ValidationError("Specify a --timeout of more than 0 seconds.")
+    }
     try selection.check(keyOption: "--key-file")
   }
+
+  /// The time to wait, or `nil` for the usual one.
+  var deadline: Duration? { timeout.map { .seconds($0) } }
 
   /// The storage with everything that is needed to open it.
   var selection: StorageSelection {
     let name = collection.map { StorageName.keyring(collection: $0) } ?? storage
-    return StorageSelection(name: name, keyFile: keyFile, mayAsk: !noPrompt)
+    return StorageSelection(
+      name: name, keyFile: keyFile, mayAsk: !noPrompt, timeout: deadline)
   }
 
   /// The selected storage.
@@ -54,7 +72,7 @@ struct StorageOptions: ParsableArguments {
   func keyring(_ collection: String?) throws -> SecretServiceStorage {
     _ = try keyring()
     return try StorageSelection(
-      name: .keyring(collection: collection), keyFile: nil, mayAsk: !noPrompt
+      name: .keyring(collection: collection), keyFile: nil, mayAsk: !noPrompt, timeout: deadline
     ).keyring()
   }
 }

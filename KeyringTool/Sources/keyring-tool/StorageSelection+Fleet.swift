@@ -28,7 +28,8 @@ extension StorageSelection {
     }
     return EtcdStorage(
       endpoints: endpoints.split(separator: ",").map(String.init), namespace: namespace,
-      key: .keyFile(at: keyFile), tls: try Self.tls(), user: try Self.user())
+      key: .keyFile(at: keyFile), tls: try Self.tls(), user: try Self.user(),
+      timeout: timeout ?? .seconds(10))
   }
 
   private static func tls() throws -> EtcdTLS? {

@@ -19,6 +19,8 @@ struct StorageSelection {
   let keyFile: String?
   /// Indicates whether the keyring or this program may ask for a password.
   let mayAsk: Bool
+  /// The time to wait for the storage, and for a prompt of the keyring.
+  var timeout: Duration?
 
   /// Throws an error if an option is missing, or has no use.
   ///
@@ -45,7 +47,8 @@ struct StorageSelection {
     case .keyring: try keyring()
     case .file(let path):
       EncryptedFileStorage(
-        at: path, key: keyFile.map(KeySource.keyFile(at:)) ?? .typedPassphrase())
+        at: path, key: keyFile.map(KeySource.keyFile(at:)) ?? .typedPassphrase(),
+        timeout: timeout ?? .seconds(25))
     case .fleet: try fleet()
     }
   }
@@ -78,6 +81,9 @@ struct StorageSelection {
       case "session": .session
       case let label?: .named(label)
       }
-    return SecretServiceStorage(collection: collection, interaction: mayAsk ? .allowed : .never)
+    var options = SecretServiceStorage.Options(
+      collection: collection, interaction: mayAsk ? .allowed : .never)
+    if let timeout { (options.serviceTimeout, options.promptTimeout) = (timeout, timeout) }
+    return SecretServiceStorage(options: options)
   }
 }

@@ -7,15 +7,18 @@ import Testing
 @Suite struct ToolStatusTests {
   /// Scripts depend on these numbers.
   @Test func `each status keeps its number`() {
-    #expect(ToolStatus.allCases.map(\.rawValue) == [2, 3, 4, 5, 64, 1])
+    #expect(ToolStatus.allCases.map(\.rawValue) == [2, 3, 4, 5, 6, 7, 8, 9, 64, 1])
   }
 
   @Test(arguments: [
     (SecureStorageError.Code.locked, ToolStatus.locked), (.userCanceled, .locked),
     (.itemNotFound, .notFound), (.collectionNotFound, .notFound),
     (.itemAlreadyExists, .alreadyExists), (.collectionAlreadyExists, .alreadyExists),
-    (.noSessionBus, .unreachable), (.noProvider, .unreachable), (.timedOut, .unreachable),
-    (.connectionLost, .unreachable), (.wrongKey, .failed), (.other, .failed),
+    (.noSessionBus, .unreachable), (.noProvider, .unreachable), (.connectionLost, .unreachable),
+    (.timedOut, .timedOut), (.accessDenied, .denied), (.readOnly, .denied), (.wrongKey, .denied),
+    (.keyNotFound, .denied), (.undecodable, .damaged), (.damaged, .damaged),
+    (.verificationFailed, .damaged), (.sourceChanged, .damaged), (.ambiguous, .ambiguous),
+    (.invalidArgument, .failed), (.other, .failed),
   ])
   func `an error has the status of its kind`(code: SecureStorageError.Code, status: ToolStatus) {
     let error = SecureStorageError(code, operation: .read, backendName: "Storage")

@@ -8,6 +8,33 @@ struct JSONFormat: PlaintextFormat {
     init(from decoder: any Decoder) {}
   }
 
+  func names(in content: Secret) throws(PlaintextFormatError) -> [PlaintextName] {
+    // The scanner relies on valid JSON.
+    guard isJSON(content) else { throw PlaintextFormatError("The file isn't JSON.") }
+    return try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
+      let scanner = JSONScanner(bytes: bytes)
+      guard scanner.members(ofObjectAt: scanner.root) != nil else {
+        throw PlaintextFormatError("The file isn't a JSON object.")
+      }
+      return names(at: [], scanner.root, scanner, content)
+    }
+  }
+
+  /// Returns the names of the values in an object, in objects inside of it as well.
+  private func names(
+    at path: [String], _ start: Int, _ scanner: JSONScanner, _ content: Secret
+  ) -> [PlaintextName] {
+    (scanner.members(ofObjectAt: start) ?? []).flatMap { member in
+      let path = path + [member.name]
+      let isObject = scanner.byte(at: member.value.lowerBound) == UInt8(ascii: "{")
+      let isCredential =
+        isObject && content[member.value].decoded(as: ExternalCredential.self) != nil
+      return isObject && !isCredential
+        ? names(at: path, member.value.lowerBound, scanner, content)
+        : [PlaintextName(path: path, position: member.range.lowerBound)]
+    }
+  }
+
   func part(at path: [String], in content: Secret) throws(PlaintextFormatError) -> PlaintextPart? {
     guard let member = try member(at: path, in: content) else { return nil }
     let json = content[member.value]
@@ -28,9 +55,7 @@ struct JSONFormat: PlaintextFormat {
       throw PlaintextFormatError("A path must have a name.", code: .invalidArgument)
     }
     // The scanner relies on valid JSON.
-    guard content.isUTF8, content.decoded(as: Anything.self) != nil else {
-      throw PlaintextFormatError("The file isn't JSON.")
-    }
+    guard isJSON(content) else { throw PlaintextFormatError("The file isn't JSON.") }
     return try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
       let scanner = JSONScanner(bytes: bytes)
       var (found, start): (JSONScanner.Member?, Int) = (nil, scanner.root)
@@ -49,5 +74,9 @@ struct JSONFormat: PlaintextFormat {
       }
       return found
     }
+  }
+
+  private func isJSON(_ content: Secret) -> Bool {
+    content.isUTF8 && content.decoded(as: Anything.self) != nil
   }
 }

@@ -10,10 +10,23 @@ struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
   var name: String { file.name }
 
   func values(at paths: [[String]]) throws(SecureStorageError) -> [ExternalValue?] {
-    let values = try values(at: paths, in: file.read())
-    if values.contains(where: { $0 != nil }) { try file.checkIsReplaceable() }
-    return values
+    try values(at: paths, in: file.read(toReplace: false))
   }
+
+  func entries() throws(SecureStorageError) -> [PlaintextEntry] {
+    guard let content = try checked(file.read(toReplace: false)) else { return [] }
+    var entries: [PlaintextEntry] = []
+    for name in try attempt(format.names(in: content)) {
+      if let problem = name.problem {
+        entries.append(PlaintextEntry(name, unusable: problem, in: content))
+      } else if let value = try attempt(format.part(at: name.path, in: content)?.value) {
+        entries.append(PlaintextEntry(name, value, in: content))
+      }
+    }
+    return entries
+  }
+
+  func checkIsRemovable() throws(SecureStorageError) { try file.checkIsReplaceable() }
 
   func remove(
     _ paths: [[String]], after check: ([ExternalValue?]) throws(SecureStorageError) -> Void
@@ -31,16 +44,20 @@ struct PlaintextFile<Format: PlaintextFormat>: PlaintextStore {
   private func values(
     at paths: [[String]], in content: Secret?
   ) throws(SecureStorageError) -> [ExternalValue?] {
-    guard let content else { return paths.map { _ in nil } }
+    guard let content = try checked(content) else { return paths.map { _ in nil } }
+    return try paths.map { (path) throws(SecureStorageError) in
+      try attempt(format.part(at: path, in: content)?.value)
+    }
+  }
+
+  private func checked(_ content: Secret?) throws(SecureStorageError) -> Secret? {
     // None of the values would be found in a file in UTF-16.
-    guard content.withUnsafeBytes({ !$0.contains(0) }) else {
+    guard content?.withUnsafeBytes({ $0.contains(0) }) != true else {
       throw file.error(
         .undecodable, .read, "The file contains NUL bytes. It may be text in UTF-16.",
         recoverySuggestion: "Save it as UTF-8, and run the migration again.")
     }
-    return try paths.map { (path) throws(SecureStorageError) in
-      try attempt(format.part(at: path, in: content)?.value)
-    }
+    return content
   }
 
   private func attempt<Result>(

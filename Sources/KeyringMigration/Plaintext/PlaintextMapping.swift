@@ -47,6 +47,34 @@ public struct PlaintextMapping: Sendable {
     PlaintextMapping(path: path, key: key, parse: ItemCoding<Value>.value.parse)
   }
 
+  /// Creates a mapping of a value to the item that a closure makes of it.
+  ///
+  /// - Parameters:
+  ///   - path: The names on the way to the value.
+  ///   - key: The key of the item.
+  ///   - convert: The closure that gets the text or the JSON of the value, and returns the item, or `nil` if
+  ///     the value has another type. It must return the same item each time.
+  public init(
+    path: [String], as key: ItemKey, convert: @escaping @Sendable (Secret) -> SecureItem?
+  ) {
+    self.init(path: path, key: key) { value, item in
+      let found =
+        switch value {
+        case .text(let secret), .bytes(let secret), .json(let secret): convert(secret)
+        }
+      guard let found, found.key == item.key else { return false }
+      item = found
+      return true
+    }
+  }
+
+  init(
+    path: [String], key: ItemKey,
+    parse: @escaping @Sendable (ExternalValue, inout SecureItem) -> Bool
+  ) {
+    (self.path, self.key, self.parse) = (path, key, parse)
+  }
+
   /// The name of the value, for messages.
   var name: String { "\"\(path.joined(separator: "."))\"" }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import KeyringStorage
+public import KeyringStorage
 
 /// A source of plaintext secrets to migrate.
 ///
@@ -31,6 +31,37 @@ public struct PlaintextSource: Sendable {
     PlaintextSource(
       store: PlaintextFile(file: ReplaceableFile(path: path), format: EnvironmentFormat()))
   }
+
+  /// Creates a source from a `.netrc` file.
+  ///
+  /// The path of a password is the server and, if the file has one, the login. The whole entry is cut out of
+  /// the file when it's moved. Entries of `default` and with `account` are unusable, and macros are skipped.
+  ///
+  /// - Parameter path: The path of the file. A file that doesn't exist has no values.
+  /// - Returns: The source.
+  public static func netrcFile(_ path: String) -> PlaintextSource {
+    PlaintextSource(store: PlaintextFile(file: ReplaceableFile(path: path), format: NetrcFormat()))
+  }
+
+  /// Creates a source from a file in which git's helper `store` keeps passwords.
+  ///
+  /// The path of a password is its line without the password, such as `https://ada@git.example.org`.
+  ///
+  /// - Parameter path: The path of the file. A file that doesn't exist has no values.
+  /// - Returns: The source.
+  public static func gitCredentialsFile(_ path: String) -> PlaintextSource {
+    PlaintextSource(
+      store: PlaintextFile(file: ReplaceableFile(path: path), format: GitCredentialsFormat()))
+  }
+
+  /// Reads all values of a file, in its order.
+  ///
+  /// The file may be read-only and have several names.
+  ///
+  /// - Returns: The values and their names. A file that doesn't exist has none.
+  /// - Throws: `SecureStorageError` if the file can't be read, `.undecodable` if its content isn't of its
+  ///   format, or `.ambiguous` if a name occurs several times.
+  public func entries() throws(SecureStorageError) -> [PlaintextEntry] { try store.entries() }
 
   /// Creates a source from values that the app reads and removes, such as its user defaults.
   ///

@@ -9,12 +9,21 @@ protocol PlaintextStore: Sendable {
   /// The name of the store in errors.
   var name: String { get }
 
-  /// Reads the values at several paths, and checks that they can be removed.
+  /// Reads the values at several paths.
   ///
   /// - Parameter paths: The paths.
   /// - Returns: The value at each path, or `nil` if there is none.
   /// - Throws: `SecureStorageError` if the store can't be read.
   func values(at paths: [[String]]) throws(SecureStorageError) -> [ExternalValue?]
+
+  /// Reads everything that the store has, in its order.
+  ///
+  /// - Returns: The values and the names under which they're found.
+  /// - Throws: `SecureStorageError` if the store can't be read, or can't tell which values it has.
+  func entries() throws(SecureStorageError) -> [PlaintextEntry]
+
+  /// Throws an error if no value can be removed.
+  func checkIsRemovable() throws(SecureStorageError)
 
   /// Removes the values at several paths.
   ///

@@ -16,6 +16,12 @@ struct PlaintextValues: PlaintextStore {
     try paths.map(value)
   }
 
+  func entries() throws(SecureStorageError) -> [PlaintextEntry] {
+    throw failure(.invalidArgument, .read, "The names of an app's values aren't known.")
+  }
+
+  func checkIsRemovable() {}
+
   func remove(
     _ paths: [[String]], after check: ([ExternalValue?]) throws(SecureStorageError) -> Void
   ) throws(SecureStorageError) {

@@ -14,10 +14,15 @@ struct ReplaceableFile: Sendable {
   var name: String { "file \(path)" }
 
   /// Reads the file, or returns `nil` if there is none.
-  func read() throws(SecureStorageError) -> Secret? {
+  ///
+  /// - Parameter isToReplace: Pass `false` to read a file that stays as it is.
+  /// - Returns: The content.
+  /// - Throws: `SecureStorageError` if the file can't be read, or not be replaced.
+  func read(toReplace isToReplace: Bool = true) throws(SecureStorageError) -> Secret? {
     try attempt(.read) { () throws(FileFailure) in
       guard let file = try OpenFile.reading(path) else { return nil }
-      guard try file.regularStatus(atMost: Self.largest).st_nlink == 1 else {
+      let status = try file.regularStatus(atMost: Self.largest)
+      guard status.st_nlink == 1 || !isToReplace else {
         // The secrets would remain under the other name.
         throw FileFailure(
           "has several names (hard links)", number: EMLINK, kind: .unsuitable)
@@ -28,6 +33,7 @@ struct ReplaceableFile: Sendable {
 
   /// Throws an error if the file can't be replaced.
   func checkIsReplaceable() throws(SecureStorageError) {
+    _ = try read()
     let directory = try Directory(of: realPath())
     guard access(path, W_OK) == 0, access(directory.path, W_OK | X_OK) == 0 else {
       throw failure(.read, FileFailure("can't be changed"))

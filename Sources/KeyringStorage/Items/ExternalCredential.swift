@@ -5,11 +5,11 @@ internal import KeyringFoundation
 /// A credential in JSON, with only a login and a password.
 ///
 /// Any other member is refused, because it would be lost.
-struct ExternalCredential: Decodable {
+package struct ExternalCredential: Decodable {
   let login: String
   let password: String
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let members = try decoder.singleValueContainer().decode([String: String].self)
     guard members.count == 2, let login = members["login"], let password = members["password"]
     else {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringStorage
+
+/// The parts of a key that a command changes.
+public struct KeyChanges: Sendable {
+  /// A part of a key, with the name of its option.
+  public enum Part: String, Sendable, CaseIterable {
+    case service, account
+    case accessGroup = "access-group"
+    case credential, server, port, `protocol`, path, domain, authentication
+  }
+
+  private let parts: [Part: String]
+
+  /// Creates changes.
+  ///
+  /// - Parameter parts: The new parts. An empty text leaves a part out.
+  public init(_ parts: [Part: String]) { self.parts = parts }
+
+  /// Returns the new key of an item.
+  ///
+  /// - Parameter key: The old key.
+  /// - Returns: The key with the changed parts.
+  /// - Throws: ``ItemSelection/Unclear`` if items of this kind don't have one of the parts, or need one that
+  ///   is left out.
+  func newKey(for key: ItemKey) throws(ItemSelection.Unclear) -> ItemKey {
+    var attributes = key.attributes
+    for (part, value) in parts {
+      guard let name = Self.names[key.kind]?[part] else {
+        throw ItemSelection.Unclear(
+          message: "A key of the kind \(key.kind.rawValue.printable) has no \(part.rawValue).")
+      }
+      guard value.isEmpty else {
+        attributes[name] = value
+        continue
+      }
+      if Self.neededParts.contains(part), !(part == .account && key.kind == .internetPassword) {
+        throw ItemSelection.Unclear(message: "An item needs its \(part.rawValue).")
+      }
+      attributes[name] = nil
+    }
+    return ItemKey(kind: key.kind, attributes: attributes)
+  }
+
+  private static let neededParts: [Part] = [.service, .account, .credential, .server]
+
+  private static let names: [ItemKind: [Part: String]] = [
+    .password: ofAccounts, .value: ofAccounts,
+    .credentials: [.service: "service", .credential: "label"],
+    .internetPassword: [
+      .server: "server", .account: "user", .port: "port", .protocol: "protocol", .path: "object",
+      .domain: "domain", .authentication: "authtype",
+    ],
+  ]
+
+  private static let ofAccounts: [Part: String] = [
+    .service: "service", .account: "username", .accessGroup: "access-group",
+  ]
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringMigration
+public import KeyringStorage
+import Synchronization
+
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// An import of secrets from a file of another program.
+public struct PlaintextImport: Sendable {
+  /// A value of the file, and the item that it becomes.
+  struct Value: Sendable {
+    /// The name, which contains nothing of the secret.
+    let name: String
+    let line: Int
+    let key: ItemKey
+    let mapping: PlaintextMapping
+  }
+
+  private let path: String
+  private let source: PlaintextSource
+  private let values: [Value]
+  /// A line for each secret of the file that isn't imported, with the reason.
+  public let refusals: [String]
+
+  /// Reads the names in a file.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - format: The format of the file.
+  ///   - service: The service of the items, for a format that names none.
+  ///   - names: The names of the values to import, or none for all values.
+  /// - Throws: ``ToolFailure`` if the file or one of the values doesn't exist, or if two values are for the
+  ///   same item; `SecureStorageError` if the file can't be read.
+  public init(
+    ofFileAt path: String, format: PlaintextFileFormat, service: String?, only names: [String] = []
+  ) throws {
+    guard access(path, F_OK) == 0 else {
+      throw ToolFailure(
+        "There is no file \(path.printable).", recoverySuggestion: "Check the path.",
+        status: .notFound)
+    }
+    self.path = path
+    source = format.source(path)
+    let entries = try source.entries()
+    let all = format.values(of: entries, service: service ?? "")
+    for name in names where !all.contains(where: { $0.name == name }) {
+      throw ToolFailure(
+        "\(path.printable) has no value \(name.printable).",
+        recoverySuggestion: "List the names with --dry-run.", status: .notFound)
+    }
+    values = names.isEmpty ? all : all.filter { names.contains($0.name) }
+    let refusals = entries.compactMap { entry -> String? in
+      guard case .unusable(let problem) = entry.kind else { return nil }
+      return "not imported: line \(entry.line) of \(path) \(problem)".printable
+    }
+    self.refusals = names.isEmpty ? refusals : []
+    try checkKeys()
+  }
+
+  private func checkKeys() throws {
+    for same in Dictionary(grouping: values, by: \.key).values where same.count > 1 {
+      throw ToolFailure(
+        "Lines \(same[0].line) and \(same[1].line) are for the same \(same[0].key.description.printable).",
+        recoverySuggestion: "Remove one of them, or name the other one with --only.",
+        status: .ambiguous)
+    }
+    if values.isEmpty, refusals.isEmpty {
+      throw ToolFailure(
+        "\(path.printable) has no secrets.",
+        recoverySuggestion: "If it isn't of the format that its name suggests, use --format.",
+        status: .notFound)
+    }
+  }
+
+  /// A line for each value, with its name and the item that it becomes.
+  public var lines: [String] {
+    let width = values.map(\.name.printable.count).max() ?? 0
+    return values.map { value in
+      let name = value.name.printable
+      let padding = String(repeating: " ", count: width - name.count)
+      return "\(name)\(padding)  \(value.key.description.printable)"
+    }
+  }
+
+  /// A sentence about other users who can read the file, or `nil` if only its owner can.
+  public var warning: String? {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & 0o044 != 0 else { return nil }
+    let mode = String(status.st_mode & 0o777, radix: 8)
+    let others = status.st_mode & 0o004 == 0 ? "Its group" : "Every user"
+    return """
+      \(others) may read \(path.printable) (mode \(mode)). Run "chmod 600", and change secrets that others \
+      may have read.
+      """
+  }
+
+  /// Writes the values to a storage, and reads each of them back.
+  ///
+  /// - Parameters:
+  ///   - storage: The storage.
+  ///   - isReplacing: A Boolean value that indicates whether to replace items that have another value.
+  /// - Returns: The number of values that are in the storage now.
+  /// - Throws: `SecureStorageError`, which says what was done.
+  public func copy(to storage: any SecureStorage, replacing isReplacing: Bool) throws -> Int {
+    try perform(storage, isReplacing) { (migration) throws(SecureStorageError) in
+      try migration.copy()
+    }
+  }
+
+  /// Reads the values in a storage once more, and removes them from the file.
+  ///
+  /// - Parameters:
+  ///   - storage: The storage, to which the values were copied.
+  ///   - isReplacing: A Boolean value that indicates whether to replace items that have another value.
+  /// - Returns: The number of values that were removed from the file.
+  /// - Throws: `SecureStorageError`, which says what was done.
+  public func move(to storage: any SecureStorage, replacing isReplacing: Bool) throws -> Int {
+    try perform(storage, isReplacing) { (migration) throws(SecureStorageError) in
+      try migration.move()
+    }
+  }
+
+  private func perform(
+    _ storage: any SecureStorage, _ isReplacing: Bool,
+    _ body: (Migration) throws(SecureStorageError) -> Int
+  ) throws(SecureStorageError) -> Int {
+    let last = LastProgress()
+    let migration = Migration(
+      of: values.map(\.mapping), from: source, to: storage, replacing: isReplacing
+    ) { last.value = $0 }
+    do {
+      return try body(migration)
+    } catch {
+      throw described(error, last.value)
+    }
+  }
+
+  /// Returns an error that also says where the import stopped.
+  private func described(
+    _ error: SecureStorageError, _ progress: Migration.Progress?
+  ) -> SecureStorageError {
+    var error = error
+    let isExisting = error.code == .itemAlreadyExists
+    let advice = isExisting ? "To replace it, use --replace." : error.recoverySuggestion ?? ""
+    var done = "Nothing was written, and \(path.printable) is unchanged."
+    if let progress, progress.phase == .writing || progress.phase == .verifying {
+      if values.indices.contains(progress.completed) {
+        let value = values[progress.completed]
+        error.message =
+          "The import stopped at \(value.name.printable) (line \(value.line)): \(error.message)"
+      }
+      let isWriting = progress.phase == .writing
+      done =
+        "\(progress.completed) of \(progress.total) values were \(isWriting ? "written" : "read back"). "
+        + "\(path.printable) is unchanged. To go on, run the command again."
+    } else if progress?.phase == .removing {
+      done = "All values are in the storage, and still in \(path.printable)."
+    }
+    error.recoverySuggestion = "\(advice) \(done)"
+    return error
+  }
+}
+
+/// The last progress that a migration has reported.
+private final class LastProgress: Sendable {
+  private let stored = Mutex<Migration.Progress?>(nil)
+
+  var value: Migration.Progress? {
+    get { stored.withLock { $0 } }
+    set { stored.withLock { $0 = newValue } }
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// Tests of imports from files into a keyring.
+@Suite(.inPrivateSession, .needs("python3"))
+struct ImportTests {
+  private let service = "keyring-tool-\(UUID().uuidString)"
+  private let directory = TemporaryDirectory()
+
+  private func file(_ content: String, _ name: String = ".env") throws -> String {
+    let path = directory.path(name)
+    try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+    try #require(chmod(path, 0o600) == 0)
+    return path
+  }
+
+  private func get(_ account: String) throws -> String {
+    try Program.tool(["get", service, account]).output
+  }
+
+  @Test func `a dry run prints names, and no secret`() throws {
+    let file = try file("A=s3cret\n")
+    let result = try Program.tool(["import", "--from", file, service, "--dry-run"])
+    #expect(result.output == "A  password (service: \(service), username: A)\n", "\(result)")
+    #expect(result.status == 0 && result.errors.isEmpty)
+    #expect(try Program.tool(["get", service, "A"]).status == 3)
+    // It doesn't even need a keyring.
+    let without = try Program.run(
+      "env",
+      ["DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent", Program.toolPath, "import", "--from"]
+        + [file, service, "--dry-run"])
+    #expect(without.output == result.output)
+  }
+
+  @Test func `values are imported, and removed from the file on request`() throws {
+    let text = "# kept\nA=1\nB=\"two\\nlines\"\n"
+    let file = try file(text)
+    let result = try Program.tool(["import", "--from", file, service])
+    #expect(result.status == 0 && result.output == "imported 2\n", "\(result)")
+    #expect(try get("A") == "1" && get("B") == "two\nlines")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+    let removal = try Program.tool(["import", "--from", file, service, "--remove-source"])
+    #expect(removal.output == "imported 2\nremoved 2 from the file\n", "\(removal)")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "# kept\n")
+  }
+
+  @Test func `another value isn't replaced without a request`() throws {
+    let file = try file("A=s3cret-1\n")
+    #expect(try Program.tool(["set", service, "A"], input: "theirs").status == 0)
+    let result = try Program.tool(["import", "--from", file, service, "--remove-source"])
+    #expect(result.status == 4 && result.output.isEmpty, "\(result)")
+    #expect(!result.errors.contains("s3cret-1") && result.errors.contains("--replace"))
+    #expect(try get("A") == "theirs")
+    #expect(try Program.tool(["import", "--from", file, service, "--replace"]).status == 0)
+    #expect(try get("A") == "s3cret-1")
+  }
+
+  @Test func `entries that can't be imported are named, and the others are imported`() throws {
+    let host = "\(UUID().uuidString.lowercased()).example.org"
+    let text = "machine \(host) login ada password pa55\n"
+    let file = try file(text + "default login x password s3cret\n", ".netrc")
+    let result = try Program.tool(["import", "--from", file])
+    #expect(result.status == 1 && result.output == "imported 1\n", "\(result)")
+    #expect(result.errors.contains("line 2") && !result.errors.contains("s3cret"))
+    let netrc = ["run", "--netrc", host, "--", "sh", "-c", "cat \"$NETRC\""]
+    #expect(try Program.tool(netrc).output == text)
+  }
+
+  @Test func `a token that is used as the login is neither shown nor imported`() throws {
+    let file = try file("https://t0ken:x-oauth-basic@h\n", ".git-credentials")
+    for options in [["--dry-run"], []] {
+      let result = try Program.tool(["import", "--from", file] + options)
+      #expect(result.status == 1 && result.errors.contains("line 1"), "\(result)")
+      #expect(!(result.output + result.errors).contains("t0ken"))
+    }
+  }
+
+  private static let unclear: [(words: String, status: Int32)] = [
+    ("--from FILE", 64), ("--from FILE --server h", 64), ("--from FILE s a", 64),
+    ("--from /nonexistent/.env s", 3), ("--from FILE s --from-key-file k", 64),
+    ("--from FILE s --format netrc", 64), ("--from FILE s --only B", 3),
+    ("--from keyring:x --only A", 64), ("--from FILE s --remove-source --collection session", 64),
+    ("--from FILE s --dry-run --replace", 64), ("--from /dev/null", 64),
+  ]
+
+  @Test(arguments: unclear) func `unclear imports are refused`(words: String, status: Int32) throws
+  {
+    let file = try file("A=s3cret\n")
+    let arguments = words.split(separator: " ").map { $0 == "FILE" ? file : String($0) }
+    let result = try Program.tool(["import"] + arguments)
+    #expect(result.status == status && result.output.isEmpty, "\(result)")
+    #expect(!result.errors.contains("s3cret"))
+  }
+
+  @Test func `an item is renamed with its label and its time of expiry`() throws {
+    let item = ["set", service, "old", "--label", "A label", "--expires", "2030-01-01"]
+    #expect(try Program.tool(item, input: "s3cret").status == 0)
+    let rename = try Program.tool(["rename", service, "old", "--to-account", "new"])
+    #expect(rename.status == 0 && rename.output == "renamed 1\n", "\(rename)")
+    let metadata = try Program.tool(["get", service, "new", "--metadata"]).output
+    #expect(metadata.contains("label: A label\n") && metadata.contains("expires: 2030-01-01T"))
+    #expect(try get("new") == "s3cret")
+    #expect(try Program.tool(["get", service, "old"]).status == 3)
+    #expect(try Program.tool(["set", service, "old"], input: "other").status == 0)
+    let refused = try Program.tool(["rename", service, "old", "--to-account", "new"])
+    #expect(refused.status == 4 && refused.output.isEmpty, "\(refused)")
+    #expect(try get("new") == "s3cret" && get("old") == "other")
+    #expect(try Program.tool(["rename", service, "none", "--to-account", "x"]).status == 3)
+  }
+
+  @Test(arguments: [["list"], ["get", "s", "a"], ["doctor"], ["git-credential", "get"]])
+  func `a keyring that doesn't answer ends a command after its time`(arguments: [String]) throws {
+    // A bus that accepts the connection and says nothing.
+    let script = """
+      import os, socket, subprocess, sys, time
+      path = sys.argv[1] + "/bus"
+      listener = socket.socket(socket.AF_UNIX)
+      listener.bind(path)
+      listener.listen()
+      os.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + path
+      start = time.monotonic()
+      result = subprocess.run(sys.argv[2:], input=b"url=https://h", timeout=20)
+      print(result.returncode, time.monotonic() - start < 10)
+      """
+    let result = try Program.run(
+      "python3",
+      ["-c", script, directory.path, Program.toolPath] + arguments + ["--timeout", "0.5"])
+    let status = arguments[0] == "git-credential" ? 1 : 6
+    #expect(result.output.hasSuffix("\(status) True\n"), "\(result)")
+  }
+}

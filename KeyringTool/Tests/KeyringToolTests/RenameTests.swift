@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keyring
+import KeyringStorage
+import Testing
+
+@testable import KeyringToolCommands
+
+@Suite struct RenameTests {
+  private let storage = InMemoryStorage()
+
+  private func rename(
+    _ selection: ItemSelection, all: Bool = false, _ parts: [KeyChanges.Part: String],
+    _ prepare: () throws -> Void = {}
+  ) throws -> Int {
+    try ItemCommands(storage).rename(
+      selection, all: all, to: KeyChanges(parts), beforeRemoving: prepare)
+  }
+
+  private func add(_ key: ItemKey) throws {
+    var item = SecureItem(key: key, secret: Secret("s3cret"), label: "A label")
+    item.expires = Date(timeIntervalSince1970: 1_800_000_000)
+    try storage.save(item, mode: .add)
+  }
+
+  @Test(arguments: [
+    (ItemSelection(service: "s", account: "a"), [KeyChanges.Part.account: "b"]),
+    (
+      ItemSelection(service: "s", account: "a", accessGroup: "g"),
+      [.accessGroup: "", .service: "t"]
+    ),
+    (ItemSelection(service: "s", account: "a", isValue: true), [.accessGroup: "g"]),
+    (ItemSelection(service: "s", credential: "l"), [.credential: "m", .service: "t"]),
+    (
+      ItemSelection(account: "a", server: InternetServer("h", port: 1)),
+      [.protocol: "https", .port: "", .server: "i", .path: "p"]
+    ),
+  ])
+  func `parts of a key change, and everything else stays`(
+    selection: ItemSelection, parts: [KeyChanges.Part: String]
+  ) throws {
+    let old = try selection.key()
+    try add(old)
+    #expect(try rename(selection, parts) == 1)
+    let items = try storage.items(matching: ItemQuery(details: .all))
+    #expect(try items.map(\.key) == [KeyChanges(parts).newKey(for: old)])
+    #expect(items[0].key != old && items[0].key.kind == old.kind)
+    #expect(items[0].label == "A label" && items[0].secret == Secret("s3cret"))
+    #expect(items[0].expires == Date(timeIntervalSince1970: 1_800_000_000))
+  }
+
+  @Test func `the new key of an internet password is the one that git looks for`() throws {
+    try add(.internetPassword(server: InternetServer("h"), account: "a"))
+    #expect(
+      try rename(ItemSelection(account: "a", server: InternetServer("h")), [.protocol: "https"])
+        == 1)
+    let reply = try CredentialOperation.reply(to: "get", "url=https://h\n".utf8, in: storage)
+    #expect(String(decoding: reply, as: UTF8.self) == "username=a\npassword=s3cret\n")
+  }
+
+  @Test func `all items of a service are renamed`() throws {
+    for account in ["a", "b"] { try add(.password(service: "s", account: account)) }
+    try add(.credentials(service: "s", label: "l"))
+    try add(.password(service: "other", account: "a"))
+    #expect(try rename(ItemSelection(service: "s"), all: true, [.service: "t"]) == 3)
+    #expect(try storage.items(matching: .service("t")).count == 3)
+    #expect(try storage.items(matching: .service("s")).isEmpty)
+  }
+
+  @Test func `another item isn't replaced`() throws {
+    try add(.password(service: "s", account: "a"))
+    try storage.setPassword("theirs", for: .password(service: "s", account: "b"))
+    let error = #expect(throws: SecureStorageError.self) {
+      try rename(ItemSelection(service: "s", account: "a"), [.account: "b"])
+    }
+    #expect(error?.code == .itemAlreadyExists)
+    #expect(error?.message == "There is another item with the new name.")
+    #expect(try storage.items(matching: ItemQuery()).count == 2)
+  }
+
+  @Test func `both items are there until the new one is written`() throws {
+    try add(.password(service: "s", account: "a"))
+    var accounts: [String] = []
+    let count = try rename(ItemSelection(service: "s", account: "a"), [.account: "b"]) {
+      accounts = try storage.service("s").accounts()
+    }
+    #expect(count == 1 && accounts == ["a", "b"])
+    struct Killed: Error {}
+    #expect(throws: Killed.self) {
+      try rename(ItemSelection(service: "s", account: "b"), [.account: "c"]) { throw Killed() }
+    }
+    #expect(try storage.service("s").accounts() == ["b", "c"])
+    #expect(try rename(ItemSelection(service: "s", account: "b"), [.account: "c"]) == 1)
+    #expect(try storage.service("s").accounts() == ["c"])
+  }
+
+  @Test func `nothing is renamed if there is nothing`() throws {
+    #expect(try rename(ItemSelection(service: "s", account: "a"), [.account: "b"]) == 0)
+  }
+
+  @Test(arguments: [
+    (ItemSelection(service: "s", account: "a"), false, [KeyChanges.Part.credential: "l"]),
+    (ItemSelection(service: "s", account: "a"), false, [.account: ""]),
+    (ItemSelection(service: "s", account: "a"), false, [.account: "a"]),
+    (ItemSelection(service: "s"), true, [.account: "c"]),
+    (ItemSelection(service: "s"), false, [.service: "t"]),
+  ])
+  func `unclear changes are refused`(
+    selection: ItemSelection, all: Bool, parts: [KeyChanges.Part: String]
+  ) throws {
+    for account in ["a", "b"] { try add(.password(service: "s", account: account)) }
+    #expect(throws: ItemSelection.Unclear.self) { try rename(selection, all: all, parts) }
+    #expect(try storage.service("s").accounts() == ["a", "b"])
+  }
+}
