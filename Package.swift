@@ -147,7 +147,8 @@ let package = Package(
     .testTarget(
       name: "KeyringTests",
       dependencies: [
-        "Keyring", "KeyringStorage", "KeyringTesting", "StorageModel", "TestPrograms",
+        "Keyring", "KeyringStorage", "KeyringTesting", "KeyringWorker", "StorageModel",
+        "TestPrograms",
       ]),
     .testTarget(
       name: "KeyringMigrationTests",
