@@ -149,7 +149,8 @@ let package = Package(
     .testTarget(
       name: "KeyringTests",
       dependencies: [
-        "Keyring", "KeyringStorage", "KeyringTesting", "StorageModel", "TestPrograms",
+        "Keyring", "KeyringStorage", "KeyringTesting", "KeyringWorker", "StorageModel",
+        "TestPrograms",
       ]),
     .testTarget(
       name: "KeyringMigrationTests",

@@ -15,8 +15,8 @@ import sys
 import threading
 
 MS_RDONLY, MS_NOSUID, MS_NODEV = 1, 2, 4
-LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, FLUSH, INIT, OPENDIR, RELEASEDIR, BATCH = (
-    1, 2, 3, 14, 15, 17, 18, 25, 26, 27, 29, 42)
+LOOKUP, FORGET, GETATTR, READLINK, OPEN, READ, STATFS, RELEASE, FLUSH, INIT, OPENDIR, READDIR, RELEASEDIR, BATCH = (
+    1, 2, 3, 5, 14, 15, 17, 18, 25, 26, 27, 28, 29, 42)
 
 directory, mountpoint = sys.argv[1:]
 libc = ctypes.CDLL(None, use_errno=True)
@@ -45,7 +45,7 @@ except OSError as error:
 threading.Thread(target=unmount, daemon=True).start()
 print("ready", flush=True)
 
-# The name of each node, and the node of each file.
+# The path of each node, and the node of each file.
 names, nodes = {1: ""}, {}
 
 
@@ -63,13 +63,25 @@ def answer(operation, node, body):
     if operation == INIT:
         return struct.pack("<4I2H2I2HI", 7, 31, 65536, 0, 12, 10, 65536, 1, 0, 0, 0) + bytes(28)
     if operation == LOOKUP:
-        name = body.rstrip(b"\0").decode()
+        name = os.path.join(names.get(node, ""), body.rstrip(b"\0").decode())
         status = os.lstat(os.path.join(directory, name))
         child = nodes.setdefault((name, status.st_ino), len(nodes) + 2)
         names[child] = name
         return struct.pack("<4Q2I", child, 0, 0, 0, 0, 0) + attributes(child, status)
     if operation == GETATTR:
         return struct.pack("<Q2I", 0, 0, 0) + attributes(node, os.lstat(path))
+    if operation == READLINK:
+        return os.readlink(path).encode()
+    if operation == READDIR:
+        file, offset, size = struct.unpack("<2QI", body[:20])
+        entries = b""
+        for index, name in enumerate([".", "..", *sorted(os.listdir(file))][offset:], offset + 1):
+            entry = struct.pack("<2Q2I", index, index, len(name.encode()), 0) + name.encode()
+            entry += bytes(-len(entry) % 8)
+            if len(entries) + len(entry) > size:
+                break
+            entries += entry
+        return entries
     if operation in (OPEN, OPENDIR):
         # 1 is for reads that the kernel doesn't cache.
         return struct.pack("<Q2I", os.open(path, os.O_RDONLY), operation == OPEN, 0)

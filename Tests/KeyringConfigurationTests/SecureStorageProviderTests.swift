@@ -246,6 +246,31 @@ import Testing
     }
   }
 
+  #if os(Linux)
+  /// Kubernetes replaces all files of a directory at once.
+  @Test(.timeLimit(.minutes(1)))
+  func `a snapshot of a mounted directory shows one version`() async throws {
+    let secrets = try MountedSecrets()
+    try secrets.write(["login": "0", "password": "0"])
+    let storage = CredentialsDirectoryStorage(service: Self.service, directory: secrets.path)
+    let provider = SecureStorageProvider(storage, service: Self.service)
+    let keys = [key("login"), key("password")]
+    try await provider.watchSnapshot { updates in
+      var last = -1
+      for await snapshot in updates {
+        let numbers = try keys.map { key in
+          try snapshot.value(forKey: key, type: .int).value?.content
+        }
+        if numbers == [.int(last), .int(last)] { continue }
+        last += 1
+        #expect(numbers == [.int(last), .int(last)])
+        if last == 5 { return }
+        try secrets.write(["login": "\(last + 1)", "password": "\(last + 1)"])
+      }
+    }
+  }
+  #endif
+
   @Test func `a new snapshot shows all changes until then`() async throws {
     let storage = storage
     let (key, last) = (key("last"), ItemKey.password(service: Self.service, account: "last"))

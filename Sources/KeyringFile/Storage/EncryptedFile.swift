@@ -248,7 +248,11 @@ final class EncryptedFile: Sendable {
     let observation = try perform(.observe) { () throws(SecureStorageError) in
       try translating(place.directory.make())
       do throws(FileFailure) {
-        try observers.watch(place) { [weak self] in self?.lookForChanges($0) }
+        try observers.watch { [list = observers.list] () throws(FileFailure) in
+          try FileWatcher(place.path, while: { !list.isEmpty }) { [weak self] in
+            self?.lookForChanges($0)
+          }
+        }
       } catch {
         throw .unwatched(place, error)
       }

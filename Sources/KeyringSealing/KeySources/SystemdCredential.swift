@@ -48,21 +48,20 @@ private struct SystemdCredential {
   }
 
   private func read(_ path: String) throws(SecureStorageError) -> Secret? {
-    let directory: SecretsDirectory
-    do throws(FileFailure) {
-      directory = try SecretsDirectory(path)
-    } catch {
-      throw request.error(
-        error.isMissing || error.hasNoDirectory ? .keyNotFound : error.code,
-        "The directory \(path) \(error.problem).", underlying: error.underlying)
+    let secret = try SecretsDirectory.read(path, failing: { failure in
+      request.error(
+        failure.isMissing || failure.hasNoDirectory ? .keyNotFound : failure.code,
+        "The directory \(path) \(failure.problem).", underlying: failure.underlying)
+    }) { (directory) throws(SecureStorageError) in
+      do throws(FileFailure) {
+        return try directory.read(name)?.content
+      } catch {
+        throw request.error(
+          error.code, "The credential \"\(name)\" in \(path) \(error.problem).",
+          underlying: error.underlying)
+      }
     }
-    do throws(FileFailure) {
-      return try directory.read(name)?.content
-    } catch {
-      throw request.error(
-        error.code, "The credential \"\(name)\" in \(path) \(error.problem).",
-        underlying: error.underlying)
-    }
+    return secret
   }
 }
 #endif

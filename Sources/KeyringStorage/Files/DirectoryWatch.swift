@@ -40,9 +40,11 @@ package final class DirectoryWatch: @unchecked Sendable {
   deinit { close(descriptor) }
 
   private func add(_ directory: Directory) -> Int32 {
-    let events =
+    var events =
       directory.path == self.directory.path
       ? IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE : IN_CREATE | IN_MOVED_TO
+    // This also tells of new permissions of the directory.
+    if name == nil { events |= IN_ATTRIB }
     return inotify_add_watch(
       descriptor, directory.path, UInt32(events | IN_DELETE_SELF | IN_MOVE_SELF))
   }

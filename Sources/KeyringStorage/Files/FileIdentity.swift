@@ -39,4 +39,12 @@ package struct FileIdentity: Equatable, Sendable {
     }
     self.init(status)
   }
+
+  /// Returns `true` if the identity is one of the same file, which may have changed in between.
+  ///
+  /// - Parameter other: The other identity.
+  /// - Returns: `true` if the file is the same.
+  package func isOfSameFile(as other: FileIdentity) -> Bool {
+    device == other.device && number == other.number
+  }
 }

@@ -4,16 +4,19 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A watcher that calls a closure whenever something may have happened to a file, until it's released.
+/// A watcher that calls a closure whenever something may have happened to a file, or to the files of a directory, until
+/// it's released.
 ///
 /// It also looks at the file each second on a file system that doesn't report every change, and each minute on any
 /// other: a directory further up may be renamed, or a symbolic link in the path may lead elsewhere.
 ///
 /// The class is Sendable because a Dispatch source can be cancelled from any thread.
 package final class FileWatcher: @unchecked Sendable {
+  private let queue = DispatchQueue(label: "swift-keyring file")
   private let events: any DispatchSourceRead
   private let timer: any DispatchSourceTimer
-  private let lastSeen: Mutex<FileIdentity?>
+  private let interval: @Sendable () -> Duration
+  private let currentInterval = Mutex(Duration.zero)
 
   /// Creates a watcher with a closure that gets whether the file is watched.
   ///
@@ -25,16 +28,46 @@ package final class FileWatcher: @unchecked Sendable {
   ///   - isNeeded: A closure that returns `false` as long as nobody needs these looks.
   ///   - onEvent: The closure, which is called by one thread at a time.
   /// - Throws: `FileFailure` if the file can't be watched.
-  package init(
+  package convenience init(
     _ path: String, every interval: Duration? = nil,
     while isNeeded: @escaping @Sendable () -> Bool = { true },
     _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) throws(FileFailure) {
     let directory = Directory(of: path)
     let watch = try DirectoryWatch(directory, for: path)
-    let queue = DispatchQueue(label: "swift-keyring file")
+    let interval = interval ?? .seconds(directory.reportsChanges ? 60 : 1)
+    let lastSeen = Mutex(try? FileIdentity(at: path))
+    self.init(watch, every: { interval }, while: isNeeded, onEvent) {
+      let identity = try? FileIdentity(at: path)
+      return lastSeen.withLock { exchange(&$0, with: identity) } != identity
+    }
+  }
+
+  /// Creates a watcher of all files in a directory.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the directory.
+  ///   - interval: A closure that returns the time between two looks. It's called after each of them.
+  ///   - isNeeded: A closure that returns `false` as long as nobody needs these looks.
+  ///   - onEvent: The closure, which is called by one thread at a time, also for each look.
+  /// - Throws: `FileFailure` if the directory can't be watched.
+  package convenience init(
+    directory path: String, every interval: @escaping @Sendable () -> Duration,
+    while isNeeded: @escaping @Sendable () -> Bool,
+    _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
+  ) throws(FileFailure) {
+    let watch = try DirectoryWatch(Directory(of: path + "/"))
+    self.init(watch, every: interval, while: isNeeded, onEvent) { true }
+  }
+
+  private init(
+    _ watch: DirectoryWatch, every interval: @escaping @Sendable () -> Duration,
+    while isNeeded: @escaping @Sendable () -> Bool,
+    _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void,
+    if hasNews: @escaping @Sendable () -> Bool
+  ) {
+    self.interval = interval
     events = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: queue)
-    lastSeen = Mutex(try? FileIdentity(at: path))
     timer = DispatchSource.makeTimerSource(queue: queue)
     events.setEventHandler {
       if watch.takeEvents() { onEvent(watch.isInPlace) }
@@ -44,16 +77,26 @@ package final class FileWatcher: @unchecked Sendable {
     timer.setEventHandler { [weak self] in
       guard isNeeded() else { return }
       watch.watchAgain()
-      let identity = try? FileIdentity(at: path)
-      let last = self?.lastSeen.withLock { exchange(&$0, with: identity) }
-      if identity != last { onEvent(watch.isInPlace) }
+      if hasNews() { onEvent(watch.isInPlace) }
+      self?.setTimer()
     }
-    let seconds = (interval ?? .seconds(directory.reportsChanges ? 60 : 1)) / .seconds(1)
+    setTimer()
+    events.activate()
+    timer.activate()
+  }
+
+  /// Asks for the time between two looks, after what it depends on has changed.
+  package func adjust() {
+    queue.async { [weak self] in self?.setTimer() }
+  }
+
+  private func setTimer() {
+    let interval = interval()
+    if currentInterval.withLock({ exchange(&$0, with: interval) }) == interval { return }
+    let seconds = interval / .seconds(1)
     timer.schedule(
       deadline: .now() + seconds, repeating: seconds,
       leeway: .milliseconds(Int(seconds * 100)))
-    events.activate()
-    timer.activate()
   }
 
   deinit {

@@ -3,22 +3,65 @@
 package import KeyringFoundation
 internal import KeyringLibc
 
-/// An open directory in which each file is a secret.
+/// One version of a directory in which each file is a secret.
+///
+/// Kubernetes replaces all files of a directory at once. They are links such as `token → ..data/token`, and `..data` is
+/// a link to the directory of the current version. It's replaced by a rename, and the old version is then removed:
+/// [atomic_writer.go](https://github.com/kubernetes/kubernetes/blob/master/pkg/volume/util/atomic_writer.go). All
+/// reads of one value see the same version. A file that isn't such a link is read as it is.
 package final class SecretsDirectory {
-  /// The bytes of a file, and the time at which it was last written.
-  package typealias File = (content: Secret, modified: Date)
+  /// A file as it was read.
+  package struct File {
+    /// The bytes.
+    package let content: Secret
+    /// The time at which the file was last written.
+    package let modified: Date
+    /// The identity of the file.
+    package let identity: FileIdentity
+  }
+
+  /// The failure of a directory whose files are gone, because it isn't mounted any more.
+  package static let lost = FileFailure("has lost its files", number: ENOENT)
 
   /// The path of the directory.
   package let path: String
   private let directory: OpenFile
+  /// The current version when the first file needed it; `.some(nil)` if there was none.
+  private var openVersion: OpenFile??
+  /// Indicates whether something was missing or failed, which can be the fault of an old version's removal.
+  private var isInDoubt = false
+  /// The identities of the files that were read, and `nil` for those that are missing.
+  package private(set) var reads: [String: FileIdentity?] = [:]
 
-  /// Opens a directory.
-  ///
-  /// - Parameter path: The path of the directory.
-  /// - Throws: `FileFailure` if the directory can't be opened.
-  package init(_ path: String) throws(FileFailure) {
+  private init(_ path: String) throws(FileFailure) {
     self.path = path
     directory = try OpenFile.directory(path)
+  }
+
+  /// Calls a closure with the current version, and again with the next one if the version was removed meanwhile.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the directory.
+  ///   - translate: A closure that describes a failure of the directory itself. A directory without any entry is
+  ///     such a failure, because nothing may be mounted there yet, or any more.
+  ///   - body: The closure that reads. It may be called several times.
+  /// - Returns: The result of the last call.
+  /// - Throws: The error of the last call, or a translated one.
+  package static func read<Result, Failure>(
+    _ path: String, failing translate: (FileFailure) -> Failure,
+    _ body: (SecretsDirectory) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    // Each further attempt means that the directory was replaced during the one before.
+    for _ in 0..<100 {
+      let directory = try Swift.Result { () throws(FileFailure) in try SecretsDirectory(path) }
+        .mapError(translate).get()
+      let result = Swift.Result { () throws(Failure) in try body(directory) }
+      if !directory.isInDoubt { return try result.get() }
+      guard directory.isCurrent else { continue }
+      if directory.isEmpty { throw translate(FileFailure("is empty", number: ENOENT)) }
+      return try result.get()
+    }
+    throw translate(FileFailure("was replaced again and again", number: EAGAIN))
   }
 
   /// Returns `true` if a file with a name can be a secret.
@@ -43,27 +86,127 @@ package final class SecretsDirectory {
   /// - Returns: The names, in no particular order.
   /// - Throws: `FileFailure` if the directory can't be read.
   package func names() throws(FileFailure) -> [String] {
-    try directory.names().filter { name in
-      var status = stat()
-      guard Self.isName(name) else { return false }
-      if fstatat(directory.descriptor, name, &status, 0) != 0 { return errno != ENOENT }
-      return status.st_mode & S_IFMT == S_IFREG
+    isInDoubt = true
+    let version = try version()
+    let names = Set(try directory.names().filter(Self.isName))
+    let files = names.filter { name in
+      if let version, let path = pathInVersion(name) { return isFile(path, in: version) }
+      return isFile(name, in: directory)
     }
+    guard let version else { return Array(files) }
+    // A new file's link may be created after its version has become the current one.
+    let others = try version.names().filter { Self.isName($0) && !names.contains($0) }
+    return files + others.filter { isFile($0, in: version) }
+  }
+
+  private func isFile(_ path: String, in directory: OpenFile) -> Bool {
+    var status = stat()
+    if fstatat(directory.descriptor, path, &status, 0) != 0 { return errno != ENOENT }
+    return status.st_mode & S_IFMT == S_IFREG
   }
 
   /// Reads a file.
   ///
-  /// It follows symbolic links, because Kubernetes uses them to replace secrets.
-  ///
   /// - Parameter name: The name of the file, which ``isName(_:)`` must accept.
-  /// - Returns: The content of the file, or `nil` if there is no such file.
+  /// - Returns: The file, or `nil` if there is no such file.
   /// - Throws: `FileFailure` if the file can't be read.
   package func read(_ name: String) throws(FileFailure) -> File? {
-    guard let file = try OpenFile.reading(name, in: directory) else { return nil }
+    // A file that is missing or can't be read may be one of a version that was just removed.
+    let wasInDoubt = exchange(&isInDoubt, with: true)
+    guard let file = try open(name) else {
+      reads[name] = .some(nil)
+      return nil
+    }
+    let status = try file.status()
     let content = try file.secret(atMost: ItemLimits.secretBytes)
-    let time = try file.status().modification
+    let time = status.modification
     let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    return (content, Date(timeIntervalSince1970: seconds))
+    let identity = FileIdentity(status)
+    reads[name] = identity
+    isInDoubt = wasInDoubt
+    return File(
+      content: content, modified: Date(timeIntervalSince1970: seconds), identity: identity)
+  }
+
+  // MARK: - The version
+
+  /// The link that leads to the current version.
+  private static let link = "..data"
+
+  /// Opens a file, or returns `nil` if there is none.
+  private func open(_ name: String) throws(FileFailure) -> OpenFile? {
+    do throws(FileFailure) {
+      // Most directories have no links, and take no further call.
+      if let file = try OpenFile.reading(name, O_NOFOLLOW, in: directory) { return file }
+    } catch {
+      guard error.number == ELOOP else { throw error }
+      if let path = pathInVersion(name) {
+        guard let version = try version() else {
+          throw FileFailure("leads to no version of the directory", number: ENOENT)
+        }
+        return try OpenFile.reading(path, in: version)
+      }
+      if let file = try OpenFile.reading(name, in: directory) { return file }
+    }
+    return try version().flatMap { (version) throws(FileFailure) in
+      try OpenFile.reading(name, in: version)
+    }
+  }
+
+  private func version() throws(FileFailure) -> OpenFile? {
+    if let openVersion { return openVersion }
+    let version = try OpenFile.reading(Self.link, O_DIRECTORY, in: directory)
+    openVersion = .some(version)
+    return version
+  }
+
+  /// Returns the path in the version that a name of the directory is a link to, if it is one.
+  private func pathInVersion(_ name: String) -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+      guard let start = buffer.baseAddress else { return nil }
+      let count = readlinkat(directory.descriptor, name, start, buffer.count)
+      let bytes = UnsafeRawBufferPointer(start: start, count: max(count, 0))
+      let target = String(decoding: bytes, as: UTF8.self)
+      return target.hasPrefix(Self.link + "/") ? String(target.dropFirst(Self.link.count + 1)) : nil
+    }
+  }
+
+  /// Indicates whether the path still leads to this directory, and the directory to this version.
+  private var isCurrent: Bool {
+    var status = stat()
+    guard fstatat(AT_FDCWD, path, &status, 0) == 0, directory.isSame(as: status) else { return false }
+    switch openVersion {
+    case .none: return true
+    case .some(.some(let version)):
+      return fstatat(directory.descriptor, Self.link, &status, 0) == 0 && version.isSame(as: status)
+    case .some(.none):
+      // If there is a link, it led to a version that was just removed.
+      return fstatat(directory.descriptor, Self.link, &status, AT_SYMLINK_NOFOLLOW) != 0
+    }
+  }
+
+  /// Indicates whether the directory has no entry at all.
+  private var isEmpty: Bool {
+    if hasVersions { return false }
+    return (try? directory.names().count) == 2
+  }
+
+  // MARK: - Comparing
+
+  /// Indicates whether the files that were read or listed belong to a version.
+  package var hasVersions: Bool { (openVersion ?? nil) != nil }
+
+  /// Returns the identity of the directory, which remains the same from version to version.
+  ///
+  /// - Returns: The identity.
+  /// - Throws: `FileFailure` if the status can't be read.
+  package func identity() throws(FileFailure) -> FileIdentity { FileIdentity(try directory.status()) }
+}
+
+extension OpenFile {
+  fileprivate func isSame(as other: stat) -> Bool {
+    guard let status = try? status() else { return false }
+    return FileIdentity(status).isOfSameFile(as: FileIdentity(other))
   }
 }
 

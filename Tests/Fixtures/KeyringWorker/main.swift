@@ -10,6 +10,7 @@ import KeyringStorage
 //   KeyringWorker rewrite STORAGE SERVICE
 //   KeyringWorker replace STORAGE SERVICE
 //   KeyringWorker read-cached STORAGE SERVICE
+//   KeyringWorker follow DIRECTORY SERVICE
 //   KeyringWorker set STORAGE SERVICE PASSWORD
 //   KeyringWorker get STORAGE SERVICE
 //   KeyringWorker begin STORAGE SERVICE NAME
@@ -35,6 +36,8 @@ func work(_ arguments: [String]) throws {
   case ("read-cached", 3):
     guard let storage = try storage(named: arguments[1]) as? any ObservableStorage else { break }
     try readForever(from: storage, service: arguments[2])
+  case ("follow", 3):
+    try follow(arguments[1], service: arguments[2])
   case ("set", 4):
     let key = ItemKey.password(service: arguments[2], account: "account")
     try storage(named: arguments[1]).setPassword(arguments[3], for: key)

@@ -205,4 +205,8 @@ final class TemporarySecrets: Sendable {
   func write(_ data: Data, _ name: String) throws {
     try data.write(to: URL(fileURLWithPath: "\(path)/\(name)"))
   }
+
+  func rename(_ name: String, to new: String) throws {
+    #expect(Foundation.rename("\(path)/\(name)", "\(path)/\(new)") == 0)
+  }
 }

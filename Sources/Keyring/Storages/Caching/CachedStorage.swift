@@ -101,13 +101,16 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     try checkCancellation(.read)
+    let generation = cache.generation
     var items: [ItemKey: SecureItem] = [:]
     var missing: [ItemKey] = []
     for key in keys {
       if let known = cache.find(key, details) { items[key] = known } else { missing.append(key) }
     }
-    if missing.isEmpty { return items }
-    return items.merging(try await uncachedItems(for: missing, details)) { $1 }
+    if !missing.isEmpty { items.merge(try await uncachedItems(for: missing, details)) { $1 } }
+    // After a change in between, the items from the cache may be older than the others.
+    if missing.count == keys.count || cache.generation == generation { return items }
+    return try await uncachedItems(for: keys, details)
   }
 
   private func uncachedItems(

@@ -30,6 +30,8 @@ final class ItemCache: Sendable {
     /// The current fetches, with the keys whose items may be cached.
     var fetches: [Int: Set<ItemKey>] = [:]
     var nextFetch = 0
+    /// The number of times that something was forgotten.
+    var forgettings = 0
     /// The keys of the current writes, once for each write; `nil` stands for any key.
     var writes: [ItemKey?] = []
     /// The keys of the changes that other programs are making, in the same form.
@@ -42,6 +44,7 @@ final class ItemCache: Sendable {
     var isObserved: Bool { if case .active = observation { isConnected } else { false } }
 
     mutating func forget(_ key: ItemKey?) {
+      forgettings += 1
       guard let key else {
         entries = [:]
         fetches = [:]
@@ -87,6 +90,9 @@ final class ItemCache: Sendable {
       details == entry.details ? entry.item : entry.item?.selecting(details)
     }
   }
+
+  /// A number that stays the same as long as nothing is forgotten.
+  var generation: Int { state.withLock(\.forgettings) }
 
   /// Returns the cached secret of an item, or `nil` if it isn't known or there is none.
   func findSecret(_ key: ItemKey) -> Secret? { find(key, .secret) { $0.item?.secret } ?? nil }

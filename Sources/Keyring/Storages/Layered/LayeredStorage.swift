@@ -142,7 +142,8 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
 
   /// Calls a closure with every event of the layers, also if another layer hides the item.
   ///
-  /// Read the item after a change. Files and variables that the program is given aren't observed.
+  /// Read the item after a change. Variables aren't observed, and neither is a layer that has no storage
+  /// (`.noStorage`) when the observation begins.
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key.
@@ -157,8 +158,12 @@ public struct LayeredStorage: AsynchronousStorage, ObservableStorage {
     var subscriptions: [StorageSubscription] = []
     for (index, layer) in layers.enumerated() where layer.isObserved {
       let storage = try layer.storage.observable()
-      subscriptions.append(
-        try await storage.observeWithoutBlocking(query) { joint.report($0, from: index) })
+      do throws(SecureStorageError) {
+        subscriptions.append(
+          try await storage.observeWithoutBlocking(query) { joint.report($0, from: index) })
+      } catch {
+        if error.code != .noStorage { throw error }
+      }
     }
     return StorageSubscription { [subscriptions] in
       for subscription in subscriptions { subscription.cancel() }

@@ -7,7 +7,7 @@ public import KeyringStorage
 /// Docker, Podman or Kubernetes.
 ///
 /// The name of a file is the account of a password or a value, or the label of a credential. Each read sees
-/// the current file:
+/// the current file, and each call reads from one version of a mounted directory:
 ///
 /// ```swift
 /// SecureStorageDefaults.storage = CredentialsDirectoryStorage(service: SecureStorageDefaults.service)
@@ -22,6 +22,9 @@ public import KeyringStorage
 public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   private let mapping: ServiceKeyMapping
   private let directory: String?
+  #if os(Linux)
+  private let observers: DirectoryObservers
+  #endif
 
   /// Creates a storage without reading anything yet.
   ///
@@ -33,21 +36,45 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   public init(service: String, accessGroup: String? = nil, directory: String? = nil) {
     mapping = ServiceKeyMapping(service: service, accessGroup: accessGroup)
     self.directory = directory
+    #if os(Linux)
+    observers = DirectoryObservers(mapping)
+    #endif
   }
 
   /// Returns the items that match a query, the most recently written file first.
   ///
   /// - Parameter query: The items to find, and the details to return.
   /// - Returns: The matching items.
-  /// - Throws: `.noStorage` if there is no directory, `.accessDenied` if the program isn't allowed to read
-  ///   it, `.invalidArgument`, or `.undecodable` if the file of a credential doesn't contain one.
+  /// - Throws: `.noStorage` if there is no directory or nothing in it, `.accessDenied` if the program isn't
+  ///   allowed to read it, `.invalidArgument`, or `.undecodable` if the file of a credential doesn't contain
+  ///   one.
   public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
     try validate(query, for: .read)
     if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .read) }
-    let directory = try open()
-    let items =
-      if let key = query.key { try item(key, in: directory) } else { try all(query, in: directory) }
+    let items = try read { (directory) throws(SecureStorageError) in
+      if let key = query.key { return try item(key, in: directory) }
+      return try all(query, in: directory)
+    }
     return query.newest(of: items.filter(query.matches))
+  }
+
+  /// Returns the items stored under keys, all from one version of the directory.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys to look for.
+  ///   - details: The details to return.
+  /// - Returns: The items that were found, by key.
+  /// - Throws: The same errors as ``items(matching:)``.
+  public func items(
+    for keys: [ItemKey], details: ItemQuery.Details
+  ) throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    for key in keys { try validate(key, for: .read) }
+    if CancellationSignal.isCurrentCancelled { throw error(.canceled, during: .read) }
+    return try read { (directory) throws(SecureStorageError) in
+      var items: [ItemKey: SecureItem] = [:]
+      for key in keys { items[key] = try item(key, in: directory).first?.selecting(details) }
+      return items
+    }
   }
 
   /// Finds out whether there is a directory, and which files are in it.
@@ -56,15 +83,15 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   public func diagnose(writing: Bool) -> StorageDiagnosis {
     var diagnosis = StorageDiagnosis(of: backendName)
     do throws(SecureStorageError) {
-      let directory = try open()
-      let names = try names(in: directory).sorted().joined(separator: ", ")
-      if names.isEmpty {
+      let path = try path()
+      let found = try read { (directory) throws(SecureStorageError) in try names(in: directory) }
+      if found.isEmpty {
         throw error(
           .noStorage, during: .read,
-          message: "The directory \(directory.path) has no file that can be a secret.",
+          message: "The directory \(path) has no file that can be a secret.",
           recoverySuggestion: "Pass the secrets to the service, or correct the path.")
       }
-      diagnosis.add("directory", "\(directory.path) has \(names)")
+      diagnosis.add("directory", "\(path) has \(found.sorted().joined(separator: ", "))")
     } catch {
       diagnosis.add("directory", error)
     }
@@ -100,25 +127,31 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
 
   // MARK: - The directory
 
-  private func open() throws(SecureStorageError) -> SecretsDirectory {
-    guard let path = directory ?? EnvironmentVariable.text("CREDENTIALS_DIRECTORY") else {
-      throw error(
-        .noStorage, during: .read,
-        message: "The service has no credentials, because CREDENTIALS_DIRECTORY isn't set.",
-        recoverySuggestion:
-          "Set LoadCredentialEncrypted= or SetCredentialEncrypted= in its unit.")
+  private func path() throws(SecureStorageError) -> String {
+    if let path = directory ?? EnvironmentVariable.text("CREDENTIALS_DIRECTORY") { return path }
+    throw error(
+      .noStorage, during: .read,
+      message: "The service has no credentials, because CREDENTIALS_DIRECTORY isn't set.",
+      recoverySuggestion:
+        "Set LoadCredentialEncrypted= or SetCredentialEncrypted= in its unit.")
+  }
+
+  /// Reads from one version of the directory.
+  private func read<Result>(
+    _ body: (SecretsDirectory) throws(SecureStorageError) -> Result
+  ) throws(SecureStorageError) -> Result {
+    let path = try path()
+    let (result, reads) = try SecretsDirectory.read(path, failing: { failure(path, $0) }) {
+      (directory) throws(SecureStorageError) in (try body(directory), directory.reads)
     }
+    #if os(Linux)
     do throws(FileFailure) {
-      return try SecretsDirectory(path)
+      try observers.compare(path, reads)
     } catch {
-      guard error.isMissing || error.hasNoDirectory else {
-        throw failure("The directory \(path)", error)
-      }
-      throw self.error(
-        .noStorage, during: .read, message: "The directory \(path) doesn't exist.",
-        recoverySuggestion: "Pass the secrets to the service, or correct the path.",
-        underlying: error.underlying)
+      throw failure(path, error)
     }
+    #endif
+    return result
   }
 
   private func names(in directory: SecretsDirectory) throws(SecureStorageError) -> [String] {
@@ -146,10 +179,22 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   private func attempt<Result>(
     _ subject: String, _ expression: @autoclosure () throws(FileFailure) -> Result
   ) throws(SecureStorageError) -> Result {
-    try Swift.Result(catching: expression).mapError { failure(subject, $0) }.get()
+    try Swift.Result(catching: expression).mapError { failure(of: subject, $0) }.get()
   }
 
-  private func failure(_ subject: String, _ cause: FileFailure) -> SecureStorageError {
+  /// Returns the error for a failure of the directory at a path.
+  private func failure(_ path: String, _ cause: FileFailure) -> SecureStorageError {
+    guard cause.isMissing || cause.hasNoDirectory else {
+      return failure(of: "The directory \(path)", cause)
+    }
+    return error(
+      .noStorage, during: .read,
+      message: "The directory \(path) \(cause.hasNoDirectory ? "doesn't exist" : cause.problem).",
+      recoverySuggestion: "Pass the secrets to the service, or correct the path.",
+      underlying: cause.underlying)
+  }
+
+  private func failure(of subject: String, _ cause: FileFailure) -> SecureStorageError {
     error(
       cause.code, during: .read, message: "\(subject) \(cause.problem).",
       recoverySuggestion: cause.code == .accessDenied
@@ -157,3 +202,41 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
       underlying: cause.underlying)
   }
 }
+
+#if os(Linux)
+extension CredentialsDirectoryStorage: ObservableStorage {
+  /// `nil` while the directory is observed and the system reports its changes, and otherwise a minute.
+  public var cacheLifetime: Duration? {
+    guard let path = try? path(), observers.seesEachChange(in: path) else { return .cacheLifetime }
+    return nil
+  }
+
+  /// Calls a closure for every file that is added, replaced or removed.
+  ///
+  /// A directory that is replaced as a whole, as by Kubernetes, is compared with its last version. While the
+  /// directory is gone or can't be read, the storage reports
+  /// ``/KeyringStorage/StorageEvent/interrupted``.
+  ///
+  /// - Parameters:
+  ///   - query: The items whose changes to report. A query without a kind stands for passwords, and `nil` for
+  ///     the keys of every kind that a file can have.
+  ///   - observer: The closure to call.
+  /// - Returns: The subscription.
+  /// - Throws: `.noStorage` if there is no directory or nothing in it, `.accessDenied` if the program isn't
+  ///   allowed to read it, or `.other` if the system can't watch more directories.
+  public func observe(
+    _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    let kind = query.map { $0.kind ?? $0.key?.kind ?? .password }
+    do throws(SecureStorageError) {
+      let path = try path()
+      return try observers.observe(path, failing: { failure(path, $0) }) { event in
+        if let kind, case .changed(let change) = event, change.key.kind != kind { return }
+        observer(event)
+      }
+    } catch {
+      throw error.during(.observe)
+    }
+  }
+}
+#endif

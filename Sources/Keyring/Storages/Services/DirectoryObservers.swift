@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import KeyringStorage
+internal import Synchronization
+
+/// The observers of a directory of secrets, and the files that they know of.
+final class DirectoryObservers: Sendable {
+  private let mapping: ServiceKeyMapping
+  private let observers = FileObservers()
+  /// The files when the observers were last told of changes, whose events are collected under this lock.
+  private let known = Mutex<SecretsInventory?>(nil)
+
+  init(_ mapping: ServiceKeyMapping) { self.mapping = mapping }
+
+  /// Indicates whether someone observes the directory, and the system reports each change.
+  func seesEachChange(in path: String) -> Bool {
+    !observers.list.isEmpty && Self.directory(path).reportsChanges
+  }
+
+  private static func directory(_ path: String) -> Directory { Directory(of: path + "/") }
+
+  func observe(
+    _ path: String, failing translate: (FileFailure) -> SecureStorageError,
+    _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) throws(SecureStorageError) -> StorageSubscription {
+    defer { observers.list.deliver() }
+    let subscription = try known.withLock { (known) throws(SecureStorageError) in
+      // Watch first, so that no change is missed after the look.
+      try Result { () throws(FileFailure) in try watch(path) }.mapError(translate).get()
+      let now = try SecretsDirectory.read(path, failing: translate) {
+        (directory) throws(SecureStorageError) in
+        try Result { () throws(FileFailure) in try SecretsInventory(directory) }
+          .mapError(translate).get()
+      }
+      if observers.list.isEmpty { known = nil }
+      guard keep(now, in: &known) else { throw translate(SecretsDirectory.lost) }
+      return observers.list.add(observer)
+    }
+    // The storage may be released before the observation ends.
+    return StorageSubscription { withExtendedLifetime(self) { subscription.cancel() } }
+  }
+
+  private func watch(_ path: String) throws(FileFailure) {
+    try observers.watch { [observers] () throws(FileFailure) in
+      try FileWatcher(
+        directory: path,
+        every: { [weak observers] in
+          let isBlind = observers?.isInterrupted == true || !Self.directory(path).reportsChanges
+          return .seconds(isBlind ? 1 : 60)
+        },
+        while: { [weak observers] in observers?.list.isEmpty == false },
+        { [weak self] in self?.look(at: path, $0) })
+    }
+  }
+
+  /// Tells observers of changes that a read has met before they were told.
+  ///
+  /// After the read, a cache holds nothing of an older version.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the directory.
+  ///   - reads: The identities of the files that were read; `nil` for missing ones.
+  /// - Throws: `FileFailure` if a file is missing because something else is mounted in the place of the directory.
+  func compare(_ path: String, _ reads: [String: FileIdentity?]) throws(FileFailure) {
+    if observers.list.isEmpty { return }
+    let isKnown = known.withLock { known in
+      reads.allSatisfy { name, identity in (known?.files[name] ?? nil)?.identity == identity }
+    }
+    if isKnown && !observers.isInterrupted || look(at: path) { return }
+    if reads.values.contains(nil) { throw SecretsDirectory.lost }
+  }
+
+  /// Looks for changes and tells observers of them, or returns `false` if the files can't be read.
+  @discardableResult
+  private func look(at path: String, _ isWatched: Bool? = nil) -> Bool {
+    defer { observers.list.deliver() }
+    return known.withLock { known in
+      // Observers that are added later haven't been told of an interruption.
+      if observers.list.isEmpty { known = nil }
+      let now = try? SecretsDirectory.read(path, failing: { $0 }) {
+        (directory) throws(FileFailure) in try SecretsInventory(directory)
+      }
+      if let now, keep(now, in: &known, isWatched) { return true }
+      observers.report(isReadable: observers.list.isEmpty, isWatched: isWatched)
+      return false
+    }
+  }
+
+  /// Remembers files and reports what has changed, or returns `false` if something else is mounted there.
+  private func keep(
+    _ now: SecretsInventory, in known: inout SecretsInventory?, _ isWatched: Bool? = nil
+  ) -> Bool {
+    if let known {
+      if now.isBeneath(known) { return false }
+      for kind in [ItemKind.password, .value, .credentials] {
+        for change in now.changes(since: known, of: { mapping.key($0, kind) }) {
+          observers.list.collect(.changed(change))
+        }
+      }
+    }
+    known = now
+    observers.report(isReadable: true, isWatched: isWatched)
+    return true
+  }
+}
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+internal import Synchronization
+
+/// The observers of a file or a directory, and the watcher that wakes them.
+package final class FileObservers: Sendable {
+  /// The observers.
+  package let list = ObserverList()
+  private let watcher = Mutex<FileWatcher?>(nil)
+  /// The conditions for seeing every change.
+  private let visibility = Mutex((isReadable: true, isWatched: true))
+
+  /// Creates an empty list without a watcher.
+  package init() {}
+
+  /// Indicates whether changes go unnoticed.
+  package var isInterrupted: Bool {
+    visibility.withLock { !($0.isReadable && $0.isWatched) }
+  }
+
+  /// Collects one event when changes begin to go unnoticed, and once when they no longer do.
+  ///
+  /// Changes go unnoticed if the file can't be read or can't be watched.
+  ///
+  /// - Parameters:
+  ///   - isReadable: `true` if the file can be read.
+  ///   - isWatched: `true` if the file is watched, or `nil` if it's the same as before.
+  package func report(isReadable: Bool, isWatched: Bool? = nil) {
+    let (before, now) = visibility.withLock { visibility in
+      let before = visibility
+      visibility = (isReadable, isWatched ?? visibility.isWatched)
+      return (before.isReadable && before.isWatched, visibility.isReadable && visibility.isWatched)
+    }
+    if before == now { return }
+    list.collect(now ? .resumed : .interrupted)
+    watcher.withLock { $0 }?.adjust()
+  }
+
+  /// Watches from now on.
+  ///
+  /// Watching continues after the last observer is gone: the system has few watchers (128 per user), and
+  /// takes tens of milliseconds to release one.
+  ///
+  /// - Parameter start: A closure that creates the watcher, unless there is one.
+  /// - Throws: `FileFailure` if the file can't be watched.
+  package func watch(_ start: () throws(FileFailure) -> FileWatcher) throws(FileFailure) {
+    try watcher.withLock { (watcher) throws(FileFailure) in
+      if watcher == nil { watcher = try start() }
+    }
+  }
+}
+#endif
