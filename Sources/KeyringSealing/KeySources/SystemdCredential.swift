@@ -48,11 +48,9 @@ private struct SystemdCredential {
   }
 
   private func read(_ path: String) throws(SecureStorageError) -> Secret? {
-    let secret = try SecretsDirectory.read(path, failing: { failure in
-      request.error(
-        failure.isMissing || failure.hasNoDirectory ? .keyNotFound : failure.code,
-        "The directory \(path) \(failure.problem).", underlying: failure.underlying)
-    }) { (directory) throws(SecureStorageError) in
+    let translate = { failure(path, $0) }
+    return try SecretsDirectory.read(path, failing: translate) {
+      (directory) throws(SecureStorageError) in
       do throws(FileFailure) {
         return try directory.read(name)?.content
       } catch {
@@ -61,7 +59,12 @@ private struct SystemdCredential {
           underlying: error.underlying)
       }
     }
-    return secret
+  }
+
+  private func failure(_ path: String, _ failure: FileFailure) -> SecureStorageError {
+    request.error(
+      failure.isMissing || failure.hasNoDirectory ? .keyNotFound : failure.code,
+      "The directory \(path) \(failure.problem).", underlying: failure.underlying)
   }
 }
 #endif

@@ -37,10 +37,11 @@ package final class FileWatcher: @unchecked Sendable {
     let watch = try DirectoryWatch(directory, for: path)
     let interval = interval ?? .seconds(directory.reportsChanges ? 60 : 1)
     let lastSeen = Mutex(try? FileIdentity(at: path))
-    self.init(watch, every: { interval }, while: isNeeded, onEvent) {
+    let hasNews: @Sendable () -> Bool = {
       let identity = try? FileIdentity(at: path)
       return lastSeen.withLock { exchange(&$0, with: identity) } != identity
     }
+    self.init(watch, every: { interval }, while: isNeeded, if: hasNews, onEvent)
   }
 
   /// Creates a watcher of all files in a directory.
@@ -57,14 +58,13 @@ package final class FileWatcher: @unchecked Sendable {
     _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) throws(FileFailure) {
     let watch = try DirectoryWatch(Directory(of: path + "/"))
-    self.init(watch, every: interval, while: isNeeded, onEvent) { true }
+    self.init(watch, every: interval, while: isNeeded, if: { true }, onEvent)
   }
 
   private init(
     _ watch: DirectoryWatch, every interval: @escaping @Sendable () -> Duration,
-    while isNeeded: @escaping @Sendable () -> Bool,
-    _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void,
-    if hasNews: @escaping @Sendable () -> Bool
+    while isNeeded: @escaping @Sendable () -> Bool, if hasNews: @escaping @Sendable () -> Bool,
+    _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) {
     self.interval = interval
     events = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: queue)

@@ -174,7 +174,9 @@ package final class SecretsDirectory {
   /// Indicates whether the path still leads to this directory, and the directory to this version.
   private var isCurrent: Bool {
     var status = stat()
-    guard fstatat(AT_FDCWD, path, &status, 0) == 0, directory.isSame(as: status) else { return false }
+    guard fstatat(AT_FDCWD, path, &status, 0) == 0, directory.isSame(as: status) else {
+      return false
+    }
     switch openVersion {
     case .none: return true
     case .some(.some(let version)):
@@ -200,7 +202,9 @@ package final class SecretsDirectory {
   ///
   /// - Returns: The identity.
   /// - Throws: `FileFailure` if the status can't be read.
-  package func identity() throws(FileFailure) -> FileIdentity { FileIdentity(try directory.status()) }
+  package func identity() throws(FileFailure) -> FileIdentity {
+    FileIdentity(try directory.status())
+  }
 }
 
 extension OpenFile {

@@ -6,15 +6,15 @@ import Keyring
 import KeyringStorage
 import KeyringTesting
 import Synchronization
+import TestPrograms
 import Testing
 
 /// The rules about reading and observing, on directories whose files another program writes.
 @Suite(.tags(.threads), .timeLimit(.minutes(1))) struct DirectoryContractTests {
   /// The rules that are about neither labels nor attributes, nor keys of which several share a file.
   @Test(arguments: [
-    StorageContract.missingIsEmpty, .undecodableIsNotMissing, .emptyIsNotMissing,
-    .canceledCallsAreNotMade, .progressEndsWithItsQuery, .endedObservationsAreSilent,
-    .observersMayUseTheStorage,
+    StorageContract.missingIsEmpty, .undecodableIsNotMissing, .canceledCallsAreNotMade,
+    .progressEndsWithItsQuery, .endedObservationsAreSilent, .observersMayUseTheStorage,
   ])
   func contract(rule: StorageContract) throws { try rule.verify(WrittenDirectories()) }
 }

@@ -162,12 +162,12 @@ import Testing
   /// The functions of a shell that replace the file "token" with one step, in a directory of either kind.
   private static let put = [
     "versions": """
-      put() {
-        mkdir "$1/..$2"; printf %s "$2" > "$1/..$2/token"
-        ln -s "..$2" "$1/..data_tmp"; mv -T "$1/..data_tmp" "$1/..data"
-        [ -h "$1/token" ] || ln -s ..data/token "$1/token"
-      }
-      """,
+    put() {
+      mkdir "$1/..$2"; printf %s "$2" > "$1/..$2/token"
+      ln -s "..$2" "$1/..data_tmp"; mv -T "$1/..data_tmp" "$1/..data"
+      [ -h "$1/token" ] || ln -s ..data/token "$1/token"
+    }
+    """,
     "files": "put() { printf %s \"$2\" > \"$1/.token\"; mv \"$1/.token\" \"$1/token\"; }",
   ]
 

@@ -33,13 +33,14 @@ import Testing
     let storage = storage(secrets)
     let cached = storage.cached()
     let readers = VersionReaders(service: service)
-    let observers = [VersionObserver(of: password("first")), VersionObserver(of: password("first"))]
+    let observers = [1, 2].map { _ in VersionObserver(of: password("first")) }
     let observations = try observers.map { try $0.observe(storage, service: service) }
     try await withThrowingTaskGroup { group in
       for (storage, byKeys) in [(storage as any SecureStorage, true), (storage, false)] {
         group.addTask { await readers.run(storage, byKeys: byKeys) }
         group.addTask { await readers.run(cached, byKeys: true) }
       }
+      await readers.waitForReads()
       try await secrets.write(versions: 2...Self.swaps)
       readers.end()
       try await group.waitForAll()
@@ -143,7 +144,11 @@ import Testing
       for byKeys in [true, false] {
         group.addTask { await readers.run(storage, byKeys: byKeys) }
       }
-      for number in 1...300 { try write(number) }
+      await readers.waitForReads()
+      for number in 1...300 {
+        try write(number)
+        await Task.yield()
+      }
       readers.end()
       try await group.waitForAll()
     }
@@ -200,6 +205,8 @@ private final class VersionReaders: Sendable {
     (self.service, self.hasOdd) = (service, hasOdd)
   }
 
+  func waitForReads() async { _ = await waitUntil { counts.withLock { $0.reads > 10 } } }
+
   func end() { isDone.store(true, ordering: .relaxed) }
 
   func run(_ storage: some SecureStorage, byKeys: Bool) async {
@@ -242,7 +249,8 @@ private final class VersionReaders: Sendable {
 
   func expectNoFaults(_ swaps: Int) {
     let counts = counts.withLock { $0 }
-    print("\(swaps) swaps: of \(counts.reads) reads, \(counts.mixed) mixed, \(counts.absent) absent")
+    let (mixed, absent) = (counts.mixed, counts.absent)
+    print("\(swaps) swaps: of \(counts.reads) reads, \(mixed) mixed, \(absent) absent")
     #expect(counts.reads > 0 && counts.mixed == 0 && counts.absent == 0)
     #expect(counts.failures.isEmpty, "\(counts.failures.first ?? "")")
   }

@@ -141,7 +141,8 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
     _ body: (SecretsDirectory) throws(SecureStorageError) -> Result
   ) throws(SecureStorageError) -> Result {
     let path = try path()
-    let (result, reads) = try SecretsDirectory.read(path, failing: { failure(path, $0) }) {
+    let translate = { failure(path, $0) }
+    let (result, reads) = try SecretsDirectory.read(path, failing: translate) {
       (directory) throws(SecureStorageError) in (try body(directory), directory.reads)
     }
     #if os(Linux)
@@ -230,7 +231,8 @@ extension CredentialsDirectoryStorage: ObservableStorage {
     let kind = query.map { $0.kind ?? $0.key?.kind ?? .password }
     do throws(SecureStorageError) {
       let path = try path()
-      return try observers.observe(path, failing: { failure(path, $0) }) { event in
+      let translate = { failure(path, $0) }
+      return try observers.observe(path, failing: translate) { event in
         if let kind, case .changed(let change) = event, change.key.kind != kind { return }
         observer(event)
       }

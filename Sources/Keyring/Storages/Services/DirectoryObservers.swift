@@ -76,13 +76,17 @@ final class DirectoryObservers: Sendable {
   private func look(at path: String, _ isWatched: Bool? = nil) -> Bool {
     defer { observers.list.deliver() }
     return known.withLock { known in
-      // Observers that are added later haven't been told of an interruption.
-      if observers.list.isEmpty { known = nil }
+      if observers.list.isEmpty {
+        // Observers that are added later haven't been told of an interruption.
+        known = nil
+        observers.report(isReadable: true, isWatched: isWatched)
+        return true
+      }
       let now = try? SecretsDirectory.read(path, failing: { $0 }) {
         (directory) throws(FileFailure) in try SecretsInventory(directory)
       }
       if let now, keep(now, in: &known, isWatched) { return true }
-      observers.report(isReadable: observers.list.isEmpty, isWatched: isWatched)
+      observers.report(isReadable: false, isWatched: isWatched)
       return false
     }
   }
