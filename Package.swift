@@ -128,6 +128,8 @@ let package = Package(
     .executableTarget(
       name: "HeadlessService", dependencies: ["Keyring", "KeyringFile", "KeyringStorage"],
       path: "Examples/HeadlessService"),
+    .executableTarget(
+      name: "ManagedService", dependencies: ["Keyring"], path: "Examples/ManagedService"),
 
     // Tests start several of it at once, and kill it.
     .executableTarget(
