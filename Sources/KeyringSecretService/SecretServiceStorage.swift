@@ -62,6 +62,11 @@ extension SecretServiceStorage {
   public enum Interaction: Sendable, Hashable {
     /// Permission to ask for a password or a confirmation; the call waits for the answer.
     case allowed
+    /// Permission for this program to ask for the collection's password itself, at its terminal.
+    ///
+    /// It's for a program in the foreground of a terminal, such as a remote shell. Elsewhere, and with a keyring that
+    /// takes no password from a program, an operation that needs the password throws `.locked`.
+    case terminal
     /// No permission; an operation that needs an answer from the user throws `.locked`.
     ///
     /// A collection that the keyring opens without a question, such as one without a password, is opened.
@@ -102,7 +107,7 @@ extension SecretServiceStorage {
 
     /// The maximum time that an operation waits for another one, which is as long as it may take itself.
     var longestOperation: Duration {
-      interaction == .allowed ? serviceTimeout + promptTimeout : serviceTimeout
+      interaction == .never ? serviceTimeout : serviceTimeout + promptTimeout
     }
 
     /// Creates options.

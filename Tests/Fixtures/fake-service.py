@@ -1,4 +1,4 @@
-"""A Secret Service that obeys orders, and only with plain sessions.
+"""A Secret Service that obeys orders, with plain sessions unless a mode says something else.
 
 It owns org.freedesktop.secrets on the bus of DBUS_SESSION_BUS_ADDRESS, prints "ready", and ends
 when its standard input ends. If its arguments are names, it owns these, too. It then reads no orders, and ends with
@@ -12,12 +12,15 @@ The answer to each line is "ok".
 
 import argparse
 import base64
+import hmac
 import json
 import os
 import sys
 import threading
 import time
 
+from cryptography.hazmat.primitives import padding
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes as cipher_modes
 from jeepney import (
     DBusAddress, HeaderFields, MessageType, message_bus, new_error, new_method_return, new_signal)
 from jeepney.io.blocking import open_dbus_connection
@@ -33,6 +36,13 @@ UNDECIPHERED = "org.qtproject.QtDBus.Error.InvalidObjectPath"
 UNKNOWN = "org.freedesktop.DBus.Error.UnknownObject"
 ODD = "org.freedesktop.zbus.Error"
 CONTENT_TYPE = "xdg:content-type"
+PASSWORDS = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
+ALGORITHM = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
+# The second group of RFC 2409, 6.2, whose generator is 2.
+PRIME = int(
+    "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DD"
+    "EF9519B3CD3A431B302B0A6DF25F14374FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED"
+    "EE386BFB5A899FA5AE9F24117C4B1FE649286651ECE65381FFFFFFFFFFFFFFFF", 16)
 
 # The orders that only switch a behavior on.
 SWITCHES = ("churn", "part", "quiet", "retire", "shy", "strict", "stubborn", "unheard", "wither")
@@ -85,6 +95,10 @@ MODES = {
     "label-kept": 0,
     # The disk is written that many milliseconds after the last change (KWallet 5.103, KeePassXC 2.7.4).
     "late": 200,
+    # Sessions are encrypted, and not plain.
+    "encrypted": 0,
+    # There are methods that take the password of a collection, which is "right" (gnome-keyring 42.1, oo7).
+    "passwords": 0,
 }
 
 
@@ -124,6 +138,7 @@ class Service:
         self.collections = {COLLECTION: Collection("Only")}
         self.items = {}
         self.default = COLLECTION
+        self.key = None
         self.session = "/"
         self.relabeling = None
         self.pending = None
@@ -345,7 +360,13 @@ class Service:
                 "CreateCollection": "o"}[method], perform
 
     def OpenSession(self, path, algorithm, value):
-        if algorithm != "plain":
+        if "encrypted" in self.modes and algorithm == ALGORITHM:
+            number = int.from_bytes(os.urandom(128), "big")
+            shared = pow(int.from_bytes(value[1], "big"), number, PRIME).to_bytes(128, "big")
+            # HKDF (RFC 5869) without a salt and a context.
+            self.key = hmac.digest(hmac.digest(bytes(32), shared, "sha256"), b"\1", "sha256")[:16]
+            return "vo", (("ay", pow(2, number, PRIME).to_bytes(128, "big")), SESSION)
+        if algorithm != "plain" or "encrypted" in self.modes:
             raise Failure("org.freedesktop.DBus.Error.NotSupported")
         session = UNUSABLE if self.unusable else SESSION
         self.unusable = max(0, self.unusable - 1)
@@ -384,9 +405,50 @@ class Service:
         # libsecret refuses a secret for another session, as it refuses one that it can't decrypt.
         session = SESSION if session == UNUSABLE else session
         return "a{o(oayays)}", ({
-            item: (session, b"", b"" if self.is_locked(item) else self.items[item].secret,
-                   self.items[item].kind)
+            item: (session, *self.encrypted(
+                b"" if self.is_locked(item) else self.items[item].secret), self.items[item].kind)
             for item in items},)
+
+    def encrypted(self, secret):
+        if not self.key:
+            return b"", secret
+        padder = padding.PKCS7(128).padder()
+        vector = os.urandom(16)
+        cipher = Cipher(algorithms.AES(self.key), cipher_modes.CBC(vector)).encryptor()
+        return vector, cipher.update(padder.update(secret) + padder.finalize()) + cipher.finalize()
+
+    def decrypted(self, secret):
+        session, vector, value, kind = secret
+        if not self.key:
+            return secret
+        cipher = Cipher(algorithms.AES(self.key), cipher_modes.CBC(bytes(vector))).decryptor()
+        unpadder = padding.PKCS7(128).unpadder()
+        value = unpadder.update(cipher.update(bytes(value)) + cipher.finalize()) + unpadder.finalize()
+        return session, b"", value, kind
+
+    def Introspect(self, path):
+        names = [INTERFACE + "Service"] + [PASSWORDS] * ("passwords" in self.modes)
+        return "s", ("<node>%s</node>" % "".join('<interface name="%s"/>' % name for name in names),)
+
+    def UnlockWithMasterPassword(self, path, collection, secret):
+        if "passwords" not in self.modes:
+            raise Failure("org.freedesktop.DBus.Error.UnknownMethod")
+        if self.decrypted(secret)[2] != b"right":
+            raise Failure(ODD)
+        self.set_locks([collection], False)
+        return "", ()
+
+    def CreateWithMasterPassword(self, path, properties, secret):
+        if "passwords" not in self.modes:
+            raise Failure("org.freedesktop.DBus.Error.UnknownMethod")
+        self.decrypted(secret)
+        return "o", (self.CreateCollection(path, properties, "")[1][0],)
+
+    def SetAlias(self, path, name, collection):
+        if name == "default":
+            self.default = collection
+            self.save()
+        return "", ()
 
     def Unlock(self, path, objects):
         if "prompting" in self.modes and any(
@@ -421,7 +483,7 @@ class Service:
         return "oo", (path, "/")
 
     def CreateItem(self, path, properties, secret, replace):
-        path = self.collection(path)
+        path, secret = self.collection(path), self.decrypted(secret)
         self.refuse_type(secret)
         if self.collections[path].locked:
             if self.hidden != "items" and "prompting" not in self.modes:
@@ -524,7 +586,7 @@ class Service:
             raise Failure(ODD)
 
     def SetSecret(self, path, secret):
-        item = self.item(path)
+        item, secret = self.item(path), self.decrypted(secret)
         if self.is_locked(path):
             if self.hidden != "secrets":
                 raise Failure(LOCKED)

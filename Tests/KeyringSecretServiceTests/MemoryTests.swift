@@ -76,6 +76,51 @@ import Testing
     }
   }
 
+  /// The password is typed at the terminal, and given by the program.
+  @Test(.inPrivateSession, .only(on: .gnomeKeyring, "other keyrings take no password"))
+  func `the password of a collection leaves no stray copies`() async {
+    await #expect(processExitsWith: .success) {
+      let terminal = try OwnTerminal()
+      // The first run checks nothing, as in the other trials.
+      for run in 1...2 {
+        let label = PrivateSession.newService()
+        let storage = SecretServiceStorage(collection: .named(label), interaction: .terminal)
+        let canary = Canary()
+        var typed: Secret? = try terminal.answering("Secret: ", with: canary) {
+          try Secret.typed(atPrompt: "Secret: ")
+        }
+        let places = try canary.places()
+        #expect(run == 1 || places.count == 1, "held: found \(places.count)")
+        withExtendedLifetime(typed) {}
+        typed = nil
+        func expectNothingLeft(_ moment: String) throws {
+          let places = try canary.places()
+          #expect(run == 1 || places.isEmpty, "\(moment): found \(places.count)")
+        }
+        try expectNothingLeft("answered")
+        try terminal.answering(
+          "New password of the keyring \"\(label)\": ", "Repeat the password: ", with: canary
+        ) {
+          _ = try storage.createCollection(labeled: label)
+        }
+        try expectNothingLeft("chosen")
+        try storage.lock()
+        try terminal.answering("Password of the keyring \"\(label)\": ", with: canary) {
+          try storage.unlock()
+        }
+        try expectNothingLeft("typed")
+        try storage.lock()
+        try storage.unlock(password: .make(of: canary))
+        try expectNothingLeft("given")
+        let other = Canary()
+        try storage.lock()
+        #expect(throws: SecureStorageError.self) { try storage.unlock(password: .make(of: other)) }
+        #expect(try run == 1 || other.places().isEmpty, "refused")
+        try storage.deleteCollection(labeled: label)
+      }
+    }
+  }
+
   @Test(.withoutKeyring) func `a credentials directory leaves no stray copies of a secret`() async {
     await #expect(processExitsWith: .success) { () async throws -> Void in
       let directory = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString

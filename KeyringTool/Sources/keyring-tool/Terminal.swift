@@ -26,7 +26,7 @@ enum Terminal {
 
   /// Reads a secret that a program pipes in, or that the user types twice without echo.
   static func readSecret(isBinary: Bool) throws -> Secret {
-    if isatty(STDIN_FILENO) == 0 {
+    if !isInput {
       return SecretText.secret(from: try readStandardInput(), isBinary: isBinary)
     }
     if isBinary {
@@ -41,6 +41,44 @@ enum Terminal {
     }
     return secret
   }
+
+  /// Reads a password that a program pipes in, and leaves no copy of it in memory.
+  static func readPassword() throws -> Secret {
+    if isInput {
+      throw ToolFailure(
+        "Standard input is a terminal, which would show the password.",
+        recoverySuggestion: "Pipe the password in, or leave out --password-stdin.", status: .misused
+      )
+    }
+    return try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer in
+      defer { if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) } }
+      var count = 0
+      while count < buffer.count {
+        let added = read(STDIN_FILENO, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+        if added < 0, errno == EINTR { continue }
+        guard added >= 0 else {
+          throw ToolFailure(
+            "Standard input can't be read.",
+            recoverySuggestion: "Check the file or program that it comes from.")
+        }
+        if added == 0 { break }
+        count += added
+      }
+      if count > 0, buffer[count - 1] == UInt8(ascii: "\n") { count -= 1 }
+      guard count > 0, count < buffer.count - 1 else {
+        throw ToolFailure(
+          count == 0 ? "The password is empty." : "The password is too long.",
+          recoverySuggestion: "Check the program that pipes it in.")
+      }
+      return Secret(copying: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+  }
+
+  /// Indicates whether standard input is a terminal.
+  static var isInput: Bool { isatty(STDIN_FILENO) != 0 }
+
+  /// Indicates whether programs that this one uses can show windows.
+  static var mayShowWindows: Bool { getenv("DISPLAY") != nil || getenv("WAYLAND_DISPLAY") != nil }
 
   /// Indicates whether standard output is a terminal.
   static var isOutput: Bool { isatty(STDOUT_FILENO) != 0 }

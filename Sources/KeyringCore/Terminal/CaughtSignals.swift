@@ -39,13 +39,24 @@ struct CaughtSignals {
   }
 
   /// Waits for input, and returns `nil`, or for a signal, and returns its number.
-  func wait(for terminal: Int32) -> Int32? {
+  ///
+  /// At a moment, the wait ends as if the question was woken without a signal.
+  func wait(for terminal: Int32, until end: SuspendingClock.Instant?) -> Int32? {
     var sources = [
       pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
       pollfd(fd: SignalPipe.shared?.reading ?? -1, events: Int16(POLLIN), revents: 0),
     ]
-    while poll(&sources, nfds_t(sources.count), -1) < 0, errno == EINTR {}
+    var ready: Int32
+    repeat {
+      ready = poll(&sources, nfds_t(sources.count), end.map(Self.milliseconds) ?? -1)
+    } while ready < 0 && errno == EINTR
+    if ready == 0 { return SignalPipe.noSignal }
     return sources[1].revents == 0 ? nil : SignalPipe.shared?.next()
+  }
+
+  /// Returns the time until a moment, rounded up, or a quarter of an hour.
+  private static func milliseconds(until end: SuspendingClock.Instant) -> Int32 {
+    Int32(min(max(0, (end - .now) / .milliseconds(1)), 1_000_000).rounded(.up))
   }
 
   /// Gives the signals back to the program, together with those that have arrived.

@@ -11,14 +11,20 @@ struct HiddenInput {
     case line(Secret)
     case longLine
     case end
+    case escape
     case signal(Int32)
     case cancellation
+    case lateness
   }
 
   let prompt: String
   let terminal: Int32
   /// The state of the terminal in which it shows what is typed.
   let shown: termios
+  /// The moment at which the question ends without an answer, or `nil` if it waits for one.
+  let end: SuspendingClock.Instant?
+
+  private static let escape = UInt8(0x1B)
 
   /// Opens the terminal that controls the process, or returns -1 if there is none.
   static func openTerminal() -> Int32 { open("/dev/tty", O_RDWR | O_CLOEXEC) }
@@ -30,6 +36,11 @@ struct HiddenInput {
     while true {
       let signals = CaughtSignals()
       let event = isCancelled() ? .cancellation : ask(signals, isCancelled)
+      // The terminal shows a line break only at the end of a line.
+      switch event {
+      case .escape, .cancellation, .lateness: say("\n")
+      default: break
+      }
       show()
       let number: Int32? = if case .signal(let number) = event { number } else { nil }
       signals.release(raising: number)
@@ -39,6 +50,10 @@ struct HiddenInput {
       case .signal(SIGTSTP): continue
       case .signal:
         throw Self.error(.userCanceled, "The question was interrupted.", "Try again.")
+      case .escape:
+        throw Self.error(.userCanceled, "The question was cancelled with Esc.", "Try again.")
+      case .lateness:
+        throw Self.error(.timedOut, "The question wasn't answered in time.", "Try again.")
       case .cancellation:
         throw Self.error(.canceled, "The question was cancelled.", "Try again.")
       case .end:
@@ -59,9 +74,10 @@ struct HiddenInput {
       defer { buffer.zeroize() }
       var count = 0
       while count < buffer.count {
-        if let number = signals.wait(for: terminal) {
+        if let number = signals.wait(for: terminal, until: end) {
           if number == SignalPipe.noSignal {
             if isCancelled() { return .cancellation }
+            if let end, SuspendingClock.now >= end { return .lateness }
             continue
           }
           if number != SIGCONT { return .signal(number) }
@@ -79,6 +95,13 @@ struct HiddenInput {
         if count < buffer.count, buffer[count - 1] == UInt8(ascii: "\n") {
           return .line(Secret(copying: UnsafeRawBufferPointer(rebasing: buffer[..<(count - 1)])))
         }
+        if count < buffer.count, buffer[count - 1] == Self.escape {
+          if isEscapeAlone { return .escape }
+          // Another key, such as an arrow, isn't a part of the answer.
+          say("\r")
+          hideAndAsk()
+          count = 0
+        }
       }
       return .longLine
     }
@@ -86,13 +109,34 @@ struct HiddenInput {
 
   /// Hides what is typed, drops what was typed before the question, and asks.
   private func hideAndAsk() {
+    set(hidden)
+    // A terminal that can't be written can't be read, either, and reading it ends the question.
+    say(prompt)
+  }
+
+  private var hidden: termios {
     var hidden = shown
     hidden.c_iflag |= tcflag_t(ICRNL)
     hidden.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
     hidden.c_lflag &= ~tcflag_t(ECHO)
-    set(hidden)
-    // A terminal that can't be written can't be read, either, and reading it ends the question.
-    _ = Array(prompt.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+    // The key Esc ends a line, too.
+    withUnsafeMutableBytes(of: &hidden.c_cc) { $0[Int(VEOL)] = Self.escape }
+    return hidden
+  }
+
+  /// Indicates whether nothing follows an escape at once.
+  ///
+  /// Other keys than Esc send several bytes, which begin with an escape.
+  private var isEscapeAlone: Bool {
+    var atOnce = hidden
+    atOnce.c_lflag &= ~tcflag_t(ICANON)
+    tcsetattr(terminal, TCSANOW, &atOnce)
+    var source = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+    return poll(&source, 1, 50) == 0
+  }
+
+  private func say(_ text: String) {
+    _ = Array(text.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
   }
 
   /// Shows what is typed, unless the terminal belongs to another program, such as the shell.

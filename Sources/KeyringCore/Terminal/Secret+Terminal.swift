@@ -11,8 +11,8 @@ extension Secret {
   ///
   /// - Parameter prompt: The text before the cursor, for example "Passphrase: ".
   /// - Returns: The line without its end.
-  /// - Throws: `.locked` if there is no terminal, `.userCanceled` if the input ends before the line does, and
-  ///   `.invalidArgument` if the line is longer than the terminal accepts.
+  /// - Throws: `.locked` if there is no terminal, `.userCanceled` if the user presses Esc or the input ends before
+  ///   the line does, and `.invalidArgument` if the line is longer than the terminal accepts.
   public static func typed(atPrompt prompt: String) throws(SecureStorageError) -> Secret {
     try typed(atPrompt: prompt) { false }
   }
@@ -21,12 +21,18 @@ extension Secret {
   ///
   /// - Parameters:
   ///   - prompt: The text before the cursor.
+  ///   - timeout: The time after which the question ends without an answer, or `nil` to wait for one.
+  ///   - stopsInBackground: A Boolean value that indicates whether a program in the background stops until the user
+  ///     brings it to the foreground, instead of failing.
   ///   - isCancelled: A closure that is called before the question, and after ``lookForCancellation()``.
   /// - Returns: The line without its end.
-  /// - Throws: `.canceled` if the question is cancelled, or the same errors as ``typed(atPrompt:)``.
+  /// - Throws: `.canceled` if the question is cancelled, `.timedOut` if the time has passed, `.locked` in the
+  ///   background, or the same errors as ``typed(atPrompt:)``.
   package static func typed(
-    atPrompt prompt: String, unless isCancelled: () -> Bool
+    atPrompt prompt: String, within timeout: Duration? = nil, stopsInBackground: Bool = true,
+    unless isCancelled: () -> Bool
   ) throws(SecureStorageError) -> Secret {
+    let end = timeout.map { SuspendingClock.now + $0 }
     // Two questions at the same time would mix.
     let result = HiddenInput.onlyOne.withLock { _ in
       Result { () throws(SecureStorageError) in
@@ -36,6 +42,7 @@ extension Secret {
         // A program in the background stops until the user brings it to the foreground. Until then, the terminal
         // has the state of the shell.
         if terminal >= 0, tcgetpgrp(terminal) != getpgrp() {
+          guard stopsInBackground else { throw inBackground }
           // Only a signal that this thread doesn't block stops it at once.
           var (signals, others) = (sigset_t(), sigset_t())
           sigemptyset(&signals)
@@ -48,7 +55,7 @@ extension Secret {
         else {
           throw noTerminal
         }
-        return try HiddenInput(prompt: prompt, terminal: terminal, shown: shown).secret(
+        return try HiddenInput(prompt: prompt, terminal: terminal, shown: shown, end: end).secret(
           unless: isCancelled)
       }
     }
@@ -64,6 +71,12 @@ extension Secret {
     if terminal < 0 { return noTerminal }
     close(terminal)
     return nil
+  }
+
+  private static var inBackground: SecureStorageError {
+    HiddenInput.error(
+      .locked, "The program runs in the background, where it can't ask at the terminal.",
+      "Bring it to the foreground, for example with the shell's command fg.")
   }
 
   private static var noTerminal: SecureStorageError {

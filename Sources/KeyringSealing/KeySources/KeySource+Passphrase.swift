@@ -46,14 +46,19 @@ extension KeySource {
           .keyNotFound, failure.message, recoverySuggestion: failure.recoverySuggestion)
       }
       try request.refuseInspection(of: "passphrase")
-      guard await question.take(until: nil) == .ended else { throw request.error(.canceled) }
-      defer { question.giveBack() }
+      guard await TerminalQuestion.turn.take(until: nil) == .ended else {
+        throw request.error(.canceled)
+      }
+      defer { TerminalQuestion.turn.giveBack() }
       do throws(SecureStorageError) {
         if request.purpose == .opening {
-          return try await typed("Passphrase of the \(request.subject): ")
+          return try await TerminalQuestion.answer(to: "Passphrase of the \(request.subject): ")
         }
-        let passphrase = try await typed("New passphrase of the \(request.subject): ")
-        if try await typed("Repeat the passphrase: ") == passphrase { return passphrase }
+        let passphrase = try await TerminalQuestion.answer(
+          to: "New passphrase of the \(request.subject): ")
+        if try await TerminalQuestion.answer(to: "Repeat the passphrase: ") == passphrase {
+          return passphrase
+        }
       } catch {
         throw request.error(
           error.code, error.message, recoverySuggestion: error.recoverySuggestion,
@@ -67,23 +72,6 @@ extension KeySource {
     KeySource(.passphrase, cost: cost) { (request) async throws(SecureStorageError) in
       try request.refuseInspection(of: "passphrase")
       return try await ask(request)
-    }
-  }
-
-  /// The permission to ask at the terminal, for one task at a time.
-  private static let question = TaskSemaphore(1)
-
-  /// Asks a question at the terminal, which ends if the task is cancelled.
-  private static func typed(_ prompt: String) async throws(SecureStorageError) -> Secret {
-    let canceled = SecureStorageError(.canceled, operation: .read, backendName: "Terminal")
-    return try await BlockingPool.run(on: .ofQuestions, orThrow: canceled) {
-      () throws(SecureStorageError) in
-      guard let signal = CancellationSignal.current else {
-        return try Secret.typed(atPrompt: prompt)
-      }
-      return try signal.onCancel(Secret.lookForCancellation) { () throws(SecureStorageError) in
-        try Secret.typed(atPrompt: prompt) { signal.isCancelled }
-      }
     }
   }
 }

@@ -77,11 +77,11 @@ extension Operation {
   /// - Throws: `.locked` if the user can't be asked, `.userCanceled` if the user declined.
   func unlock(_ objects: [ObjectPath]) async throws(SecureStorageError) {
     if objects.isEmpty { return }
-    guard options.interaction == .allowed else { return try await unlockWithoutPrompt(objects) }
+    guard options.interaction != .never else { return try await unlockWithoutPrompt(objects) }
     let deadline = Deadline(after: options.longestOperation)
     let question = Deadline(after: options.promptTimeout)
     while true {
-      let (unlocking, isMine) = session.unlocking(objects)
+      let (unlocking, isMine) = session.unlocking(objects, options.interaction)
       if isMine { return try await unlock(objects, for: unlocking, until: question) }
       do throws(DBusError) {
         try await asking { () async throws(DBusError) in
@@ -107,7 +107,7 @@ extension Operation {
   ///
   /// A prompt that comes instead is neither shown nor dismissed, and stays behind in the provider. The
   /// provider is therefore asked again only after some time.
-  private func unlockWithoutPrompt(_ objects: [ObjectPath]) async throws(SecureStorageError) {
+  func unlockWithoutPrompt(_ objects: [ObjectPath]) async throws(SecureStorageError) {
     let refusal = session.promptsNeeded[objects[0].ownCollection]
     let mayTry = refusal.map { $0.duration(to: .now) >= Self.timeBetweenAttempts } ?? true
     guard provider.unlocksWithoutPrompt, mayTry,
@@ -137,18 +137,22 @@ extension Operation {
     until end: Deadline
   ) async throws(SecureStorageError) {
     do throws(SecureStorageError) {
-      try await unlockAlone(objects, until: end)
-      session.settle(unlocking, of: objects, .unlocked)
+      if options.interaction == .terminal {
+        try await unlockAtTerminal(objects, until: end)
+      } else {
+        try await unlockAlone(objects, until: end)
+      }
+      session.settle(unlocking, of: objects, options.interaction, .unlocked)
     } catch {
       let outcome: SecretSession.Unlocking =
         switch error.code {
         // The time of the prompt has passed, and not that of the keyring's answers.
         case .timedOut where deadline.failure == nil:
           .unanswered(error, after: options.promptTimeout)
-        case .timedOut, .locked, .userCanceled: .refused(error)
+        case .timedOut, .locked, .userCanceled, .wrongKey, .notEncrypted: .refused(error)
         default: .abandoned
         }
-      session.settle(unlocking, of: objects, outcome)
+      session.settle(unlocking, of: objects, options.interaction, outcome)
       throw error
     }
   }
@@ -180,7 +184,7 @@ extension Operation {
 
 extension ObjectPath {
   /// The collection that the object is, or is in.
-  fileprivate var ownCollection: ObjectPath {
+  var ownCollection: ObjectPath {
     ObjectPath("/" + text.split(separator: "/").prefix(5).joined(separator: "/"))
   }
 }
@@ -196,22 +200,23 @@ extension SecretSession {
     case abandoned
   }
 
-  /// Returns the open request that unlocks these objects, or a new one.
+  /// Returns the open request that unlocks these objects by the same kind of question, or a new one.
   fileprivate func unlocking(
-    _ objects: [ObjectPath]
+    _ objects: [ObjectPath], _ interaction: SecretServiceStorage.Interaction
   ) -> (unlocking: SharedOutcome<Unlocking>, isMine: Bool) {
     unlockings.withLock { unlockings in
-      if let known = unlockings[Set(objects)] { return (known, false) }
+      if let known = unlockings[interaction]?[Set(objects)] { return (known, false) }
       let new = SharedOutcome<Unlocking>()
-      unlockings[Set(objects)] = new
+      unlockings[interaction, default: [:]][Set(objects)] = new
       return (new, true)
     }
   }
 
   fileprivate func settle(
-    _ unlocking: SharedOutcome<Unlocking>, of objects: [ObjectPath], _ value: Unlocking
+    _ unlocking: SharedOutcome<Unlocking>, of objects: [ObjectPath],
+    _ interaction: SecretServiceStorage.Interaction, _ value: Unlocking
   ) {
-    unlockings.withLock { $0[Set(objects)] = nil }
+    unlockings.withLock { $0[interaction]?[Set(objects)] = nil }
     unlocking.settle(value)
   }
 }

@@ -6,7 +6,7 @@ internal import KeyringStorage
 extension Operation {
   /// Creates a collection.
   ///
-  /// The keyring asks the user for the collection's password.
+  /// The keyring asks the user for the collection's password, or this program asks at its terminal.
   ///
   /// - Parameters:
   ///   - label: The label of the collection.
@@ -17,6 +17,10 @@ extension Operation {
   func createCollection(
     labeled label: String, aliased alias: String = ""
   ) async throws(SecureStorageError) -> ObjectPath {
+    if options.interaction == .terminal {
+      let password = try await typedPassword(ofNewCollection: label)
+      return try await createCollection(labeled: label, aliased: alias, password: password)
+    }
     hasWritten = true
     guard let answer = try await send(.createCollection(labeled: label, aliased: alias)) else {
       throw unexpectedAnswer("with nothing")
@@ -82,12 +86,16 @@ extension Operation {
     }
   }
 
-  /// Creates the default collection if there is none and the user may be asked.
+  /// Creates the default collection if there is none, and its password is given or the user may be asked.
   ///
+  /// - Parameter password: The password, or `nil` to ask for one.
   /// - Returns: The collection, which another thread may have created.
   /// - Throws: `SecureStorageError` if there is no default collection and none can be created.
-  func newDefaultCollection() async throws(SecureStorageError) -> ObjectPath {
-    guard options.collection == .default, options.interaction == .allowed else {
+  @discardableResult
+  func newDefaultCollection(
+    password: Secret? = nil
+  ) async throws(SecureStorageError) -> ObjectPath {
+    guard options.collection == .default, options.interaction != .never || password != nil else {
       throw noCollection()
     }
     // Threads that get here at the same time must not each ask the user for a collection.
@@ -104,10 +112,18 @@ extension Operation {
       return collection
     }
     do throws(SecureStorageError) {
+      if let password {
+        return try await createCollection(labeled: label, aliased: "default", password: password)
+      }
       return try await createCollection(labeled: label, aliased: "default")
     } catch {
       // The user couldn't be asked. There is no default collection, so there is nothing to unlock.
       guard error.code == .locked else { throw error }
+      if options.interaction == .terminal || password != nil {
+        throw failure(
+          .noDefaultCollection, "The keyring has no default collection. \(error.message)",
+          recoverySuggestion: error.recoverySuggestion, underlying: error.underlying)
+      }
       throw failure(
         .noDefaultCollection,
         "The keyring has no default collection, and no program shows its prompt for one.",

@@ -85,9 +85,9 @@ extension Operation {
   }
 
   /// Runs a closure that takes the user's time, which doesn't count.
-  func asking<Result>(
-    _ body: () async throws(DBusError) -> Result
-  ) async throws(DBusError) -> Result {
+  func asking<Result, Failure: Error>(
+    _ body: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
     whenAsking(true)
     let pause = Deadline.Pause()
     defer {

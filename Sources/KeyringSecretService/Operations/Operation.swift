@@ -145,7 +145,7 @@ final class Operation: ProviderClient {
     storage.error(
       code, during: operation, message: message,
       recoverySuggestion: recoverySuggestion
-        ?? (options.interaction == .allowed ? Self.withoutAsking[code] : nil),
+        ?? (options.interaction == .never ? nil : Self.withoutAsking[code]),
       underlying: underlying)
   }
 

@@ -80,9 +80,42 @@ extension MethodCall {
       service, serviceInterface, "CreateCollection", [properties, .string(alias)], answer: "(oo)")
   }
 
+  /// Returns a call that makes an alias stand for a collection.
+  static func setAlias(_ name: String, to collection: ObjectPath) -> MethodCall {
+    MethodCall(
+      service, serviceInterface, "SetAlias", [.string(name), .objectPath(collection)],
+      answer: "()")
+  }
+
+  /// Returns a call that requests the interfaces of the service.
+  static func introspection() -> MethodCall {
+    MethodCall(
+      service, "org.freedesktop.DBus.Introspectable", "Introspect", [], answer: "(s)")
+  }
+
   /// Returns a call that requests the paths of all collections.
   static func collections() -> MethodCall {
     property("Collections", of: service, serviceInterface)
+  }
+}
+
+// MARK: - Passwords
+
+extension MethodCall {
+  /// Returns a call that unlocks a collection with its encrypted password.
+  static func unlock(_ collection: ObjectPath, password: Variant) -> MethodCall {
+    MethodCall(
+      service, Provider.passwordInterface, "UnlockWithMasterPassword",
+      [.objectPath(collection), password], answer: "()")
+  }
+
+  /// Returns a call that creates a collection with an encrypted password.
+  ///
+  /// The answer is the collection, which has no alias.
+  static func createCollection(labeled label: String, password: Variant) -> MethodCall {
+    MethodCall(
+      service, Provider.passwordInterface, "CreateWithMasterPassword",
+      [.properties(["\(collectionInterface).Label": .string(label)]), password], answer: "(o)")
   }
 }
 

@@ -337,7 +337,7 @@ extension Provider {
   ///
   /// gcr shows those of gnome-keyring 42.1. KWallet 5.103 and KeePassXC 2.7.4 show their own.
   static let withoutPrompter = """
-    Unlock it in your keyring manager or by logging in, or install gcr, which shows its prompts.
+    Unlock it in your keyring manager, by logging in or with keyring-tool unlock, or install gcr, which shows its prompts.
     """
 
   /// The recovery suggestion if no program shows the keyring's prompts, and there is nothing to unlock.
@@ -346,6 +346,33 @@ extension Provider {
   static let withoutPrompterOrDefault = """
     Create one in your keyring manager and make it the default, or install gcr, which shows the \
     keyring's prompts.
+    """
+}
+
+// MARK: - Passwords
+
+extension Provider {
+  /// The interface with methods that take the password of a collection from a program.
+  ///
+  /// gnome-keyring 42.1 to 51.1 has it for its own tools, and oo7's daemon for these, too. KWallet 5.103 to 6.30 and
+  /// KeePassXC 2.7.4 to 2.8.0 have none.
+  static let passwordInterface = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
+
+  /// The D-Bus name of the error for a wrong password, or `nil` if every error may mean one.
+  ///
+  /// gnome-keyring 42.1 to 51.1 has such an error. oo7's daemon has one for all failures, according to its source.
+  var errorOfWrongPassword: String? { isKnown ? "org.gnome.keyring.Error.Denied" : nil }
+
+  /// The message if the provider takes no password from a program.
+  var messageWithoutPasswords: String {
+    isKnown
+      ? "\(keyringName) takes no password from other programs, and asks only in its own window."
+      : "The keyring takes no password from other programs."
+  }
+
+  /// The recovery suggestion that goes with ``messageWithoutPasswords``.
+  static let suggestionWithoutPasswords = """
+    Unlock it at the screen, or use an encrypted file in remote shells and containers.
     """
 }
 

@@ -66,7 +66,8 @@ final class ReadQueue: Sendable {
         uniqueKeysWithValues: keys.compactMap { key in items[key].map { (key, $0) } })
     case .failure(let failure):
       guard batch.isShared, failure.code.mayBeAnItems else { throw failure }
-      let isRefusal = batch.hasAsked && [.locked, .userCanceled].contains(failure.code)
+      let isRefusal =
+        batch.hasAsked && [.locked, .userCanceled, .wrongKey].contains(failure.code)
       return try await retry(keys, on: route, after: isRefusal ? failure : nil)
     }
   }
@@ -250,7 +251,8 @@ private final class Batch: Sendable {
 extension SecureStorageError.Code {
   /// Indicates whether a single item may be the cause, rather than the connection or the provider.
   fileprivate var mayBeAnItems: Bool {
-    [.locked, .userCanceled, .ambiguous, .undecodable, .invalidArgument, .other].contains(self)
+    [.locked, .userCanceled, .wrongKey, .ambiguous, .undecodable, .invalidArgument, .other]
+      .contains(self)
   }
 }
 #endif

@@ -17,11 +17,19 @@ extension SecretServiceStorage: LockableStorage {
 
   /// Unlocks the collection for every program.
   ///
-  /// The keyring may ask the user for its password. The error is `.locked` if the user can't be asked.
+  /// The keyring may ask the user for its password. The error is `.locked` if the user can't be asked. With the
+  /// interaction ``Interaction/terminal``, the default collection is created if there is none.
   public func unlockWithoutBlocking() async throws(SecureStorageError) {
     try await perform(.unlock) { (call) async throws(SecureStorageError) in
-      let collection = try await call.lockableCollection()
-      if try await call.isLocked(collection) { try await call.unlock([collection]) }
+      do throws(SecureStorageError) {
+        let collection = try await call.lockableCollection()
+        if try await call.isLocked(collection) { try await call.unlock([collection]) }
+      } catch {
+        guard error.code == .noDefaultCollection, options.interaction == .terminal else {
+          throw error
+        }
+        try await call.newDefaultCollection()
+      }
     }
   }
 

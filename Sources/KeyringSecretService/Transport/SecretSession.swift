@@ -28,8 +28,10 @@ final class SecretSession: Sendable {
   let chosenCollection = Mutex<ObjectPath?>(nil)
   /// The files in which the provider keeps collections, as they were last seen.
   let collectionFiles = Mutex<[ObjectPath: CollectionFile]>([:])
-  /// The open requests to unlock something, by the objects that they unlock.
-  let unlockings = Mutex<[Set<ObjectPath>: SharedOutcome<Unlocking>]>([:])
+  /// The open requests to unlock something, by the kind of the question and the objects that they unlock.
+  let unlockings = Mutex<
+    [SecretServiceStorage.Interaction: [Set<ObjectPath>: SharedOutcome<Unlocking>]]
+  >([:])
   /// The last times at which the provider wanted a prompt to unlock something, by the collection.
   let promptsNeeded = RecentValues<ObjectPath, ContinuousClock.Instant>()
 

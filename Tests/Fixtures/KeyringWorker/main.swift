@@ -20,6 +20,7 @@ import KeyringStorage
 //   KeyringWorker start THREADS
 //   KeyringWorker save SERVICE ACCOUNT PASSWORD
 //   KeyringWorker read SERVICE ACCOUNT allowed|never
+//   KeyringWorker at-terminal read|reads|both|save|unlock COLLECTION SECONDS
 //   KeyringWorker change SERVICE COUNT
 //   KeyringWorker serve SERVICE
 //   KeyringWorker ask
@@ -93,6 +94,8 @@ func work(_ arguments: [String]) throws {
     } catch {
       tell("error \(error.code)")
     }
+  case ("at-terminal", 4):
+    useKeyring(arguments[1], in: arguments[2], promptTimeout: .seconds(Int(arguments[3]) ?? 0))
   case ("change", 3):
     let password = Password<String?>(
       "account", service: arguments[1], storage: SecretServiceStorage())

@@ -60,6 +60,13 @@ extension FakeService {
     /// The disk is written that many milliseconds after the last change (KWallet 5.103, KeePassXC 2.7.4).
     static func late(milliseconds: Int) -> Mode { Mode("late=\(milliseconds)") }
 
+    /// Sessions are encrypted, and not plain.
+    static let encrypted = Mode("encrypted")
+    /// There are methods that take the password of a collection, which is "right" (gnome-keyring 42.1, oo7).
+    ///
+    /// A wrong one has the error that oo7 has for every failure.
+    static let passwords = Mode("passwords")
+
     /// The behaviors of oo7's daemon.
     static let oo7: [Mode] =
       [.sleepy(milliseconds: 60), .memory, .sweeping, .exact, .gap, .contentType, .types, .hiding]

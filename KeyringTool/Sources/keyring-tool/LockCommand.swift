@@ -12,12 +12,3 @@ struct LockCommand: ParsableCommand {
 
   func run() throws { try storage.keyring().lock() }
 }
-
-struct UnlockCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "unlock", abstract: "Unlock a collection. The keyring asks for its password.")
-
-  @OptionGroup var storage: StorageOptions
-
-  func run() throws { try storage.keyring().unlock() }
-}

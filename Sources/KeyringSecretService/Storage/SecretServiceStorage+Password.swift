@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if SecretService && os(Linux)
+public import KeyringStorage
+
+extension SecretServiceStorage {
+  /// Unlocks the collection for every program, with its password.
+  ///
+  /// If the keyring has no default collection, it gets one with this password.
+  ///
+  /// - Parameter password: The password, which is only sent encrypted.
+  /// - Throws: `.wrongKey` if the password is wrong, `.locked` if the keyring takes no password from a program, or
+  ///   another `SecureStorageError`.
+  public func unlock(password: Secret) throws(SecureStorageError) {
+    try CallLoop.runToEnd { () async throws(SecureStorageError) in try await unlock(with: password)
+    }
+  }
+
+  /// Unlocks the collection for every program, with its password, without blocking the task's thread.
+  ///
+  /// - Parameter password: The password, which is only sent encrypted.
+  /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func unlock(password: Secret) async throws(SecureStorageError) {
+    try await unlock(with: password)
+  }
+
+  private nonisolated(nonsending) func unlock(with password: Secret)
+    async throws(SecureStorageError)
+  {
+    try await perform(.unlock) { (call) async throws(SecureStorageError) in
+      do throws(SecureStorageError) {
+        try await call.unlock(call.lockableCollection(), password: password)
+      } catch {
+        guard error.code == .noDefaultCollection else { throw error }
+        try await call.newDefaultCollection(password: password)
+      }
+    }
+  }
+}
+#endif
