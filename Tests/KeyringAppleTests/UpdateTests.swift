@@ -121,7 +121,7 @@ struct UpdateTests {
     #expect(!(storage is any ObservableStorage) && !(storage is any LockableStorage))
     await expectError(.notObservable) {
       try await withSecureStorage(storage) { () async throws in
-        _ = try await Settings().$password.changes()
+        _ = try await Settings().$password.changes
       }
     }
   }

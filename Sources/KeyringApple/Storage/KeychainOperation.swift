@@ -95,7 +95,9 @@ struct KeychainOperation {
     }
   }
 
-  /// Makes a call, unless the operation is cancelled. A call that has begun can't be ended.
+  /// Makes a call, unless the operation is cancelled.
+  ///
+  /// A call that has begun can't be ended.
   private func call<Result>(_ body: () -> Result) throws(SecureStorageError) -> Result {
     if CancellationSignal.isCurrentCancelled { throw storage.error(.canceled, during: name) }
     return body()
