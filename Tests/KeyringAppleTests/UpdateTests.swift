@@ -98,6 +98,7 @@ struct UpdateTests {
       calls.queries.allSatisfy {
         $0[.usesDataProtection] == .boolean(keychain != .fileBased)
           && ($0[.persistentReference] != nil || keychain == .fileBased
+            || $0[.service] == .text("swift-keyring probe")
             || $0[.synchronizable] == .boolean(keychain == .synchronizable))
       })
     #expect(calls.queries.filter { $0[.accessible] != nil }.allSatisfy { $0[.data] != nil })
