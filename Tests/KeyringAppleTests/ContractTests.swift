@@ -13,7 +13,7 @@ import Testing
   func `the storage keeps the contract`(rule: StorageContract, keychain: TestKeychain) throws {
     let device = KeychainModel()
     // The groups of the case that uses several, after the program's own.
-    let program = Caller(accessGroups: ["TEAM.app", "group", "another group"])
+    let program = keychain.program(accessGroups: ["TEAM.app", "group", "another group"])
     let storage = keychain.storage(on: device, for: program)
     try rule.verify(storage, restart: { _ in keychain.storage(on: device, for: program) })
     #expect(device.rows.isEmpty)

@@ -14,7 +14,7 @@ import Testing
   func `a keychain agrees with a storage in memory`(keychain: TestKeychain) throws {
     let device = KeychainModel()
     // The keys name any group, and the keychain has only the program's own.
-    let program = Caller(accessGroups: ["TEAM.app"] + EdgeCaseStrings.valid)
+    let program = keychain.program(accessGroups: ["TEAM.app"] + EdgeCaseStrings.valid)
     var storages = [program, program].map { keychain.storage(on: device, for: $0) }
     var run = ModelRun()
     try run.expectAgreement { random in

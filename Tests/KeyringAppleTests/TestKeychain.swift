@@ -8,19 +8,26 @@ import StandInKeychain
 /// The keychains in which a test runs.
 enum TestKeychain: CaseIterable {
   case dataProtection
+  /// The same on iOS, which refuses what macOS leaves out of a query.
+  case phone
   case synchronizable
   case fileBased
 
   var keychain: AppleKeychainStorage.Keychain {
     switch self {
-    case .dataProtection: .dataProtection()
+    case .dataProtection, .phone: .dataProtection()
     case .synchronizable: .dataProtection(synchronizable: true)
     case .fileBased: .fileBased
     }
   }
 
-  func storage(on device: KeychainModel, for program: Caller = Caller()) -> AppleKeychainStorage {
-    AppleKeychainStorage(keychain, on: device, for: program)
+  /// Returns a program on the system that has the keychain.
+  func program(_ name: String = "app", accessGroups: [String] = ["TEAM.app"]) -> Caller {
+    Caller(name, accessGroups: accessGroups, platform: self == .phone ? .iOS : .macOS)
+  }
+
+  func storage(on device: KeychainModel, for program: Caller? = nil) -> AppleKeychainStorage {
+    AppleKeychainStorage(keychain, on: device, for: program ?? self.program())
   }
 }
 

@@ -20,7 +20,7 @@ struct UpdateTests {
     let key = isInternet ? server : key
     let other = keychain.storage(on: device)
     try other.save(SecureItem(key: key, secret: Secret("old"), attributes: ["a": "1"]), mode: .add)
-    let calls = RecordingKeychain(device) {
+    let calls = RecordingKeychain(device, keychain.program()) {
       try! other.save(SecureItem(key: key, attributes: ["b": "2"]), mode: .update)
     }
     let storage = AppleKeychainStorage(keychain.keychain, calls: calls)
@@ -40,7 +40,7 @@ struct UpdateTests {
     let credential = Credential(login: "new", password: "new")
     for mode in [SaveMode.update, .addOrReplace] {
       try other.setCredential(Credential(login: "old", password: "old"), for: key)
-      let calls = RecordingKeychain(device) { try! other.remove(key) }
+      let calls = RecordingKeychain(device, keychain.program()) { try! other.remove(key) }
       let storage = AppleKeychainStorage(keychain.keychain, calls: calls)
       if mode == .update {
         expectError(.itemNotFound) { try storage.setCredential(credential, for: key, mode: mode) }
@@ -84,7 +84,7 @@ struct UpdateTests {
 
   @Test(arguments: TestKeychain.allCases)
   func `a save never deletes, and each call names its keychain`(keychain: TestKeychain) throws {
-    let calls = RecordingKeychain(device)
+    let calls = RecordingKeychain(device, keychain.program())
     let storage = AppleKeychainStorage(keychain.keychain, calls: calls)
     for number in 1...3 {
       try storage.setCredential(Credential(login: "\(number)", password: "\(number)"), for: key)

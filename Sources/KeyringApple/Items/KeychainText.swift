@@ -40,25 +40,30 @@ enum KeychainText {
     return self.stored(list: list).hasSameBytes(stored) ? list : nil
   }
 
+  private static let escapes = [
+    (character: UInt8(ascii: "%"), code: "%25"), (UInt8(ascii: ","), "%2C"),
+    (UInt8(ascii: ":"), "%3A"),
+  ]
+
   private static func escaped(_ text: String) -> String {
-    text.unicodeScalars.reduce(into: "") { escaped, scalar in
-      switch scalar {
-      case "%": escaped.append("%25")
-      case ",": escaped.append("%2C")
-      case ":": escaped.append("%3A")
-      default: escaped.unicodeScalars.append(scalar)
-      }
+    // Most texts have nothing to escape.
+    guard text.utf8.contains(where: { byte in escapes.contains { $0.character == byte } }) else {
+      return text
     }
+    let bytes = text.utf8.flatMap { byte in
+      escapes.first { $0.character == byte }.map { Array($0.code.utf8) } ?? [byte]
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func unescaped(_ text: Substring) -> String {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     var bytes: [UInt8] = []
-    var rest = Substring(text).utf8
-    while let byte = rest.popFirst() {
-      let escapes = ["25": UInt8(ascii: "%"), "2C": UInt8(ascii: ","), "3A": UInt8(ascii: ":")]
-      let escape = byte == UInt8(ascii: "%") ? escapes[String(Substring(rest.prefix(2)))] : nil
-      if escape != nil { rest = rest.dropFirst(2) }
-      bytes.append(escape ?? byte)
+    var rest = text.utf8
+    while let byte = rest.first {
+      let escape = escapes.first { rest.starts(with: $0.code.utf8) }
+      rest = rest.dropFirst(escape?.code.utf8.count ?? 1)
+      bytes.append(escape?.character ?? byte)
     }
     return String(decoding: bytes, as: UTF8.self)
   }
