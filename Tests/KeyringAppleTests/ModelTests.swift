@@ -10,7 +10,7 @@ import Testing
 
 /// A comparison of two programs' storages on one device with one in memory.
 @Suite(.tags(.stress)) struct ModelTests {
-  @Test(arguments: TestKeychain.allCases)
+  @Test(arguments: [TestKeychain.dataProtection, .fileBased])
   func `a keychain agrees with a storage in memory`(keychain: TestKeychain) throws {
     let device = KeychainModel()
     // The keys name any group, and the keychain has only the program's own.

@@ -40,8 +40,8 @@ enum KeychainText {
     return self.stored(list: list).hasSameBytes(stored) ? list : nil
   }
 
-  private static let escapes = [
-    (character: UInt8(ascii: "%"), code: "%25"), (UInt8(ascii: ","), "%2C"),
+  private static let escapes: [(character: UInt8, code: String)] = [
+    (UInt8(ascii: "%"), "%25"), (UInt8(ascii: ","), "%2C"),
     (UInt8(ascii: ":"), "%3A"),
   ]
 
