@@ -21,6 +21,7 @@ let package = Package(
     .library(name: "KeyringMigration", targets: ["KeyringMigration"]),
     .library(name: "KeyringFile", targets: ["KeyringFile"]),
     .library(name: "KeyringEtcd", targets: ["KeyringEtcd"]),
+    .library(name: "KeyringApple", targets: ["KeyringApple"]),
     .library(name: "KeyringConfiguration", targets: ["KeyringConfiguration"]),
     .library(name: "KeyringTesting", targets: ["KeyringTesting"]),
   ],
@@ -109,6 +110,7 @@ let package = Package(
         product("NIOPosix", of: "swift-nio", for: "Etcd"),
         product("NIOSSL", of: "swift-nio-ssl", for: "Etcd"),
       ]),
+    .target(name: "KeyringApple", dependencies: ["KeyringStorage", "KeyringFoundation"]),
     .target(
       name: "KeyringConfiguration",
       dependencies: [
@@ -188,10 +190,37 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+#if os(Linux)
+// The stand-in for Apple's keychains, and the file of KeyringApple that calls it.
+let model = "Tests/AppleKeychainModel"
+package.targets += [
+  .systemLibrary(name: "Security", path: "\(model)/Sources/Security"),
+  .target(
+    name: "AppleKeychainModel", dependencies: ["Security"],
+    path: "\(model)/Sources/AppleKeychainModel"),
+  .testTarget(
+    name: "AppleKeychainModelTests", dependencies: ["AppleKeychainModel", "Security"],
+    path: "\(model)/Tests/AppleKeychainModelTests"),
+  .target(
+    name: "StandInKeychain",
+    dependencies: ["AppleKeychainModel", "KeyringApple", "KeyringStorage", "Security"],
+    path: "Tests/Fixtures/StandInKeychain"),
+  .testTarget(
+    name: "KeyringAppleTests",
+    dependencies: [
+      "AppleKeychainModel", "Keyring", "KeyringApple", "KeyringStorage", "KeyringTesting",
+      "StandInKeychain", "StorageModel", "TestPrograms",
+    ]),
+]
+#endif
+
 for target in package.targets where target.type != .system {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
   ]
+  if target.name == "StandInKeychain" {
+    target.swiftSettings?.append(.define("KEYRING_APPLE_STAND_IN"))
+  }
 }

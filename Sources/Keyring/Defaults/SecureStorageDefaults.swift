@@ -61,9 +61,9 @@ public enum SecureStorageDefaults {
 
   /// The service that items belong to.
   ///
-  /// The default is the name of the executable.
+  /// The default is the name of the executable, and for an app on Apple's platforms its bundle identifier.
   public static var service: String {
-    get { state.withLock { $0.service } ?? Executable.name }
+    get { state.withLock { $0.service } ?? Executable.defaultService }
     set {
       state.withLock { $0.service = newValue }
       changesOfService.add(1, ordering: .releasing)

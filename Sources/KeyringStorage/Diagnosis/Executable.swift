@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Darwin)
+internal import Foundation
+#endif
+
 /// The current program.
 package enum Executable {
   /// The file name of the program, with links resolved, so that all names of one program share items.
   package static let name = baseName(of: path)
+
+  /// The service that items belong to by default: an app's bundle identifier, or the name of the program.
+  package static let defaultService: String = {
+    #if canImport(Darwin)
+    if let identifier = Bundle.main.bundleIdentifier { return identifier }
+    #endif
+    return name
+  }()
 
   private static var path: String {
     #if os(Linux)

@@ -3,9 +3,9 @@
 import KeyringStorage
 
 /// Texts and bytes that a storage might take for something else.
-enum EdgeCaseStrings {
+package enum EdgeCaseStrings {
   /// Texts that may be part of a key, and that some program has misunderstood.
-  static let valid: [String] = [
+  package static let valid: [String] = [
     "a", "A", "name", "name ", " name", "Name", " ", "\t", "0", "-1", "nil", "true",
     // These are canonically equivalent, but not the same.
     "\u{E9}", "e\u{301}", "e", "\u{212B}", "\u{C5}", "A\u{30A}", "\u{1E69}", "s\u{307}\u{323}",

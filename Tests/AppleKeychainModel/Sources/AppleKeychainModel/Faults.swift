@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CoreFoundation
+public import CoreFoundation
 
 /// The switches for all that can go wrong.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that the Security module declares.
 
-import CoreFoundation
+public import CoreFoundation
 import Security
 import Synchronization
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CoreFoundation
+public import CoreFoundation
 
 /// A Core Foundation value, copied, so that it can be kept and compared by its bytes.
 public enum Value: Sendable, Equatable {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The one file that needs LocalAuthentication. It's only compiled on Apple's platforms.
+#if canImport(LocalAuthentication) && !os(tvOS)
+internal import LocalAuthentication
+
+extension PlatformKeychain {
+  /// Returns what a question to the user says, and whether the user may be asked.
+  @Sendable static func context(prompt: String?, mayAsk: Bool) -> AnyObject? {
+    let context = LAContext()
+    if let prompt { context.localizedReason = prompt }
+    context.interactionNotAllowed = !mayAsk
+    return context
+  }
+}
+#elseif canImport(Security)
+extension PlatformKeychain {
+  /// Returns nothing, because the user is never asked here.
+  @Sendable static func context(prompt: String?, mayAsk: Bool) -> AnyObject? { nil }
+}
+#endif

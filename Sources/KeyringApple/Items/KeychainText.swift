@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringStorage
+
+/// The forms in which a keychain keeps text.
+enum KeychainText {
+  /// The beginning of each text that only this package understands.
+  static let mark = "swift-keyring:"
+  private static let textMark = mark + ":"
+
+  /// Returns the text of an attribute.
+  ///
+  /// A text comes back from the keychain without its first byte order mark. One with the package's mark
+  /// would be taken for something else.
+  static func stored(_ text: String) -> String {
+    text.utf8.starts(with: "\u{FEFF}".utf8) || text.utf8.starts(with: mark.utf8)
+      ? textMark + text : text
+  }
+
+  /// Returns a text from that of an attribute, or `nil` if no text is stored like this.
+  static func text(_ stored: String) -> String? {
+    let text =
+      stored.utf8.starts(with: textMark.utf8)
+      ? String(Substring(stored.utf8.dropFirst(textMark.utf8.count))) : stored
+    return self.stored(text).hasSameBytes(stored) ? text : nil
+  }
+
+  /// Returns several texts as one, with the mark.
+  static func stored(list: [String]) -> String {
+    mark + list.map(escaped).joined(separator: ",")
+  }
+
+  /// Returns the texts of one with the mark, or `nil` if it isn't one.
+  static func list(_ stored: String) -> [String]? {
+    guard stored.utf8.starts(with: mark.utf8) else { return nil }
+    let parts = stored.utf8.dropFirst(mark.utf8.count)
+    if parts.isEmpty { return [] }
+    let list = parts.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+      .map { unescaped(Substring($0)) }
+    return self.stored(list: list).hasSameBytes(stored) ? list : nil
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { escaped, scalar in
+      switch scalar {
+      case "%": escaped.append("%25")
+      case ",": escaped.append("%2C")
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+  }
+
+  private static func unescaped(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = Substring(text).utf8
+    while let byte = rest.popFirst() {
+      let escapes = ["25": UInt8(ascii: "%"), "2C": UInt8(ascii: ",")]
+      let escape = byte == UInt8(ascii: "%") ? escapes[String(Substring(rest.prefix(2)))] : nil
+      if escape != nil { rest = rest.dropFirst(2) }
+      bytes.append(escape ?? byte)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The facts about the program that a storage has found out.
+final class KeychainKnowledge: Sendable {
+  private struct State {
+    var isEntitled = false
+    var ownGroup: String?
+  }
+
+  private let state = Mutex(State())
+
+  /// Indicates whether the keychain has shown that the program may use it.
+  var isEntitled: Bool {
+    get { state.withLock { $0.isEntitled } }
+    set { state.withLock { $0.isEntitled = newValue } }
+  }
+
+  /// The program's first access group.
+  var ownGroup: String? {
+    get { state.withLock { $0.ownGroup } }
+    set { state.withLock { $0.ownGroup = newValue } }
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeyringStorage
+
+extension AppleKeychainStorage {
+  /// Stores an item under its key, in one call that changes all of its parts together.
+  ///
+  /// - Parameters:
+  ///   - item: The item to store.
+  ///   - mode: The save mode.
+  /// - Throws: The errors of every storage, `.noStorage` or `.accessDenied` without an entitlement, `.locked` or
+  ///   `.userCanceled`.
+  public func save(_ item: SecureItem, mode: SaveMode) throws(SecureStorageError) {
+    try validate(item)
+    try validateOptions(during: .save)
+    let operation = try KeychainOperation(self, .save)
+    switch mode {
+    case .add:
+      if try !operation.add(item) { throw error(.itemAlreadyExists, during: .save) }
+    case .update:
+      if try !operation.change(item) { throw error(.itemNotFound, during: .save) }
+    case .addOrReplace: try operation.store(item)
+    }
+  }
+
+  /// Returns the items that match a query, newest first.
+  ///
+  /// A query without a key finds items of all access groups, of other programs, too.
+  ///
+  /// - Parameter query: The conditions for the items, and the parts to fetch.
+  /// - Returns: The items.
+  /// - Throws: `.noStorage` without an entitlement, `.locked` if one of the items can't be read now, or another
+  ///   error if the keychain gives no answer.
+  public func items(matching query: ItemQuery) throws(SecureStorageError) -> [SecureItem] {
+    try validate(query, for: .read)
+    let operation = try KeychainOperation(self, .read, mayAsk: query.allowsUnlocking)
+    let needsSecrets = query.details.contains(.secret)
+    if let key = query.key, needsSecrets {
+      guard let item = try operation.item(for: key, hasData: true)?.item, query.matches(item) else {
+        return []
+      }
+      return [item.selecting(query.details)]
+    }
+    let found = try operation.items(matching: query)
+    var items: [SecureItem] = []
+    for (index, item) in found.enumerated() {
+      if needsSecrets {
+        query.onProgress?(index, found.count)
+        do throws(SecureStorageError) {
+          if let item = try operation.withSecret(item) { items.append(item.item) }
+        } catch {
+          guard error.code == .locked, !query.allowsUnlocking else { throw error }
+          items.append(item.item)
+          items[items.endIndex - 1].isLocked = true
+        }
+      } else {
+        items.append(item.item)
+      }
+    }
+    return items.map { $0.selecting(query.details) }
+  }
+
+  /// Removes the items that match a query.
+  ///
+  /// - Parameter query: The conditions for the items. It must name a key, an attribute, or a label.
+  /// - Returns: The number of items that were removed.
+  /// - Throws: `.invalidArgument` if the query names nothing, `.accessDenied` for an item of another program, or
+  ///   another error if an item can't be removed.
+  @discardableResult
+  public func removeItems(matching query: ItemQuery) throws(SecureStorageError) -> Int {
+    try validate(query, for: .remove)
+    let operation = try KeychainOperation(self, .remove, mayAsk: query.allowsUnlocking)
+    if let key = query.key {
+      if !query.asksForKeyOnly, try operation.items(matching: query).isEmpty { return 0 }
+      guard let entries = try operation.query(for: key) else { return 0 }
+      return try operation.delete(entries) ? 1 : 0
+    }
+    var count = 0
+    for item in try operation.items(matching: query) {
+      guard let reference = item.reference else { continue }
+      if try operation.delete([.persistentReference: reference]) { count += 1 }
+    }
+    return count
+  }
+
+  /// Gives an item the accessibility and the access control of this storage's new items.
+  ///
+  /// ```swift
+  /// let storage = AppleKeychainStorage(.dataProtection(accessibility: .whenUnlocked))
+  /// try storage.updateProtection(of: .password(service: "org.example.app", account: "authToken"))
+  /// ```
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Throws: `.itemNotFound`, `.invalidArgument` for the file-based keychain, or another error if the item can't
+  ///   be changed.
+  public func updateProtection(of key: ItemKey) throws(SecureStorageError) {
+    try validate(key, for: .save)
+    try validateOptions(during: .save)
+    if keychain.isFileBased {
+      throw error(
+        .invalidArgument, during: .save, message: "The file-based keychain has no accessibility.",
+        argument: "keychain")
+    }
+    let operation = try KeychainOperation(self, .save)
+    guard let query = try operation.query(for: key),
+      try operation.update(query, operation.protection)
+    else { throw error(.itemNotFound, during: .save) }
+  }
+
+  /// Gives an item the accessibility and the access control of this storage's new items, without blocking the task's
+  /// thread.
+  ///
+  /// - Parameter key: The key of the item.
+  /// - Throws: The same errors as the synchronous form, or `.canceled` if the task is cancelled.
+  public nonisolated(nonsending) func updateProtection(
+    of key: ItemKey
+  ) async throws(SecureStorageError) {
+    try await blocking(.save) { () throws(SecureStorageError) in try updateProtection(of: key) }
+  }
+
+  /// Refuses options that Apple doesn't combine.
+  private func validateOptions(
+    during operation: SecureStorageError.Operation
+  ) throws(SecureStorageError) {
+    guard keychain.isSynchronizable else { return }
+    guard !keychain.accessControl.isEmpty || keychain.level.staysOnDevice else { return }
+    throw error(
+      .invalidArgument, during: operation,
+      message: "Items that devices share can't stay on one device, and have no access control.",
+      argument: "keychain")
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringStorage
+
+extension KeychainOperation {
+  /// The number of times that an operation begins again because another one was quicker.
+  private static let rounds = 1000
+
+  /// Adds an item, or returns `false` if there is one with this key.
+  func add(_ item: SecureItem) throws(SecureStorageError) -> Bool {
+    let name = KeychainName(item.key, isFileBased: keychain.isFileBased)
+    let group = name.group ?? knownGroup
+    guard item.secret != nil else {
+      if let query = try query(for: item.key), try exists(query) { return false }
+      _ = try storage.requireSecret(item)
+      return false
+    }
+    var new = item
+    new.label = item.label ?? item.key.defaultLabel
+    var entries = name.entries.merging(new.entries) { $1 }
+    entries[KeychainAttributes.entry(of: name.itemClass)] = KeychainAttributes.value(
+      item.attributes ?? [:], of: name.itemClass)
+    if !keychain.isFileBased {
+      entries[.accessGroup] = group.map { .text($0) }
+      entries.merge(protection) { $1 }
+    }
+    guard let added = try add(entries) else { return false }
+    storage.knowledge.isEntitled = true
+    if group == nil, let group = added[.accessGroup]?.string { storage.knowledge.ownGroup = group }
+    return true
+  }
+
+  /// The time in which an item can be read, and the confirmation that this needs.
+  var protection: KeychainDictionary {
+    let level = keychain.level.constant
+    return keychain.accessControl.isEmpty
+      ? [.accessible: .constant(level)]
+      : [.accessControl: .accessControl(level, flags: keychain.accessControl.rawValue)]
+  }
+
+  /// Changes parts of an item, all of them in one call, or returns `false` if there is no item.
+  func change(_ item: SecureItem) throws(SecureStorageError) -> Bool {
+    guard let key = try query(for: item.key) else { return false }
+    let itemClass = KeychainName(item.key, isFileBased: keychain.isFileBased).itemClass
+    let entry = KeychainAttributes.entry(of: itemClass)
+    for _ in 0..<Self.rounds {
+      var (query, changes) = (key, item.entries)
+      if let new = item.attributes, !new.isEmpty {
+        var search = key
+        search[.returnsAttributes] = .boolean(true)
+        guard let found = try found(search).first else { return false }
+        guard let old = KeychainAttributes.attributes(found, of: itemClass) else {
+          throw storage.error(
+            .invalidArgument, during: name,
+            message: "The item of another program has no room for attributes.",
+            recoverySuggestion: "Save only the secret, the label and the comment.",
+            argument: "attributes")
+        }
+        // The change takes place only if nobody has changed the attributes since.
+        query[entry] = found[entry]
+        changes[entry] = KeychainAttributes.value(old.merging(new) { $1 }, of: itemClass)
+      }
+      if changes.isEmpty { return try exists(key) }
+      if try update(query, changes) { return true }
+      // Without such a condition, the item is absent. In the file, another program may just have changed it.
+      if query == key, !keychain.isFileBased { return false }
+      guard try exists(key) else { return false }
+    }
+    throw busy()
+  }
+
+  /// Stores an item, whether there is one or not.
+  func store(_ item: SecureItem) throws(SecureStorageError) {
+    for _ in 0..<Self.rounds {
+      if try change(item) { return }
+      if try add(item) { return }
+    }
+    throw busy()
+  }
+
+  private func busy() -> SecureStorageError {
+    storage.error(
+      .other, during: name, message: "Other programs change the item all the time.",
+      recoverySuggestion: "Try again later.")
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringStorage
+
+/// The calls of one operation, with what all of them need.
+struct KeychainOperation {
+  let storage: AppleKeychainStorage
+  let name: SecureStorageError.Operation
+  private let calls: any KeychainCalls
+  private let mayAsk: Bool
+
+  var keychain: AppleKeychainStorage.Keychain { storage.keychain }
+
+  /// Begins an operation.
+  ///
+  /// - Parameters:
+  ///   - storage: The storage.
+  ///   - name: The operation that errors name.
+  ///   - mayAsk: `false` if the caller doesn't want the user to be asked.
+  /// - Throws: `.noStorage` where Apple's keychains don't exist.
+  init(
+    _ storage: AppleKeychainStorage, _ name: SecureStorageError.Operation, mayAsk: Bool = true
+  ) throws(SecureStorageError) {
+    guard let calls = storage.calls else {
+      throw storage.error(
+        .noStorage, during: name, message: "This system has no keychain of Apple's.",
+        recoverySuggestion: "Use another storage here.")
+    }
+    self.storage = storage
+    self.name = name
+    self.calls = calls
+    self.mayAsk = mayAsk && storage.keychain.interaction == .allowed
+  }
+
+  // MARK: - Calls
+
+  /// Returns the items that a query finds.
+  ///
+  /// A program without an entitlement finds nothing, too. So nothing is believed only if the program has one.
+  func found(_ query: KeychainDictionary) throws(SecureStorageError) -> [KeychainDictionary] {
+    let query = inKeychain(query, asks: true)
+    let result = try call { calls.copyMatching(query) }
+    switch result.status {
+    case KeychainStatus.success: storage.knowledge.isEntitled = true
+    case KeychainStatus.itemNotFound: try verifyEntitlement()
+    default: throw failure(result.status, of: "SecItemCopyMatching", query)
+    }
+    return result.items
+  }
+
+  /// Adds an item, and returns its attributes, or `nil` if there is one with this key.
+  func add(_ entries: KeychainDictionary) throws(SecureStorageError) -> KeychainDictionary? {
+    var entries = inKeychain(entries)
+    entries[.returnsAttributes] = .boolean(true)
+    let result = try call { calls.add(entries) }
+    switch result.status {
+    case KeychainStatus.success: return result.items.first ?? [:]
+    case KeychainStatus.duplicateItem: return nil
+    default: throw failure(result.status, of: "SecItemAdd", entries)
+    }
+  }
+
+  /// Changes an item, or returns `false` if the query finds none.
+  func update(
+    _ query: KeychainDictionary, _ changes: KeychainDictionary
+  ) throws(SecureStorageError) -> Bool {
+    let query = inKeychain(query, asks: true)
+    return try isFound(call { calls.update(query, changes) }) { status in
+      failure(status, of: "SecItemUpdate", query.merging(changes) { $1 })
+    }
+  }
+
+  /// Deletes an item, or returns `false` if the query finds none.
+  func delete(_ query: KeychainDictionary) throws(SecureStorageError) -> Bool {
+    let query = inKeychain(query)
+    return try isFound(call { calls.delete(query) }) { status in
+      failure(status, of: "SecItemDelete", query)
+    }
+  }
+
+  /// Returns `true` if at least one item has these entries.
+  func exists(_ query: KeychainDictionary) throws(SecureStorageError) -> Bool {
+    var query = query
+    query[.returnsAttributes] = .boolean(true)
+    return try !found(query).isEmpty
+  }
+
+  private func isFound(
+    _ status: Int32, _ failure: (Int32) -> SecureStorageError
+  ) throws(SecureStorageError) -> Bool {
+    switch status {
+    case KeychainStatus.success: return true
+    case KeychainStatus.itemNotFound: return false
+    default: throw failure(status)
+    }
+  }
+
+  /// Makes a call, unless the operation is cancelled. A call that has begun can't be ended.
+  private func call<Result>(_ body: () -> Result) throws(SecureStorageError) -> Result {
+    if CancellationSignal.isCurrentCancelled { throw storage.error(.canceled, during: name) }
+    return body()
+  }
+
+  /// Names the keychain that a call concerns, which is never left to the system.
+  private func inKeychain(
+    _ entries: KeychainDictionary, asks: Bool = false
+  ) -> KeychainDictionary {
+    var entries = entries
+    entries[.usesDataProtection] = .boolean(!keychain.isFileBased)
+    if keychain.isFileBased { return entries }
+    // A reference excludes attributes.
+    if entries[.persistentReference] == nil {
+      entries[.synchronizable] = .boolean(keychain.isSynchronizable)
+    }
+    if asks, keychain.prompt != nil || !mayAsk {
+      entries[.authenticationContext] = .context(prompt: keychain.prompt, mayAsk: mayAsk)
+    }
+    return entries
+  }
+
+  // MARK: - What the program may do
+
+  /// Deletes an item that doesn't exist, which only a program with an entitlement may do.
+  private func verifyEntitlement() throws(SecureStorageError) {
+    if keychain.isFileBased || storage.knowledge.isEntitled { return }
+    let probe = inKeychain(KeychainName(.probe(), isFileBased: false).entries)
+    let status = try call { calls.delete(probe) }
+    guard status == KeychainStatus.itemNotFound || status == KeychainStatus.success else {
+      throw failure(status, of: "SecItemDelete", probe)
+    }
+    storage.knowledge.isEntitled = true
+  }
+
+  /// Returns the access group of keys that name none.
+  ///
+  /// The system tells a program its first group only with a new item.
+  func ownGroup() throws(SecureStorageError) -> String {
+    if let known = knownGroup { return known }
+    let name = KeychainName(.probe(), isFileBased: false).entries
+    var probe = name
+    probe[.data] = .data(Secret(""))
+    probe[.accessible] = .constant(keychain.level.constant)
+    guard let added = try add(probe), let group = added[.accessGroup]?.string else {
+      throw storage.error(.other, during: self.name, message: "The keychain named no access group.")
+    }
+    _ = try delete(name.merging([.accessGroup: .text(group)]) { $1 })
+    storage.knowledge.ownGroup = group
+    return group
+  }
+
+  /// The access group of keys that name none, if it's known.
+  var knownGroup: String? { keychain.accessGroup ?? storage.knowledge.ownGroup }
+
+  /// Returns the entries that exactly the item of a key has, or `nil` if there is none in any access group.
+  func query(for key: ItemKey) throws(SecureStorageError) -> KeychainDictionary? {
+    let name = KeychainName(key, isFileBased: keychain.isFileBased)
+    var query = name.entries
+    if keychain.isFileBased { return query }
+    var group = name.group ?? knownGroup
+    if group == nil {
+      guard try exists(query) else { return nil }
+      group = try ownGroup()
+    }
+    query[.accessGroup] = group.map { .text($0) }
+    return query
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import AppleKeychainModel
+import KeyringApple
+import KeyringStorage
+import KeyringTesting
+import TestPrograms
+import Testing
+
+@Suite(.tags(.threads)) struct ContractTests {
+  @Test(arguments: StorageContract.cases(for: AppleKeychainStorage.self), TestKeychain.allCases)
+  func `the storage keeps the contract`(rule: StorageContract, keychain: TestKeychain) throws {
+    let device = KeychainModel()
+    // The groups of the case that uses several, after the program's own.
+    let program = Caller(accessGroups: ["TEAM.app", "group", "another group"])
+    let storage = keychain.storage(on: device, for: program)
+    try rule.verify(storage, restart: { _ in keychain.storage(on: device, for: program) })
+    #expect(device.rows.isEmpty)
+    #expect(device.prompts.isEmpty)
+  }
+}
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import AppleKeychainModel
+import Keyring
+import KeyringApple
+import KeyringStorage
+import TestPrograms
+import Testing
+
+struct EntitlementTests {
+  let device = KeychainModel()
+  let key = ItemKey.password(service: "service", account: "account")
+
+  @Test(arguments: [Platform.macOS, .iOS])
+  func `nothing reads as absent without an entitlement`(platform: Platform) throws {
+    let program = Caller(accessGroups: [], platform: platform)
+    try AppleKeychainStorage(on: device).setPassword("s3cret", for: key)
+    let storage = AppleKeychainStorage(on: device, for: program)
+    for _ in 1...2 {
+      expectError(.noStorage) { try storage.secret(for: key) }
+      expectError(.noStorage) { try storage.items(for: [key], details: .all) }
+      expectError(.noStorage) { try storage.exists(key) }
+      for query in [ItemQuery(), .service("service"), .service("service", kind: .credentials)] {
+        expectError(.noStorage) { try storage.items(matching: query) }
+      }
+      expectError(.noStorage) { try storage.remove(key) }
+      expectError(.noStorage) { try storage.removeItems(matching: .service("service")) }
+      for mode in [SaveMode.add, .update, .addOrReplace] {
+        expectError(.noStorage) { try storage.setPassword("other", for: key, mode: mode) }
+      }
+      expectError(.noStorage) { try storage.updateProtection(of: key) }
+    }
+    #expect(storage.diagnose().failure?.code == .noStorage)
+    #expect(storage.diagnose(writing: true).failure?.code == .noStorage)
+  }
+
+  @Test func `the next storage is used without an entitlement`() throws {
+    let file = AppleKeychainStorage(.fileBased, on: device)
+    let storage = FirstAvailableStorage(
+      [AppleKeychainStorage(on: device, for: Caller(accessGroups: [])), file], remembering: .nothing)
+    try storage.setPassword("s3cret", for: key)
+    #expect(try file.password(for: key) == "s3cret")
+  }
+
+  @Test func `the entitlement is checked once, without writing`() throws {
+    let calls = RecordingKeychain(device)
+    let storage = AppleKeychainStorage(.dataProtection(accessGroup: "TEAM.app"), calls: calls)
+    for _ in 1...3 { #expect(try storage.password(for: key) == nil) }
+    #expect(calls.functions == [.copyMatching, .delete, .copyMatching, .copyMatching])
+    #expect(device.rows.isEmpty)
+  }
+
+  @Test func `a group that isn't the program's own denies access`() throws {
+    let storage = AppleKeychainStorage(.dataProtection(accessGroup: "OTHER.app"), on: device)
+    expectError(.accessDenied) { try storage.password(for: key) }
+    expectError(.accessDenied) { try storage.setPassword("s3cret", for: key) }
+    expectError(.accessDenied) { try storage.remove(key) }
+    let own = AppleKeychainStorage(on: device)
+    let other = ItemKey.password(service: "service", account: "account", accessGroup: "OTHER.app")
+    expectError(.accessDenied) { try own.password(for: other) }
+  }
+
+  @Test func `items of several groups are apart`() throws {
+    let program = Caller(accessGroups: ["TEAM.app", "TEAM.shared"])
+    let shared = ItemKey.password(service: "service", account: "account", accessGroup: "TEAM.shared")
+    // Another run of the program doesn't know yet which group is its first.
+    func storage() -> AppleKeychainStorage { AppleKeychainStorage(on: device, for: program) }
+    try storage().setPassword("shared", for: shared)
+    #expect(try storage().password(for: key) == nil)
+    expectError(.itemNotFound) { try storage().setPassword("x", for: key, mode: .update) }
+    #expect(try !storage().remove(key))
+    try storage().setPassword("own", for: key)
+    try storage().setPassword("changed", for: key)
+    #expect(try storage().password(for: shared) == "shared")
+    #expect(try Set(storage().items(matching: ItemQuery()).map(\.key)) == [key, shared])
+    // Naming the own group is the same item, and another storage's own group is another one.
+    let named = ItemKey.password(service: "service", account: "account", accessGroup: "TEAM.app")
+    #expect(try storage().password(for: named) == "changed")
+    let other = AppleKeychainStorage(
+      .dataProtection(accessGroup: "TEAM.shared"), on: device, for: program)
+    #expect(try other.password(for: key) == "shared")
+    #expect(try storage().remove(key))
+    #expect(try storage().password(for: shared) == "shared")
+    #expect(device.rows.count == 1)
+  }
+
+  @Test func `without Apple's frameworks the next storage is used`() throws {
+    let storage = FirstAvailableStorage(
+      [AppleKeychainStorage(), AppleKeychainStorage(.fileBased), InMemoryStorage()],
+      remembering: .nothing)
+    try storage.setPassword("s3cret", for: key)
+    #expect(try storage.password(for: key) == "s3cret")
+    expectError(.noStorage) { try AppleKeychainStorage().password(for: key) }
+    expectError(.noStorage) { try AppleKeychainStorage(.fileBased).updateProtection(of: key) }
+  }
+}
+#endif

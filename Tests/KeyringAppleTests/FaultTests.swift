@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import AppleKeychainModel
+import KeyringApple
+import KeyringStorage
+import TestPrograms
+import Testing
+
+struct FaultTests {
+  let device = KeychainModel()
+  let key = ItemKey.password(service: "service", account: "account")
+
+  static let codes: [Int32: SecureStorageError.Code] = [
+    -25308: .locked, -128: .userCanceled, -25293: .accessDenied, -34020: .accessDenied,
+    -61: .accessDenied, -25244: .accessDenied, -25307: .noDefaultCollection,
+    -25294: .collectionNotFound, -25295: .collectionNotFound, -25291: .providerFailed,
+    -67585: .providerFailed, -26275: .damaged, -50: .other, -4: .other, -25303: .other,
+    -34018: .noStorage, -1: .other,
+  ]
+
+  @Test(arguments: codes, TestKeychain.allCases)
+  func `each status has its code`(
+    fault: (status: Int32, code: SecureStorageError.Code), keychain: TestKeychain
+  ) throws {
+    let storage = keychain.storage(on: device)
+    try storage.setPassword("s3cret", for: key)
+    device.faults.failure = fault.status
+    let operations: [() throws -> Void] = [
+      { _ = try storage.secret(for: key) }, { _ = try storage.items(matching: ItemQuery()) },
+      { _ = try storage.exists(key) }, { try storage.remove(key) },
+      { try storage.removeItems(matching: .service("service")) },
+      { try storage.setPassword("other", for: key, mode: .add) },
+      { try storage.setPassword("other", for: key, mode: .update) },
+      { try storage.setPassword("other", for: key) },
+      { try storage.setCredential(Credential(login: "a", password: "b"), for: credential) },
+    ]
+    for operation in operations {
+      let error = #expect(throws: SecureStorageError.self) { try operation() }
+      // The query names the group that the storage has learned.
+      let isGroup = fault.status == -34018 && error?.code == .accessDenied
+      #expect(error?.code == fault.code || isGroup)
+      #expect(error?.underlying?.domain == "OSStatus")
+      #expect(error?.underlying?.code == Int(fault.status))
+      #expect(error?.underlying?.text == "OSStatus \(fault.status)")
+      #expect(!"\(error!)".contains("s3cret") && !"\(error!)".contains("other,"))
+      if fault.status == -50 {
+        #expect(error?.message.contains("itemClass") == true)
+      }
+    }
+    device.faults.failure = nil
+    #expect(try storage.password(for: key) == "s3cret")
+  }
+
+  private var credential: ItemKey { .credentials(service: "service", label: "label") }
+
+  @Test func `a locked device is locked, in lists too`() throws {
+    let background = AppleKeychainStorage(on: device)
+    let storage = AppleKeychainStorage(.dataProtection(accessibility: .whenUnlocked), on: device)
+    let readable = ItemKey.password(service: "other", account: "account")
+    try storage.setPassword("s3cret", for: key)
+    try background.setPassword("s3cret", for: readable)
+    device.faults.isLocked = true
+    for allowsUnlocking in [true, false] {
+      for details in [ItemQuery.Details.all, .metadata, .secret, []] {
+        for query in [ItemQuery(key: key), ItemQuery(), .service("service")] {
+          var query = query
+          (query.details, query.allowsUnlocking) = (details, allowsUnlocking)
+          expectError(.locked) { try storage.items(matching: query) }
+        }
+      }
+    }
+    expectError(.locked) { try storage.exists(key) }
+    expectError(.locked) { try storage.setPassword("other", for: key) }
+    expectError(.locked) { try storage.setPassword("other", for: key, mode: .add) }
+    // An item that can be read after the first unlock still can, and one service's list hasn't the other's item.
+    #expect(try background.password(for: readable) == "s3cret")
+    #expect(try background.items(matching: .service("other")).map(\.key) == [readable])
+    // Before the first unlock, nothing can.
+    device.faults.isBeforeFirstUnlock = true
+    expectError(.locked) { try background.password(for: readable) }
+    expectError(.locked) { try background.items(matching: ItemQuery()) }
+    // Apple's keychain deletes without decrypting.
+    #expect(try storage.remove(key))
+    device.faults = Faults()
+    #expect(try background.items(matching: ItemQuery()).map(\.key) == [readable])
+  }
+
+  @Test func `a confirmation is asked for, and not when it mustn't be`() throws {
+    let asking = AppleKeychainStorage.Keychain.dataProtection(
+      accessControl: .userPresence, prompt: "to sign in")
+    let calls = RecordingKeychain(device)
+    let storage = AppleKeychainStorage(asking, calls: calls)
+    let silent = AppleKeychainStorage(
+      .dataProtection(accessControl: .userPresence, interaction: .never), on: device)
+    try storage.setPassword("s3cret", for: key)
+    #expect(device.prompts.isEmpty)
+    #expect(try storage.password(for: key) == "s3cret")
+    #expect(!device.prompts.isEmpty)
+    #expect(
+      calls.queries.last?[.authenticationContext] == .context(prompt: "to sign in", mayAsk: true))
+    let count = device.prompts.count
+    expectError(.locked) { try silent.password(for: key) }
+    expectError(.locked) { try silent.items(matching: .service("service")) }
+    expectError(.locked) { try silent.setPassword("other", for: key, mode: .update) }
+    var query = ItemQuery.key(key, details: .all)
+    query.allowsUnlocking = false
+    expectError(.locked) { try storage.items(matching: query) }
+    #expect(device.prompts.count == count)
+    device.faults.answer = .cancelled
+    expectError(.userCanceled) { try storage.password(for: key) }
+    device.faults.answer = .refused
+    expectError(.accessDenied) { try storage.password(for: key) }
+    device.faults.answer = .impossible
+    expectError(.locked) { try storage.password(for: key) }
+    // As reported, against Apple's source: attributes alone don't ask.
+    device.faults.attributesNeverAsk = true
+    #expect(try silent.exists(key))
+    let listed = try silent.items(
+      matching: ItemQuery(attributes: ["service": "service"], details: .all, allowsUnlocking: false))
+    #expect(listed.map(\.isLocked) == [true] && listed.map(\.secret) == [nil])
+    #expect(try silent.remove(key))
+  }
+
+  @Test func `an item's protection can change`() throws {
+    let storage = AppleKeychainStorage(on: device)
+    try storage.setPassword("s3cret", for: key)
+    #expect(device.rows.first?.attributes["pdmn"]?.string == "cku")
+    let other = AppleKeychainStorage(.dataProtection(accessibility: .whenUnlocked), on: device)
+    // The level isn't part of a query, so the item is still found and keeps its level.
+    try other.setPassword("other", for: key)
+    #expect(device.rows.first?.attributes["pdmn"]?.string == "cku")
+    try other.updateProtection(of: key)
+    #expect(device.rows.first?.attributes["pdmn"]?.string == "ak")
+    #expect(try storage.password(for: key) == "other")
+    try AppleKeychainStorage(.dataProtection(accessControl: .userPresence), on: device)
+      .updateProtection(of: key)
+    #expect(try storage.password(for: key) == "other")
+    #expect(!device.prompts.isEmpty)
+    expectError(.itemNotFound) { try storage.updateProtection(of: credential) }
+    expectError(.invalidArgument) {
+      try AppleKeychainStorage(.fileBased, on: device).updateProtection(of: key)
+    }
+  }
+
+  @Test func `options that Apple doesn't combine are refused`() throws {
+    for keychain in [
+      AppleKeychainStorage.Keychain.dataProtection(
+        accessibility: .whenUnlockedThisDeviceOnly, synchronizable: true),
+      .dataProtection(accessControl: .userPresence, synchronizable: true),
+    ] {
+      let storage = AppleKeychainStorage(keychain, on: device)
+      expectError(.invalidArgument) { try storage.setPassword("s3cret", for: key) }
+      #expect(try storage.password(for: key) == nil)
+    }
+    // Two biometric conditions are no access control, so the item isn't stored without one.
+    let storage = AppleKeychainStorage(
+      .dataProtection(accessControl: [.biometryAny, .biometryCurrentSet]), on: device)
+    expectError(.other) { try storage.setPassword("s3cret", for: key) }
+    #expect(device.rows.isEmpty)
+  }
+
+  @Test func `a damaged item of the file isn't absent`() throws {
+    let storage = AppleKeychainStorage(.fileBased, on: device)
+    try storage.setPassword("s3cret", for: key)
+    device.damage { _ in true }
+    expectError(.damaged) { try storage.password(for: key) }
+    expectError(.damaged) { try storage.items(matching: ItemQuery(details: .all)) }
+    #expect(try storage.exists(key))
+  }
+
+  @Test func `another program's item of the file asks the user`() throws {
+    try AppleKeychainStorage(.fileBased, on: device, for: Caller("other"))
+      .setPassword("s3cret", for: key)
+    let storage = AppleKeychainStorage(.fileBased, on: device)
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [key])
+    #expect(device.prompts.isEmpty)
+    #expect(try storage.password(for: key) == "s3cret")
+    #expect(device.prompts.count == 1)
+    expectError(.accessDenied) { try storage.remove(key) }
+    device.faults.answer = .refused
+    expectError(.accessDenied) { try storage.password(for: key) }
+    expectError(.accessDenied) { try storage.setPassword("other", for: key) }
+    device.faults.answer = .cancelled
+    device.faults.isFileLocked = true
+    expectError(.userCanceled) { try storage.password(for: key) }
+  }
+}
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import AppleKeychainModel
+import Keyring
+import KeyringApple
+import KeyringStorage
+import StandInKeychain
+import TestPrograms
+import Testing
+
+struct ItemTests {
+  let device = KeychainModel()
+  let key = ItemKey.password(service: "service", account: "account")
+
+  /// Stores an item as another program does.
+  private func add(_ entries: KeychainDictionary, to keychain: TestKeychain) {
+    var entries = entries
+    entries[.usesDataProtection] = .boolean(keychain != .fileBased)
+    #expect(StandInKeychain(device).add(entries).status == 0)
+  }
+
+  @Test(arguments: [TestKeychain.dataProtection, .fileBased])
+  func `a password is a plain item of Apple's`(keychain: TestKeychain) throws {
+    let storage = keychain.storage(on: device)
+    try storage.setPassword("s3cret", for: key)
+    let row = try #require(device.rows.first)
+    #expect(row.itemClass == .genericPassword)
+    #expect(row.attributes["svce"]?.string == "service")
+    #expect(row.attributes["acct"]?.string == "account")
+    #expect(row.data == Array("s3cret".utf8))
+    let server = InternetServer("example.org", port: 8443, protocol: .https)
+    try storage.setPassword("s3cret", for: .internetPassword(server: server, account: "me"))
+    let other = try #require(device.rows.last)
+    #expect(other.itemClass == .internetPassword)
+    #expect(other.attributes["srvr"]?.string == "example.org")
+    #expect(other.attributes["port"] == .number(8443))
+    #expect(other.attributes["ptcl"]?.string == "htps")
+    #expect(other.attributes["desc"]?.string == "Internet password")
+  }
+
+  @Test(arguments: [TestKeychain.dataProtection, .fileBased])
+  func `two kinds with one name are two items`(keychain: TestKeychain) throws {
+    let storage = keychain.storage(on: device)
+    struct Settings {
+      @Password("name", service: "service") var password: String?
+      @SecureValue("name", service: "service") var value: Int?
+      @Credentials("name", service: "service") var credential: Credential?
+    }
+    withSecureStorage(storage) {
+      let settings = Settings()
+      settings.password = "s3cret"
+      settings.value = 3
+      settings.credential = Credential(login: "me", password: "other")
+      #expect(settings.password == "s3cret")
+      #expect(settings.value == 3)
+      #expect(settings.credential == Credential(login: "me", password: "other"))
+    }
+    #expect(device.rows.count == 3)
+    #expect(
+      Set(device.rows.compactMap { $0.attributes["acct"]?.string }) == [
+        "name", "swift-keyring:value,username,name", "swift-keyring:credentials,label,name",
+      ])
+  }
+
+  @Test(arguments: [TestKeychain.dataProtection, .fileBased])
+  func `items of other programs are found`(keychain: TestKeychain) throws {
+    let storage = keychain.storage(on: device)
+    let generic: KeychainDictionary = [
+      .itemClass: .constant(.genericPassword), .data: .data(Secret("s3cret")),
+    ]
+    func generic(_ entries: KeychainDictionary) -> KeychainDictionary {
+      generic.merging(entries) { $1 }
+    }
+    add(generic([.account: .text("alone")]), to: keychain)
+    add(generic([.service: .text("alone")]), to: keychain)
+    add(
+      generic([
+        .service: .text("service"), .account: .text("account"), .comment: .text("a comment"),
+        .generic: .data(Secret("theirs")),
+      ]), to: keychain)
+    add(
+      [
+        .itemClass: .constant(.internetPassword), .server: .text("example.org"),
+        .data: .data(Secret("s3cret")), .protocol: .text("imps"), .account: .text("me"),
+        .description: .text("Web form password"),
+      ], to: keychain)
+    // This one has no name at all.
+    add(generic, to: keychain)
+
+    let server = InternetServer("example.org", protocol: .imaps)
+    let keys: [ItemKey] = [
+      ItemKey(kind: .password, attributes: ["username": "alone"]),
+      ItemKey(kind: .password, attributes: ["service": "alone"]), key,
+      .internetPassword(server: server, account: "me"),
+    ]
+    let found = try storage.items(matching: ItemQuery(details: .all))
+    #expect(Set(found.map(\.key)) == Set(keys))
+    #expect(found.allSatisfy { $0.secret == Secret("s3cret") })
+    for key in keys { #expect(try storage.password(for: key) == "s3cret") }
+    #expect(try storage.item(for: key)?.attributes == ["comment": "a comment"])
+
+    // A new secret keeps what the other program has stored, which nothing else replaces either.
+    for key in keys {
+      try storage.setPassword("changed", for: key)
+      #expect(try storage.password(for: key) == "changed")
+    }
+    let row = try #require(device.rows.first { $0.attributes["icmt"] != nil })
+    #expect(row.attributes["gena"] == .data(Array("theirs".utf8)))
+    expectError(.invalidArgument) {
+      try storage.save(SecureItem(key: key, attributes: ["a": "b"]), mode: .update)
+    }
+    // An item without attributes has room for them.
+    try storage.save(SecureItem(key: keys[0], attributes: ["a": "b"]), mode: .update)
+    #expect(try storage.item(for: keys[0])?.attributes == ["a": "b"])
+    #expect(device.rows.count == 5)
+    #expect(try storage.removeItems(matching: .service("service")) == 1)
+  }
+
+  @Test func `an account that is data is text`() throws {
+    let storage = AppleKeychainStorage(on: device)
+    add(
+      [
+        .itemClass: .constant(.genericPassword), .service: .text("service"),
+        .account: .data(Secret("account")), .data: .data(Secret("s3cret")),
+      ], to: .dataProtection)
+    #expect(try storage.password(for: key) == "s3cret")
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [key])
+  }
+
+  @Test func `an item without data has an empty secret`() throws {
+    let storage = AppleKeychainStorage(on: device)
+    add(
+      [
+        .itemClass: .constant(.genericPassword), .service: .text("service"),
+        .account: .text("account"),
+      ], to: .dataProtection)
+    #expect(try storage.secret(for: key) == Secret(""))
+    #expect(try storage.items(matching: ItemQuery(details: .all)).map(\.secret) == [Secret("")])
+  }
+
+  @Test func `a synchronizable item is beside a local one`() throws {
+    let local = AppleKeychainStorage(on: device)
+    let shared = AppleKeychainStorage(.dataProtection(synchronizable: true), on: device)
+    try shared.setPassword("shared", for: key)
+    #expect(try local.password(for: key) == nil)
+    try local.setPassword("local", for: key)
+    #expect(try shared.password(for: key) == "shared")
+    #expect(try shared.items(matching: ItemQuery(details: .all)).map(\.secret) == [Secret("shared")])
+    #expect(try local.remove(key))
+    #expect(try shared.password(for: key) == "shared")
+    #expect(Set(device.rows.map { $0.attributes["pdmn"]?.string }) == ["ck"])
+  }
+
+  @Test(arguments: TestKeychain.allCases)
+  func `text keeps its bytes in every part`(keychain: TestKeychain) throws {
+    let storage = keychain.storage(on: device)
+    let texts = [
+      "\u{FEFF}text", "text", "\u{E9}", "e\u{301}", "swift-keyring:", "swift-keyring::text",
+      "swift-keyring:password,username,text", "a,b%2C,c", "%", ",\u{301}",
+    ]
+    var keys: [ItemKey] = []
+    for text in texts {
+      let server = InternetServer(text, path: text, securityDomain: text)
+      keys += [
+        .password(service: text, account: text), .password(service: text, account: "account"),
+        .credentials(service: text, label: text), .value(service: "service", account: text),
+        .internetPassword(server: server, account: text),
+        .internetPassword(server: InternetServer("host", protocol: .init(rawValue: text))),
+        ItemKey(kind: .password, attributes: ["username": text]),
+        ItemKey(kind: .password, attributes: ["service": text]),
+      ]
+    }
+    for (index, key) in keys.enumerated() {
+      let text = texts[index / 8]
+      let item = SecureItem(
+        key: key, secret: Secret("\(index)"), label: text,
+        attributes: [text.contains(":") || text.contains(",") ? "name" : text: text, "comment": text])
+      try storage.save(item, mode: .add)
+    }
+    let found = try storage.items(matching: ItemQuery(details: .all))
+    #expect(Set(found.map(\.key)) == Set(keys))
+    for (index, key) in keys.enumerated() {
+      let text = Array(texts[index / 8].utf8)
+      let item = try #require(try storage.item(for: key))
+      #expect(item.secret == Secret("\(index)"))
+      #expect(item.label.map { Array($0.utf8) } == text)
+      #expect(item.attributes?.count == 2)
+      #expect(item.attributes?.values.allSatisfy { Array($0.utf8) == text } == true)
+      let other = try #require(found.first { $0.key == key })
+      #expect(other == item)
+    }
+    for bad in ["nul\0", "\0"] {
+      expectError(.invalidArgument) {
+        try storage.setPassword("s3cret", for: .password(service: "service", account: bad))
+      }
+    }
+  }
+}
+#endif

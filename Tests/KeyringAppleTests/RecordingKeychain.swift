@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+import AppleKeychainModel
+import KeyringApple
+import StandInKeychain
+import Synchronization
+
+/// A keychain that records the calls, and does something before an update.
+final class RecordingKeychain: KeychainCalls {
+  enum Function { case add, copyMatching, update, delete }
+
+  private let calls = Mutex<[(function: Function, query: KeychainDictionary)]>([])
+  private let beforeUpdate: Mutex<(@Sendable () -> Void)?>
+  private let base: StandInKeychain
+
+  /// Creates a keychain.
+  ///
+  /// - Parameters:
+  ///   - device: The device.
+  ///   - program: The program that calls.
+  ///   - beforeUpdate: A closure that runs once, after the storage has looked at what it updates.
+  init(
+    _ device: KeychainModel, _ program: Caller = Caller(),
+    beforeUpdate: (@Sendable () -> Void)? = nil
+  ) {
+    base = StandInKeychain(device, program)
+    self.beforeUpdate = Mutex(beforeUpdate)
+  }
+
+  var functions: [Function] { calls.withLock { $0.map(\.function) } }
+  var queries: [KeychainDictionary] { calls.withLock { $0.map(\.query) } }
+
+  func add(_ attributes: KeychainDictionary) -> KeychainResult {
+    record(.add, attributes)
+    return base.add(attributes)
+  }
+
+  func copyMatching(_ query: KeychainDictionary) -> KeychainResult {
+    record(.copyMatching, query)
+    return base.copyMatching(query)
+  }
+
+  func update(_ query: KeychainDictionary, _ changes: KeychainDictionary) -> Int32 {
+    record(.update, query)
+    beforeUpdate.withLock { exchange(&$0, with: nil) }?()
+    return base.update(query, changes)
+  }
+
+  func delete(_ query: KeychainDictionary) -> Int32 {
+    record(.delete, query)
+    return base.delete(query)
+  }
+
+  func message(for status: Int32) -> String? { base.message(for: status) }
+
+  private func record(_ function: Function, _ query: KeychainDictionary) {
+    calls.withLock { $0.append((function, query)) }
+  }
+}
+#endif
