@@ -212,6 +212,11 @@ package.targets += [
       "StandInKeychain", "StorageModel", "TestPrograms",
     ]),
 ]
+#else
+// On the real keychains.
+package.targets.append(
+  .testTarget(
+    name: "KeyringAppleTests", dependencies: ["KeyringApple", "KeyringStorage", "KeyringTesting"]))
 #endif
 
 for target in package.targets where target.type != .system {

@@ -26,8 +26,9 @@ extension AppleKeychainStorage {
     ///     `SecAccessControlCreateWithFlags`.
     ///   - synchronizable: `true` for items that iCloud shares between the user's devices. The storage sees
     ///     only these, and otherwise only local ones.
-    ///   - prompt: The reason that the user reads when the system asks for a confirmation.
-    ///   - interaction: The permission to ask the user.
+    ///   - prompt: The reason that the user reads when the system asks for a confirmation. tvOS and watchOS
+    ///     don't show it.
+    ///   - interaction: The permission to ask the user. It has no effect on tvOS and watchOS.
     /// - Returns: The keychain.
     public static func dataProtection(
       accessGroup: String? = nil, accessibility: Accessibility? = nil,

@@ -38,7 +38,8 @@ struct EntitlementTests {
   @Test func `the next storage is used without an entitlement`() throws {
     let file = AppleKeychainStorage(.fileBased, on: device)
     let storage = FirstAvailableStorage(
-      [AppleKeychainStorage(on: device, for: Caller(accessGroups: [])), file], remembering: .nothing)
+      [AppleKeychainStorage(on: device, for: Caller(accessGroups: [])), file], remembering: .nowhere
+    )
     try storage.setPassword("s3cret", for: key)
     #expect(try file.password(for: key) == "s3cret")
   }
@@ -63,7 +64,8 @@ struct EntitlementTests {
 
   @Test func `items of several groups are apart`() throws {
     let program = Caller(accessGroups: ["TEAM.app", "TEAM.shared"])
-    let shared = ItemKey.password(service: "service", account: "account", accessGroup: "TEAM.shared")
+    let shared = ItemKey.password(
+      service: "service", account: "account", accessGroup: "TEAM.shared")
     // Another run of the program doesn't know yet which group is its first.
     func storage() -> AppleKeychainStorage { AppleKeychainStorage(on: device, for: program) }
     try storage().setPassword("shared", for: shared)
@@ -88,7 +90,7 @@ struct EntitlementTests {
   @Test func `without Apple's frameworks the next storage is used`() throws {
     let storage = FirstAvailableStorage(
       [AppleKeychainStorage(), AppleKeychainStorage(.fileBased), InMemoryStorage()],
-      remembering: .nothing)
+      remembering: .nowhere)
     try storage.setPassword("s3cret", for: key)
     #expect(try storage.password(for: key) == "s3cret")
     expectError(.noStorage) { try AppleKeychainStorage().password(for: key) }

@@ -21,11 +21,11 @@ struct FaultTests {
 
   @Test(arguments: codes, TestKeychain.allCases)
   func `each status has its code`(
-    fault: (status: Int32, code: SecureStorageError.Code), keychain: TestKeychain
+    fault: (key: Int32, value: SecureStorageError.Code), keychain: TestKeychain
   ) throws {
     let storage = keychain.storage(on: device)
     try storage.setPassword("s3cret", for: key)
-    device.faults.failure = fault.status
+    device.faults.failure = fault.key
     let operations: [() throws -> Void] = [
       { _ = try storage.secret(for: key) }, { _ = try storage.items(matching: ItemQuery()) },
       { _ = try storage.exists(key) }, { try storage.remove(key) },
@@ -38,13 +38,13 @@ struct FaultTests {
     for operation in operations {
       let error = #expect(throws: SecureStorageError.self) { try operation() }
       // The query names the group that the storage has learned.
-      let isGroup = fault.status == -34018 && error?.code == .accessDenied
-      #expect(error?.code == fault.code || isGroup)
+      let isGroup = fault.key == -34018 && error?.code == .accessDenied
+      #expect(error?.code == fault.value || isGroup)
       #expect(error?.underlying?.domain == "OSStatus")
-      #expect(error?.underlying?.code == Int(fault.status))
-      #expect(error?.underlying?.text == "OSStatus \(fault.status)")
+      #expect(error?.underlying?.code == Int(fault.key))
+      #expect(error?.underlying?.text == "OSStatus \(fault.key)")
       #expect(!"\(error!)".contains("s3cret") && !"\(error!)".contains("other,"))
-      if fault.status == -50 {
+      if fault.key == -50 {
         #expect(error?.message.contains("itemClass") == true)
       }
     }
@@ -117,7 +117,8 @@ struct FaultTests {
     device.faults.attributesNeverAsk = true
     #expect(try silent.exists(key))
     let listed = try silent.items(
-      matching: ItemQuery(attributes: ["service": "service"], details: .all, allowsUnlocking: false))
+      matching: ItemQuery(attributes: ["service": "service"], details: .all, allowsUnlocking: false)
+    )
     #expect(listed.map(\.isLocked) == [true] && listed.map(\.secret) == [nil])
     #expect(try silent.remove(key))
   }

@@ -66,11 +66,10 @@ struct ItemTests {
   @Test(arguments: [TestKeychain.dataProtection, .fileBased])
   func `items of other programs are found`(keychain: TestKeychain) throws {
     let storage = keychain.storage(on: device)
-    let generic: KeychainDictionary = [
-      .itemClass: .constant(.genericPassword), .data: .data(Secret("s3cret")),
-    ]
     func generic(_ entries: KeychainDictionary) -> KeychainDictionary {
-      generic.merging(entries) { $1 }
+      entries.merging([
+        .itemClass: .constant(.genericPassword), .data: .data(Secret("s3cret")),
+      ]) { $1 }
     }
     add(generic([.account: .text("alone")]), to: keychain)
     add(generic([.service: .text("alone")]), to: keychain)
@@ -86,7 +85,7 @@ struct ItemTests {
         .description: .text("Web form password"),
       ], to: keychain)
     // This one has no name at all.
-    add(generic, to: keychain)
+    add(generic([:]), to: keychain)
 
     let server = InternetServer("example.org", protocol: .imaps)
     let keys: [ItemKey] = [
@@ -146,7 +145,8 @@ struct ItemTests {
     #expect(try local.password(for: key) == nil)
     try local.setPassword("local", for: key)
     #expect(try shared.password(for: key) == "shared")
-    #expect(try shared.items(matching: ItemQuery(details: .all)).map(\.secret) == [Secret("shared")])
+    #expect(
+      try shared.items(matching: ItemQuery(details: .all)).map(\.secret) == [Secret("shared")])
     #expect(try local.remove(key))
     #expect(try shared.password(for: key) == "shared")
     #expect(Set(device.rows.map { $0.attributes["pdmn"]?.string }) == ["ck"])
@@ -175,7 +175,9 @@ struct ItemTests {
       let text = texts[index / 8]
       let item = SecureItem(
         key: key, secret: Secret("\(index)"), label: text,
-        attributes: [text.contains(":") || text.contains(",") ? "name" : text: text, "comment": text])
+        attributes: [
+          text.contains(":") || text.contains(",") ? "name" : text: text, "comment": text,
+        ])
       try storage.save(item, mode: .add)
     }
     let found = try storage.items(matching: ItemQuery(details: .all))

@@ -26,7 +26,10 @@ enum TestKeychain: CaseIterable {
 
 extension AppleKeychainStorage {
   /// A storage on a simulated device.
-  init(_ keychain: Keychain = .dataProtection(), on device: KeychainModel, for program: Caller = Caller()) {
+  init(
+    _ keychain: Keychain = .dataProtection(), on device: KeychainModel,
+    for program: Caller = Caller()
+  ) {
     self.init(keychain, calls: StandInKeychain(device, program))
   }
 }

@@ -98,6 +98,7 @@ struct UpdateTests {
       calls.queries.allSatisfy {
         $0[.usesDataProtection] == .boolean(keychain != .fileBased)
           && ($0[.persistentReference] != nil || keychain == .fileBased
+            || $0[.service] == .text("swift-keyring probe")
             || $0[.synchronizable] == .boolean(keychain == .synchronizable))
       })
     #expect(calls.queries.filter { $0[.accessible] != nil }.allSatisfy { $0[.data] != nil })
@@ -121,7 +122,7 @@ struct UpdateTests {
     #expect(!(storage is any ObservableStorage) && !(storage is any LockableStorage))
     await expectError(.notObservable) {
       try await withSecureStorage(storage) { () async throws in
-        _ = try await Settings().$password.changes()
+        _ = try await Settings().$password.changes
       }
     }
   }

@@ -14,7 +14,7 @@ let package = Package(
   ],
   // One program for each product, so that `.ci/check-linkage` can see which libraries the product needs.
   targets: [
-    "Keyring", "KeyringConfiguration", "KeyringEtcd", "KeyringFile", "KeyringMigration",
+    "Keyring", "KeyringApple", "KeyringConfiguration", "KeyringEtcd", "KeyringFile", "KeyringMigration",
     "KeyringStorage", "KeyringTesting",
   ].map { product in
     .executableTarget(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The one file that needs LocalAuthentication. It's only compiled on Apple's platforms.
-#if canImport(LocalAuthentication) && !os(tvOS)
+#if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
 internal import LocalAuthentication
 
 extension PlatformKeychain {
@@ -15,7 +15,7 @@ extension PlatformKeychain {
 }
 #elseif canImport(Security)
 extension PlatformKeychain {
-  /// Returns nothing, because the user is never asked here.
+  /// Returns nothing, because a context can't be told what to say or to be silent here.
   @Sendable static func context(prompt: String?, mayAsk: Bool) -> AnyObject? { nil }
 }
 #endif

@@ -16,7 +16,9 @@ enum KeychainAttributes {
   private static let none = "Internet password"
 
   /// Returns the value of the entry.
-  static func value(_ attributes: [String: String], of itemClass: KeychainConstant) -> KeychainValue {
+  static func value(
+    _ attributes: [String: String], of itemClass: KeychainConstant
+  ) -> KeychainValue {
     var attributes = attributes
     // A comment has an entry of its own, unless it's empty, because empty text may be dropped.
     if attributes[AttributeName.comment]?.isEmpty == false {
@@ -34,6 +36,7 @@ enum KeychainAttributes {
   /// - Parameters:
   ///   - found: The entries of the item.
   ///   - itemClass: The class of the item.
+  /// - Returns: The attributes.
   static func attributes(
     _ found: KeychainDictionary, of itemClass: KeychainConstant
   ) -> [String: String]? {

@@ -54,7 +54,7 @@ extension ItemKey {
   /// - Parameters:
   ///   - found: The entries of the item.
   ///   - itemClass: The class of the item.
-  ///   - keychain: The keychain.
+  ///   - isFileBased: `true` for the keychain without access groups.
   ///   - ownGroup: The access group that isn't named in keys.
   init?(
     _ found: KeychainDictionary, of itemClass: KeychainConstant, isFileBased: Bool,

@@ -33,7 +33,8 @@ struct KeychainServer {
   init?(_ found: KeychainDictionary) {
     var parts: [String: String] = [:]
     for (name, entry) in Self.texts {
-      guard let text = (found[entry] ?? .text("")).string.flatMap(KeychainText.text) else { return nil }
+      guard let text = (found[entry] ?? .text("")).string.flatMap(KeychainText.text)
+      else { return nil }
       if !text.isEmpty { parts[name] = text }
     }
     if case .number(let port)? = found[.port], port != 0 { parts[AttributeName.port] = "\(port)" }

@@ -45,6 +45,7 @@ enum KeychainText {
       switch scalar {
       case "%": escaped.append("%25")
       case ",": escaped.append("%2C")
+      case ":": escaped.append("%3A")
       default: escaped.unicodeScalars.append(scalar)
       }
     }
@@ -54,7 +55,7 @@ enum KeychainText {
     var bytes: [UInt8] = []
     var rest = Substring(text).utf8
     while let byte = rest.popFirst() {
-      let escapes = ["25": UInt8(ascii: "%"), "2C": UInt8(ascii: ",")]
+      let escapes = ["25": UInt8(ascii: "%"), "2C": UInt8(ascii: ","), "3A": UInt8(ascii: ":")]
       let escape = byte == UInt8(ascii: "%") ? escapes[String(Substring(rest.prefix(2)))] : nil
       if escape != nil { rest = rest.dropFirst(2) }
       bytes.append(escape ?? byte)

@@ -96,12 +96,12 @@ extension AppleKeychainStorage {
   public func updateProtection(of key: ItemKey) throws(SecureStorageError) {
     try validate(key, for: .save)
     try validateOptions(during: .save)
+    let operation = try KeychainOperation(self, .save)
     if keychain.isFileBased {
       throw error(
         .invalidArgument, during: .save, message: "The file-based keychain has no accessibility.",
         argument: "keychain")
     }
-    let operation = try KeychainOperation(self, .save)
     guard let query = try operation.query(for: key),
       try operation.update(query, operation.protection)
     else { throw error(.itemNotFound, during: .save) }

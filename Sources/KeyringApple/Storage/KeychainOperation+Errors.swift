@@ -65,7 +65,8 @@ extension KeychainOperation {
       KeychainStatus.noSuchClass:
       let names = entries.keys.map(\.rawValue).sorted().joined(separator: ", ")
       (code, message, suggestion) = (
-        .other, "\(function) refused a query of \(names).", "Report this as a fault of swift-keyring."
+        .other, "\(function) refused a query of \(names).",
+        "Report this as a fault of swift-keyring."
       )
     default:
       (code, message, suggestion) = (

@@ -95,7 +95,9 @@ struct KeychainOperation {
     }
   }
 
-  /// Makes a call, unless the operation is cancelled. A call that has begun can't be ended.
+  /// Makes a call, unless the operation is cancelled.
+  ///
+  /// A call that has begun can't be ended.
   private func call<Result>(_ body: () -> Result) throws(SecureStorageError) -> Result {
     if CancellationSignal.isCurrentCancelled { throw storage.error(.canceled, during: name) }
     return body()
@@ -109,7 +111,7 @@ struct KeychainOperation {
     entries[.usesDataProtection] = .boolean(!keychain.isFileBased)
     if keychain.isFileBased { return entries }
     // A reference excludes attributes.
-    if entries[.persistentReference] == nil {
+    if entries[.persistentReference] == nil, entries[.synchronizable] == nil {
       entries[.synchronizable] = .boolean(keychain.isSynchronizable)
     }
     if asks, keychain.prompt != nil || !mayAsk {
@@ -136,14 +138,18 @@ struct KeychainOperation {
   /// The system tells a program its first group only with a new item.
   func ownGroup() throws(SecureStorageError) -> String {
     if let known = knownGroup { return known }
-    let name = KeychainName(.probe(), isFileBased: false).entries
-    var probe = name
-    probe[.data] = .data(Secret(""))
-    probe[.accessible] = .constant(keychain.level.constant)
-    guard let added = try add(probe), let group = added[.accessGroup]?.string else {
-      throw storage.error(.other, during: self.name, message: "The keychain named no access group.")
+    var probe = KeychainName(.probe(), isFileBased: false).entries
+    // It never leaves the device.
+    probe[.synchronizable] = .boolean(false)
+    let options: KeychainDictionary = [
+      .data: .data(Secret("")), .accessible: .constant(.afterFirstUnlockThisDeviceOnly),
+    ]
+    guard let added = try add(probe.merging(options) { $1 }), let group = added[.accessGroup]?.string
+    else {
+      throw storage.error(.other, during: name, message: "The keychain named no access group.")
     }
-    _ = try delete(name.merging([.accessGroup: .text(group)]) { $1 })
+    probe[.accessGroup] = .text(group)
+    _ = try delete(probe)
     storage.knowledge.ownGroup = group
     return group
   }

@@ -1,0 +1,1 @@
+../../../Sources/KeyringApple/Calls/KeychainValue+CoreFoundation.swift
