@@ -14,8 +14,8 @@ let package = Package(
   ],
   // One program for each product, so that `.ci/check-linkage` can see which libraries the product needs.
   targets: [
-    "Keyring", "KeyringApple", "KeyringConfiguration", "KeyringEtcd", "KeyringFile", "KeyringMigration",
-    "KeyringStorage", "KeyringTesting",
+    "Keyring", "KeyringApple", "KeyringConfiguration", "KeyringEtcd", "KeyringFile",
+    "KeyringMigration", "KeyringStorage", "KeyringTesting",
   ].map { product in
     .executableTarget(
       name: "Uses\(product)", dependencies: [.product(name: product, package: "swift-keyring")],

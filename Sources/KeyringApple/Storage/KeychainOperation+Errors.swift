@@ -8,7 +8,7 @@ extension KeychainOperation {
   /// - Parameters:
   ///   - status: The status.
   ///   - function: The name of the function that returned it.
-  ///   - entries: What the function was called with. Only the names of the entries are shown.
+  ///   - entries: The query of the function. Only the names of its entries are shown.
   /// - Returns: The error.
   func failure(
     _ status: Int32, of function: String, _ entries: KeychainDictionary

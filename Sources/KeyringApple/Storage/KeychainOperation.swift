@@ -144,8 +144,8 @@ struct KeychainOperation {
     let options: KeychainDictionary = [
       .data: .data(Secret("")), .accessible: .constant(.afterFirstUnlockThisDeviceOnly),
     ]
-    guard let added = try add(probe.merging(options) { $1 }), let group = added[.accessGroup]?.string
-    else {
+    let added = try add(probe.merging(options) { $1 })
+    guard let group = added?[.accessGroup]?.string else {
       throw storage.error(.other, during: name, message: "The keychain named no access group.")
     }
     probe[.accessGroup] = .text(group)
