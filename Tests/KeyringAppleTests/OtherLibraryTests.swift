@@ -22,7 +22,7 @@ struct OtherLibraryTests {
     var usesDataProtection: Bool { query[.usesDataProtection] != nil }
   }
 
-  static let libraries = [
+  static let libraries: [Library] = [
     // KeychainAccess 4.2.2, Lib/KeychainAccess/Keychain.swift: Options.query and Options.attributes
     Library(
       testDescription: "KeychainAccess",
@@ -91,27 +91,25 @@ struct OtherLibraryTests {
   }
 
   /// Stores an item as the library does, and returns a storage that has it.
-  private func storage(
-    with library: Library, _ platform: Platform
-  ) -> AppleKeychainStorage {
-    let item = library.query.merging(library.rest) { $1 }.merging([.data: .data(Secret("old"))]) {
-      $1
-    }
+  private func storage(with library: Library, _ platform: Platform) -> AppleKeychainStorage {
+    var item: KeychainDictionary = [.itemClass: .constant(.genericPassword)]
+    item.merge(library.query) { $1 }
+    item.merge(library.rest) { $1 }
+    item[.data] = .data(Secret("old"))
     let calls = StandInKeychain(device, program(platform))
-    #expect(calls.add([.itemClass: .constant(.genericPassword)].merging(item) { $1 }).status == 0)
+    #expect(calls.add(item).status == 0)
     return AppleKeychainStorage(
       keychain(of: library, platform), on: device, for: program(platform))
   }
 
   /// Returns what the library reads.
   private func secret(of library: Library, _ platform: Platform) -> String? {
-    let query: KeychainDictionary = [
-      .itemClass: .constant(.genericPassword), .returnsData: .boolean(true),
-      .returnsAttributes: .boolean(true),
-    ]
+    var query: KeychainDictionary = [.itemClass: .constant(.genericPassword)]
+    query.merge(library.query) { $1 }
+    query[.returnsData] = .boolean(true)
+    query[.returnsAttributes] = .boolean(true)
     let calls = StandInKeychain(device, program(platform))
-    let found = calls.copyMatching(query.merging(library.query) { $1 })
-    return found.items.first?[.data]?.string
+    return calls.copyMatching(query).items.first?[.data]?.string
   }
 
   @Test(arguments: libraries, [Platform.macOS, .iOS])
@@ -131,9 +129,11 @@ struct OtherLibraryTests {
     #expect(device.rows.isEmpty)
   }
 
-  @Test(
-    arguments: libraries.filter { $0.query[.service]?.string != "org.example.app" },
-    [Platform.macOS, .iOS])
+  static let renamed = libraries.filter { (library: Library) -> Bool in
+    library.query[.service]?.string != "org.example.app"
+  }
+
+  @Test(arguments: renamed, [Platform.macOS, .iOS])
   func `an item gets a property's key`(library: Library, platform: Platform) throws {
     let storage = storage(with: library, platform)
     let newKey = ItemKey.password(service: "org.example.app", account: "authToken")
