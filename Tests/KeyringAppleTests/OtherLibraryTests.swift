@@ -143,7 +143,10 @@ struct OtherLibraryTests {
       (item.key, item.label) = (newKey, nil)
       do {
         try storage.save(item, mode: .add)
-      } catch .itemAlreadyExists {}
+      } catch .itemAlreadyExists {
+      } catch {
+        throw error
+      }
     }
     try storage.remove(library.key)
     #expect(try storage.password(for: newKey) == "old")
