@@ -211,15 +211,10 @@ package.targets += [
   .testTarget(
     name: "KeyringAppleTests",
     dependencies: [
-      "AppleKeychainModel", "Keyring", "KeyringApple", "KeyringStorage", "KeyringTesting",
-      "StandInKeychain", "StorageModel", "TestPrograms",
+      "AppleKeychainModel", "Keyring", "KeyringApple", "KeyringMigration", "KeyringStorage",
+      "KeyringTesting", "StandInKeychain", "StorageModel", "TestPrograms",
     ]),
 ]
-#else
-// On the real keychains.
-package.targets.append(
-  .testTarget(
-    name: "KeyringAppleTests", dependencies: ["KeyringApple", "KeyringStorage", "KeyringTesting"]))
 #endif
 
 for target in package.targets where target.type != .system {

@@ -82,13 +82,16 @@ extension FirstAvailableStorage {
   }
 
   /// Returns the storages to select from.
+  ///
+  /// Where there is a keychain, a file isn't chosen in its place unless the program asks for one.
   static func storages(file: any SecureStorage, prefersFile: Bool) -> [any SecureStorage] {
     #if SecretService && os(Linux)
     if !prefersFile { return [SecretServiceStorage(), file] }
     // A program that wants the file must not use the keyring because the file isn't available.
     return file is UnavailableStorage ? [file] : [file, SecretServiceStorage()]
     #else
-    return [file]
+    let hasOther = PlatformStorage.hasKeychain && !prefersFile
+    return [hasOther ? PlatformStorage.missing("A storage") : file]
     #endif
   }
 }

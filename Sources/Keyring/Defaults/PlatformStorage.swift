@@ -12,11 +12,37 @@ enum PlatformStorage {
     #endif
     let user = name.map { "The property \"\($0)\"" } ?? "A storage"
     if TestProcess.isCurrent { return StorageBox(inTests(user)) }
-    return StorageBox(
-      UnavailableStorage(
-        message:
-          "\(user) has no storage, because this build has no default one.",
-        recoverySuggestion: "Set SecureStorageDefaults.storage when the program starts."))
+    return StorageBox(missing(user))
+  }
+
+  /// Indicates whether the platform has a keychain, which only the product KeyringApple uses.
+  static var hasKeychain: Bool {
+    #if canImport(Darwin)
+    true
+    #else
+    false
+    #endif
+  }
+
+  /// Returns the storage of a platform without a default one.
+  ///
+  /// - Parameters:
+  ///   - user: The user of the storage, as the beginning of a sentence.
+  ///   - hasKeychain: `true` if the platform has a keychain.
+  /// - Returns: The storage.
+  static func missing(
+    _ user: String, hasKeychain: Bool = Self.hasKeychain
+  ) -> any SecureStorage {
+    hasKeychain
+      ? UnavailableStorage(
+        message: "\(user) has no storage, because the keychain needs the product KeyringApple.",
+        recoverySuggestion: """
+          Add KeyringApple to the target, import it, and set \
+          SecureStorageDefaults.storage = AppleKeychainStorage() when the program starts.
+          """)
+      : UnavailableStorage(
+        message: "\(user) has no storage, because this build has no default one.",
+        recoverySuggestion: "Set SecureStorageDefaults.storage when the program starts.")
   }
 
   /// Returns the storage in a process that runs tests, which doesn't reach the developer's own keyring.

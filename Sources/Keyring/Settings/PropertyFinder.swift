@@ -29,7 +29,7 @@ struct PropertyFinder {
     if let wrapper = value as? any SecurePropertyWrapper { return add(wrapper) }
     let mirror = Mirror(reflecting: value)
     // An object can be reachable in several ways, including from itself.
-    if mirror.displayStyle == .class || mirror.displayStyle == .foreignReference {
+    if mirror.displayStyle == .class {
       guard seen.insert(ObjectIdentifier(value as AnyObject)).inserted else { return }
     }
     var level: Mirror? = mirror

@@ -17,7 +17,8 @@ extension ThreadExecutor {
     named name: String, _ body: @escaping @Sendable () -> Void
   ) -> Bool {
     let data = Unmanaged.passRetained(ThreadBody(name: name, run: body)).toOpaque()
-    #if canImport(Darwin)
+    // A number or a pointer
+    #if canImport(Darwin) || canImport(Musl)
     var thread: pthread_t?
     #else
     var thread = pthread_t()
@@ -40,7 +41,7 @@ extension ThreadExecutor {
       Unmanaged<ThreadBody>.fromOpaque(data).release()
       return false
     }
-    #if canImport(Darwin)
+    #if canImport(Darwin) || canImport(Musl)
     if let thread { pthread_detach(thread) }
     #else
     pthread_detach(thread)

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FileStorage
-import FoundationEssentials
 import KeyringStorage
 import KeyringTesting
 import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The tests of the storage with Swift Testing.
 @Suite struct FileStorageTests {

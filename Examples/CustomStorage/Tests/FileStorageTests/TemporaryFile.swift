@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FileStorage
-import FoundationEssentials
 import KeyringStorage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The name of a file that doesn't exist yet, and that is removed with the last reference to it.
 final class TemporaryFile: Sendable {
