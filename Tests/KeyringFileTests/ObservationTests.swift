@@ -2,6 +2,7 @@
 
 #if EncryptedFile && os(Linux)
 import Foundation
+import Keyring
 import KeyringStorage
 import KeyringTesting
 import Synchronization
@@ -40,6 +41,19 @@ import Testing
     #expect(await iterator.next() == .replaced(.first))
     try await other.remove(.first)
     #expect(await iterator.next() == .removed(.first))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a view follows another program`() async throws {
+    let storage = EncryptedFileStorage(
+      at: directory.path("secrets"), key: .keyFile(at: directory.path("secrets.key")))
+    let property = Password<String?>("account", service: "service", storage: storage)
+    let follower = Follower { property.wrappedValue }
+    for value in ["first", "second"] {
+      let worker = try Program.worker("set", directory.path("secrets"), "service", value)
+      #expect(try worker.finish().status == 0)
+      #expect(await waitUntil { follower.last == value })
+    }
+    follower.end()
   }
 
   @Test(.timeLimit(.minutes(1)))

@@ -56,6 +56,7 @@ public enum SecureStorageDefaults {
       let new = newValue.map(StorageBox.init)
       // The old one is released after the lock, because its end can run code that uses the defaults.
       _ = state.withLock { exchange(&$0.storage, with: new) }
+      TrackedItems.remove { $0.choice == .ofProcess }
     }
   }
 
@@ -67,6 +68,7 @@ public enum SecureStorageDefaults {
     set {
       state.withLock { $0.service = newValue }
       changesOfService.add(1, ordering: .releasing)
+      TrackedItems.remove { _ in true }
     }
   }
 

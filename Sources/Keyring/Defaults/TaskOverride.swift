@@ -6,12 +6,25 @@ internal import KeyringStorage
 final class TaskOverride: Sendable {
   let storage: StorageBox
   let failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
+  private let outer: StorageBox?
 
   /// Creates an override with a storage and a handler, or with the handler of the current override.
   init(
     _ storage: any SecureStorage, _ failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
   ) {
+    let outer = SecureStorageDefaults.override
     self.storage = StorageBox(storage)
-    self.failureHandler = failureHandler ?? SecureStorageDefaults.override?.failureHandler
+    self.failureHandler = failureHandler ?? outer?.failureHandler
+    self.outer = outer?.storage
   }
+
+  /// Tells those who track items of the outer storage, after the override has begun.
+  func begin() {
+    TrackedItems.didChangeStorage { [outer] item in
+      outer.map(item.isIn) ?? (item.choice == .ofProcess)
+    }
+  }
+
+  /// Tells those who track items of this storage, after the override has ended.
+  func end() { TrackedItems.remove { $0.isIn(storage) } }
 }

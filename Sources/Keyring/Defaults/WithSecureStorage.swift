@@ -25,8 +25,11 @@ public func withSecureStorage<Result, Failure: Error>(
   failureHandler: (@Sendable (SecurePropertyFailure) -> Void)? = nil,
   operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  try SecureStorageDefaults.overriding.withValue(TaskOverride(storage, failureHandler)) {
-    Swift.Result(catching: operation)
+  let override = TaskOverride(storage, failureHandler)
+  defer { override.end() }
+  return try SecureStorageDefaults.overriding.withValue(override) {
+    override.begin()
+    return Swift.Result(catching: operation)
   }.get()
 }
 
@@ -47,7 +50,10 @@ nonisolated(nonsending)
     operation: nonisolated(nonsending) () async throws(Failure) -> Result
   ) async throws(Failure) -> Result
 {
-  try await SecureStorageDefaults.overriding.withValue(TaskOverride(storage, failureHandler)) {
+  let override = TaskOverride(storage, failureHandler)
+  defer { override.end() }
+  return try await SecureStorageDefaults.overriding.withValue(override) {
+    override.begin()
     do throws(Failure) {
       return Swift.Result<Result, Failure>.success(try await operation())
     } catch {

@@ -8,13 +8,20 @@ final class Failures: Sendable {
   private struct State {
     var read: SecureStorageError?
     var write: SecureStorageError?
+
+    var current: SecureStorageError? { write ?? read }
   }
 
   private let state = Mutex(State())
   /// Indicates whether there may be an error, so that a success after no failure costs nothing.
   private let mayBeSet = Atomic(false)
 
-  var current: SecureStorageError? { state.withLock { $0.write ?? $0.read } }
+  private let readers = Readers()
+
+  var current: SecureStorageError? {
+    if Tracking.isCurrent { Tracking.track(readers.reading()) }
+    return state.withLock(\.current)
+  }
 
   func readFailed(_ error: SecureStorageError) { change { $0.read = error } }
 
@@ -25,9 +32,17 @@ final class Failures: Sendable {
   func writeSucceeded() { if mayBeSet.load(ordering: .acquiring) { change { $0 = State() } } }
 
   private func change(_ body: (inout State) -> Void) {
+    // Readers who are told of an equal error would read again, and fail again, for ever.
+    let isNew = state.withLock { state in
+      var new = state
+      body(&new)
+      return new.current != state.current
+    }
+    if isNew { readers.willChange() }
     state.withLock { state in
       body(&state)
-      mayBeSet.store(state.read != nil || state.write != nil, ordering: .releasing)
+      mayBeSet.store(state.current != nil, ordering: .releasing)
     }
+    if isNew { readers.didChange() }
   }
 }

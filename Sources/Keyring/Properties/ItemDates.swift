@@ -38,7 +38,8 @@ extension SecureProperty {
   /// - Returns: The times, or `nil` if there is no item.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func dates() throws(SecureStorageError) -> ItemDates? {
-    try storage.item(for: key, details: .metadata).map(ItemDates.init)
+    noteRead()
+    return try storage.item(for: key, details: .metadata).map(ItemDates.init)
   }
 
   /// Returns the times of the item, without fetching the value and without blocking the task's thread.

@@ -15,7 +15,8 @@ extension SecureProperty {
   /// - Returns: The name of the storage, or `nil` if there is no value.
   /// - Throws: `SecureStorageError` if the storage can't be read.
   public func origin() throws(SecureStorageError) -> String? {
-    try storage.origin(of: key)
+    noteRead()
+    return try storage.origin(of: key)
   }
 
   /// Returns the name of the storage that has the value, without blocking the task's thread.

@@ -22,7 +22,15 @@ extension SecureProperty {
   public func readOrStore(
     _ generate: () throws(SecureStorageError) -> Value
   ) throws(SecureStorageError) -> Value {
-    let value = try storage.readOrStore(key, as: coding, generate)
+    noteRead()
+    // Most calls change nothing.
+    var change: TrackedItems.Change?
+    defer { change?.end() }
+    let value = try storage.readOrStore(key, as: coding) { () throws(SecureStorageError) in
+      let value = try generate()
+      change = beginChange()
+      return value
+    }
     failures.readSucceeded()
     return value
   }
@@ -38,7 +46,14 @@ extension SecureProperty {
   public nonisolated(nonsending) func readOrStore(
     _ generate: () async throws(SecureStorageError) -> Value
   ) async throws(SecureStorageError) -> Value {
-    let value = try await storage.readOrStore(key, as: coding, generate)
+    var change: TrackedItems.Change?
+    defer { change?.end() }
+    let value = try await storage.readOrStore(key, as: coding) {
+      () async throws(SecureStorageError) in
+      let value = try await generate()
+      change = beginChange()
+      return value
+    }
     failures.readSucceeded()
     return value
   }

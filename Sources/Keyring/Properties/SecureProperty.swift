@@ -41,6 +41,27 @@ public struct SecureProperty<Value: Sendable>: Sendable {
 
   package var hasExplicitStorage: Bool { explicitStorage != nil }
 
+  /// Lets the one who tracks this read know of the next change.
+  ///
+  /// An `await` isn't tracked, because a tracking belongs to a thread.
+  package func noteRead() {
+    if Tracking.isCurrent { track() }
+  }
+
+  @inline(never)
+  private func track() {
+    let box = chosenStorage
+    let choice: TrackedItem.Choice =
+      hasExplicitStorage
+      ? .ofProperty : SecureStorageDefaults.override?.storage === box ? .ofTask : .ofProcess
+    TrackedItems.track(key, in: box, choice)
+  }
+
+  /// Tells those who track the property that it changes, and returns the change to end after it.
+  func beginChange() -> TrackedItems.Change? {
+    TrackedItems.beginChange(of: key, in: chosenStorage)
+  }
+
   /// The identity of the property, which all its copies share.
   package var identity: ObjectIdentifier { ObjectIdentifier(failures) }
 
@@ -62,6 +83,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Throws: `SecureStorageError` if the value can't be read.
   public func read() throws(SecureStorageError) -> Value? {
     if let generate { return try readOrStore(generate) }
+    noteRead()
     // Calling the method on a local constant avoids a copy of the storage inside the box.
     let chosen = chosenStorage
     let value = try chosen.storage.value(for: key, as: coding)
@@ -88,6 +110,8 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Throws: `SecureStorageError` if the value can't be stored. In that case, the old value is kept.
   ///   After an error such as `.timedOut` or `.connectionLost`, the new value may have been stored.
   public func write(_ value: Value?) throws(SecureStorageError) {
+    let change = beginChange()
+    defer { change?.end() }
     try storage.setValue(value, for: key, as: coding)
     failures.writeSucceeded()
   }
@@ -98,6 +122,8 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Throws: The same errors as the synchronous overload, or `.canceled` if the task is cancelled. In
   ///   that case, the value may have been stored.
   public nonisolated(nonsending) func write(_ value: Value?) async throws(SecureStorageError) {
+    let change = beginChange()
+    defer { change?.end() }
     try await storage.setValue(value, for: key, as: coding)
     failures.writeSucceeded()
   }
@@ -110,6 +136,8 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   /// - Throws: `SecureStorageError` if the item can't be removed.
   @discardableResult
   public func remove() throws(SecureStorageError) -> Bool {
+    let change = beginChange()
+    defer { change?.end() }
     let wasThere = try storage.remove(key)
     failures.writeSucceeded()
     return wasThere
@@ -122,6 +150,8 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   ///   that case, the item may have been removed.
   @discardableResult
   public nonisolated(nonsending) func remove() async throws(SecureStorageError) -> Bool {
+    let change = beginChange()
+    defer { change?.end() }
     let wasThere = try await storage.remove(key)
     failures.writeSucceeded()
     return wasThere
@@ -131,7 +161,10 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   ///
   /// - Returns: `true` if there is a value.
   /// - Throws: `SecureStorageError` if the storage can't be read.
-  public func exists() throws(SecureStorageError) -> Bool { try storage.exists(key) }
+  public func exists() throws(SecureStorageError) -> Bool {
+    noteRead()
+    return try storage.exists(key)
+  }
 
   /// Returns `true` if there is a value, without fetching it and without blocking the task's thread.
   ///

@@ -72,7 +72,12 @@ extension SecureProperties {
     // Two properties can have the same key.
     var seen: Set<ItemKey> = []
     items = items.filter { seen.insert($0.key).inserted }
-    for item in items { try await storage.save(item.sanitized, mode: mode) }
+    let box = StorageBox(storage)
+    for item in items {
+      let change = TrackedItems.beginChange(of: item.key, in: box)
+      defer { change?.end() }
+      try await storage.save(item.sanitized, mode: mode)
+    }
     return items.count
   }
 }

@@ -65,7 +65,9 @@ public struct SecureProperties: Sendable {
   /// - Throws: `SecureStorageError` if any of the items can't be read. A value is decoded only when you ask
   ///   for it, so its decoding errors are thrown then.
   public func readAll() throws(SecureStorageError) -> SecureProperties.Values {
-    try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await readAll() }
+    for member in members { member.noteRead() }
+    return try ThreadExecutor.runToEnd { () async throws(SecureStorageError) in try await readAll()
+    }
   }
 
   /// Removes all items.

@@ -13,6 +13,7 @@ package protocol SecurePropertyMember: AnySecureProperty {
   var failure: SecureStorageError? { get }
   var resolved: Self { get }
 
+  func noteRead()
   func exists() throws(SecureStorageError) -> Bool
   nonisolated(nonsending) func removeWithoutBlocking() async throws(SecureStorageError) -> Bool
   /// Forgets the failure of an assignment, because the item was removed.

@@ -10,6 +10,8 @@ struct SignInApp {
 
   static func main() {
     SecureStorageDefaults.service = name
+    // What the window shows must not wait for the keyring, and never for the user.
+    SecureStorageDefaults.storage = SecretServiceStorage(interaction: .never).cached()
     guard let application = gtk_application_new(name, GApplicationFlags(rawValue: 0)) else {
       fatalError("GTK has no application")
     }

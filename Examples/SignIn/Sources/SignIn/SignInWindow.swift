@@ -2,6 +2,7 @@
 
 import CGtk
 import Keyring
+import Observation
 import SignInModel
 
 /// The window, which shows the model and passes on what the user does.
@@ -10,7 +11,8 @@ import SignInModel
 actor SignInWindow {
   nonisolated var unownedExecutor: UnownedSerialExecutor { MainContextExecutor.unowned }
 
-  private let model = SignInModel()
+  /// The model, whose actions may ask the user.
+  private let model = SignInModel(asking: SecretServiceStorage())
   /// The objects of the layout, which live as long as the program.
   private let builder: OpaquePointer
   private let login: BoundEntry
@@ -18,8 +20,6 @@ actor SignInWindow {
   private let token: BoundEntry
   /// The task of the current action, which the button Cancel cancels.
   private var action: Task<Void, Never>?
-  /// The task that shows the changes by other programs.
-  private var following: Task<Void, Never>?
 
   init() {
     // The layout is a part of the executable.
@@ -37,8 +37,6 @@ actor SignInWindow {
   /// Shows the window, and keeps it up to date from now on.
   func open() {
     connectSignals()
-    model.onChange = { self.show() }
-    show()
     follow()
     widget("window").pointer.withMemoryRebound(to: GtkWindow.self, capacity: 1) {
       // The application ends when its last window is closed.
@@ -64,7 +62,7 @@ actor SignInWindow {
     }
     // The keyring doesn't tell when it's locked or unlocked. A user who has done that in another window
     // comes back to this one.
-    widget("window").on("notify::is-active", tell: self) { $0.follow() }
+    widget("window").on("notify::is-active", tell: self) { $0.refresh() }
   }
 
   private func signIn() {
@@ -80,30 +78,25 @@ actor SignInWindow {
   /// Starts an action of the model, and shows its result.
   private func perform(_ body: @escaping (SignInModel) async -> Void) {
     guard action == nil else { return }
-    let action = Task { await body(model) }
-    self.action = action
-    // Not in the same task, because a cancelled task can't read the state.
-    Task {
-      await action.value
-      self.action = nil
-      await model.refresh()
+    action = Task {
+      await body(model)
+      action = nil
     }
   }
 
-  /// Shows the state of the keyring, and follows its changes from now on.
-  private func follow() {
-    guard following == nil else {
-      Task { await model.refresh() }
-      return
-    }
-    following = Task {
-      // This ends only if the keyring can't be observed, for example because there is none.
-      await model.follow()
-      following = nil
-    }
-  }
+  private func refresh() { Task { await model.refresh() } }
 
   // MARK: - From the model to the user
+
+  /// Shows the model, and shows it again after each change by this or another program.
+  private func follow() {
+    Task {
+      for await _ in Observations({ self.show() }) {
+        // This waits for the keyring, without blocking the main loop. The values are then in the cache.
+        await model.refresh()
+      }
+    }
+  }
 
   private func show() {
     login.show(model.account?.login ?? "")

@@ -1,32 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Keyring
-import KeyringStorage
+public import KeyringStorage
+public import Observation
 
 /// The content of the window, and what the user can do there.
 ///
+/// Track it with `Observations` or `withObservationTracking` to be told of each change, also of the account and the
+/// token, by any program.
+///
 /// The model isn't bound to a thread or an actor. Its asynchronous methods run where their caller runs: on
 /// GTK's thread in the app, and anywhere in a test. While they wait for the keyring, the caller isn't blocked.
+@Observable
 public final class SignInModel {
   /// The state of the keyring.
   public private(set) var keyring = KeyringState.unknown
   /// The stored account, or `nil` if there is none or if the keyring is locked.
-  public private(set) var account: Credential?
+  public var account: Credential? { keyring == .unlocked ? settings.account : nil }
   /// The stored token, or `nil` if there is none or if the keyring is locked.
-  public private(set) var token: String?
+  public var token: String? { keyring == .unlocked ? settings.token : nil }
   /// The error of the last action, or `nil` if it succeeded.
   public private(set) var failure: SecureStorageError?
   /// Indicates whether an action is waiting for the keyring, or for the user to answer the keyring's prompt.
   public private(set) var isBusy = false
-  /// The closure to call after each change of the properties above.
-  public var onChange: () -> Void = {}
 
   private let settings = SecureSettings()
-  private var isRefreshing = false
-  private var needsRefresh = false
+  private let asking: (any SecureStorage)?
+  @ObservationIgnored private var isRefreshing = false
+  @ObservationIgnored private var needsRefresh = false
 
   /// Creates a model that has asked the keyring nothing yet.
-  public init() {}
+  ///
+  /// - Parameter storage: The storage of the actions, which may ask the user. By default, it's the one that the account
+  ///   and the token are read from.
+  public init(asking storage: (any SecureStorage)? = nil) { asking = storage }
 
   // MARK: - Actions
 
@@ -69,37 +76,20 @@ public final class SignInModel {
     guard !isBusy else { return }
     isBusy = true
     failure = nil
-    onChange()
     do throws(SecureStorageError) {
-      try await action()
+      try await withSecureStorage(asking ?? settings.$account.storage, operation: action)
     } catch {
       // A user who has cancelled the action knows that.
       failure = error.code == .canceled ? nil : error
     }
     isBusy = false
-    onChange()
   }
 
   // MARK: - State
 
-  /// Reads the account and the token again after each change, until the task is cancelled.
-  ///
-  /// The changes include those by other programs.
-  public func follow() async {
-    do throws(SecureStorageError) {
-      let changes = try await SecureProperties(of: settings).changes
-      // The stream comes first, so that no change goes unnoticed between the two.
-      await refresh()
-      for await _ in changes { await refresh() }
-    } catch {
-      keyring = .unavailable(error)
-      onChange()
-    }
-  }
-
   /// Reads the state of the keyring, the account and the token.
   ///
-  /// It never causes a prompt, because the user hasn't asked for anything.
+  /// A cache then has the account and the token, so that reading them again doesn't wait for the keyring.
   public func refresh() async {
     needsRefresh = true
     // Two readers at the same time could finish in the wrong order, and leave an old value.
@@ -110,21 +100,18 @@ public final class SignInModel {
       do throws(SecureStorageError) {
         try await read()
       } catch {
-        (account, token) = (nil, nil)
         keyring = .unavailable(error)
       }
     }
     isRefreshing = false
-    onChange()
   }
 
   private func read() async throws(SecureStorageError) {
     if try await lockable?.isLocked() ?? false {
-      (account, token) = (nil, nil)
       keyring = .locked
     } else {
-      account = try await settings.$account.read()
-      token = try await settings.$token.read()
+      _ = try await settings.$account.read()
+      _ = try await settings.$token.read()
       keyring = .unlocked
     }
   }

@@ -32,6 +32,7 @@ final class Program {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
   }
 
+  @discardableResult
   static func run(_ name: String, _ arguments: [String], input: String = "") throws -> Result {
     let program = try Program(name, arguments)
     try program.input.fileHandleForWriting.write(contentsOf: Data(input.utf8))

@@ -3,6 +3,7 @@
 import Keyring
 import KeyringStorage
 import KeyringTesting
+import Observation
 import SignInModel
 import Testing
 
@@ -31,6 +32,25 @@ import Testing
     await model.unlock()
     await model.refresh()
     #expect(model.keyring == .unlocked && model.account?.login == "ada")
+  }
+
+  @Test(.secureStorage()) func `a change elsewhere is told to a reader of the model`()
+    async throws
+  {
+    await model.refresh()
+    let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+    let account = withObservationTracking {
+      model.account
+    } onChange: {
+      continuation.yield()
+    }
+    #expect(account == nil)
+    // Another window or program.
+    try await SecureStorageDefaults.currentStorage.setCredential(
+      Credential(login: "grace", password: "pa55"),
+      for: .credentials(service: SecureStorageDefaults.service, label: "account"))
+    for await _ in changes { break }
+    #expect(model.account?.login == "grace")
   }
 
   @Test func `a failed action shows its error until the next one`() async {

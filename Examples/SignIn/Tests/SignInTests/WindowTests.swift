@@ -79,6 +79,12 @@ import Testing
 
     _ = try secretTool("clear", "service", Self.service)
     try person.see("Signed out", "No token")
+    try Program.run(
+      "secret-tool", ["store", "--label=token", "service", Self.service, "username", "token"],
+      input: "0ther")
+    try person.see("A token is stored")
+    try $token.write(nil)
+    try person.see("No token")
   }
 
   @Test func `a person unlocks the keyring, or doesn't`() throws {

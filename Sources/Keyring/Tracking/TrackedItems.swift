@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import KeyringStorage
+internal import Synchronization
+
+/// The items of the process that someone tracks.
+///
+/// An item stays here until the first change after which no one reads it again.
+enum TrackedItems {
+  private struct State: Sendable {
+    var items: [ItemKey: [TrackedItem]] = [:]
+    var count = 0
+    var limit = leastLimit
+    /// The keys whose readers were last asked to read again.
+    var asked: Set<ItemKey> = []
+    /// The number of those that were read again.
+    var answers = 0
+
+    var all: [TrackedItem] { items.values.flatMap(\.self) }
+
+    mutating func add(_ item: TrackedItem) {
+      items[item.key, default: []].append(item)
+      count += 1
+      if asked.remove(item.key) != nil { answers += 1 }
+    }
+
+    mutating func remove(_ item: TrackedItem) {
+      guard let index = items[item.key]?.firstIndex(where: { $0 === item }) else { return }
+      items[item.key]?.remove(at: index)
+      if items[item.key]?.isEmpty == true { items[item.key] = nil }
+      count -= 1
+    }
+
+    /// Makes room if there are too many items, and returns those that were removed.
+    mutating func makeRoom() -> [TrackedItem] {
+      if count < limit { return [] }
+      let unread = all.filter { $0.readers.isEmpty }
+      for item in unread { remove(item) }
+      if count < limit / 2 { return unread }
+      // If many of the last readers have come back, there are as many readers.
+      limit = answers > limit / 4 ? limit * 2 : max(limit / 2, leastLimit)
+      defer { (items, count, answers) = ([:], 0, 0) }
+      asked = Set(items.keys)
+      return unread + all
+    }
+  }
+
+  /// The number of items up to which no reader is asked to read again.
+  static let leastLimit = 1024
+
+  private static let state = Mutex(State())
+  /// Indicates whether anything was ever tracked, so that a write costs nothing otherwise.
+  private static let isUsed = Atomic(false)
+
+  /// The number of items.
+  static var count: Int { state.withLock { $0.count } }
+
+  // MARK: - Reading
+
+  /// Lets the one who tracks this read know of the next change.
+  ///
+  /// Begin to track an item before you read it. A reader that never comes back can't be told from one that waits. So
+  /// if there are too many items, all of their readers are asked to read again, as after a change.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - box: The storage that is read.
+  ///   - choice: The reason why it's this storage.
+  static func track(_ key: ItemKey, in box: StorageBox, _ choice: TrackedItem.Choice) {
+    isUsed.store(true, ordering: .relaxed)
+    let (item, reading, removed) = state.withLock { state in
+      if let item = state.items[key]?.first(where: { $0.isIn(box) }) {
+        return (item, item.read(), [TrackedItem]())
+      }
+      let removed = state.makeRoom()
+      let item = TrackedItem(key, in: box, choice)
+      state.add(item)
+      return (item, item.read(), removed)
+    }
+    Tracking.track(reading)
+    item.observe()
+    // This thread is in the middle of a reader's closure.
+    if !removed.isEmpty { Task.detached { for item in removed { item.readers.didChange() } } }
+  }
+
+  // MARK: - Changes by this process
+
+  /// A change of an item, from the moment before it to the moment after it.
+  struct Change {
+    fileprivate let items: [TrackedItem]
+    fileprivate let key: ItemKey
+    fileprivate let box: StorageBox
+
+    /// Tells those who read the item in the meantime, after it has changed or failed to.
+    func end() {
+      for item in items { item.endWrite() }
+      let others = TrackedItems.items(key, changedByWriteTo: box).filter { other in
+        !items.contains { $0 === other }
+      }
+      for item in items + others { TrackedItems.didChange(item) }
+    }
+  }
+
+  /// Tells those who track an item that it changes, and returns the change to end after it.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the item.
+  ///   - box: The storage that is written.
+  /// - Returns: The change, or `nil` if nothing is tracked.
+  static func beginChange(
+    of key: @autoclosure () -> ItemKey, in box: @autoclosure () -> StorageBox
+  ) -> Change? {
+    guard isUsed.load(ordering: .relaxed) else { return nil }
+    let (key, box) = (key(), box())
+    let change = Change(items: items(key, changedByWriteTo: box), key: key, box: box)
+    for item in change.items { item.beginWrite() }
+    return change
+  }
+
+  private static func items(_ key: ItemKey, changedByWriteTo box: StorageBox) -> [TrackedItem] {
+    state.withLock { $0.items[key] ?? [] }.filter { $0.isChanged(byWriteTo: box) }
+  }
+
+  // MARK: - Changes of any origin
+
+  /// Tells those who track an item that it has changed, and forgets the item if there was no one.
+  static func didChange(_ item: TrackedItem) {
+    item.readers.didChange()
+    state.withLock { state in
+      if !item.takeRead() { state.remove(item) }
+    }
+  }
+
+  /// Tells the readers of a storage that their properties now use another one.
+  ///
+  /// - Parameter isOld: The closure that returns `true` for the items of the former storage.
+  static func didChangeStorage(of isOld: (TrackedItem) -> Bool) {
+    guard isUsed.load(ordering: .relaxed) else { return }
+    for item in state.withLock(\.all) where isOld(item) { item.readers.didChange() }
+  }
+
+  /// Tells the readers of a storage that it's no longer used, and forgets its items.
+  ///
+  /// - Parameter isOld: The closure that returns `true` for the items of the former storage.
+  static func remove(_ isOld: (TrackedItem) -> Bool) {
+    guard isUsed.load(ordering: .relaxed) else { return }
+    let old = state.withLock { state in
+      let old = state.all.filter(isOld)
+      for item in old { state.remove(item) }
+      return old
+    }
+    for item in old { item.readers.didChange() }
+  }
+}

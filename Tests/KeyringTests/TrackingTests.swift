@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keyring
+import KeyringStorage
+import KeyringTesting
+import Observation
+import Synchronization
+import TestPrograms
+import Testing
+
+/// Properties that someone tracks with the module Observation.
+@Suite(.timeLimit(.minutes(2)), .tags(.threads)) struct TrackingTests {
+  private struct Settings {
+    @Password("authToken", service: "tracked") var authToken: String?
+    @Credentials("account", service: "tracked") var account: Credential?
+    @SecureValue("session", service: "tracked") var session: [Int]?
+    @InternetPassword(server: "example.org", account: "me") var server: String?
+    @Password("generated", orGenerate: "made", service: "tracked") var generated: String?
+  }
+
+  /// Another type with properties of the same items.
+  private struct OtherSettings {
+    @Password("authToken", default: "none", service: "tracked") var token: String
+    @Credentials("account", service: "tracked") var account: Credential?
+    @SecureValue("session", service: "tracked") var session: [Int]?
+    @InternetPassword(server: "example.org", account: "me") var server: Secret?
+  }
+
+  /// A storage in memory that reports no changes.
+  private struct SilentMemory: ImmediateStorage, ForwardingStorage {
+    let base = InMemoryStorage()
+  }
+
+  private let settings = Settings()
+  private let others = OtherSettings()
+
+  // MARK: - Changes by this process
+
+  @Test(.secureStorage()) func `any property of the same item tells the readers`() {
+    let token = Tracked { settings.authToken }
+    let (account, session) = (Tracked { settings.account }, Tracked { settings.session })
+    let server = Tracked { settings.server }
+    others.token = "s3cret"
+    #expect([token.count, account.count, session.count, server.count] == [1, 0, 0, 0])
+    others.account = Credential(login: "me", password: "s3cret")
+    others.session = [1]
+    others.server = Secret("s3cret")
+    #expect([token.count, account.count, session.count, server.count] == [1, 1, 1, 1])
+    others.token = "told once"
+    #expect(token.count == 1)
+  }
+
+  @Test(.secureStorage()) func `each way to read and to change is noticed`() async throws {
+    let reads: [(Settings) throws -> Void] = [
+      { _ = $0.authToken }, { _ = try $0.$authToken.read() }, { _ = try $0.$authToken.exists() },
+      { _ = try $0.$authToken.dates() }, { _ = try $0.$authToken.origin() },
+      { _ = try $0.$authToken.readOrStore { "new" } },
+      { _ = try SecureProperties(of: $0).readAll() },
+      { _ = try SecureProperties(of: $0).entries() },
+    ]
+    let changes: [(Settings) async throws -> Void] = [
+      { $0.authToken = "1" }, { try await $0.$authToken.write("2") },
+      { try await $0.$authToken.remove() },
+      { _ = try await $0.$authToken.readOrStore { "3" } },
+      { _ = try await SecureProperties(of: $0).removeAll() },
+      { settings in
+        try await withSecureStorage(InMemoryStorage()) {
+          settings.authToken = "4"
+          try await SecureProperties(of: settings).copy(to: self.memory)
+        }
+      },
+      // Another program.
+      { try await self.memory.setPassword("5", for: $0.$authToken.key) },
+    ]
+    try await withSecureStorage(memory) {
+      for read in reads {
+        for change in changes {
+          settings.authToken = nil
+          let tracked = Tracked { try? read(settings) }
+          try await change(Settings())
+          #expect(await tracked.wasTold())
+        }
+      }
+    }
+  }
+
+  private let memory = InMemoryStorage()
+
+  @Test func `readers are told before the change, on the thread that makes it`() {
+    withSecureStorage(memory) {
+      settings.authToken = "old"
+      let seen = Mutex<String??>(nil)
+      let tracked = Tracked {
+        settings.authToken
+      } onChange: {
+        let value = try? memory.password(for: settings.$authToken.key)
+        seen.withLock { $0 = value }
+      }
+      settings.authToken = "new"
+      #expect(tracked.first == "old" && seen.withLock { $0 } == "old")
+    }
+  }
+
+  @Test func `a reader who reads again during the write is told again`() async throws {
+    let storage = FaultyStorage(memory)
+    try await withSecureStorage(storage) {
+      settings.authToken = "old"
+      let first = Tracked { settings.authToken }
+      let gate = storage.suspend(.save)
+      async let writing: Void = settings.$authToken.write("new")
+      await gate.waitForCall()
+      #expect(first.count == 1)
+      let second = Tracked { settings.authToken }
+      #expect(second.first == "old" && second.count == 0)
+      gate.open()
+      try await writing
+      #expect(second.count == 1)
+      #expect(settings.authToken == "new")
+    }
+  }
+
+  @Test(.secureStorage()) func `a change before the tracking begins isn't lost`() async {
+    let late = Tracked {
+      let value = settings.authToken
+      Settings().authToken = "new"  // as another thread does, before the closure returns
+      return value
+    }
+    #expect(late.first == nil)
+    #expect(await late.wasTold())
+  }
+
+  @Test(.secureStorage()) func `a reader may read and write when it's told`() {
+    let tracked = Tracked {
+      settings.authToken
+    } onChange: {
+      _ = settings.authToken
+      others.account = Credential(login: "me", password: "s3cret")
+      Settings().session = [1]
+    }
+    let session = Tracked { settings.session }
+    settings.authToken = "new"
+    #expect(tracked.count == 1 && session.count == 1)
+    #expect(settings.authToken == "new" && settings.session == [1])
+  }
+
+  @Test(.secureStorage()) func `a value that's generated by a tracked read settles`() async {
+    let follower = Follower { [settings] in settings.generated }
+    #expect(await waitUntil { follower.last == "made" })
+    Settings().generated = "other"
+    #expect(await waitUntil { follower.last == "other" })
+    follower.end()
+    settings.generated = nil
+    #expect(follower.reads < 10)
+  }
+
+  @Test(.secureStorage()) func `the readers of all properties are told of each`() throws {
+    let all = Tracked { try? SecureProperties(of: settings).readAll() }
+    #expect(all.first != nil)
+    settings.server = "s3cret"
+    #expect(all.count == 1)
+  }
+
+  @Test func `the same key in other storages is another item`() {
+    let (tracked, explicit) = withSecureStorage(memory) {
+      (Tracked { settings.authToken }, Tracked { Settings().server })
+    }
+    // The override's end is a change, too.
+    #expect(tracked.count == 1 && explicit.count == 1)
+    withSecureStorage(SilentMemory()) {
+      let silent = Tracked { settings.authToken }
+      withSecureStorage(FaultyStorage(SilentMemory())) { settings.authToken = "elsewhere" }
+      #expect(silent.count == 1, "the inner override has begun")
+      let again = Tracked { settings.authToken }
+      let faulty = FaultyStorage(SilentMemory())
+      Password<String?>("authToken", service: "tracked", storage: faulty).wrappedValue = "faulty"
+      #expect(again.count == 0)
+    }
+  }
+
+  @Test func `storages that report nothing are told apart by their type`() {
+    let storage = SilentMemory()
+    let one = Password<String?>("authToken", service: "tracked", storage: storage)
+    let other = Password<String?>("authToken", service: "tracked", storage: storage)
+    let tracked = Tracked { one.wrappedValue }
+    other.wrappedValue = "new"
+    #expect(tracked.count == 1)
+  }
+
+  // MARK: - Failures
+
+  @Test func `failures are noticed, equal ones once`() throws {
+    try withSecureStorage(memory, failureHandler: ignore) {
+      let failure = Tracked { settings.$authToken.failure?.code }
+      try memory.lock()
+      settings.authToken = "new"
+      #expect(failure.first == nil && failure.count == 1)
+      let again = Tracked { settings.$authToken.failure?.code }
+      settings.authToken = "new"
+      #expect(again.first == .locked && again.count == 0)
+      try memory.unlock()
+      settings.authToken = "new"
+      #expect(again.count == 1)
+    }
+  }
+
+  @Test func `a view that reads a locked property and its failure settles`() async throws {
+    let follower = try withSecureStorage(memory) {
+      settings.authToken = "s3cret"
+      try memory.lock()
+      let failing = Password<String?>("authToken", service: "tracked", storage: memory)
+      return Follower { (failing.projectedValue.failure?.code, failing.wrappedValue) }
+    }
+    #expect(await waitUntil { follower.last?.0 == .locked })
+    try await memory.unlock()
+    try await memory.setPassword("new", for: settings.$authToken.key)
+    #expect(await waitUntil { follower.last ?? (nil, nil) == (nil, "new") })
+    #expect(follower.reads < 10)
+    follower.end()
+  }
+
+  // MARK: - Another storage
+
+  @Test func `another storage of the process is a change`() async {
+    await #expect(processExitsWith: .success) {
+      SecureStorageDefaults.storage = InMemoryStorage()
+      let settings = Settings()
+      settings.authToken = "old"
+      let follower = Follower { settings.authToken }
+      let own = InMemoryStorage()
+      let explicit = Password<String?>("authToken", service: "tracked", storage: own)
+      let unconcerned = Tracked { explicit.wrappedValue }
+      let new = InMemoryStorage()
+      try await new.setPassword("new", for: settings.$authToken.key)
+      SecureStorageDefaults.storage = new
+      #expect(await waitUntil { follower.last == "new" })
+      settings.authToken = "newer"
+      #expect(await waitUntil { follower.last == "newer" })
+      #expect(unconcerned.count == 0)
+
+      let ofService = Tracked { Password<String?>("authToken").wrappedValue }
+      SecureStorageDefaults.service = "org.example.other"
+      #expect(ofService.count == 1)
+    }
+  }
+
+  @Test(.secureStorage()) func `an override is a change, at its begin and its end`() {
+    let outside = Tracked { settings.authToken }
+    let inside = withSecureStorage(memory) {
+      #expect(outside.count == 1)
+      return Tracked { settings.authToken }
+    }
+    #expect(inside.count == 1)
+  }
+
+  // MARK: - Asynchronous sequences and models
+
+  @Test(.secureStorage()) func `a property is a sequence of values`() async {
+    let values = Observations { [settings] in settings.authToken }
+    var iterator = values.makeAsyncIterator()
+    #expect(await iterator.next() == .some(nil))
+    for number in 0..<20 {
+      settings.authToken = "\(number)"
+      // Values may be repeated or left out, but the last one comes.
+      while let value = await iterator.next(), value != "\(number)" {}
+    }
+  }
+
+  @Observable final class Model {
+    @ObservationIgnored @Password("authToken", service: "tracked") var authToken: String?
+    var title = "none"
+    var summary: String { "\(title): \(authToken ?? "signed out")" }
+  }
+
+  @Test(.secureStorage()) func `a property of an observable class is tracked`() {
+    let model = Model()
+    let first = Tracked { model.summary }
+    Settings().authToken = "s3cret"
+    #expect(first.first == "none: signed out" && first.count == 1)
+    let second = Tracked { model.summary }
+    model.title = "token"
+    #expect(second.first == "none: s3cret" && second.count == 1)
+    model.authToken = nil
+    #expect(model.summary == "token: signed out")
+  }
+
+  // MARK: - Changes by other programs
+
+  @Test func `an observation lasts until a change that no one reads`() async {
+    let storage = ReportingStorage()
+    let property = Password<String?>("authToken", service: "tracked", storage: storage)
+    let change = StorageEvent.changed(.replaced(property.projectedValue.key))
+    #expect(property.wrappedValue == nil && storage.observers.isEmpty, "no one tracks")
+    for _ in 0..<10 {
+      let tracked = Tracked { property.wrappedValue }
+      #expect(!storage.observers.isEmpty)
+      storage.observers.report(change)
+      #expect(await tracked.wasTold())
+      #expect(!storage.observers.isEmpty, "the reader may read again")
+    }
+    storage.observers.report(change)
+    #expect(await waitUntil { storage.observers.isEmpty })
+    for event in [StorageEvent.locked, .resumed] {
+      let tracked = Tracked { property.wrappedValue }
+      storage.observers.report(event)
+      #expect(await tracked.wasTold())
+    }
+    let unconcerned = Tracked { property.wrappedValue }
+    for event in [
+      StorageEvent.interrupted, .changing(property.projectedValue.key), .mayHaveChanged(nil),
+      .changed(.created(settings.$session.key)),
+    ] {
+      storage.observers.report(event)
+    }
+    storage.observers.report(change)
+    #expect(await unconcerned.wasTold())
+    #expect(unconcerned.count == 1)
+  }
+
+  @Test func `a property may be tracked by an observer of its storage`() async throws {
+    let property = Password<String?>("authToken", service: "tracked", storage: memory)
+    let tracked = Mutex<Tracked<String?>?>(nil)
+    let subscription = memory.observe(nil) { _ in
+      tracked.withLock { if $0 == nil { $0 = Tracked { property.wrappedValue } } }
+    }
+    property.wrappedValue = "first"
+    let inner = try #require(tracked.withLock { $0 })
+    try await memory.setPassword("second", for: property.projectedValue.key)
+    #expect(await inner.wasTold())
+    subscription.cancel()
+  }
+
+  // MARK: - Many readers
+
+  private final class Reader: Sendable {
+    static let alive = Atomic(0)
+    init() { Self.alive.add(1, ordering: .relaxed) }
+    deinit { Self.alive.subtract(1, ordering: .relaxed) }
+  }
+
+  /// An empty storage that counts its observers.
+  private final class CountingStorage: ImmediateStorage, EmptyStorage, ObservableStorage {
+    static let observers = Atomic(0)
+
+    func observe(
+      _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
+    ) -> StorageSubscription {
+      Self.observers.add(1, ordering: .relaxed)
+      return StorageSubscription { Self.observers.subtract(1, ordering: .relaxed) }
+    }
+  }
+
+  // The test has no sanitizer, because one thread reads very often in it.
+  @Test(.tags(.unsanitized))
+  func `readers who never come back are forgotten, and others aren't`() async {
+    await #expect(processExitsWith: .success) {
+      let memory = SilentMemory()
+      func live(_ number: Int) -> Password<String?> {
+        Password("live \(number)", service: "tracked", storage: memory)
+      }
+      let followers = (0..<1_500).map { number in
+        let property = live(number)
+        return Follower { property.wrappedValue }
+      }
+      let storage = CountingStorage()
+      for number in 0..<100_000 {
+        let property = Password<String?>("\(number)", service: "tracked", storage: storage)
+        let reader = Reader()
+        withObservationTracking({ _ = property.wrappedValue }, onChange: { _ = reader })
+      }
+      #expect(await waitUntil { Reader.alive.load(ordering: .relaxed) < 8_000 })
+      #expect(await waitUntil { CountingStorage.observers.load(ordering: .relaxed) < 8_000 })
+      for number in followers.indices { live(number).wrappedValue = "new" }
+      #expect(await waitUntil { followers.allSatisfy { $0.last == "new" } })
+      for follower in followers { follower.end() }
+      for number in followers.indices { live(number).wrappedValue = nil }
+    }
+  }
+
+  @Test(.secureStorage()) func `the last value of many writers is seen by all readers`() async {
+    let followers = (0..<3).map { _ in Follower { Settings().authToken } }
+    await withTaskGroup { group in
+      for writer in 0..<4 {
+        group.addTask {
+          for number in 0..<200 {
+            if number.isMultiple(of: 2) {
+              Settings().authToken = "\(writer) \(number)"
+            } else {
+              try? await Settings().$authToken.write("\(writer) \(number)")
+            }
+          }
+        }
+      }
+    }
+    let last = settings.authToken
+    #expect(last != nil)
+    #expect(await waitUntil { followers.allSatisfy { $0.last == last } })
+    for follower in followers { follower.end() }
+  }
+}
