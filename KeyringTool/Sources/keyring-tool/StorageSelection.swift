@@ -43,11 +43,15 @@ struct StorageSelection {
   func opened() throws -> any ObservableStorage {
     switch name {
     case .keyring: try keyring()
-    case .file(let path):
-      EncryptedFileStorage(
-        at: path, key: keyFile.map(KeySource.keyFile(at:)) ?? .typedPassphrase())
+    case .file(let path): encryptedFile(at: path)
     case .fleet: try fleet()
     }
+  }
+
+  private func encryptedFile(at path: String) -> EncryptedFileStorage {
+    if let keyFile { return EncryptedFileStorage(at: path, key: .keyFile(at: keyFile)) }
+    PromptNotice.cancel()
+    return EncryptedFileStorage(at: path, key: .typedPassphrase())
   }
 
   /// The storage, from which items are to be read.
@@ -78,6 +82,7 @@ struct StorageSelection {
       case "session": .session
       case let label?: .named(label)
       }
+    if mayAsk { PromptNotice.schedule() }
     return SecretServiceStorage(collection: collection, interaction: mayAsk ? .allowed : .never)
   }
 }
