@@ -157,7 +157,8 @@ let package = Package(
     .testTarget(
       name: "KeyringMigrationTests",
       dependencies: [
-        "Keyring", "KeyringMigration", "KeyringStorage", "KeyringTesting", "TestPrograms", cLinux,
+        "Keyring", "KeyringMigration", "KeyringStorage", "KeyringTesting", "StorageModel",
+        "TestPrograms", cLinux,
       ]),
     .testTarget(
       name: "KeyringFileTests",

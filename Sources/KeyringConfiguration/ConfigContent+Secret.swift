@@ -16,7 +16,7 @@ extension ConfigContent {
       case .string: secret.text.map { .string($0) }
       case .int: secret.text.flatMap { Int($0) }.map { .int($0) }
       case .double: secret.text.flatMap { Double($0) }.map { .double($0) }
-      case .bool: secret.text.flatMap { Bool($0) }.map { .bool($0) }
+      case .bool: secret.text.flatMap(Self.bool).map { .bool($0) }
       case .bytes: .bytes(secret.withUnsafeBytes { Array($0) })
       case .stringArray: secret.decoded(as: [String].self).map { .stringArray($0) }
       case .intArray: secret.decoded(as: [Int].self).map { .intArray($0) }
@@ -27,6 +27,15 @@ extension ConfigContent {
       }
     guard let content else { return nil }
     self = content
+  }
+
+  /// Returns the value of a text, as the providers of swift-configuration do for environment variables.
+  private static func bool(_ text: String) -> Bool? {
+    switch text.lowercased() {
+    case "true", "yes", "1": true
+    case "false", "no", "0": false
+    default: nil
+    }
   }
 }
 #endif

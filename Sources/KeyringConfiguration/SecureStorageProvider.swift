@@ -26,7 +26,8 @@ public import KeyringStorage
 /// | type | stored form |
 /// |---|---|
 /// | string | text |
-/// | int, double, bool | text that Swift can parse as the type: `42`, `3.14`, `true` |
+/// | int, double | text that Swift can parse as the type: `42`, `3.14` |
+/// | bool | `true`, `yes` or `1`, and `false`, `no` or `0`, in any case |
 /// | bytes | the bytes |
 /// | arrays | a JSON array; chunks of bytes are strings in Base64 |
 public struct SecureStorageProvider: Sendable {

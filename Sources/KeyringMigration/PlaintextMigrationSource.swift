@@ -23,7 +23,8 @@ struct PlaintextMigrationSource: MigrationSource {
           .ambiguous, .read, "The value \(mapping.name) is mapped to several items.")
       }
       guard let item = mapping.item(value) else {
-        throw store.failure(.undecodable, .read, "The value \(mapping.name) has another type.")
+        let reason = value.isInvalidText ? "isn't text in UTF-8" : "has another type"
+        throw store.failure(.undecodable, .read, "The value \(mapping.name) \(reason).")
       }
       result.append(item)
     }

@@ -19,7 +19,7 @@ extension SecureStorage {
     }
     guard let secret = try secret(for: key) else { return nil }
     if let value = coding.decode(secret, nil) { return value }
-    throw error(.undecodable, during: .read)
+    throw error(.undecodable, during: .read, message: ItemCoding<Value>.undecodable)
   }
 
   /// Stores a value under a key, or removes the item.

@@ -121,7 +121,13 @@ private struct ArgumentCheck {
         throw refusal("key", "must not contain the attribute \"\(name)\"")
       }
       try word(name, "key")
-      try text(value, key.kind.argument(for: name))
+      let argument = key.kind.argument(for: name)
+      try text(value, argument, mayBeEmpty: key.name.hasAnyParts)
+      if name == AttributeName.server, !key.name.hasAnyParts,
+        value.contains(where: { $0 == "/" || $0.isWhitespace })
+      {
+        throw refusal(argument, "must be the name of a host, without spaces or the parts of a URL")
+      }
     }
     key.isValidated = true
   }

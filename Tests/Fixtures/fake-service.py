@@ -264,7 +264,8 @@ class Service:
         if kind == "leave":
             os._exit(0)
         if kind == "error":
-            answer = new_error(call, argument, "s", ("as the test wants it",))
+            name, _, text = argument.partition(" ")
+            answer = new_error(call, name, "s", (text or "as the test wants it",))
         elif kind == "type":
             answer = new_method_return(call, "s", ("nonsense",))
         else:

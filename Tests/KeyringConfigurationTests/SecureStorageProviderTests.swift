@@ -54,6 +54,13 @@ import Testing
 
   // MARK: - Values
 
+  /// The provider of environment variables accepts these.
+  @Test(arguments: [("1", true), ("yes", true), ("TRUE", true), ("0", false), ("No", false)])
+  func `a truth value has several forms`(text: String, value: Bool) throws {
+    try set(text, "name")
+    #expect(try provider.value(forKey: key("name"), type: .bool).value?.content == .bool(value))
+  }
+
   @Test func `every value is secret`() async throws {
     try set("s3cret", "database.password")
     let key = key("database.password")

@@ -33,6 +33,18 @@ import Testing
     #expect(try directory.mode("one/secrets.lock") == 0o600)
   }
 
+  @Test func `a directory isn't a file`() throws {
+    let error = #expect(throws: SecureStorageError.self) {
+      try storage(at: directory.path("")).password(for: .first)
+    }
+    #expect(error?.recoverySuggestion == "Use the path of a file.")
+    let keyed = EncryptedFileStorage(at: path, key: .keyFile(at: directory.path("")))
+    let keyError = #expect(throws: SecureStorageError.self) {
+      try keyed.setPassword("s3cret", for: .first)
+    }
+    #expect(keyError?.recoverySuggestion == "Use the path of a key file.")
+  }
+
   /// The file system with these directories may not be mounted.
   @Test func `only the directory of the file is made, or what is missing in the home`() throws {
     let deep = storage(at: directory.path("one/two/secrets"))

@@ -42,10 +42,11 @@ import Darwin
     ("TOKEN=\"\"", "", ""),
     ("TOKEN=a#b # of ada\r\n", "a#b", "# of ada\r\n"),
     ("TOKEN=# none\n", "# none", ""),
-    ("TOKEN= # none\n", "", "# none\n"),
     ("TOKEN='a\\n#\"$x' # 'c'\n", "a\\n#\"$x", "# 'c'\n"),
-    ("TOKEN=\"a\\n\\t\\r\\\"\\\\\\$\\`\\q'#\" #c", "a\n\t\r\"\\$`\\q'#", "#c"),
-    ("TOKEN=\"one\r\ntwo=2\r\n\"  \r\n", "one\r\ntwo=2\r\n", ""),
+    ("TOKEN=\"a\\n\\t\\r\\\"\\\\$`\\q'#\" #c", "a\n\t\r\"\\$`\\q'#", "#c"),
+    ("TOKEN=\"one\r\ntwo=2\r\n\"  \r\n", "one\ntwo=2\n", ""),
+    ("TOKEN='one\rtwo'\r", "one\ntwo", ""),
+    ("TOKEN=s3cret\r", "s3cret", ""),
     ("TOKEN='one\nAFTER=no\n'\n", "one\nAFTER=no\n", ""),
     ("TOKEN=it's $HOME=\"x\"\n", "it's $HOME=\"x\"", ""),
     ("TOKEN=\u{e9}\u{1F511}\n", "\u{e9}\u{1F511}", ""),
@@ -54,8 +55,8 @@ import Darwin
   @Test(arguments: lines) func `a variable is read and cut out of its file`(
     line: String, value: String, rest: String
   ) throws {
-    let before = "\u{FEFF}# TOKEN=no\n\nTOKEN\nOTHER_TOKEN='a # b'\nTOKEN2: x\r\n QUOTE=\"open\n"
-    let after = line.hasSuffix("\n") ? "\r\nAFTER = \"x\" \r\n#end" : ""
+    let before = "\u{FEFF}# TOKEN=no\n\n \t\r\rOTHER_TOKEN='a # b'\nTOKEN2=x\r\n QUOTE=\"\\$\"\n"
+    let after = line.last?.isNewline == true ? "\r\nAFTER = \"x\" \r\n#end" : ""
     let file = try TemporaryFile(before + line + after)
     let plan = PlaintextMapping.password("TOKEN", as: token)
     let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
@@ -78,6 +79,12 @@ import Darwin
     ("TOKEN=`s3cret`\n", .undecodable),
     ("TOKEN=s3cret\\\nmore\n", .undecodable),
     ("TOKEN=\"s3cret\"#more\n", .undecodable),
+    ("TOKEN= # s3cret\n", .undecodable),
+    ("TOKEN=\"s3cret\\$\"\n", .undecodable),
+    ("TOKEN='s3cret\\\\'\n", .undecodable),
+    ("TOKEN='s3cret\\'\nA='b'\n", .undecodable),
+    ("TOKEN=\"s3cret\\\\\"\nA=\"b\"\n", .undecodable),
+    ("TOKEN=s3cret\u{A0}# more\n", .undecodable),
     ("TOKEN=s3cret\nexport TOKEN=s3cret\n", .ambiguous),
   ])
   func `a line that could be read in several ways is refused`(
@@ -91,6 +98,24 @@ import Darwin
     #expect(error?.message.contains("TOKEN") == true)
     #expect("\(error as Any)".contains("s3cret") == false)
     #expect(try file.content == content)
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  /// A line that isn't a variable may be the rest of a value, as that of a key without quotes.
+  @Test(arguments: [
+    ("A=1\n\nTOKEN=-----BEGIN KEY-----\nMIIEs3cret+/=\n-----END KEY-----\n", 4),
+    ("TOKEN=a\r# b\r\n\rs3cret\r", 4), ("TOKEN\n", 1), ("TOKEN=a\nB: s3cret\n", 2),
+    ("TOKEN=a\nB='1\n2\n'\n\nC=\"s3cret\n", 6), ("TOKEN=a\nB=s3cret\\\nc=1", 2),
+    ("TOKEN=a\nB=`s3cret\n`", 2), ("TOKEN=a\nexport B\n", 2), ("TOKEN=a\nB='s3cret'c\n", 2),
+  ])
+  func `a file with a line that is no variable is refused`(content: String, line: Int) throws {
+    let file = try TemporaryFile(content)
+    let plan = PlaintextMapping.password("TOKEN", as: token)
+    let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
+    let error = failure { try migration.move() }
+    #expect(error?.code == .undecodable && "\(error as Any)".contains("s3cret") == false)
+    #expect(error?.message.lowercased().contains("line \(line) ") == true, "\(error as Any)")
+    #expect(try Array(file.content.utf8) == Array(content.utf8))
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
@@ -111,7 +136,8 @@ import Darwin
     let file = try TemporaryFile(bytes: Array("TOKEN=".utf8) + [0xFF, 0x0A])
     let plan = PlaintextMapping.password("TOKEN", as: token)
     let migration = Migration(of: [plan], from: .environmentFile(file.path), to: storage)
-    #expect(failure { try migration.move() }?.code == .undecodable)
+    let error = failure { try migration.move() }
+    #expect(error?.code == .undecodable && error?.message.contains("isn't text in UTF-8") == true)
   }
 
   // MARK: - JSON

@@ -222,5 +222,22 @@ struct KeePassXCTests {
     observation.cancel()
     try keyring.kill()
   }
+
+  /// The keyring would create the item without the secret.
+  @Test func `a secret with a reference is refused with the reason`() throws {
+    let storage = SecretServiceStorage()
+    for secret in ["{REF:P@I:x}", "a{ref:u@o:b c}d"] {
+      let error = #expect(throws: SecureStorageError.self) {
+        try storage.setPassword(secret, for: StorageUse.key)
+      }
+      #expect(error?.code == .invalidArgument && error?.argument == "secret")
+      #expect(error?.message.contains("{REF:") == true)
+    }
+    for secret in ["{REF:P@I:}", "{REF:P@I:x", "{REF:Z@I:x}", "{REF:"] {
+      try storage.setPassword(secret, for: StorageUse.key)
+      #expect(try storage.password(for: StorageUse.key) == secret)
+    }
+    try storage.remove(StorageUse.key)
+  }
 }
 #endif

@@ -33,6 +33,10 @@ import Testing
     (.internetPassword(server: InternetServer("host", path: "")), "path"),
     (.internetPassword(server: InternetServer("host", securityDomain: "")), "securityDomain"),
     (.internetPassword(server: InternetServer("host"), account: "nul\0"), "account"),
+    (.internetPassword(server: InternetServer("https://host")), "server"),
+    (.internetPassword(server: InternetServer("host/path")), "server"),
+    (.internetPassword(server: InternetServer(" host")), "server"),
+    (.internetPassword(server: InternetServer("host\n")), "server"),
     (.value(service: "service", account: ""), "account"),
     (.password(service: "service", account: "me", accessGroup: ""), "accessGroup"),
   ])
@@ -42,5 +46,15 @@ import Testing
     }
     #expect(error?.code == .invalidArgument)
     #expect(error?.argument == argument)
+  }
+
+  /// Docker's helper stores a URL as the server, and git's an empty user.
+  @Test func `a key of another program's item can have any parts`() throws {
+    let storage = InMemoryStorage()
+    let key = ItemKey(
+      kind: .internetPassword, attributes: ["server": "https://host/", "user": "", "object": ""])
+    try storage.setPassword("s3cret", for: key)
+    #expect(try storage.password(for: key) == "s3cret")
+    #expect(try storage.remove(key))
   }
 }

@@ -54,6 +54,7 @@ import Testing
     // A text property of the same name has the same item.
     @Password("signingKey") var text: String?
     #expect(text == nil && $text.failure?.code == .undecodable)
+    #expect($text.failure?.message == "The stored password isn't text in UTF-8.")
     settings.signingKey = Secret("text")
     #expect(text == "text")
     settings.signingKey = nil

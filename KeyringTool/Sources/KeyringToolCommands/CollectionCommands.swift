@@ -20,7 +20,8 @@ public struct CollectionCommands: Sendable {
   public func list() throws -> [String] {
     try storage.collections().map { collection in
       let state = collection.isLocked ? "locked  " : "unlocked"
-      let name = collection.label.isEmpty ? "(no label)" : collection.label.printable
+      // The only one without a label is gnome-keyring's session collection.
+      let name = collection.label.isEmpty ? "session" : collection.label.printable
       return "\(state)  \(name)\(collection.isDefault ? "  (default)" : "")"
     }
   }

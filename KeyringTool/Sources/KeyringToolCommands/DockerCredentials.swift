@@ -19,6 +19,8 @@ public struct DockerCredentials: Sendable {
     case erase
     /// Lists the registries with their users.
     case list
+    /// Prints the name and the version of the helper.
+    case version
   }
 
   /// A failure of an operation, with the text that docker expects on standard output.
@@ -33,13 +35,19 @@ public struct DockerCredentials: Sendable {
     static let notText = Failure(message: "the password is not text")
   }
 
+  private static let name = "docker-credential-keyring"
+
   private let storage: any SecureStorage
+  private let version: String
 
   /// Creates a view of a storage.
   ///
-  /// - Parameter storage: The storage of the credentials.
-  public init(_ storage: any SecureStorage) {
+  /// - Parameters:
+  ///   - storage: The storage of the credentials.
+  ///   - version: The version of the helper.
+  public init(_ storage: any SecureStorage, version: String = "") {
     self.storage = storage
+    self.version = version
   }
 
   /// Performs an operation.
@@ -55,6 +63,7 @@ public struct DockerCredentials: Sendable {
     case .store: try store(input)
     case .erase: try storage.removeItems(matching: Self.query(server(input)))
     case .list: return try Self.json(users())
+    case .version: return Array("\(Self.name) \(version)\n".utf8)
     }
     return []
   }
@@ -69,6 +78,18 @@ public struct DockerCredentials: Sendable {
     }
   }
 
+  /// A decoder that ignores the case of names, as docker's own helpers do.
+  private static var decoder: JSONDecoder {
+    let names: [Content.CodingKeys] = [.server, .user, .secret]
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .custom { path in
+      let name = path[path.count - 1].stringValue
+      return names.first { $0.stringValue.lowercased() == name.lowercased() }
+        ?? path[path.count - 1]
+    }
+    return decoder
+  }
+
   private func credential(of server: String) throws -> Content {
     // The newest item comes first.
     guard let item = try storage.items(matching: Self.query(server)).first,
@@ -80,7 +101,7 @@ public struct DockerCredentials: Sendable {
 
   private func store(_ input: [UInt8]) throws {
     // The decoder's error could quote the secret.
-    guard let content = try? JSONDecoder().decode(Content.self, from: Data(input)) else {
+    guard let content = try? Self.decoder.decode(Content.self, from: Data(input)) else {
       throw Failure.malformed
     }
     if content.server.isEmpty { throw Failure.noServer }

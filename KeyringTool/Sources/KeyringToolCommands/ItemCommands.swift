@@ -41,9 +41,7 @@ public struct ItemCommands: Sendable {
   /// - Returns: The secret.
   /// - Throws: ``ToolFailure`` if there is no such item, or another error if it can't be read.
   public func secret(_ selection: ItemSelection) throws -> Secret {
-    let key = try selection.key()
-    guard let secret = try storage.secret(for: key) else { throw Self.missing(key) }
-    return secret
+    try withKey(of: selection) { try storage.secret(for: $0) }
   }
 
   /// Returns everything except the secret of an item.
@@ -52,9 +50,9 @@ public struct ItemCommands: Sendable {
   /// - Returns: The item as text.
   /// - Throws: ``ToolFailure`` if there is no such item, or another error if it can't be read.
   public func metadata(_ selection: ItemSelection) throws -> ItemListing {
-    let key = try selection.key()
-    guard let item = try storage.item(for: key, details: .metadata) else { throw Self.missing(key) }
-    return ItemListing([item])
+    try withKey(of: selection) { key in
+      try storage.item(for: key, details: .metadata).map { ItemListing([$0]) }
+    }
   }
 
   /// Stores a secret.
@@ -97,10 +95,18 @@ public struct ItemCommands: Sendable {
   ///   - selection: The items to remove.
   ///   - all: A Boolean value that indicates whether to remove all items of the service or server.
   /// - Returns: The number of removed items.
-  /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or `SecureStorageError` if the items
-  ///   can't be removed.
+  /// - Throws: ``ToolFailure`` if there is no such item, ``ItemSelection/Unclear`` if the selection is unclear,
+  ///   or `SecureStorageError` if the items can't be removed.
   public func remove(_ selection: ItemSelection, all: Bool = false) throws -> Int {
-    try storage.removeItems(matching: selection.query(all: all))
+    func removed(_ query: ItemQuery) throws -> Int? {
+      let count = try storage.removeItems(matching: query)
+      return count == 0 ? nil : count
+    }
+    if !all { return try withKey(of: selection) { try removed(.key($0)) } }
+    guard let count = try removed(selection.query(all: true)) else {
+      throw ToolFailure.nothingSelected
+    }
+    return count
   }
 
   /// Moves items to another storage.
@@ -139,9 +145,57 @@ public struct ItemCommands: Sendable {
     }
   }
 
-  private static func missing(_ key: ItemKey) -> ToolFailure {
-    ToolFailure(
-      "There is no \(key).", recoverySuggestion: "Use the command \"list\" to list all items.",
+  /// Performs an operation on the key of the single item that a selection names.
+  ///
+  /// An item of another program may have empty parts, which the selection doesn't have to name.
+  ///
+  /// - Parameters:
+  ///   - selection: The item.
+  ///   - body: A closure that performs the operation, or returns `nil` if there is no item with the key.
+  /// - Returns: The result of the operation.
+  /// - Throws: ``ItemSelection/Unclear`` or ``ToolFailure`` with the items that could be meant, or the error of
+  ///   the operation.
+  private func withKey<Result>(
+    of selection: ItemSelection, _ body: (ItemKey) throws -> Result?
+  ) throws -> Result {
+    let named: ItemKey
+    do throws(ItemSelection.Unclear) {
+      named = try selection.key()
+    } catch {
+      var error = error
+      error.candidates = candidates(for: selection).map(ItemSelection.arguments)
+      throw error
+    }
+    let key = ItemKey(kind: named.kind, attributes: named.attributes)
+    if let result = try body(key) { return result }
+    func parts(_ key: ItemKey) -> [String: String] { key.attributes.filter { !$0.value.isEmpty } }
+    let candidates = candidates(for: selection)
+    let same = candidates.filter { $0.kind == key.kind && parts($0) == parts(key) && $0 != key }
+    if same.count == 1, let result = try body(same[0]) { return result }
+    let list = candidates.map { "\n  " + ItemSelection.arguments(for: $0) }.joined()
+    throw ToolFailure(
+      "There is no \(key.description.printable).",
+      recoverySuggestion: list.isEmpty
+        ? "Use the command \"list\" to list all items." : "Specify one of these:" + list,
       status: .notFound)
+  }
+
+  /// Returns some items that match the named parts, or else are of the same service or server.
+  ///
+  /// The user isn't asked, because this only helps with a failure.
+  private func candidates(for selection: ItemSelection) -> [ItemKey] {
+    guard selection.service != nil || selection.server != nil else { return [] }
+    let wide = ItemSelection(
+      service: selection.service, server: selection.server.map { InternetServer($0.host) })
+    for selection in [selection, wide] {
+      guard var query = try? selection.query() else { return [] }
+      query.details = .metadata
+      query.allowsUnlocking = false
+      var seen: Set<ItemKey> = []
+      let keys = ((try? storage.items(matching: query)) ?? []).map(\.key)
+        .filter { seen.insert($0).inserted }
+      if !keys.isEmpty { return Array(keys.prefix(10)) }
+    }
+    return []
   }
 }

@@ -14,6 +14,9 @@ public struct ItemListing: Sendable {
     self.items = items
   }
 
+  /// Indicates whether there are no items.
+  public var isEmpty: Bool { items.isEmpty }
+
   /// A line for each item, with its kind, its key, its label, and the time of its last change.
   public var lines: [String] {
     let rows = items.map { item in

@@ -8,6 +8,8 @@ public struct ItemSelection: Sendable {
   public struct Unclear: Error, Equatable {
     /// A sentence that says what to specify instead.
     public let message: String
+    /// The arguments that select items that are there.
+    public internal(set) var candidates: [String] = []
   }
 
   /// The service of passwords, values, and credentials.
@@ -110,5 +112,44 @@ public struct ItemSelection: Sendable {
     if credential != nil, isOfService {
       throw Unclear(message: "Don't use --access-group or --value with --credential.")
     }
+  }
+}
+
+extension ItemSelection {
+  /// The advice for a password that git wouldn't find, or `nil` if it would, or if it isn't for a server.
+  public var adviceForGit: String? {
+    guard let server else { return nil }
+    let missing = [
+      server.protocol == nil ? "--protocol" : nil, account == nil ? "--account" : nil,
+    ].compactMap(\.self)
+    return missing.isEmpty
+      ? nil : "Git finds passwords only with \(missing.joined(separator: " and "))."
+  }
+
+  /// Returns the arguments that select an item, for a shell.
+  static func arguments(for key: ItemKey) -> String {
+    let names = [
+      "server": "--server", "port": "--port", "protocol": "--protocol", "object": "--path",
+      "domain": "--domain", "authtype": "--authentication", "user": "--account",
+      "service": "--service", "username": "--account", "access-group": "--access-group",
+      "label": "--credential",
+    ]
+    let order = ["server", "service", "port", "protocol", "object", "domain", "authtype"]
+    let parts = key.attributes.sorted {
+      (order.firstIndex(of: $0.key) ?? order.count, $0.key)
+        < (order.firstIndex(of: $1.key) ?? order.count, $1.key)
+    }
+    guard [.password, .value, .credentials, .internetPassword].contains(key.kind),
+      parts.allSatisfy({ names[$0.key] != nil })
+    else { return key.description.printable }
+    return parts.map { "\(names[$0.key] ?? "") \($0.value.quotedForShell)" }
+      .joined(separator: " ") + (key.kind == .value ? " --value" : "")
+  }
+}
+
+extension String {
+  fileprivate var quotedForShell: String {
+    let isPlain = !isEmpty && allSatisfy { $0.isLetter || $0.isNumber || "._-/:@".contains($0) }
+    return isPlain ? self : "'\(printable.replacing("'", with: "'\\''"))'"
   }
 }

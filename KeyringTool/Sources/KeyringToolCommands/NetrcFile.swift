@@ -62,8 +62,7 @@ public struct NetrcFile: Sendable {
   public mutating func add(_ machine: Machine, from storage: any SecureStorage) throws {
     let key = ItemKey.internetPassword(
       server: InternetServer(machine.host), account: machine.account)
-    let found = try storage.items(
-      matching: ItemQuery(kind: key.kind, attributes: key.attributes, details: .secret))
+    let found = try Self.items(for: key, in: storage)
     let items = Self.preferred(
       found.filter { $0.key.server.map(machine.isFor) == true }, for: machine.server)
     guard let item = items.first, let secret = item.secret else {
@@ -79,12 +78,36 @@ public struct NetrcFile: Sendable {
           : "They have the same account. List them with \"list --server \(host)\", and remove all but one."
       )
     }
-    lines += Array("machine ".utf8) + (try Self.token(Array(machine.host.utf8), key))
-    // Registries that know only tokens ignore the login.
-    lines += Array(" login ".utf8)
-    lines += try Self.token(Array((item.key.account ?? "token").utf8), key)
-    lines += Array(" password ".utf8) + (try Self.token(Self.password(in: secret), key))
-    lines.append(UInt8(ascii: "\n"))
+    // Python compares the case of hosts. Most programs write them in lower case, whatever the user does.
+    for host in Set([machine.host, machine.host.lowercased()]).sorted(by: >) {
+      // Registries that know only tokens ignore the login.
+      let login = item.key.account.flatMap { $0.isEmpty ? nil : $0 } ?? "token"
+      var line = Array("machine ".utf8) + (try Self.token(Array(host.utf8), key))
+      line += Array(" login ".utf8) + (try Self.token(Array(login.utf8), key))
+      line += Array(" password ".utf8) + (try Self.token(Self.password(in: secret), key))
+      line.append(UInt8(ascii: "\n"))
+      guard line.count <= Self.longestLine else {
+        throw Self.unwritable(key, "curl reads only lines of up to \(Self.longestLine) bytes.")
+      }
+      lines += line
+    }
+  }
+
+  /// The length at which curl (7.88 to 8.14) still reads a line, with its end.
+  private static let longestLine = 4095
+
+  /// Returns the items of a server, whose name may be written in another case.
+  private static func items(
+    for key: ItemKey, in storage: any SecureStorage
+  ) throws -> [SecureItem] {
+    var query = ItemQuery(kind: key.kind, attributes: key.attributes, details: .secret)
+    let items = try storage.items(matching: query)
+    if !items.isEmpty { return items }
+    query.ignoresCase = true
+    query.details = .metadata
+    let keys = try storage.items(matching: query).map(\.key)
+      .filter { $0.account == key.account || key.account == nil }
+    return Array(try storage.items(for: keys, details: .secret).values)
   }
 
   /// The content.
@@ -118,16 +141,23 @@ public struct NetrcFile: Sendable {
   ///
   /// A backslash begins an escape for Python, but not for SwiftPM.
   private static func token(_ bytes: [UInt8], _ key: ItemKey) throws -> [UInt8] {
-    let isPlain = bytes.allSatisfy {
-      $0 > UInt8(ascii: " ") && $0 != 0x7F && $0 != UInt8(ascii: "\\")
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw unwritable(key, "Python and SwiftPM read only text in UTF-8.")
+    }
+    let isPlain = text.unicodeScalars.allSatisfy {
+      !$0.properties.isWhitespace && $0.properties.generalCategory != .control && $0 != "\\"
     }
     guard isPlain, let first = bytes.first, !"\"#".utf8.contains(first) else {
-      throw ToolFailure(
-        "The \(key.description.printable) can't be in a .netrc file.",
-        recoverySuggestion:
-          "Use a password without spaces and backslashes that doesn't begin with a quote or \"#\".")
+      throw unwritable(
+        key,
+        "Use a password without spaces and backslashes that doesn't begin with a quote or \"#\".")
     }
     return bytes
+  }
+
+  private static func unwritable(_ key: ItemKey, _ reason: String) -> ToolFailure {
+    ToolFailure(
+      "The \(key.description.printable) can't be in a .netrc file.", recoverySuggestion: reason)
   }
 
   private static func missing(_ key: ItemKey, isElsewhere: Bool) -> ToolFailure {

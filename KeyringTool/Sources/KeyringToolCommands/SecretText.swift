@@ -8,11 +8,19 @@ public enum SecretText {
   ///
   /// - Parameters:
   ///   - bytes: The output of the program.
-  ///   - isBinary: Pass `true` to use every byte. Otherwise, one newline at the end is dropped.
+  ///   - isBinary: Pass `true` to use every byte. Otherwise, one line end at the end is dropped, and the mark
+  ///     that some editors of Windows put in front of UTF-8.
   /// - Returns: The secret.
   public static func secret(from bytes: [UInt8], isBinary: Bool) -> Secret {
-    let hasNewline = bytes.last == UInt8(ascii: "\n")
-    return Secret(bytes: !isBinary && hasNewline ? bytes.dropLast() : bytes[...])
+    var text = bytes[...]
+    if !isBinary {
+      if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+      if text.last == UInt8(ascii: "\n") {
+        text = text.dropLast()
+        if text.last == UInt8(ascii: "\r") { text = text.dropLast() }
+      }
+    }
+    return Secret(bytes: text)
   }
 
   /// Returns a random password of letters and digits.

@@ -46,8 +46,11 @@ struct DockerCredentialCommand: ParsableCommand {
 
   func run() throws {
     do {
-      let input = operation == .list ? [] : try Terminal.readStandardInput()
-      try Terminal.write(DockerCredentials(storage.selected()).reply(to: operation, input))
+      let hasInput = operation != .list && operation != .version
+      let input = hasInput ? try Terminal.readStandardInput() : []
+      try Terminal.write(
+        DockerCredentials(storage.selected(), version: KeyringTool.version)
+          .reply(to: operation, input))
     } catch let error as DockerCredentials.Failure {
       try Terminal.print([error.message])
       throw ExitCode.failure

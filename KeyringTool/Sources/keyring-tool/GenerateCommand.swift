@@ -37,5 +37,6 @@ struct GenerateCommand: ParsableCommand {
       SecretText.generated(length: length), for: item.selection(), login: login,
       expires: expiry.expires?.date,
       mode: replace ? .addOrReplace : .add, toReplace: "To replace it, use --replace.")
+    if let advice = item.selection().adviceForGit { Terminal.complain(advice) }
   }
 }

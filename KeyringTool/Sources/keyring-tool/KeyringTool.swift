@@ -44,23 +44,56 @@ struct KeyringTool: AsyncParsableCommand {
   static func main() async {
     ProcessMemory.hide()
     Terminal.reserveClosedStreams()
+    var type: any ParsableCommand.Type = Self.self
     do {
+      try checkCommand()
       var command = try parseAsRoot(arguments)
+      type = Swift.type(of: command)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
         try command.run()
       }
     } catch let error as SecureStorageError {
-      fail("\(error.message) \(error.recoverySuggestion ?? "")", ToolStatus(error))
+      let keyFiles =
+        error.code == .locked && error.message.contains("has no terminal")
+        ? " Or name a key file: --key-file, --to-key-file or --from-key-file." : ""
+      fail("\(error.message) \(error.recoverySuggestion ?? "")\(keyFiles)", ToolStatus(error))
     } catch let error as ToolFailure {
       fail(error.description, error.status)
     } catch let error as ItemSelection.Unclear {
-      exit(withError: ValidationError(error.message))
+      failWithUsage(
+        ([error.message] + error.candidates.map { "  \($0)" }).joined(separator: "\n"), of: type)
+    } catch let error as ValidationError {
+      failWithUsage(error.message, of: type)
     } catch {
       if exitCode(for: error) == .validationFailure { failWithoutValues(error) }
       exit(withError: error)
     }
+  }
+
+  /// Throws an error if there is no such command, without repeating it, in case it's a secret.
+  private static func checkCommand() throws {
+    guard let name = arguments.first, !name.hasPrefix("-") else { return }
+    // A key path crashes the compiler of Swift 6.3.
+    let commands = configuration.subcommands.map { $0.configuration }
+    let names = commands.flatMap { [$0.commandName ?? ""] + $0.aliases } + ["help"]
+    if names.contains(name) { return }
+    let similar = CommandName.similar(to: name, in: names).map { " Did you mean \"\($0)\"?" }
+    throw ValidationError("There is no such command.\(similar ?? "")")
+  }
+
+  /// Ends the program with the usage of a command.
+  private static func failWithUsage(_ message: String, of type: any ParsableCommand.Type) -> Never {
+    let name = type == Self.self ? "" : " \(type.configuration.commandName ?? "")"
+    let lines = """
+      Error: \(message)
+      Usage: \(usageString(for: type))
+        See 'keyring-tool\(name) --help' for more information.
+
+      """
+    try? Terminal.write(Array(lines.utf8), to: STDERR_FILENO)
+    exit(withError: ExitCode.validationFailure)
   }
 
   /// Ends the program without repeating values of arguments, in case one of them is a secret.

@@ -7,8 +7,10 @@ struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List items without their secrets.",
     discussion: """
-      The command lists all items that match the arguments and options. Without any, it lists everything.
-      """)
+      The command lists all items that match the arguments and options. Without any, it lists everything. In a \
+      terminal, it says so if there is none.
+      """,
+    aliases: ["ls"])
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var items: ItemOptions
@@ -36,5 +38,6 @@ struct ListCommand: ParsableCommand {
     } else {
       try Terminal.print(listing.lines)
     }
+    if !json, listing.isEmpty, Terminal.isOutput { Terminal.complain("There is no such item.") }
   }
 }

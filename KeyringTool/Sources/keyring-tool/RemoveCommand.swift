@@ -5,7 +5,8 @@ import KeyringToolCommands
 
 struct RemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove an item, or all items of a service or server.")
+    commandName: "remove", abstract: "Remove an item, or all items of a service or server.",
+    aliases: ["rm"])
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var items: ItemOptions
@@ -15,7 +16,6 @@ struct RemoveCommand: ParsableCommand {
 
   func run() throws {
     let count = try ItemCommands(storage.selected()).remove(items.selection(), all: all)
-    guard count > 0 else { throw ToolFailure.nothingSelected }
     try Terminal.print(["removed \(count)"])
   }
 }

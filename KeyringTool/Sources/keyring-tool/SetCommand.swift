@@ -44,5 +44,6 @@ struct SetCommand: ParsableCommand {
     try ItemCommands(storage.selected()).set(
       secret, for: selection, login: login, label: label, expires: expiry.expires?.date,
       mode: add ? .add : .addOrReplace, toReplace: "To replace it, leave out --add.")
+    if let advice = selection.adviceForGit { Terminal.complain(advice) }
   }
 }

@@ -45,12 +45,16 @@ struct StorageSelection {
   func opened() throws -> any ObservableStorage {
     switch name {
     case .keyring: try keyring()
-    case .file(let path):
-      EncryptedFileStorage(
-        at: path, key: keyFile.map(KeySource.keyFile(at:)) ?? .typedPassphrase(),
-        timeout: timeout ?? .seconds(25))
+    case .file(let path): encryptedFile(at: path)
     case .fleet: try fleet()
     }
+  }
+
+  private func encryptedFile(at path: String) -> EncryptedFileStorage {
+    if keyFile == nil { PromptNotice.cancel() }
+    return EncryptedFileStorage(
+      at: path, key: keyFile.map(KeySource.keyFile(at:)) ?? .typedPassphrase(),
+      timeout: timeout ?? .seconds(25))
   }
 
   /// The storage, from which items are to be read.
@@ -84,6 +88,7 @@ struct StorageSelection {
     var options = SecretServiceStorage.Options(
       collection: collection, interaction: mayAsk ? .allowed : .never)
     if let timeout { (options.serviceTimeout, options.promptTimeout) = (timeout, timeout) }
+    if mayAsk { PromptNotice.schedule() }
     return SecretServiceStorage(options: options)
   }
 }

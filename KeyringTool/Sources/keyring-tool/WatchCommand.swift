@@ -29,6 +29,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
     // The observation ends when it's released.
     defer { connection.cancel() }
+    PromptNotice.cancel()
     // From now on, no change is missed.
     Terminal.complain("watching")
     for await change in changes { try Terminal.print([ItemListing.line(for: change)]) }

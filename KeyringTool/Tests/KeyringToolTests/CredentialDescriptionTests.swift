@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Keyring
+import KeyringStorage
 import Testing
 
 @testable import KeyringToolCommands
@@ -31,7 +32,6 @@ import Testing
   @Test func `unknown names are ignored`() throws {
     let description = try CredentialDescription(
       """
-      capability[]=authtype
       capability[]=state
       protocol=https
       wwwauth[]=Basic realm="example"
@@ -136,13 +136,17 @@ import Testing
     ] as [(String, String, UInt16?)])
   func `a host may have a port`(host: String, name: String, port: UInt16?) {
     let description = CredentialDescription(protocol: "https", host: host)
-    #expect(description.server == InternetServer(name, port: port, protocol: .https))
+    let server = InternetServer(name, port: port, protocol: .https)
+    #expect(description.place == ItemKey.internetPassword(server: server).attributes)
   }
 
-  @Test func `a server needs a protocol and a host`() {
-    #expect(CredentialDescription(protocol: "https").server == nil)
-    #expect(CredentialDescription(host: "h").server == nil)
-    #expect(CredentialDescription(protocol: "cert", host: "", path: "p").server == nil)
-    #expect(CredentialDescription(protocol: "", host: "h").server == nil)
+  @Test func `a place needs a protocol, and a host or a path`() {
+    #expect(CredentialDescription(protocol: "https").place == nil)
+    #expect(CredentialDescription(host: "h").place == nil)
+    #expect(CredentialDescription(protocol: "cert", host: "").place == nil)
+    #expect(
+      CredentialDescription(protocol: "cert", host: "", path: "p").place
+        == ["protocol": "cert", "server": "", "object": "p"])
+    #expect(CredentialDescription(protocol: "", host: "h").place == nil)
   }
 }

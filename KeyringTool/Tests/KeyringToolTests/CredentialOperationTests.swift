@@ -43,6 +43,7 @@ import Testing
     for description in [
       "", "protocol=https", "host=h", "protocol=http host=h", "protocol=https host=i",
       "protocol=https host=h username=bob", "protocol=https host=h username=",
+      "protocol=https host= path=", "protocol=cert host= path=/p",
     ] {
       #expect(try run(.get, description) == nil, "\(description)")
     }
@@ -74,11 +75,62 @@ import Testing
   @Test(arguments: [
     "protocol=https host=h username=ada", "protocol=https host=h password=a",
     "protocol=https username=ada password=a", "host=h username=ada password=a",
-    "protocol=https host=h username= password=a",
+    "protocol=cert host= username= password=a",
+    "protocol=https host=h username=ada password=a ephemeral=1",
+    "protocol=https host=h authtype=Bearer credential=t ephemeral=true",
+    "protocol=https host=h credential=t",
   ])
   func `an incomplete credential is not stored`(description: String) throws {
     #expect(try run(.store, description) == nil)
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  /// Git asks for the pass phrase of a certificate or a key this way, and for a server's file by its path.
+  @Test(arguments: [
+    ("protocol=cert host= path=/c.pem", ""), ("protocol=file host= path=srv/x.git", "ada"),
+    ("protocol=https host=h", ""),
+  ])
+  func `an empty host or username is kept`(place: String, username: String) throws {
+    try run(.store, "\(place) username=\(username) password=a")
+    #expect(try run(.get, "\(place) username=\(username)") == "username=\(username) password=a")
+    #expect(try run(.get, "\(place)") == "username=\(username) password=a")
+    #expect(try run(.get, "\(place)2 username=\(username)") == nil)
+    try run(.store, "\(place) username=\(username) password=b")
+    #expect(try storage.items(matching: ItemQuery()).count == 1)
+    try run(.erase, "\(place) username=\(username) password=a")
+    #expect(try run(.get, "\(place)") != nil)
+    try run(.erase, "\(place) username=\(username) password=b")
+    #expect(try run(.get, "\(place)") == nil)
+  }
+
+  @Test func `another program's item with empty parts is found, changed and erased`() throws {
+    let key = ItemKey(
+      kind: .internetPassword,
+      attributes: ["protocol": "https", "server": "h", "user": "ada", "object": "", "port": ""])
+    try storage.setPassword("a", for: key)
+    #expect(try run(.get, "protocol=https host=h") == "username=ada password=a")
+    try store("ada", "b")
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [key])
+    try run(.erase, "protocol=https host=h username=ada password=b")
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  /// Git before 2.46 doesn't know them.
+  @Test func `a credential that isn't a password is kept for git that knows it`() throws {
+    try store("ada", "a")
+    let token = "authtype=Bearer credential=t"
+    try run(.store, "capability[]=authtype protocol=https host=h \(token) ephemeral=0")
+    #expect(
+      try run(.get, "capability[]=authtype protocol=https host=h")
+        == "capability[]=authtype \(token)")
+    #expect(try run(.get, "protocol=https host=h") == "username=ada password=a")
+    try run(.store, "capability[]=authtype protocol=https host=h authtype=Bearer credential=u")
+    #expect(try storage.items(matching: ItemQuery()).count == 2)
+    try run(.erase, "capability[]=authtype protocol=https host=h \(token)")
+    #expect(try storage.items(matching: ItemQuery()).count == 2)
+    try run(.erase, "capability[]=authtype protocol=https host=h authtype=Bearer credential=u")
+    #expect(
+      try run(.get, "capability[]=authtype protocol=https host=h") == "username=ada password=a")
   }
 
   @Test func `erase removes the account`() throws {

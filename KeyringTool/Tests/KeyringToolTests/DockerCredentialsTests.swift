@@ -38,9 +38,22 @@ import Testing
     #expect(try reply(.list) == #"{"ghcr.io":"eve"}"# + "\n")
   }
 
+  /// Docker's own helpers are written in Go, whose decoder does so.
+  @Test func `the case of a member's name doesn't matter`() throws {
+    let input = #"{"serverurl":"ghcr.io","USERNAME":"ada","secret":"pa55"}"#
+    #expect(try reply(.store, input).isEmpty)
+    #expect(try reply(.get, "ghcr.io").contains("pa55"))
+  }
+
+  @Test func `the helper tells its version`() throws {
+    let reply = try DockerCredentials(storage, version: "1.2.3").reply(to: .version, [])
+    #expect(String(decoding: reply, as: UTF8.self) == "docker-credential-keyring 1.2.3\n")
+  }
+
   @Test func `a restored item of another helper is found, replaced and removed`() throws {
     let restored = SecureItem(
-      key: .internetPassword(server: InternetServer(registry)), secret: Secret("pa55"),
+      key: ItemKey(kind: .internetPassword, attributes: ["server": registry]),
+      secret: Secret("pa55"),
       attributes: ["docker_cli": "1", "username": "ada"])
     for user in ["ada", "bob"] {
       try storage.save(restored, mode: .add)
@@ -56,7 +69,8 @@ import Testing
   @Test func `only the newest item of a registry is kept`() throws {
     try store("ada", "pa55", at: registry)
     let restored = SecureItem(
-      key: .internetPassword(server: InternetServer(registry)), secret: Secret("new"),
+      key: ItemKey(kind: .internetPassword, attributes: ["server": registry]),
+      secret: Secret("new"),
       attributes: ["docker_cli": "1", "username": "ada"])
     try storage.save(restored, mode: .add)
     #expect(try reply(.get, registry).contains("\"new\""))
@@ -68,7 +82,8 @@ import Testing
   @Test func `a credential that can't be stored removes no other one`() throws {
     try store("ada", "pa55", at: registry)
     let restored = SecureItem(
-      key: .internetPassword(server: InternetServer(registry)), secret: Secret("new"),
+      key: ItemKey(kind: .internetPassword, attributes: ["server": registry]),
+      secret: Secret("new"),
       attributes: ["docker_cli": "1", "username": "bob"])
     try storage.save(restored, mode: .add)
     let input = #"{"ServerURL":"\#(registry)","Username":"eve","Secret":"newer"}"#
@@ -90,7 +105,9 @@ import Testing
   @Test func `other items aren't docker's`() throws {
     try storage.setPassword("s3cret", for: .password(service: registry, account: "ada"))
     try storage.setPassword(
-      "s3cret", for: .internetPassword(server: InternetServer(registry), account: "ada"))
+      "s3cret",
+      for: ItemKey(
+        kind: .internetPassword, attributes: ["server": registry, "user": "ada"]))
     #expect(try reply(.list) == "{}\n")
     #expect(throws: DockerCredentials.Failure.self) { try reply(.get, registry) }
     #expect(try reply(.erase, registry).isEmpty)

@@ -118,6 +118,49 @@ import Testing
     #expect(try fill("url=https://\(host)") == [])
   }
 
+  /// Git asks so for a client certificate's pass phrase, and for a repository that is a file.
+  @Test func `an empty host or username is kept`() throws {
+    let file = "path=/\(host).pem"
+    try approve("protocol=cert", "host=", "username=", file, "password=a")
+    let filled = ["username=", "password=a"]
+    #expect(try fill("protocol=cert", "host=", "username=", file) == filled)
+    #expect(try fill("protocol=cert", "host=", "username=", file + "2") == [])
+    try reject("protocol=cert", "host=", "username=", file, "password=a")
+    #expect(try fill("protocol=cert", "host=", "username=", file) == [])
+    try approve("protocol=file", "host=", "path=\(host)", "username=ada", "password=b")
+    #expect(
+      try fill("protocol=file", "host=", "path=\(host)") == ["username=ada", "password=b"])
+    // An empty username is one, as some servers want it with a token.
+    try approve("protocol=https", "host=\(host)", "username=", "password=c")
+    #expect(try fill("url=https://\(host)") == ["username=", "password=c"])
+    try reject("protocol=https", "host=\(host)", "username=", "password=c")
+    #expect(try fill("url=https://\(host)") == [])
+  }
+
+  @Test func `another helper's item with an empty user is erased`() throws {
+    let store = ["secret-tool", "store", "--label=Git", "user", "", "protocol", "https"]
+    #expect(try git.run(store + ["server", host], input: "theirs") == Program.Result())
+    #expect(try fill("url=https://\(host)") == ["username=", "password=theirs"])
+    try reject("protocol=https", "host=\(host)", "username=", "password=theirs")
+    #expect(try fill("url=https://\(host)") == [])
+  }
+
+  /// Git sends these lines since version 2.46.
+  @Test func `a credential that isn't a password comes back to a git that knows it`() throws {
+    let place = "protocol=https\nhost=\(host)\n"
+    let token = "authtype=Bearer\ncredential=t\n"
+    let store = "capability[]=authtype\n\(place)\(token)"
+    #expect(try git.run([git.helper, "store"], input: store) == Program.Result())
+    #expect(
+      try git.run([git.helper, "get"], input: "capability[]=authtype\n\(place)").output
+        == "capability[]=authtype\n\(token)")
+    #expect(try git.run([git.helper, "get"], input: place) == Program.Result())
+    #expect(try git.run([git.helper, "erase"], input: store) == Program.Result())
+    #expect(
+      try git.run([git.helper, "get"], input: "capability[]=authtype\n\(place)") == Program.Result()
+    )
+  }
+
   // MARK: Lines of newer versions of git, and of other programs
 
   @Test func `unknown lines are ignored`() throws {

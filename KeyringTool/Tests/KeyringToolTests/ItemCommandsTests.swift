@@ -20,7 +20,7 @@ import Testing
       try commands.set(Secret("s3cret"), for: selection, login: login)
       #expect(try commands.secret(selection) == Secret("s3cret"))
       #expect(try commands.remove(selection) == 1)
-      #expect(try commands.remove(selection) == 0)
+      #expect(throws: ToolFailure.self) { try commands.remove(selection) }
     }
   }
 
@@ -79,5 +79,97 @@ import Testing
   ])
   func `the removal of all items of an unclear selection is refused`(selection: ItemSelection) {
     #expect(throws: ItemSelection.Unclear.self) { try commands.remove(selection, all: true) }
+  }
+
+  @Test func `a selection that fits none names those that are there`() throws {
+    let github = InternetServer("github.com", protocol: "https")
+    try commands.set(Secret("a"), for: ItemSelection(account: "ada", server: github))
+    try commands.set(Secret("b"), for: ItemSelection(account: "bob's", server: github))
+    func suggestion(_ selection: ItemSelection) throws -> String {
+      let failures = [
+        #expect(throws: ToolFailure.self) { try commands.secret(selection) },
+        #expect(throws: ToolFailure.self) { try commands.metadata(selection) },
+        #expect(throws: ToolFailure.self) { try commands.remove(selection) },
+      ].map { $0?.recoverySuggestion ?? "" }
+      #expect(Set(failures).count == 1)
+      return failures[0]
+    }
+    let both = [
+      "  --server github.com --protocol https --account 'bob'\\''s'",
+      "  --server github.com --protocol https --account ada",
+    ]
+    let host = InternetServer("github.com")
+    for selection in [
+      ItemSelection(server: host), ItemSelection(account: "eve", server: host),
+      ItemSelection(account: "ada", server: InternetServer("github.com", protocol: "http")),
+    ] {
+      #expect(
+        try suggestion(selection).split(separator: "\n").dropFirst().sorted()
+          == both.sorted().map { $0[...] })
+    }
+    #expect(
+      try suggestion(ItemSelection(account: "ada", server: host))
+        == "Specify one of these:\n\(both[1])")
+    #expect(try suggestion(ItemSelection(server: InternetServer("h"))).contains("\"list\""))
+    try commands.set(Secret("s3cret"), for: password)
+    try commands.set(Secret("s3cret"), for: credential, login: "ada")
+    let unclear = #expect(throws: ItemSelection.Unclear.self) {
+      try commands.secret(ItemSelection(service: "service"))
+    }
+    #expect(
+      unclear?.candidates.sorted() == [
+        "--service service --account me", "--service service --credential mine",
+      ])
+  }
+
+  /// git-credential-libsecret stores an empty user, and others do so, too.
+  @Test(arguments: [
+    (
+      ["server": "h", "protocol": "https", "user": ""],
+      ItemSelection(server: InternetServer("h", protocol: "https"))
+    ),
+    (
+      ["server": "h", "protocol": "https", "user": "", "object": "", "port": ""],
+      ItemSelection(account: "", server: InternetServer("h", protocol: "https"))
+    ),
+    (["server": "https://h/"], ItemSelection(server: InternetServer("https://h/"))),
+  ])
+  func `an item with empty parts is read, copied and removed`(
+    parts: [String: String], selection: ItemSelection
+  ) throws {
+    let key = ItemKey(kind: .internetPassword, attributes: parts)
+    try storage.setSecret(Secret("s3cret"), for: key)
+    #expect(try commands.secret(selection) == Secret("s3cret"))
+    #expect(try commands.metadata(selection).lines.count == 1)
+    let destination = InMemoryStorage()
+    #expect(
+      try commands.copy(ItemSelection(), to: destination, replacing: false)
+        == commands.copy(ItemSelection(), to: destination, replacing: true))
+    #expect(try destination.secret(for: key) == Secret("s3cret"))
+    #expect(try commands.remove(selection) == 1)
+    #expect(try storage.items(matching: ItemQuery()).isEmpty)
+  }
+
+  @Test func `a password with an empty account or service can be reached`() throws {
+    for (service, account) in [("service", ""), ("", "me")] {
+      let key = ItemKey(kind: .password, attributes: ["service": service, "username": account])
+      let selection = ItemSelection(service: service, account: account)
+      try storage.setSecret(Secret("s3cret"), for: key)
+      #expect(try commands.secret(selection) == Secret("s3cret"))
+      #expect(try commands.remove(selection) == 1)
+      // A new one isn't made by mistake.
+      #expect(throws: SecureStorageError.self) { try commands.set(Secret("x"), for: selection) }
+    }
+  }
+
+  @Test func `a password that git doesn't find has advice`() {
+    func advice(_ server: InternetServer, _ account: String?) -> String? {
+      ItemSelection(account: account, server: server).adviceForGit
+    }
+    let (plain, complete) = (InternetServer("h"), InternetServer("h", protocol: .https))
+    #expect(advice(plain, nil) == "Git finds passwords only with --protocol and --account.")
+    #expect(advice(plain, "ada") == "Git finds passwords only with --protocol.")
+    #expect(advice(complete, nil) == "Git finds passwords only with --account.")
+    #expect(advice(complete, "ada") == nil && password.adviceForGit == nil)
   }
 }

@@ -106,6 +106,32 @@ import Testing
     #expect(password.isEmpty || failure?.description.contains(password) == false)
   }
 
+  @Test func `a password that curl or Python can't read is refused with the reason`() throws {
+    let prefix = "machine example.org login ada password "
+    let longest = String(repeating: "x", count: 4094 - prefix.utf8.count)
+    try store(longest, "example.org", account: "ada")
+    #expect(try text("example.org") == prefix + longest + "\n")
+    let key = ItemKey.internetPassword(server: InternetServer("example.org"), account: "ada")
+    for (secret, reason) in [
+      (Secret(longest + "x"), "4095 bytes"), (Secret(bytes: [0x63, 0xE9]), "UTF-8"),
+      (Secret("a\u{A0}b"), "without spaces"),
+    ] {
+      try storage.setSecret(secret, for: key)
+      let failure = #expect(throws: ToolFailure.self) { try text("example.org") }
+      #expect(failure?.recoverySuggestion.contains(reason) == true)
+    }
+  }
+
+  @Test func `the case of a host doesn't matter`() throws {
+    try store("one", "Example.org", account: "Ada")
+    let line = "login Ada password one\n"
+    #expect(try text("example.org") == "machine example.org \(line)")
+    #expect(try text("example.org=Ada") == "machine example.org \(line)")
+    #expect(
+      try text("EXAMPLE.org") == "machine example.org \(line)machine EXAMPLE.org \(line)")
+    #expect(throws: ToolFailure.self) { try text("example.org=ada") }
+  }
+
   @Test(arguments: [
     "", "=", "=ada", "example.org=", "example.org:", "example.org:65536", "https://", "/path",
   ])

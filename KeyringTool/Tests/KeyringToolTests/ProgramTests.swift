@@ -71,8 +71,98 @@ struct ProgramTests {
     ] {
       let result = try Program.tool(arguments + ["--service", service])
       #expect(result.status == 3 && result.output.isEmpty, "\(result)")
-      #expect(result.errors.contains("There is no such item."))
+      #expect(result.errors.contains("There is no"))
     }
+  }
+
+  @Test func `a selection that fits several items asks for the missing part`() throws {
+    for account in ["ada", "bob"] {
+      let set = ["set", "--server", service, "--protocol", "https", "--account", account]
+      #expect(try Program.tool(set, input: "s3cret") == Program.Result())
+      #expect(try Program.tool(["set", service, account], input: "s3cret") == Program.Result())
+    }
+    for command in ["get", "remove"] {
+      let server = try Program.tool([command, "--server", service])
+      #expect(server.status == 3 && server.output.isEmpty)
+      let one = "  --server \(service) --protocol https --account"
+      #expect(server.errors.contains("\(one) ada\n") && server.errors.contains("\(one) bob\n"))
+      let account = try Program.tool([command, service])
+      #expect(account.status == 64 && account.output.isEmpty)
+      #expect(account.errors.contains("Specify an account"))
+      #expect(account.errors.contains("  --service \(service) --account bob\n"))
+      #expect(account.errors.contains("Usage: keyring-tool \(command) "), "\(account.errors)")
+    }
+    let plain = try Program.tool(["set", "--server", service, "--account", "x"], input: "s3cret")
+    #expect(plain.status == 0 && plain.errors.contains("only with --protocol."))
+    #expect(try Program.tool(["rm", "--all", "--server", service]).output == "removed 3\n")
+    #expect(try Program.tool(["ls", service]).output.contains("username=ada"))
+  }
+
+  /// git-credential-libsecret stores such items.
+  @Test func `items with empty parts are shown, copied and removed`() throws {
+    for attributes in [
+      ["server", service, "protocol", "https", "user", ""],
+      ["server", "\(service)2", "protocol", "https", "user", "", "port", "", "object", ""],
+    ] {
+      let store = ["store", "--label", "empty"] + attributes
+      #expect(try Program.run("secret-tool", store, input: Data("s3cret".utf8)).status == 0)
+      let item = ["--server", attributes[1], "--protocol", "https"]
+      #expect(try Program.tool(["get"] + item).output == "s3cret")
+      #expect(try Program.tool(["get", "--account", ""] + item).output == "s3cret")
+      #expect(try Program.tool(["get", "--metadata"] + item).output.contains("label: empty"))
+      let directory = TemporaryDirectory()
+      let file = ["--to", "file:\(directory.path("f"))", "--to-key-file", directory.path("k")]
+      let export = try Program.tool(["export"] + item + file)
+      #expect(export.output == "copied 1\n" && export.errors.isEmpty, "\(export)")
+      #expect(try Program.tool(["remove"] + item).output == "removed 1\n")
+      let back = ["--from", "file:\(directory.path("f"))", "--from-key-file", directory.path("k")]
+      #expect(try Program.tool(["import"] + item + back).output == "copied 1\n")
+      #expect(try Program.tool(["remove"] + item + ["--account", ""]).output == "removed 1\n")
+    }
+  }
+
+  @Test func `an unknown command suggests one, and isn't repeated`() throws {
+    for (name, suggestion) in [
+      ("lookup", "Did you mean \"get\"?"), ("exprot", "Did you mean \"export\"?"), ("s3cret", ""),
+    ] {
+      let result = try Program.tool([name, "s3cret"])
+      #expect(result.status == 64 && result.errors.contains("There is no such command."))
+      #expect(suggestion.isEmpty || result.errors.contains(suggestion))
+      #expect(!result.errors.contains("s3cret"))
+    }
+    #expect(try Program.tool(["help", "get"]).output.contains("USAGE: keyring-tool get"))
+  }
+
+  @Test func `without a terminal, a passphrase can come from a key file`() throws {
+    #expect(try Program.tool(["set", service, "me"], input: "s3cret").status == 0)
+    let directory = TemporaryDirectory()
+    let export = [
+      Program.toolPath, "export", "--service", service, "--to", "file:\(directory.path("f"))",
+    ]
+    let result = try Program.run("setsid", ["--wait"] + export)
+    #expect(result.status == 2 && result.errors.contains("--to-key-file"), "\(result)")
+  }
+
+  /// The keyring's prompt may be where the user doesn't look, as when git runs the tool.
+  @Test(.needs("python3")) func `a wait for the keyring is explained`() throws {
+    let directory = TemporaryDirectory()
+    let silent = """
+      import os, socket, sys
+      listener = socket.socket(socket.AF_UNIX)
+      listener.bind(sys.argv[1])
+      listener.listen()
+      os.environ["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + sys.argv[1]
+      os.set_inheritable(listener.fileno(), True)
+      os.dup2(1, 2)
+      os.execv(sys.argv[2], sys.argv[2:])
+      """
+    let command = ["-c", silent, directory.path("bus"), Program.toolPath, "get", "a", "b"]
+    let program = try Program("python3", command)
+    let early = try program.waitFor("waiting for the keyring, which may show a prompt")
+    #expect(early == "keyring-tool: ")
+    let quiet = try Program("python3", command + ["--no-prompt"])
+    quiet.send(SIGTERM)
+    #expect(try !quiet.finish().output.contains("waiting"))
   }
 
   @Test func `items of other programs are found and moved`() throws {
@@ -169,7 +259,8 @@ struct ProgramTests {
   }
 
   @Test(arguments: [
-    ["set", "a", "b", "s3cret"], ["set", "a", "b", "c", "s3cret"], ["set", "a", "b", "-s3cret"],
+    ["s3cret"], ["s3cret", "a"], ["set", "a", "b", "s3cret"], ["set", "a", "b", "c", "s3cret"],
+    ["set", "a", "b", "-s3cret"],
     ["set", "a", "b", "-p's3cret'"], ["set", "a", "b", "--password=s3cret"],
     ["set", "a", "b", "--binary=s3cret"], ["set", "a", "b", "--expires", "s3cret"],
     ["docker-credential", "store", "s3cret"], ["git-credential", "store", "s3cret"],

@@ -8,8 +8,10 @@ import Testing
   @Test(arguments: [
     ("s3cret\n", false, "s3cret"), ("s3cret\n\n", false, "s3cret\n"), ("s3cret", false, "s3cret"),
     ("s3cret\n", true, "s3cret\n"), ("", false, ""), ("\n", false, ""),
+    ("s3cret\r\n", false, "s3cret"), ("s3cret\r", false, "s3cret\r"),
+    ("\u{FEFF}s3cret\r\n", false, "s3cret"), ("\u{FEFF}s3cret\r\n", true, "\u{FEFF}s3cret\r\n"),
   ])
-  func `one newline at the end is not part of a text secret`(
+  func `one line end and the mark of UTF-8 are not part of a text secret`(
     input: String, isBinary: Bool, secret: String
   ) {
     #expect(SecretText.secret(from: Array(input.utf8), isBinary: isBinary) == Secret(secret))

@@ -39,6 +39,15 @@ struct TerminalTests {
     #expect(try terminal("\(tool("get")) | cat").finish().output == "t0p s3cret")
   }
 
+  @Test func `an empty list says so only in a terminal`() throws {
+    for options in ["", "--long"] {
+      let list = try terminal(tool("list \(options)")).finish()
+      #expect(list.status == 0 && list.output == "keyring-tool: There is no such item.\r\n")
+      #expect(try terminal("\(tool("list \(options)")) 2>&1 | cat").finish().output.isEmpty)
+    }
+    #expect(try terminal(tool("list --json")).finish().output == "[]\r\n")
+  }
+
   @Test func `a typed secret has no other bytes`() throws {
     let terminal = try terminal(tool("set --binary"))
     try terminal.waitFor("leave out --binary")

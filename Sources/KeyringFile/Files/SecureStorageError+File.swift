@@ -30,6 +30,7 @@ extension SecureStorageError {
       switch failure.number {
       case ENOSPC, EDQUOT, EFBIG: "Free some disk space. The previous content is unchanged."
       case EROFS, EACCES, EPERM: "Give this program's user access to the file and its directory."
+      case EINVAL where failure.kind == .unsuitable: "Use the path of a file."
       case ELOOP: "Use the path of the file itself. It must not be a link."
       default: nil
       }

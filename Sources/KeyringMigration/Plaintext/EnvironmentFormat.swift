@@ -14,35 +14,43 @@ struct EnvironmentFormat: PlaintextFormat {
       throw PlaintextFormatError(
         "The path of a variable must have one name.", code: .invalidArgument)
     }
-    let lines = content.withUnsafeBytes { EnvironmentParser(bytes: $0).lines }
-      .filter { $0.name == name }
+    let lines = try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
+      try EnvironmentParser(bytes: bytes).lines()
+    }.filter { $0.name == name }
     guard lines.count < 2 else {
       // Readers of the file differ in which of them counts.
-      throw PlaintextFormatError("The variable \"\(name)\" is set several times.", code: .ambiguous)
+      let numbers = lines.map { String($0.number) }.joined(separator: ", ")
+      throw PlaintextFormatError(
+        "The variable \"\(name)\" is set several times, on lines \(numbers).", code: .ambiguous)
     }
     guard let line = lines.first else { return nil }
     switch line.value {
-    case .literal(let range): return (.text(content[range]), line.range)
-    case .escaped(let range): return (.text(content[range].unescaped), line.range)
-    case .malformed:
-      throw PlaintextFormatError("The value of \"\(name)\" has misplaced quotes.")
+    case .plain(let range): return (.text(content[range]), line.range)
+    case .quoted(let range, let hasEscapes):
+      return (.text(content[range].decoded(hasEscapes: hasEscapes)), line.range)
+    case .ambiguous(let reason):
+      throw PlaintextFormatError("The value of \"\(name)\" on line \(line.number) \(reason).")
     }
   }
 }
 
 extension Secret {
-  /// The text between double quotes, with its escape sequences replaced.
-  fileprivate var unescaped: Secret {
+  /// Returns the text between quotes, with its escape sequences replaced, and line feeds as line ends.
+  fileprivate func decoded(hasEscapes: Bool) -> Secret {
     withUnsafeBytes { bytes in
       Secret(capacity: count) { room in
         var end = 0
-        var rest = bytes.makeIterator()
+        var rest = bytes[...]
         func append(_ byte: UInt8) {
           room[end] = byte
           end += 1
         }
-        while let byte = rest.next() {
-          guard byte == UInt8(ascii: "\\"), let escaped = rest.next() else {
+        while let byte = rest.popFirst() {
+          if byte == UInt8(ascii: "\r") {
+            if rest.first != UInt8(ascii: "\n") { append(UInt8(ascii: "\n")) }
+            continue
+          }
+          guard hasEscapes, byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() else {
             append(byte)
             continue
           }
@@ -50,8 +58,7 @@ extension Secret {
           case UInt8(ascii: "n"): append(UInt8(ascii: "\n"))
           case UInt8(ascii: "r"): append(UInt8(ascii: "\r"))
           case UInt8(ascii: "t"): append(UInt8(ascii: "\t"))
-          case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`"):
-            append(escaped)
+          case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(escaped)
           default:
             append(byte)
             append(escaped)

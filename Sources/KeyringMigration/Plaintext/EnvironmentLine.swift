@@ -3,12 +3,15 @@
 /// A variable in an environment file.
 struct EnvironmentLine {
   enum Value {
-    case literal(Range<Int>)
-    case escaped(Range<Int>)
-    case malformed
+    case plain(Range<Int>)
+    case quoted(Range<Int>, hasEscapes: Bool)
+    /// A value that readers of such files understand in different ways, with the rest of a sentence about it.
+    case ambiguous(String)
   }
 
   let name: String
+  /// The number of the line with the name.
+  let number: Int
   let value: Value
   /// The range to cut out: the line or lines, up to a comment after the value.
   let range: Range<Int>

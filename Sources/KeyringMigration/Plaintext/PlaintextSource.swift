@@ -23,7 +23,8 @@ public struct PlaintextSource: Sendable {
   /// Creates a source from a file of `NAME=value` lines, such as an `.env` file.
   ///
   /// Migrated lines are cut out of the file, and the rest stays byte for byte the same. Values can have
-  /// single quotes, double quotes with the escapes of a shell, or no quotes; variables aren't expanded.
+  /// single quotes, double quotes with escapes such as `\n`, or no quotes; variables aren't expanded. A file
+  /// that readers understand in different ways is refused with the number of the line.
   ///
   /// - Parameter path: The path of the file. A file that doesn't exist has no values.
   /// - Returns: The source.
@@ -71,7 +72,8 @@ public struct PlaintextSource: Sendable {
   ///   remove: { for name in $0 { UserDefaults.standard.removeObject(forKey: name) } })
   /// ```
   ///
-  /// A value is a `String`, `Data`, `[UInt8]`, or anything that can be encoded as JSON.
+  /// A value is a `String`, `Data`, `[UInt8]`, anything that can be encoded as JSON, or what Foundation reads
+  /// from JSON or a property list.
   ///
   /// - Parameters:
   ///   - read: The closure that returns the value with a name, or `nil` if there is none.

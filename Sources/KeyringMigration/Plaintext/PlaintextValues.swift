@@ -45,7 +45,7 @@ struct PlaintextValues: PlaintextStore {
     do { value = try read(name) } catch {
       throw failure(.other, .read, "The app could not read the value \"\(name)\".")
     }
-    guard let value else { return nil }
+    guard let value, !AnyEncodable(value: value).isNull else { return nil }
     if let found = ExternalValue(value) { return found }
     throw failure(.undecodable, .read, "The value \"\(name)\" can't be encoded as JSON.")
   }

@@ -145,7 +145,9 @@ struct KeyFile {
       : "Give the program's user access to the directory that the file is in."
     return request.error(
       code, "The key file \(path) \(cause.problem).",
-      recoverySuggestion: code == .accessDenied ? advice : nil, underlying: cause.underlying)
+      recoverySuggestion: code == .accessDenied
+        ? advice : cause.kind == .unsuitable ? "Use the path of a key file." : nil,
+      underlying: cause.underlying)
   }
 }
 #endif

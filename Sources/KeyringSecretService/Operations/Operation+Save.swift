@@ -12,6 +12,13 @@ extension Operation {
   /// old one is deleted. The new item has a higher revision, so a reader that finds both uses the new one.
   func save(_ item: SecureItem, mode: SaveMode) async throws(SecureStorageError) {
     try refuseUnusable(item.key.attributes.merging(item.attributes ?? [:]) { $1 }, of: item.key)
+    if let secret = item.secret, provider.refuses(secret) {
+      var error = failure(
+        .invalidArgument, "\(provider.keyringName) can't store a secret with \"{REF:…}\".",
+        recoverySuggestion: "Store it in another keyring.")
+      error.argument = "secret"
+      throw error
+    }
     var vanished: Set<ObjectPath> = []
     // While an item was locked, another one may have appeared.
     try await repeatingRefusedChanges { () async throws(SecureStorageError) in

@@ -17,6 +17,8 @@ extension DBusError {
       let code = ioCode == G_IO_ERROR_FAILED ? .connectionLost : codeWhileCalling
       return code == .connectionLost && bus == .anotherUser ? .noSessionBus : code
     }
+    // The address asks for a program that starts a bus, such as dbus-launch, and it can't be run.
+    if domain == String(cString: g_quark_to_string(g_spawn_error_quark())) { return .noSessionBus }
     return switch ioCode {
     case G_IO_ERROR_FAILED, G_IO_ERROR_NOT_FOUND, G_IO_ERROR_NOT_DIRECTORY,
       G_IO_ERROR_INVALID_ARGUMENT, G_IO_ERROR_PERMISSION_DENIED, G_IO_ERROR_NOT_SUPPORTED,

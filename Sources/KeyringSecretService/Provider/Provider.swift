@@ -234,6 +234,25 @@ extension Provider {
   /// isn't a JSON object. KWallet 5.103 and 6.13 don't know the type.
   var attributesChangingSecrets: [String: String] { program == .ksecretd ? ["type": "map"] : [:] }
 
+  /// Returns `true` if the provider would create an item with this secret, but without the secret.
+  ///
+  /// KeePassXC 2.7.4 does if the secret has a reference to another entry, and reports a dismissed prompt.
+  func refuses(_ secret: Secret) -> Bool {
+    guard program == .keepassxc else { return false }
+    return secret.withUnsafeBytes { bytes in
+      let start = Array("{REF:".utf8)
+      return bytes.indices.contains { position in
+        let reference = bytes[position...].prefix(9).map { $0 | 0x20 }
+        guard reference.count == 9, zip(reference, start).allSatisfy({ $0 == $1 | 0x20 }),
+          "tupani".utf8.contains(reference[5]), reference[6] == UInt8(ascii: "@") | 0x20,
+          "tupanio".utf8.contains(reference[7]), reference[8] == UInt8(ascii: ":")
+        else { return false }
+        let value = bytes[(position + 9)...].prefix { $0 != UInt8(ascii: "}") }
+        return !value.isEmpty && value.endIndex < bytes.endIndex
+      }
+    }
+  }
+
   /// Indicates whether the provider may keep a collection in a text file that doesn't give back every secret.
   ///
   /// gnome-keyring 42.1 to 51.1 does if the collection's password is empty. ``CollectionFile`` describes the
@@ -396,6 +415,20 @@ extension Provider {
   static let suggestionForUnstartableProvider = """
     Turn on KWallet in the settings of the desktop, or start ksecretd by hand, and read its output.
     """
+
+  /// The message and the recovery suggestion for a failure to open a session, or `nil` if the cause says enough.
+  ///
+  /// KWallet 5.103 to 6.30 can't compute keys without a plugin, of which it only recommends the installation.
+  static func plugin(missingIn cause: String) -> (message: String, recoverySuggestion: String)? {
+    guard cause.contains("libqca-ossl") else { return nil }
+    return (
+      "KWallet has no plugin for encryption.",
+      """
+      Install libqca-qt6-plugins, or libqca-qt5-2-plugins for KWallet 5, and end KWallet: the next program \
+      starts it again.
+      """
+    )
+  }
 
   /// Returns the installed providers, by the names for which the bus can start a program.
   ///

@@ -52,5 +52,11 @@ struct BusAddress {
     defer { g_free(address) }
     return BusAddress(text: String(cString: address))
   }
+
+  /// The directory of the user's bus, which a program of cron doesn't find, or `nil` if the user has no bus.
+  static var runtimeDirectoryOfUser: String? {
+    let directory = "/run/user/\(geteuid())"
+    return owner(of: directory + "/bus") == geteuid() ? directory : nil
+  }
 }
 #endif

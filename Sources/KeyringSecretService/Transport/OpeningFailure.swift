@@ -59,6 +59,12 @@ extension SecretSession {
           code, cause, "The address of the session bus is a network connection without encryption.",
           recoverySuggestion:
             "Use the address of a socket, which ssh can forward from another machine.")
+      case .noSessionBus where cause === DBusError.noAddress:
+        self.init(
+          code, cause,
+          recoverySuggestion: BusAddress.runtimeDirectoryOfUser.map {
+            "Set XDG_RUNTIME_DIR to \($0), where this user's bus is."
+          })
       default: self.init(code, cause)
       }
     }
@@ -70,6 +76,10 @@ extension SecretSession {
     convenience init(
       opening cause: DBusError, on connection: BusConnection, until deadline: Deadline
     ) async {
+      if let (message, recoverySuggestion) = Provider.plugin(missingIn: cause.text) {
+        self.init(.providerFailed, cause, message, recoverySuggestion: recoverySuggestion)
+        return
+      }
       let code = cause.codeWhileOpening
       guard code == .noProvider else {
         self.init(code, cause)

@@ -52,7 +52,14 @@ extension ItemCoding {
     of item: borrowing SecureItem, from backendName: @autoclosure () -> String
   ) throws(SecureStorageError) -> Value {
     if let secret = item.secret, let value = decode(secret, item.attributes) { return value }
-    throw SecureStorageError(.undecodable, operation: .read, backendName: backendName())
+    throw SecureStorageError(
+      .undecodable, operation: .read, backendName: backendName(), message: Self.undecodable)
+  }
+
+  /// The message for an item with another kind of value, or `nil` for the usual one.
+  @usableFromInline
+  static var undecodable: String? {
+    Value.self == String.self ? "The stored password isn't text in UTF-8." : nil
   }
 }
 

@@ -16,13 +16,20 @@ public struct ItemKey: Hashable, Sendable {
   /// The parts of the key, by their attribute names in the Secret Service.
   public var attributes: [String: String] { name.attributes }
 
-  /// Creates a key for a custom kind of item.
+  /// Creates a key for a custom kind of item, or for an item of another program.
   ///
   /// - Parameters:
   ///   - kind: The kind of item.
-  ///   - attributes: The parts of the key, by attribute name. A part can't be empty, and a name can't
+  ///   - attributes: The parts of the key, by attribute name. A part can be empty, and a name can't
   ///     contain a colon or a comma.
-  public init(kind: ItemKind, attributes: [String: String]) { name = ItemName(kind, attributes) }
+  public init(kind: ItemKind, attributes: [String: String]) {
+    name = ItemName(kind, attributes, hasAnyParts: true)
+  }
+
+  /// Creates a key of parts that a caller has named, none of which is empty.
+  private init(_ kind: ItemKind, of parts: [String: String]) {
+    name = ItemName(kind, parts, hasAnyParts: false)
+  }
 
   /// Returns the key of a password.
   ///
@@ -58,7 +65,7 @@ public struct ItemKey: Hashable, Sendable {
   private init(kind: ItemKind, service: String, account: String, accessGroup: String?) {
     var attributes = [AttributeName.service: service, AttributeName.username: account]
     attributes[AttributeName.accessGroup] = accessGroup
-    self.init(kind: kind, attributes: attributes)
+    self.init(kind, of: attributes)
   }
 
   /// Returns the key of an internet password.
@@ -72,7 +79,7 @@ public struct ItemKey: Hashable, Sendable {
   public static func internetPassword(server: InternetServer, account: String? = nil) -> ItemKey {
     var attributes = server.attributes
     attributes[AttributeName.user] = account
-    return ItemKey(kind: .internetPassword, attributes: attributes)
+    return ItemKey(.internetPassword, of: attributes)
   }
 
   /// Returns the key of a credential.
@@ -85,8 +92,7 @@ public struct ItemKey: Hashable, Sendable {
   /// - Returns: The key.
   public static func credentials(service: String, label: String) -> ItemKey {
     ItemKey(
-      kind: .credentials,
-      attributes: [AttributeName.service: service, AttributeName.label: label])
+      .credentials, of: [AttributeName.service: service, AttributeName.label: label])
   }
 }
 

@@ -15,10 +15,13 @@ final class ItemName: Sendable {
   let bytes: [UInt8]
   @usableFromInline
   let hash: Int
+  /// Indicates whether a part may be empty, and a server any text, as in items of other programs.
+  let hasAnyParts: Bool
   let isValidated = Atomic(false)
 
-  init(_ kind: ItemKind, _ attributes: [String: String]) {
+  init(_ kind: ItemKind, _ attributes: [String: String], hasAnyParts: Bool) {
     self.kind = kind
+    self.hasAnyParts = hasAnyParts
     self.attributes = attributes
     var bytes: [UInt8] = []
     func append(_ text: String) {

@@ -40,6 +40,7 @@ extension ContractTrial {
       // A custom kind, with fewer parts, the same parts, and more parts.
       ItemKey(kind: .custom, attributes: ["service": service]),
       ItemKey(kind: .custom, attributes: ["service": service, "username": "name"]),
+      ItemKey(kind: .custom, attributes: ["service": service, "username": ""]),
       ItemKey(kind: .custom, attributes: ["service": service, "label": "name"]),
       ItemKey(
         kind: .custom, attributes: ["service": service, "username": "name", "label": "name"]),

@@ -259,6 +259,22 @@ import Testing
     #expect(try storage.items(matching: .service("service")).count == 3)
   }
 
+  /// It's the error of KWallet 5.103.
+  @Test func `the missing plugin of KWallet is named`() throws {
+    try service.fault(
+      "OpenSession",
+      .error(
+        "org.freedesktop.DBus.Error.InvalidArgs",
+        "createDLGroup failed: maybe libqca-ossl is missing"))
+    for use in StorageUse.allCases {
+      use.expectFailure(
+        .providerFailed, bus.storage(), cause: "libqca-ossl",
+        recoverySuggestion: "Install libqca-qt6-plugins")
+    }
+    let failure = bus.storage().diagnose().failure
+    #expect(failure?.message == "KWallet has no plugin for encryption.")
+  }
+
   /// The search that is sent while the session is opened finds the item at its earlier path.
   @Test func `items that swap their paths while the session is opened are told apart`() async throws
   {

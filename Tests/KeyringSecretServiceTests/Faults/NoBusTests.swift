@@ -71,12 +71,20 @@ import Testing
   }
 
   // The test has a process of its own, because variables belong to the whole process.
-  @Test(arguments: ["unset", "empty", "dead", "garbage"])
+  @Test(arguments: ["unset", "empty", "dead", "garbage", "autolaunch"])
   func `an unusable session bus in the environment is an error`(address: String) async {
     await #expect(processExitsWith: .success) { [address = address as String] in
       // GLib must not find a bus elsewhere either.
       for name in ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "XDG_RUNTIME_DIR"] { unsetenv(name) }
-      let values = ["empty": "", "dead": "unix:path=/nonexistent/bus", "garbage": "garbage"]
+      let values = [
+        "empty": "", "dead": "unix:path=/nonexistent/bus", "garbage": "garbage",
+        "autolaunch": "autolaunch:",
+      ]
+      if address == "autolaunch" {
+        // GLib runs dbus-launch, which isn't there.
+        setenv("DISPLAY", ":99", 1)
+        setenv("PATH", "/nonexistent", 1)
+      }
       if let value = values[address] { setenv("DBUS_SESSION_BUS_ADDRESS", value, 1) }
       for use in StorageUse.allCases {
         use.expectFailure(

@@ -14,8 +14,10 @@ final class FakeService {
     static let mute = Fault(words: "mute")
     /// Answers after that many seconds.
     static func late(_ seconds: Double) -> Fault { Fault(words: "late \(seconds)") }
-    /// Answers with the error that has this name.
-    static func error(_ name: String) -> Fault { Fault(words: "error \(name)") }
+    /// Answers with the error that has this name, and possibly this text.
+    static func error(_ name: String, _ text: String = "") -> Fault {
+      Fault(words: "error \(name)" + (text.isEmpty ? "" : " \(text)"))
+    }
     /// Answers with a value of another type.
     static let type = Fault(words: "type")
     /// Leaves the bus without an answer.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Keyring
+import KeyringStorage
 
 // git-credential-libsecret keeps a credential in the secret of an item: the first line is the password, and
 // each further line is another part that git needs back.
@@ -27,9 +28,22 @@ extension CredentialDescription {
     self = description
   }
 
-  /// The secret to store in an item, or `nil` if there is no password.
+  /// Reads a stored item, or returns `nil` if it doesn't have all that git needs.
+  init?(_ item: SecureItem) {
+    guard let secret = item.secret else { return nil }
+    self.init(stored: secret)
+    username = item.key.attributes["user"]
+    if item.key.kind == .gitCredential {
+      (credential, password) = (password, nil)
+      authenticationType = item.key.attributes["authtype"]
+    } else if username == nil {
+      return nil
+    }
+  }
+
+  /// The secret to store in an item, or `nil` if there is no password or other credential.
   var stored: Secret? {
-    guard let password else { return nil }
+    guard let password = password ?? credential else { return nil }
     let parts = [
       ("", password), ("\npassword_expiry_utc=", passwordExpiry),
       ("\noauth_refresh_token=", refreshToken),
@@ -51,7 +65,7 @@ extension CredentialDescription {
     var description = self
     description.refreshToken = refreshToken ?? stored.refreshToken
     // The time belongs to the old password. With it, git would consider a new password expired.
-    if password == stored.password {
+    if password == stored.password, credential == stored.credential {
       description.passwordExpiry = passwordExpiry ?? stored.passwordExpiry
     }
     return description

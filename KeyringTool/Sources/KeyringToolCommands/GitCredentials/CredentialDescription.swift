@@ -19,6 +19,14 @@ struct CredentialDescription: Equatable {
   var passwordExpiry: Secret?
   /// The token that a helper for OAuth uses to get another password.
   var refreshToken: Secret?
+  /// The scheme of HTTP for a credential that isn't a password, such as "Bearer" (since git 2.46).
+  var authenticationType: String?
+  /// The value that git sends after the name of that scheme.
+  var credential: Secret?
+  /// Indicates whether git asks not to store the credential.
+  var isEphemeral = false
+  /// Indicates whether git knows credentials that aren't passwords.
+  var allowsTypes = false
 }
 
 // MARK: - Reading
@@ -60,8 +68,16 @@ extension CredentialDescription {
       passwordExpiry = Secret(bytes: try writable(value, "password_expiry_utc"))
     case "oauth_refresh_token":
       refreshToken = Secret(bytes: try writable(value, "oauth_refresh_token"))
-    case "url": self = try CredentialDescription(url: Array(value)[...])
-    // Newer versions of git send more parts, including lists such as `capability[]`.
+    case "authtype": authenticationType = try text(value, "authtype")
+    case "credential": credential = Secret(bytes: try writable(value, "credential"))
+    case "ephemeral":
+      isEphemeral = !["0", "false", "no", ""].contains(try text(value, "ephemeral"))
+    case "capability[]": if value.elementsEqual("authtype".utf8) { allowsTypes = true }
+    case "url":
+      let allowsTypes = allowsTypes
+      self = try CredentialDescription(url: Array(value)[...])
+      self.allowsTypes = allowsTypes
+    // Newer versions of git send more parts, including lists such as `wwwauth[]`.
     default: break
     }
   }
@@ -106,6 +122,9 @@ extension CredentialDescription {
   /// - Throws: `.unwritableValue`.
   func lines() throws(HelperFailure) -> [UInt8] {
     let parts: [(name: String, value: [UInt8]?)] = [
+      ("capability[]", credential == nil ? nil : Array("authtype".utf8)),
+      ("authtype", authenticationType.map { Array($0.utf8) }),
+      ("credential", credential?.withUnsafeBytes { Array($0) }),
       ("protocol", `protocol`.map { Array($0.utf8) }),
       ("host", host.map { Array($0.utf8) }),
       ("path", path.map { Array($0.utf8) }),

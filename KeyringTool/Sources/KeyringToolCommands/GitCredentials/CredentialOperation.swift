@@ -57,25 +57,20 @@ extension SecureStorage {
   fileprivate func credentials(
     matching description: CredentialDescription
   ) throws(SecureStorageError) -> [CredentialDescription] {
-    try items(matching: description).compactMap { item in
-      guard let username = item.username, let secret = item.secret else { return nil }
-      var description = CredentialDescription(stored: secret)
-      description.username = username
-      return description
-    }
+    try items(matching: description).compactMap { CredentialDescription($0) }
   }
 
   /// Stores a credential if it's complete.
   ///
   /// Git calls this after each success, so the credential is usually stored already.
   fileprivate func store(_ description: CredentialDescription) throws(SecureStorageError) {
-    guard let server = description.server, description.password != nil,
-      let username = description.username, !username.isEmpty
-    else { return }
-    let key = ItemKey.internetPassword(server: server, account: username)
-    let old = try secret(for: key).map(CredentialDescription.init(stored:))
-    let new = old.map(description.keeping) ?? description
-    if new.stored != old?.stored { try setSecret(new.stored, for: key) }
+    guard let key = description.key else { return }
+    let old = try items(matching: description).first {
+      $0.key.kind == key.kind && $0.key.attributes["authtype"] == key.attributes["authtype"]
+    }
+    let known = old.flatMap { CredentialDescription($0) }
+    let new = known.map(description.keeping) ?? description
+    if new.stored != known?.stored { try setSecret(new.stored, for: old?.key ?? key) }
   }
 
   /// Removes every item that matches a description.
@@ -83,8 +78,9 @@ extension SecureStorage {
   /// An item with another password is kept, because it's newer than the one that the server refused.
   fileprivate func erase(_ description: CredentialDescription) throws(SecureStorageError) {
     for item in try items(matching: description) {
-      let stored = item.secret.map(CredentialDescription.init(stored:))
+      let stored = CredentialDescription(item)
       if let password = description.password, password != stored?.password { continue }
+      if let credential = description.credential, credential != stored?.credential { continue }
       try remove(item.key)
     }
   }
@@ -96,17 +92,14 @@ extension SecureStorage {
   private func items(
     matching description: CredentialDescription
   ) throws(SecureStorageError) -> [SecureItem] {
-    guard let server = description.server else { return [] }
-    let wanted = ItemKey.internetPassword(server: server, account: description.username)
+    guard var attributes = description.place else { return [] }
+    attributes["user"] = description.username
+    let kinds: [ItemKind] =
+      description.allowsTypes ? [.internetPassword, .gitCredential] : [.internetPassword]
     let query = ItemQuery(
-      kind: .internetPassword, attributes: wanted.attributes, details: .secret)
+      kind: kinds.count == 1 ? kinds[0] : nil, attributes: attributes, details: .secret)
     return try items(matching: query).filter {
-      $0.key == .internetPassword(server: server, account: $0.username)
+      kinds.contains($0.key.kind) && description.isFor($0.key)
     }
   }
-}
-
-extension SecureItem {
-  /// The username, which is an attribute of the item.
-  fileprivate var username: String? { key.attributes["user"] }
 }
