@@ -44,7 +44,9 @@ extension PlaintextFileFormat {
 
   /// Returns the key under which git's helper looks for a password.
   private func key(of description: CredentialDescription) -> ItemKey? {
-    description.server.map { .internetPassword(server: $0, account: description.username) }
+    guard var parts = description.place else { return nil }
+    parts["user"] = description.username
+    return ItemKey(kind: .internetPassword, attributes: parts)
   }
 
   private static func value(

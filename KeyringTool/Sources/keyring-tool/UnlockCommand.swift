@@ -29,9 +29,14 @@ struct UnlockCommand: ParsableCommand {
   }
 
   private func unlock() throws {
+    if passwordStdin {
+      let password = try Terminal.readPassword()
+      return try storage.keyring().unlock(password: password)
+    }
     let keyring = try storage.keyring()
-    if passwordStdin { return try keyring.unlock(password: Terminal.readPassword()) }
     guard !storage.noPrompt, Terminal.isInput else { return try keyring.unlock() }
+    // The question says what the tool waits for.
+    PromptNotice.cancel()
     var options = keyring.options
     options.interaction = .terminal
     do {

@@ -5,8 +5,9 @@ internal import KeyringStorage
 /// A format with one `NAME=value` per line.
 struct EnvironmentFormat: PlaintextFormat {
   func names(in content: Secret) throws(PlaintextFormatError) -> [PlaintextName] {
-    content.withUnsafeBytes { EnvironmentParser(bytes: $0).lines }
-      .map { PlaintextName(path: [$0.name], position: $0.range.lowerBound) }
+    try content.withUnsafeBytes { (bytes) throws(PlaintextFormatError) in
+      try EnvironmentParser(bytes: bytes).lines()
+    }.map { PlaintextName(path: [$0.name], position: $0.range.lowerBound) }
   }
 
   func part(at path: [String], in content: Secret) throws(PlaintextFormatError) -> PlaintextPart? {
