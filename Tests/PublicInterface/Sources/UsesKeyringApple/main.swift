@@ -2,4 +2,4 @@
 
 import KeyringApple
 
-print(AppleKeychainStorage(.fileBased).diagnose())
+print(AppleKeychainStorage(.fileBased))
