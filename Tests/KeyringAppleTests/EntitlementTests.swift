@@ -35,6 +35,43 @@ struct EntitlementTests {
     #expect(storage.diagnose(writing: true).failure?.code == .noStorage)
   }
 
+  @Test(arguments: [Platform.macOS, .iOS])
+  func `a group's items aren't denied to a program without any entitlement`(
+    platform: Platform
+  ) throws {
+    let program = Caller(accessGroups: [], platform: platform)
+    // Each operation is the first one of its storage.
+    func storage() -> AppleKeychainStorage {
+      AppleKeychainStorage(
+        .dataProtection(accessGroup: "TEAM.shared"), on: device, for: program)
+    }
+    expectError(.noStorage) { try storage().password(for: key) }
+    expectError(.noStorage) { try storage().setPassword("s3cret", for: key) }
+    expectError(.noStorage) { try storage().setPassword("s3cret", for: key, mode: .add) }
+    expectError(.noStorage) { try storage().remove(key) }
+    expectError(.noStorage) { try storage().updateProtection(of: key) }
+    let next = FirstAvailableStorage([storage(), InMemoryStorage()], remembering: .nowhere)
+    try next.setPassword("s3cret", for: key)
+    #expect(try next.password(for: key) == "s3cret")
+  }
+
+  @Test func `a task that is cancelled leaves no probe behind`() throws {
+    try AppleKeychainStorage(on: device).setPassword("s3cret", for: key)
+    let signal = CancellationSignal()
+    let calls = RecordingKeychain(device, before: .add) { signal.cancel() }
+    let storage = AppleKeychainStorage(.dataProtection(), calls: calls)
+    expectError(.canceled) {
+      try CancellationSignal.$current.withValue(signal) { try storage.password(for: key) }
+    }
+    #expect(calls.functions == [.copyMatching, .add, .delete])
+    #expect(device.rows.count == 1)
+    // A program that is killed at that moment does.
+    try storage.setPassword("", for: ItemKey.value(service: "swift-keyring probe", account: "x"))
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [key])
+    #expect(try storage.removeItems(matching: .service("swift-keyring probe")) == 1)
+    #expect(device.rows.count == 1)
+  }
+
   @Test func `the next storage is used without an entitlement`() throws {
     let file = AppleKeychainStorage(.fileBased, on: device)
     let storage = FirstAvailableStorage(
