@@ -3,15 +3,15 @@
 extension AppleKeychainStorage {
   /// The time in which an item can be read, one of Apple's values of `kSecAttrAccessible`.
   public enum Accessibility: Sendable, Hashable, CaseIterable {
-    /// While the device is unlocked.
+    /// Access while the device is unlocked.
     case whenUnlocked
-    /// From the first unlock after a restart on.
+    /// Access from the first unlock after a restart on.
     case afterFirstUnlock
-    /// While the device is unlocked, and never on another device.
+    /// Access while the device is unlocked, and never on another device.
     case whenUnlockedThisDeviceOnly
-    /// From the first unlock after a restart on, and never on another device.
+    /// Access from the first unlock after a restart on, and never on another device.
     case afterFirstUnlockThisDeviceOnly
-    /// While the device is unlocked, and only as long as it has a passcode.
+    /// Access while the device is unlocked, and only as long as it has a passcode.
     case whenPasscodeSetThisDeviceOnly
 
     var staysOnDevice: Bool { ![.whenUnlocked, .afterFirstUnlock].contains(self) }
@@ -45,9 +45,9 @@ extension AppleKeychainStorage {
     public static let biometryCurrentSet = AccessControl(rawValue: 1 << 3)
     /// The passcode of the device.
     public static let devicePasscode = AccessControl(rawValue: 1 << 4)
-    /// One of the others is enough.
+    /// Permission to choose any one of the others.
     public static let or = AccessControl(rawValue: 1 << 14)
-    /// All of the others are needed.
+    /// A requirement of all the others.
     public static let and = AccessControl(rawValue: 1 << 15)
   }
 }

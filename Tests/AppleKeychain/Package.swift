@@ -7,7 +7,7 @@ import PackageDescription
 // that is for Linux.
 let package = Package(
   name: "AppleKeychain",
-  platforms: [.macOS(.v15)],
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   dependencies: [.package(name: "swift-keyring", path: "../..")],
   targets: [
     .testTarget(

@@ -5,6 +5,7 @@ import AppleKeychainModel
 import Keyring
 import KeyringApple
 import KeyringStorage
+import StandInKeychain
 import TestPrograms
 import Testing
 
@@ -33,6 +34,66 @@ struct EntitlementTests {
     }
     #expect(storage.diagnose().failure?.code == .noStorage)
     #expect(storage.diagnose(writing: true).failure?.code == .noStorage)
+  }
+
+  @Test(arguments: [Platform.macOS, .iOS])
+  func `a group's items aren't denied to a program without any entitlement`(
+    platform: Platform
+  ) throws {
+    let program = Caller(accessGroups: [], platform: platform)
+    // Each operation is the first one of its storage.
+    func storage() -> AppleKeychainStorage {
+      AppleKeychainStorage(
+        .dataProtection(accessGroup: "TEAM.shared"), on: device, for: program)
+    }
+    expectError(.noStorage) { try storage().password(for: key) }
+    expectError(.noStorage) { try storage().setPassword("s3cret", for: key) }
+    expectError(.noStorage) { try storage().setPassword("s3cret", for: key, mode: .add) }
+    expectError(.noStorage) { try storage().remove(key) }
+    expectError(.noStorage) { try storage().updateProtection(of: key) }
+    let next = FirstAvailableStorage([storage(), InMemoryStorage()], remembering: .nowhere)
+    try next.setPassword("s3cret", for: key)
+    #expect(try next.password(for: key) == "s3cret")
+  }
+
+  @Test func `a task that is cancelled leaves no probe behind`() throws {
+    try AppleKeychainStorage(on: device).setPassword("s3cret", for: key)
+    let signal = CancellationSignal()
+    let calls = RecordingKeychain(device, before: .add) { signal.cancel() }
+    let storage = AppleKeychainStorage(.dataProtection(), calls: calls)
+    expectError(.canceled) {
+      try CancellationSignal.$current.withValue(signal) { try storage.password(for: key) }
+    }
+    #expect(calls.functions == [.copyMatching, .add, .delete])
+    #expect(device.rows.count == 1)
+    // A program that is killed at that moment does.
+    try storage.setPassword("", for: ItemKey.value(service: "swift-keyring probe", account: "x"))
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [key])
+    #expect(try storage.removeItems(matching: .service("swift-keyring probe")) == 1)
+    #expect(device.rows.count == 1)
+  }
+
+  /// A keychain that returns nothing with a new item.
+  private struct TaciturnKeychain: KeychainCalls {
+    let base: StandInKeychain
+
+    func add(_ attributes: KeychainDictionary) -> KeychainResult {
+      KeychainResult(status: base.add(attributes).status)
+    }
+    func copyMatching(_ query: KeychainDictionary) -> KeychainResult { base.copyMatching(query) }
+    func update(_ query: KeychainDictionary, _ changes: KeychainDictionary) -> Int32 {
+      base.update(query, changes)
+    }
+    func delete(_ query: KeychainDictionary) -> Int32 { base.delete(query) }
+    func message(for status: Int32) -> String? { base.message(for: status) }
+  }
+
+  @Test func `a keychain that names no group keeps no probe`() throws {
+    try AppleKeychainStorage(on: device).setPassword("s3cret", for: key)
+    let calls = TaciturnKeychain(base: StandInKeychain(device))
+    let storage = AppleKeychainStorage(.dataProtection(), calls: calls)
+    expectError(.other) { try storage.password(for: key) }
+    #expect(device.rows.count == 1)
   }
 
   @Test func `the next storage is used without an entitlement`() throws {

@@ -112,8 +112,66 @@ struct ItemTests {
     // An item without attributes has room for them.
     try storage.save(SecureItem(key: keys[0], attributes: ["a": "b"]), mode: .update)
     #expect(try storage.item(for: keys[0])?.attributes == ["a": "b"])
+    // A comment has a place of its own.
+    try storage.save(SecureItem(key: key, attributes: ["comment": "new"]), mode: .update)
+    #expect(try storage.item(for: key)?.attributes == ["comment": "new"])
+    #expect(device.rows.contains { $0.attributes["gena"] == .data(Array("theirs".utf8)) })
     #expect(device.rows.count == 5)
     #expect(try storage.removeItems(matching: .service("service")) == 1)
+  }
+
+  @Test(arguments: TestKeychain.allCases)
+  func `an empty part isn't a missing one`(keychain: TestKeychain) throws {
+    let storage = keychain.storage(on: device)
+    let passwords = [
+      ["service": "s"], ["service": "s", "username": ""], ["username": "u"],
+      ["service": "", "username": "u"], ["service": "", "username": ""],
+    ]
+    let servers = [["server": "h"], ["server": "h", "user": ""], ["server": "h", "object": ""]]
+    let keys =
+      passwords.map { ItemKey(kind: .password, attributes: $0) }
+      + servers.map { ItemKey(kind: .internetPassword, attributes: $0) }
+    for key in keys {
+      try storage.setPassword(key.description, for: key, mode: .add)
+      try storage.save(SecureItem(key: key, attributes: ["a": key.description]), mode: .update)
+    }
+    #expect(device.rows.count == 8)
+    let found = try storage.items(matching: ItemQuery(details: .all))
+    #expect(found.count == 8 && Set(found.map(\.key)) == Set(keys))
+    #expect(found.allSatisfy { $0.secret == Secret($0.key.description) })
+    for key in keys {
+      #expect(try storage.password(for: key) == key.description)
+      #expect(try storage.items(matching: ItemQuery(kind: key.kind)).map(\.key).contains(key))
+    }
+    // A group without a name is the storage's own as an entry, and another key.
+    let group = ItemKey(
+      kind: .password, attributes: ["service": "s", "username": "u", "accessGroup": ""])
+    try storage.setPassword("s3cret", for: group, mode: .add)
+    #expect(
+      try storage.password(for: .password(service: "s", account: "u")) == nil)
+    #expect(try storage.items(matching: ItemQuery()).map(\.key).contains(group))
+    for key in keys + [group] { #expect(try storage.remove(key)) }
+    #expect(device.rows.isEmpty)
+  }
+
+  @Test(arguments: [TestKeychain.dataProtection, .fileBased])
+  func `each item that is listed can be read`(keychain: TestKeychain) throws {
+    let storage = keychain.storage(on: device)
+    for empty in [KeychainValue.text(""), .data(Secret("")), .number(0)] {
+      for entry in [KeychainEntry.protocol, .authenticationType, .account, .port] {
+        let server = "\(entry) \(empty)"
+        var item: KeychainDictionary = [
+          .itemClass: .constant(.internetPassword), .server: .text(server),
+          .data: .data(Secret("s3cret")),
+          .usesDataProtection: .boolean(keychain != .fileBased),
+        ]
+        item[entry] = empty
+        _ = StandInKeychain(device).add(item)
+      }
+    }
+    let found = try storage.items(matching: ItemQuery())
+    #expect(found.count > 3)
+    for item in found { #expect(try storage.password(for: item.key) == "s3cret") }
   }
 
   @Test func `an account that is data is text`() throws {

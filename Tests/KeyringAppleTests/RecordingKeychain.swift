@@ -6,12 +6,13 @@ import KeyringApple
 import StandInKeychain
 import Synchronization
 
-/// A keychain that records the calls, and does something before an update.
+/// A keychain that records the calls, and does something before one of them.
 final class RecordingKeychain: KeychainCalls {
   enum Function { case add, copyMatching, update, delete }
 
   private let calls = Mutex<[(function: Function, query: KeychainDictionary)]>([])
-  private let beforeUpdate: Mutex<(@Sendable () -> Void)?>
+  private let interruption: Mutex<(@Sendable () -> Void)?>
+  private let interrupted: (function: Function, entry: KeychainEntry?)
   private let base: StandInKeychain
 
   /// Creates a keychain.
@@ -19,13 +20,16 @@ final class RecordingKeychain: KeychainCalls {
   /// - Parameters:
   ///   - device: The device.
   ///   - program: The program that calls.
-  ///   - beforeUpdate: A closure that runs once, after the storage has looked at what it updates.
+  ///   - function: The function before which the closure runs.
+  ///   - entry: An entry that the call must have for it, or `nil` for any call.
+  ///   - interruption: A closure that runs once, after the storage has decided to make the call.
   init(
-    _ device: KeychainModel, _ program: Caller = Caller(),
-    beforeUpdate: (@Sendable () -> Void)? = nil
+    _ device: KeychainModel, _ program: Caller = Caller(), before function: Function = .update,
+    of entry: KeychainEntry? = nil, interruption: (@Sendable () -> Void)? = nil
   ) {
     base = StandInKeychain(device, program)
-    self.beforeUpdate = Mutex(beforeUpdate)
+    interrupted = (function, entry)
+    self.interruption = Mutex(interruption)
   }
 
   var functions: [Function] { calls.withLock { $0.map(\.function) } }
@@ -43,7 +47,6 @@ final class RecordingKeychain: KeychainCalls {
 
   func update(_ query: KeychainDictionary, _ changes: KeychainDictionary) -> Int32 {
     record(.update, query)
-    beforeUpdate.withLock { exchange(&$0, with: nil) }?()
     return base.update(query, changes)
   }
 
@@ -56,6 +59,10 @@ final class RecordingKeychain: KeychainCalls {
 
   private func record(_ function: Function, _ query: KeychainDictionary) {
     calls.withLock { $0.append((function, query)) }
+    guard function == interrupted.function,
+      interrupted.entry.map({ query[$0] != nil }) ?? true
+    else { return }
+    interruption.withLock { exchange(&$0, with: nil) }?()
   }
 }
 #endif

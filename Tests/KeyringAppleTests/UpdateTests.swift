@@ -5,6 +5,7 @@ import AppleKeychainModel
 import Keyring
 import KeyringApple
 import KeyringStorage
+import StandInKeychain
 import TestPrograms
 import Testing
 
@@ -65,6 +66,29 @@ struct UpdateTests {
     try storage.setPassword("new", for: server, mode: .update)
     #expect(try storage.password(for: server) == "new")
     #expect(device.rows.count == 1)
+  }
+
+  @Test func `a list has no secret under a key that another program has changed`() throws {
+    let key = ItemKey.password(service: "service", account: "account")
+    let stayed = ItemKey.password(service: "service", account: "stayed")
+    let device = device
+    let calls = RecordingKeychain(device, before: .copyMatching, of: .persistentReference) {
+      for account in ["account", "stayed"] {
+        // The same item, by its reference, with the other account.
+        let status = StandInKeychain(device).update(
+          [
+            .itemClass: .constant(.genericPassword), .service: .text("service"),
+            .account: .text(account), .usesDataProtection: .boolean(true),
+          ], [.account: .text(account == "account" ? "renamed" : account)])
+        #expect(status == 0)
+      }
+    }
+    let storage = AppleKeychainStorage(.dataProtection(), calls: calls)
+    for key in [stayed, key] { try storage.setPassword("s3cret", for: key) }
+    let found = try storage.items(
+      matching: ItemQuery(attributes: ["service": "service"], details: .all))
+    #expect(found.map(\.key) == [stayed])
+    #expect(found.map(\.secret) == [Secret("s3cret")])
   }
 
   /// The file has no transaction: what Apple calls an update is a search and then a change.

@@ -18,6 +18,8 @@ enum KeychainStatus {
   static let noSuchClass: Int32 = -25306
   static let noDefaultKeychain: Int32 = -25307
   static let interactionNotAllowed: Int32 = -25308
+  static let interactionRequired: Int32 = -25315
+  static let inDarkWake: Int32 = -25320
   static let decode: Int32 = -26275
   static let missingEntitlement: Int32 = -34018
   static let restrictedAPI: Int32 = -34020

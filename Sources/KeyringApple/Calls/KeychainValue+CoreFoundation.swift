@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The values as objects of Core Foundation, by its C functions, which macOS and Linux have.
-#if canImport(Security)
+#if canImport(Darwin) || KEYRING_APPLE_STAND_IN
 internal import CoreFoundation
 internal import KeyringStorage
 #if KEYRING_APPLE_STAND_IN

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The one file that needs LocalAuthentication. It's only compiled on Apple's platforms.
-#if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
+#if canImport(Darwin) && !os(tvOS) && !os(watchOS)
 internal import LocalAuthentication
 
 extension PlatformKeychain {
@@ -13,7 +13,7 @@ extension PlatformKeychain {
     return context
   }
 }
-#elseif canImport(Security)
+#elseif canImport(Darwin)
 extension PlatformKeychain {
   /// Returns nothing, because a context can't be told what to say or to be silent here.
   @Sendable static func context(prompt: String?, mayAsk: Bool) -> AnyObject? { nil }

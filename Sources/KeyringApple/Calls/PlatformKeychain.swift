@@ -2,7 +2,8 @@
 
 /// The Security framework, where there is one.
 enum PlatformKeychain {
-  #if canImport(Security)
+  // On Linux, a module of this name is an app's own.
+  #if canImport(Darwin)
   static let calls: (any KeychainCalls)? = SystemKeychain(context: PlatformKeychain.context)
   #else
   static let calls: (any KeychainCalls)? = nil

@@ -2,7 +2,7 @@
 
 // The one file that calls the Security framework. On Linux, only tests compile it, with a stand-in for
 // the framework: so it uses Core Foundation's C functions, which both systems have.
-#if canImport(Security)
+#if canImport(Darwin) || KEYRING_APPLE_STAND_IN
 internal import CoreFoundation
 internal import KeyringStorage
 internal import Security
@@ -47,8 +47,13 @@ package struct SystemKeychain: KeychainCalls {
       return KeychainResult(status: status, items: [Self.entries(result)])
     }
     let array: CFArray = cast(result)
-    let items = (0..<CFArrayGetCount(array)).compactMap { CFArrayGetValueAtIndex(array, $0) }
-    return KeychainResult(status: status, items: items.map { Self.entries(unretained($0)) })
+    // The array holds its elements.
+    let items = withExtendedLifetime(array) {
+      (0..<CFArrayGetCount(array)).compactMap { index in
+        CFArrayGetValueAtIndex(array, index).map { Self.entries(unretained($0)) }
+      }
+    }
+    return KeychainResult(status: status, items: items)
   }
 
   private func dictionary(_ entries: KeychainDictionary) -> CFDictionary {
@@ -76,6 +81,7 @@ package struct SystemKeychain: KeychainCalls {
   }
 
   private static func entries(_ object: CFTypeRef) -> KeychainDictionary {
+    guard CFGetTypeID(object) == CFDictionaryGetTypeID() else { return [:] }
     let dictionary: CFDictionary = cast(object)
     return KeychainEntry.allCases.reduce(into: [:]) { entries, entry in
       let value = CFDictionaryGetValue(dictionary, pointer(to: name(of: entry)))

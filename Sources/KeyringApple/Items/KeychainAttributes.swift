@@ -15,16 +15,18 @@ enum KeychainAttributes {
   /// The attributes of an internet password that has none, which is what users see without any.
   private static let none = "Internet password"
 
+  /// Returns the attributes that are in the entry.
+  ///
+  /// A comment has an entry of its own, unless it's empty, because empty text may be dropped.
+  static func listed(_ attributes: [String: String]) -> [String: String] {
+    attributes.filter { $0.key != AttributeName.comment || $0.value.isEmpty }
+  }
+
   /// Returns the value of the entry.
   static func value(
     _ attributes: [String: String], of itemClass: KeychainConstant
   ) -> KeychainValue {
-    var attributes = attributes
-    // A comment has an entry of its own, unless it's empty, because empty text may be dropped.
-    if attributes[AttributeName.comment]?.isEmpty == false {
-      attributes[AttributeName.comment] = nil
-    }
-    let list = attributes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+    let list = listed(attributes).sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
     guard itemClass == .internetPassword else {
       return .data(Secret(KeychainText.stored(list: list)))
     }

@@ -20,21 +20,24 @@ struct KeychainName {
   ///   - isFileBased: `true` for the keychain without access groups.
   init(_ key: ItemKey, isFileBased: Bool) {
     var parts = key.attributes
-    if !isFileBased, let group = parts[AttributeName.accessGroup],
+    // In an entry, an empty part is the same as a missing one. Only a list tells them apart.
+    let hasEmptyPart = parts.values.contains("")
+    if !isFileBased, let group = parts[AttributeName.accessGroup], !group.isEmpty,
       KeychainText.stored(group).hasSameBytes(group)
     {
       self.group = group
       parts[AttributeName.accessGroup] = nil
     }
-    let server = key.kind == .internetPassword ? KeychainServer(parts) : nil
+    let server = key.kind == .internetPassword && !hasEmptyPart ? KeychainServer(parts) : nil
     if let server {
       itemClass = .internetPassword
       entries = server.entries(isFileBased: isFileBased)
     } else {
-      let service = parts.removeValue(forKey: AttributeName.service)
+      let service = parts[AttributeName.service].flatMap { $0.isEmpty ? nil : $0 }
+      if service != nil { parts[AttributeName.service] = nil }
       let username = parts[AttributeName.username]
       let isPlain =
-        key.kind == .password && parts.count == (username == nil ? 0 : 1)
+        key.kind == .password && !hasEmptyPart && parts.count == (username == nil ? 0 : 1)
         && (service ?? username) != nil
       entries[.service] = .text(service.map(KeychainText.stored) ?? "")
       entries[.account] = .text(
@@ -64,7 +67,7 @@ extension ItemKey {
     var parts: [String: String] = [:]
     if itemClass == .internetPassword {
       kind = .internetPassword
-      guard let server = KeychainServer(found) else { return nil }
+      guard let server = KeychainServer(found, isFileBased: isFileBased) else { return nil }
       parts = server.parts
     } else {
       guard let account = (found[.account] ?? .text("")).string,

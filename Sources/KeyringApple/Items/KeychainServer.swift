@@ -30,21 +30,27 @@ struct KeychainServer {
   }
 
   /// Finds the parts of an item, or `nil` if one of them has no name here.
-  init?(_ found: KeychainDictionary) {
+  init?(_ found: KeychainDictionary, isFileBased: Bool) {
     var parts: [String: String] = [:]
     for (name, entry) in Self.texts {
       guard let text = (found[entry] ?? .text("")).string.flatMap(KeychainText.text)
       else { return nil }
       if !text.isEmpty { parts[name] = text }
     }
-    if case .number(let port)? = found[.port], port != 0 { parts[AttributeName.port] = "\(port)" }
+    // On data protection, zero and empty text are different values, and one of them stands for none.
+    if case .number(let port)? = found[.port] {
+      if port != 0 { parts[AttributeName.port] = "\(port)" }
+    } else if !isFileBased, found[.port] != nil {
+      return nil
+    }
     let codes = [
       (AttributeName.protocol, KeychainEntry.protocol, Self.protocols),
       (AttributeName.authenticationType, .authenticationType, Self.types),
     ]
     for (name, entry, table) in codes {
-      guard let value = found[entry], ![.number(0), .text(""), .data(Secret(""))].contains(value)
-      else { continue }
+      guard let value = found[entry] else { continue }
+      if isFileBased || entry == .protocol, value == .number(0) { continue }
+      if isFileBased || entry != .protocol, value.string?.isEmpty == true { continue }
       guard let known = table.first(where: { $0.code == value.string }) else { return nil }
       parts[name] = known.name
     }

@@ -62,6 +62,9 @@ extension AppleKeychainStorage {
 
   /// Removes the items that match a query.
   ///
+  /// A query without a key removes items of all access groups that the program may use. An item
+  /// to which another program gives another key at the same moment may be removed, too.
+  ///
   /// - Parameter query: The conditions for the items. It must name a key, an attribute, or a label.
   /// - Returns: The number of items that were removed.
   /// - Throws: `.invalidArgument` if the query names nothing, `.accessDenied` for an item of another program, or

@@ -18,7 +18,7 @@ extension KeychainOperation {
       domain: "OSStatus", code: Int(status), text: text)
     let (code, message, suggestion): (SecureStorageError.Code, String, String)
     switch status {
-    case KeychainStatus.missingEntitlement where entries[.accessGroup] != nil:
+    case KeychainStatus.missingEntitlement where entries[.accessGroup] != nil && isEntitled:
       (code, message, suggestion) = (
         .accessDenied, "The program isn't entitled to the access group.",
         "Add the group to the program's entitlements, under Keychain Sharing."
@@ -28,7 +28,8 @@ extension KeychainOperation {
         .noStorage, "The program has no entitlement for the data protection keychain.",
         "Sign the program as an app, or use .fileBased on macOS."
       )
-    case KeychainStatus.interactionNotAllowed:
+    case KeychainStatus.interactionNotAllowed, KeychainStatus.interactionRequired,
+      KeychainStatus.inDarkWake:
       (code, message, suggestion) = (
         .locked, "The device or the keychain is locked, or the user would have to be asked.",
         "Try again after the device was unlocked, or allow the program to ask."

@@ -21,6 +21,8 @@ extension KeychainOperation {
     if let key = query.key {
       return try item(for: key, hasData: false).map { query.matches($0.item) ? [$0] : [] } ?? []
     }
+    // An ended program may have left its probe.
+    let hasProbes = query.attributes[AttributeName.service] != nil
     var items: [KeychainItem] = []
     var keys: Set<ItemKey> = []
     for var search in searches(for: query) {
@@ -36,7 +38,7 @@ extension KeychainOperation {
         guard
           let key = ItemKey(
             entries, of: itemClass, isFileBased: keychain.isFileBased, ownGroup: group),
-          keys.insert(key).inserted
+          hasProbes || key.service != Self.probeService, keys.insert(key).inserted
         else { continue }
         items.append(KeychainItem(entries, key: key, itemClass: itemClass, hasData: false))
       }
@@ -46,6 +48,8 @@ extension KeychainOperation {
         .sorted { ($1.item.modified ?? .distantPast) < ($0.item.modified ?? .distantPast) }
         .prefix(query.limit ?? .max))
   }
+
+  private static let probeService = ItemKey.probe().service
 
   /// Returns searches that together find every item that can match.
   private func searches(for query: ItemQuery) -> [KeychainDictionary] {
@@ -66,7 +70,7 @@ extension KeychainOperation {
     return searches
   }
 
-  /// Finds an item again, with its secret, or returns `nil` if it's gone.
+  /// Finds an item again, with its secret, or returns `nil` if it's gone or has another key by now.
   func withSecret(_ item: KeychainItem) throws(SecureStorageError) -> KeychainItem? {
     guard let reference = item.reference else {
       return try self.item(for: item.item.key, hasData: true)
@@ -77,8 +81,12 @@ extension KeychainOperation {
     ]
     let key = item.item.key
     let itemClass = KeychainName(key, isFileBased: keychain.isFileBased).itemClass
-    return try found(query).first.map {
-      KeychainItem($0, key: key, itemClass: itemClass, hasData: true)
-    }
+    let isFileBased = keychain.isFileBased
+    guard let found = try found(query).first,
+      ItemKey(
+        found, of: itemClass, isFileBased: isFileBased, ownGroup: isFileBased ? nil : knownGroup)
+        == key
+    else { return nil }
+    return KeychainItem(found, key: key, itemClass: itemClass, hasData: true)
   }
 }

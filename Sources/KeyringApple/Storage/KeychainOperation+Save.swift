@@ -43,9 +43,10 @@ extension KeychainOperation {
     guard let key = try query(for: item.key) else { return false }
     let itemClass = KeychainName(item.key, isFileBased: keychain.isFileBased).itemClass
     let entry = KeychainAttributes.entry(of: itemClass)
+    let new = KeychainAttributes.listed(item.attributes ?? [:])
     for _ in 0..<Self.rounds {
       var (query, changes) = (key, item.entries)
-      if let new = item.attributes, !new.isEmpty {
+      if !new.isEmpty {
         var search = key
         search[.returnsAttributes] = .boolean(true)
         guard let found = try found(search).first else { return false }
@@ -56,9 +57,11 @@ extension KeychainOperation {
             recoverySuggestion: "Save only the secret, the label and the comment.",
             argument: "attributes")
         }
-        // The change takes place only if nobody has changed the attributes since.
+        // The change takes place only if nobody has changed the attributes since. That an item of another
+        // program has none can't be a condition.
         query[entry] = found[entry]
-        changes[entry] = KeychainAttributes.value(old.merging(new) { $1 }, of: itemClass)
+        let all = old.merging(item.attributes ?? [:]) { $1 }
+        changes[entry] = KeychainAttributes.value(all, of: itemClass)
       }
       if changes.isEmpty { return try exists(key) }
       if try update(query, changes) { return true }

@@ -133,6 +133,13 @@ struct KeychainOperation {
     storage.knowledge.isEntitled = true
   }
 
+  /// Indicates whether the program has an entitlement to any group, as far as the keychain says.
+  var isEntitled: Bool {
+    if storage.knowledge.isEntitled { return true }
+    let probe = inKeychain(KeychainName(.probe(), isFileBased: false).entries)
+    return calls.delete(probe) != KeychainStatus.missingEntitlement
+  }
+
   /// Returns the access group of keys that name none.
   ///
   /// The system tells a program its first group only with a new item.
@@ -144,12 +151,14 @@ struct KeychainOperation {
     let options: KeychainDictionary = [
       .data: .data(Secret("")), .accessible: .constant(.afterFirstUnlockThisDeviceOnly),
     ]
-    let added = try add(probe.merging(options) { $1 })
-    guard let group = added?[.accessGroup]?.string else {
+    let group = try add(probe.merging(options) { $1 })?[.accessGroup]?.string
+    probe[.accessGroup] = group.map { .text($0) }
+    // A task that was cancelled since leaves nothing behind either.
+    let query = inKeychain(probe)
+    _ = try isFound(calls.delete(query)) { failure($0, of: "SecItemDelete", query) }
+    guard let group else {
       throw storage.error(.other, during: name, message: "The keychain named no access group.")
     }
-    probe[.accessGroup] = .text(group)
-    _ = try delete(probe)
     storage.knowledge.ownGroup = group
     return group
   }

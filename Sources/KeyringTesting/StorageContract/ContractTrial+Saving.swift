@@ -44,6 +44,11 @@ extension ContractTrial {
       ItemKey(kind: .custom, attributes: ["service": service, "label": "name"]),
       ItemKey(
         kind: .custom, attributes: ["service": service, "username": "name", "label": "name"]),
+      // An empty part isn't a missing one.
+      ItemKey(kind: .password, attributes: ["service": service]),
+      ItemKey(kind: .password, attributes: ["service": service, "username": ""]),
+      ItemKey(kind: .internetPassword, attributes: ["server": service]),
+      ItemKey(kind: .internetPassword, attributes: ["server": service, "user": ""]),
     ]
     for (index, key) in keys.enumerated() {
       try save("value \(index)", key, mode: .add)
