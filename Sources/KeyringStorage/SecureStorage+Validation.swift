@@ -126,7 +126,10 @@ private struct ArgumentCheck {
       if name == AttributeName.server, !key.name.hasAnyParts,
         value.contains(where: { $0 == "/" || $0.isWhitespace })
       {
-        throw refusal(argument, "must be the name of a host, without spaces or the parts of a URL")
+        throw refusal(
+          argument,
+          "must be the name of a host, without spaces or the parts of a URL; for an item of another program, "
+            + "use ItemKey(kind:attributes:)")
       }
     }
     key.isValidated = true

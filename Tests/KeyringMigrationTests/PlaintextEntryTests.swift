@@ -74,7 +74,7 @@ import Testing
       ["h a": "p", "i b": "q"], "# c\n\n # last\n"
     ),
     (#"machine h login "a b" password "p \"\\ #q""#, ["h a b": #"p "\ #q"#], ""),
-    ("machine h login a password #p machine i password q\n", ["h a": "#p", "i": "q"], ""),
+    ("machine h login a password p# machine i password q\n", ["h a": "p#", "i": "q"], ""),
     ("machine h login a password \u{1F511}\"x\n", ["h a": "\u{1F511}\"x"], ""),
     ("machine h login a password \"\"\n", ["h a": ""], ""),
     (
@@ -110,6 +110,7 @@ import Testing
     ("machine h password \"s3cret", .undecodable),
     ("machine h password \"s3cret\"x", .undecodable), ("machine h password", .undecodable),
     ("machine h login a s3cret p", .undecodable), ("s3cret", .undecodable),
+    ("machine h login a password #s3cret", .undecodable),
     ("machine", .undecodable),
     ("machine h password s3cret machine h password x", .ambiguous),
   ])
@@ -135,6 +136,21 @@ import Testing
       try move(.gitCredentialsFile(file.path))
         == ["https://a@h": "p@/%", "https://a@h:8443/x.git": "q"])
     #expect(try file.content == "\nno line of git: s3cret\nhttps://b@h\n")
+  }
+
+  @Test func `a password with an @ that isn't encoded isn't a part of a name`() throws {
+    let file = try TemporaryFile("https://ada:pa@s3cret@h\nhttps://a:p@h/x@y\n")
+    let entries = try PlaintextSource.gitCredentialsFile(file.path).entries()
+    #expect(entries.map(\.path) == [[], ["https://a@h/x@y"]])
+    #expect(entries[0].kind == .unusable("isn't a URL with a login and a password"))
+  }
+
+  @Test(arguments: ["\n", "\r", "\r\n"]) func `lines are counted by their ends`(
+    end: String
+  ) throws {
+    let file = try TemporaryFile("# c\(end)\(end)A=1\(end)B='x\(end)y'\(end)C=2")
+    let entries = try PlaintextSource.environmentFile(file.path).entries()
+    #expect(entries.map(\.line) == [3, 4, 6])
   }
 
   @Test func `a token that is used as the login has no name`() throws {

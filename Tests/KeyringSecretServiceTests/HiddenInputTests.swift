@@ -46,22 +46,48 @@ import Testing
   }
 
   #if EncryptedFile
-  @Test func `a question ends when its task is cancelled`() throws {
+  /// Asks for a passphrase on a thread that blocks signals, and calls a closure with the path of a pipe that ends
+  /// the question.
+  private func askForPassphrase(
+    _ before: String, _ after: String,
+    _ body: (Program, _ prompt: String, _ pipe: String) throws -> Void
+  ) throws {
     let directory = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString)"
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let pipe = "\(directory)/pipe"
     #expect(mkfifo(pipe, 0o600) == 0)
-    let program = try Program.inTerminal(
-      "bash -c '\(Program.workerPath) ask-until \(directory)/secrets \(pipe); stty -a'")
+    let question = "\(Program.workerPath) ask-until \(directory)/secrets \(pipe)"
+    let program = try Program.inTerminal("bash -c '\(before); \(question); \(after)'")
     let prompt = "New passphrase of the file \(directory)/secrets: "
     try #require(try program.read(until: prompt).hasSuffix(prompt))
-    close(open(pipe, O_WRONLY))
-    let end = "error canceled"
-    let text = try program.read(until: end)
-    let rest = String(decoding: try program.finish().output, as: UTF8.self)
-    #expect(text.hasSuffix(end) && rest.contains(" echo "), "\(text)\(rest)")
+    try body(program, prompt, pipe)
+  }
+
+  @Test func `a question ends when its task is cancelled`() throws {
+    try askForPassphrase("true", "stty -a") { program, _, pipe in
+      close(open(pipe, O_WRONLY))
+      let end = "error canceled"
+      let text = try program.read(until: end)
+      let rest = String(decoding: try program.finish().output, as: UTF8.self)
+      #expect(text.hasSuffix(end) && rest.contains(" echo "), "\(text)\(rest)")
+    }
+  }
+
+  @Test func `a program that continues in the background stops until it can ask again`() throws {
+    let after = "echo stopped; bg; wait %1; echo status $?; stty -a; fg"
+    try askForPassphrase("set -m", after) { program, prompt, pipe in
+      try program.write("half a se\u{1A}")
+      // By SIGTTIN, and without a prompt.
+      let end = "status \(128 + SIGTTIN)"
+      let text = try program.read(until: end)
+      #expect(text.hasSuffix(end) && !text.contains(prompt), "\(text)")
+      let state = try program.read(until: prompt)
+      #expect(state.hasSuffix(prompt) && state.contains(" echo "), "\(state)")
+      close(open(pipe, O_WRONLY))
+      _ = try program.finish()
+    }
   }
   #endif
 

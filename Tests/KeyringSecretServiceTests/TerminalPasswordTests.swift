@@ -161,6 +161,17 @@ import Testing
     #expect(!text.contains(Self.question))
   }
 
+  @Test func `a program that continues in the background asks nothing`() throws {
+    try makeLockedCollection()
+    let program = try Program.inTerminal(
+      "bash -c 'stty -g; set -m; \(worker("read")); bg; wait %1; stty -g'")
+    _ = try program.read(until: Self.question)
+    try program.write("half a se\u{1A}")
+    let text = String(decoding: try program.finish().output, as: UTF8.self)
+    #expect(text.contains("error locked The program runs in the background"), "\(text)")
+    #expect(!text.contains(Self.question))
+  }
+
   @Test func `a program without a terminal asks nothing`() throws {
     try makeLockedCollection()
     let words = ["setsid", "--wait"] + worker("read").split(separator: " ").map(String.init)

@@ -77,6 +77,10 @@ public struct EnvironmentFile: Sendable {
         } catch var error as SecureStorageError {
           error.message = "\(place): \(error.message)"
           throw error
+        } catch let failure as ToolFailure {
+          throw ToolFailure(
+            "\(place): \(failure.message)", recoverySuggestion: failure.recoverySuggestion,
+            status: failure.status)
         }
         throw ToolFailure(
           "There is no \(reference.key.description.printable), to which \(place) refers.",

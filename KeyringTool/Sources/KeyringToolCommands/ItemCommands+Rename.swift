@@ -15,14 +15,22 @@ extension ItemCommands {
   ///   - changes: The parts of the keys to change.
   ///   - prepare: The closure to call before the old items are removed.
   /// - Returns: The number of renamed items.
-  /// - Throws: ``ItemSelection/Unclear`` if the selection or the new keys are unclear, or another error if an
-  ///   item can't be renamed.
+  /// - Throws: ``ToolFailure`` if there is no such item, ``ItemSelection/Unclear`` if the selection or the new keys
+  ///   are unclear, or another error if an item can't be renamed.
   public func rename(
     _ selection: ItemSelection, all: Bool = false, to changes: KeyChanges,
     beforeRemoving prepare: () throws -> Void = {}
   ) throws -> Int {
+    try withQuery(of: selection, all: all) { query in
+      try rename(query, to: changes, beforeRemoving: prepare)
+    }
+  }
+
+  private func rename(
+    _ query: ItemQuery, to changes: KeyChanges, beforeRemoving prepare: () throws -> Void
+  ) throws -> Int {
     var newKeys: [ItemKey: ItemKey] = [:]
-    for key in try storage.items(matching: selection.query(all: all)).map(\.key) {
+    for key in try storage.items(matching: query).map(\.key) {
       newKeys[key] = try changes.newKey(for: key)
     }
     // An item that has the key already has nothing to do.
@@ -37,7 +45,10 @@ extension ItemCommands {
     }
     let migration = Migration(renaming: newKeys, in: storage)
     do {
-      if try migration.copy() > 0 { try prepare() }
+      if try migration.copy() > 0 {
+        try prepare()
+        try Self.check(Array(newKeys.values), areIn: storage)
+      }
       return try migration.move()
     } catch var error as SecureStorageError where error.code == .itemAlreadyExists {
       error.message = "There is another item with the new name."

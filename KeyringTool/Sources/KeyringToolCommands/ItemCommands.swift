@@ -98,14 +98,8 @@ public struct ItemCommands: Sendable {
   /// - Throws: ``ToolFailure`` if there is no such item, ``ItemSelection/Unclear`` if the selection is unclear,
   ///   or `SecureStorageError` if the items can't be removed.
   public func remove(_ selection: ItemSelection, all: Bool = false) throws -> Int {
-    func removed(_ query: ItemQuery) throws -> Int? {
-      let count = try storage.removeItems(matching: query)
-      return count == 0 ? nil : count
-    }
-    if !all { return try withKey(of: selection) { try removed(.key($0)) } }
-    guard let count = try removed(selection.query(all: true)) else {
-      throw ToolFailure.nothingSelected
-    }
+    let count = try withQuery(of: selection, all: all) { try storage.removeItems(matching: $0) }
+    if count == 0 { throw ToolFailure.nothingSelected }
     return count
   }
 
@@ -121,17 +115,29 @@ public struct ItemCommands: Sendable {
   ///   - isReplacing: A Boolean value that indicates whether to replace items of the destination.
   ///   - prepare: The closure to call before the first item is removed.
   /// - Returns: The number of moved items.
-  /// - Throws: ``ItemSelection/Unclear`` if the selection is unclear, or another error if an item can't be
-  ///   moved.
+  /// - Throws: ``ToolFailure`` if there is no such item, ``ItemSelection/Unclear`` if the selection is unclear, or
+  ///   another error if an item can't be moved.
   public func move(
     _ selection: ItemSelection, all: Bool = false, to destination: any SecureStorage,
     replacing isReplacing: Bool, beforeRemoving prepare: () throws -> Void = {}
   ) throws -> Int {
-    let migration = Migration(
-      of: try selection.query(all: all), from: storage, to: destination, replacing: isReplacing)
+    try withQuery(of: selection, all: all) { query in
+      func migration(replacing isReplacing: Bool) -> Migration {
+        Migration(of: query, from: storage, to: destination, replacing: isReplacing)
+      }
+      return try Self.explainingMoves {
+        if try migration(replacing: isReplacing).copy() > 0 {
+          try prepare()
+          try Self.check(storage.items(matching: query).map(\.key), areIn: destination)
+        }
+        return try migration(replacing: false).move()
+      }
+    }
+  }
+
+  private static func explainingMoves(_ body: () throws -> Int) throws -> Int {
     do {
-      if try migration.copy() > 0 { try prepare() }
-      return try migration.move()
+      return try body()
     } catch var error as SecureStorageError {
       if error.argument == "destination" {
         throw ToolFailure(
@@ -142,6 +148,35 @@ public struct ItemCommands: Sendable {
         error.recoverySuggestion = "Remove one of them, or move with --replace."
       }
       throw error
+    }
+  }
+
+  /// Throws an error if a storage has lost items that were written before.
+  ///
+  /// An item that is written only now might be lost again after the old one was removed.
+  static func check(_ keys: [ItemKey], areIn storage: any SecureStorage) throws {
+    let found = try storage.items(for: keys, details: .metadata)
+    guard let lost = keys.first(where: { found[$0] == nil }) else { return }
+    throw ToolFailure(
+      "The keyring has lost the \(lost.description.printable).",
+      recoverySuggestion: "The old item is still there. Run the command again.", status: .damaged)
+  }
+
+  /// Changes all items of a service or server, or the single one that a selection names.
+  ///
+  /// - Parameters:
+  ///   - selection: The items.
+  ///   - all: A Boolean value that indicates whether to change all items of the service or server.
+  ///   - body: A closure that changes the items of a query, and returns their number.
+  /// - Returns: The number of items, which is 0 only if all were selected.
+  /// - Throws: The errors of ``withKey(of:_:)``.
+  func withQuery(
+    of selection: ItemSelection, all: Bool, _ body: (ItemQuery) throws -> Int
+  ) throws -> Int {
+    if all { return try body(selection.query(all: true)) }
+    return try withKey(of: selection) { key in
+      let count = try body(.key(key))
+      return count == 0 ? nil : count
     }
   }
 
@@ -163,7 +198,7 @@ public struct ItemCommands: Sendable {
       named = try selection.key()
     } catch {
       var error = error
-      error.candidates = candidates(for: selection).map(ItemSelection.arguments)
+      error.candidates = candidates(for: selection).prefix(10).map(ItemSelection.arguments)
       throw error
     }
     let key = ItemKey(kind: named.kind, attributes: named.attributes)
@@ -172,7 +207,7 @@ public struct ItemCommands: Sendable {
     let candidates = candidates(for: selection)
     let same = candidates.filter { $0.kind == key.kind && parts($0) == parts(key) && $0 != key }
     if same.count == 1, let result = try body(same[0]) { return result }
-    let list = candidates.map { "\n  " + ItemSelection.arguments(for: $0) }.joined()
+    let list = candidates.prefix(10).map { "\n  " + ItemSelection.arguments(for: $0) }.joined()
     throw ToolFailure(
       "There is no \(key.description.printable).",
       recoverySuggestion: list.isEmpty
@@ -180,7 +215,7 @@ public struct ItemCommands: Sendable {
       status: .notFound)
   }
 
-  /// Returns some items that match the named parts, or else are of the same service or server.
+  /// Returns the items that match the named parts, or else are of the same service or server.
   ///
   /// The user isn't asked, because this only helps with a failure.
   private func candidates(for selection: ItemSelection) -> [ItemKey] {
@@ -194,7 +229,7 @@ public struct ItemCommands: Sendable {
       var seen: Set<ItemKey> = []
       let keys = ((try? storage.items(matching: query)) ?? []).map(\.key)
         .filter { seen.insert($0).inserted }
-      if !keys.isEmpty { return Array(keys.prefix(10)) }
+      if !keys.isEmpty { return keys }
     }
     return []
   }

@@ -122,8 +122,19 @@ extension ItemSelection {
     let missing = [
       server.protocol == nil ? "--protocol" : nil, account == nil ? "--account" : nil,
     ].compactMap(\.self)
-    return missing.isEmpty
-      ? nil : "Git finds passwords only with \(missing.joined(separator: " and "))."
+    let extra = [
+      server.securityDomain == nil ? nil : "--domain",
+      server.authenticationType == nil ? nil : "--authentication",
+    ].compactMap(\.self)
+    let sentences = [
+      missing.isEmpty
+        ? nil : "Git finds passwords only with \(missing.joined(separator: " and ")).",
+      extra.isEmpty
+        ? nil : "Git finds passwords only without \(extra.joined(separator: " and ")).",
+      server.path == nil
+        ? nil : "Git finds passwords with --path only if credential.useHttpPath is set.",
+    ].compactMap(\.self)
+    return sentences.isEmpty ? nil : sentences.joined(separator: " ")
   }
 
   /// Returns the arguments that select an item, for a shell.

@@ -16,7 +16,22 @@ public struct KeyChanges: Sendable {
   /// Creates changes.
   ///
   /// - Parameter parts: The new parts. An empty text leaves a part out.
-  public init(_ parts: [Part: String]) { self.parts = parts }
+  /// - Throws: ``ItemSelection/Unclear`` if an internet password can't have one of them.
+  public init(_ parts: [Part: String]) throws(ItemSelection.Unclear) {
+    var parts = parts
+    if let port = parts[.port], !port.isEmpty {
+      guard let number = UInt16(port) else {
+        throw ItemSelection.Unclear(message: "The port isn't a number from 0 to 65535.")
+      }
+      // Other programs compare texts.
+      parts[.port] = String(number)
+    }
+    if parts[.server]?.contains(where: { $0 == "/" || $0.isWhitespace }) == true {
+      throw ItemSelection.Unclear(
+        message: "The server is the name of a host, without spaces or the parts of a URL.")
+    }
+    self.parts = parts
+  }
 
   /// Returns the new key of an item.
   ///

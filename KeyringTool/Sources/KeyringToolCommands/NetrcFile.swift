@@ -75,8 +75,8 @@ public struct NetrcFile: Sendable {
         "There are \(items.count) passwords for \(host).",
         recoverySuggestion: areAccounts
           ? "Specify the account, as in --netrc \(host)=account."
-          : "They have the same account. List them with \"list --server \(host)\", and remove all but one."
-      )
+          : "They have the same account. List them with \"list --server \(host)\", and remove all but one.",
+        status: .ambiguous)
     }
     // Python compares the case of hosts. Most programs write them in lower case, whatever the user does.
     for host in Set([machine.host, machine.host.lowercased()]).sorted(by: >) {

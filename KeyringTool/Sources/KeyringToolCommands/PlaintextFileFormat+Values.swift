@@ -42,6 +42,14 @@ extension PlaintextFileFormat {
     }
   }
 
+  /// Returns the reason why none of the values is made from an entry, or `nil` if there is nothing to say.
+  func problem(of entry: PlaintextEntry, values: [PlaintextImport.Value]) -> String? {
+    if case .unusable(let problem) = entry.kind { return problem }
+    // Here, each line has one entry.
+    let isMissing = self == .gitCredentials && !values.contains { $0.line == entry.line }
+    return isMissing ? "isn't a URL that git's helper finds" : nil
+  }
+
   /// Returns the key under which git's helper looks for a password.
   private func key(of description: CredentialDescription) -> ItemKey? {
     guard var parts = description.place else { return nil }

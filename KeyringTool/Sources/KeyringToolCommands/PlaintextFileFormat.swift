@@ -24,8 +24,10 @@ public enum PlaintextFileFormat: String, Sendable, CaseIterable {
   /// Determines the format of a file by its name, or by how its content begins.
   ///
   /// - Parameter path: The path of the file. The initializer returns `nil` if the format isn't clear.
-  /// - Throws: `SecureStorageError` if the file looks like JSON, but can't be read as JSON.
+  /// - Throws: ``ToolFailure`` if the file doesn't exist or can't be opened; `SecureStorageError` if it looks like
+  ///   JSON, but can't be read as JSON.
   public init?(ofFileAt path: String) throws {
+    try Self.checkFile(at: path)
     guard let format = Self.format(named: path) ?? Self.format(beginning: Self.beginning(path))
     else { return nil }
     guard format == .json else {
@@ -39,6 +41,18 @@ public enum PlaintextFileFormat: String, Sendable, CaseIterable {
     self = isForDocker ? .docker : .json
   }
 
+  /// Throws an error if a file doesn't exist or can't be opened.
+  static func checkFile(at path: String) throws(ToolFailure) {
+    if access(path, R_OK) == 0 { return }
+    throw errno == EACCES
+      ? ToolFailure(
+        "The file \(path.printable) can't be read.",
+        recoverySuggestion: "Allow yourself to read it and its directories.", status: .denied)
+      : ToolFailure(
+        "There is no file \(path.printable).", recoverySuggestion: "Check the path.",
+        status: .notFound)
+  }
+
   private static func format(named path: String) -> Self? {
     let name = String(path.split(separator: "/").last ?? "").lowercased()
     if name == "netrc" || name == "_netrc" || name.hasSuffix(".netrc") { return .netrc }
@@ -46,6 +60,7 @@ public enum PlaintextFileFormat: String, Sendable, CaseIterable {
       return .gitCredentials
     }
     if name.hasPrefix(".env") || name.hasSuffix(".env") { return .environment }
+    if path.hasSuffix(".docker/config.json") { return .docker }
     return name.hasSuffix(".json") ? .json : nil
   }
 

@@ -39,11 +39,7 @@ public struct PlaintextImport: Sendable {
   public init(
     ofFileAt path: String, format: PlaintextFileFormat, service: String?, only names: [String] = []
   ) throws {
-    guard access(path, F_OK) == 0 else {
-      throw ToolFailure(
-        "There is no file \(path.printable).", recoverySuggestion: "Check the path.",
-        status: .notFound)
-    }
+    try PlaintextFileFormat.checkFile(at: path)
     self.path = path
     source = format.source(path)
     let entries = try source.entries()
@@ -55,8 +51,9 @@ public struct PlaintextImport: Sendable {
     }
     values = names.isEmpty ? all : all.filter { names.contains($0.name) }
     let refusals = entries.compactMap { entry -> String? in
-      guard case .unusable(let problem) = entry.kind else { return nil }
-      return "not imported: line \(entry.line) of \(path) \(problem)".printable
+      format.problem(of: entry, values: all).map {
+        "not imported: line \(entry.line) of \(path) \($0)".printable
+      }
     }
     self.refusals = names.isEmpty ? refusals : []
     try checkKeys()
@@ -114,13 +111,20 @@ public struct PlaintextImport: Sendable {
 
   /// Reads the values in a storage once more, and removes them from the file.
   ///
-  /// - Parameters:
-  ///   - storage: The storage, to which the values were copied.
-  ///   - isReplacing: A Boolean value that indicates whether to replace items that have another value.
+  /// - Parameter storage: The storage, to which the values were copied.
   /// - Returns: The number of values that were removed from the file.
-  /// - Throws: `SecureStorageError`, which says what was done.
-  public func move(to storage: any SecureStorage, replacing isReplacing: Bool) throws -> Int {
-    try perform(storage, isReplacing) { (migration) throws(SecureStorageError) in
+  /// - Throws: ``ToolFailure`` if one of the values isn't there any more, or `SecureStorageError`, which says what
+  ///   was done.
+  public func move(to storage: any SecureStorage) throws -> Int {
+    // A value that is written only now might be lost again after it's gone from the file.
+    let found = try storage.items(for: values.map(\.key), details: .metadata)
+    if let lost = values.first(where: { found[$0.key] == nil }) {
+      throw ToolFailure(
+        "The keyring has lost \(lost.name.printable) (line \(lost.line)).",
+        recoverySuggestion: "\(path.printable) is unchanged. Run the command again.",
+        status: .damaged)
+    }
+    return try perform(storage, false) { (migration) throws(SecureStorageError) in
       try migration.move()
     }
   }

@@ -4,7 +4,7 @@ extension String {
   /// The text on one line, without characters that affect the terminal.
   ///
   /// Other programs choose labels and attributes too, and may put newlines and escape sequences in them.
-  var printable: String {
+  package var printable: String {
     unicodeScalars.reduce(into: "") { text, scalar in
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator:

@@ -4,7 +4,7 @@ public import KeyringStorage
 
 /// An exit status of the program other than 0.
 public enum ToolStatus: Int32, Sendable, CaseIterable {
-  /// The user has to unlock the storage, and isn't there or has refused.
+  /// The storage stays locked, also after a wrong password of the keyring.
   case locked = 2
   /// There is no such item, collection or file.
   case notFound = 3
@@ -14,11 +14,11 @@ public enum ToolStatus: Int32, Sendable, CaseIterable {
   case unreachable = 5
   /// The storage or the user didn't answer in time.
   case timedOut = 6
-  /// Access isn't allowed, or the key or the passphrase isn't the right one.
+  /// Access isn't allowed, or the key or the passphrase of a file or fleet isn't the right one.
   case denied = 7
   /// A secret or a file isn't as it should be.
   case damaged = 8
-  /// Several items match.
+  /// Several items or values match.
   case ambiguous = 9
   /// The arguments make no sense.
   ///
@@ -46,14 +46,14 @@ public enum ToolStatus: Int32, Sendable, CaseIterable {
 
   private var condition: String {
     switch self {
-    case .locked: "if the storage is locked and the user doesn't unlock it"
+    case .locked: "if the storage stays locked, also after a wrong password of the keyring"
     case .notFound: "if there is no such item, collection or file"
     case .alreadyExists: "if there is such an item or collection already"
     case .unreachable: "if the storage can't be reached"
     case .timedOut: "if the storage or the user doesn't answer in time"
-    case .denied: "if access is denied, or the key is wrong or missing"
+    case .denied: "if access is denied, or the key of a file or fleet is wrong or missing"
     case .damaged: "if a secret or a file isn't as it should be"
-    case .ambiguous: "if several items match"
+    case .ambiguous: "if several items or values match"
     case .misused: "if the arguments make no sense"
     case .failed: "if the command fails for another reason"
     }

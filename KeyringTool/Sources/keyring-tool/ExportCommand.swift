@@ -16,7 +16,9 @@ struct ExportCommand: ParsableCommand {
   @Option(help: StorageName.help("The storage to copy the items to"))
   var to: StorageName
 
-  @Option(help: "The file with the key of that storage. If it doesn't exist, it's created.")
+  @Option(
+    help: "The file with the key of that storage. If it doesn't exist, it's created.",
+    completion: .file())
   var toKeyFile: String?
 
   private var destination: StorageSelection {

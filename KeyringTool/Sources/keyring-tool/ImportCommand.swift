@@ -97,6 +97,7 @@ struct ImportCommand: ParsableCommand {
       guard dryRun else { return try copy.run(from: source, to: storage.selected()) }
       let listing = try ItemCommands(source).list(
         copy.items.selection(), allowsUnlocking: !storage.noPrompt)
+      if listing.lines.isEmpty { throw ToolFailure.nothingSelected }
       try Terminal.print(listing.lines)
     case .file(let path): try importFile(path)
     }
@@ -105,7 +106,7 @@ struct ImportCommand: ParsableCommand {
   private func importFile(_ path: String) throws {
     guard let format = try format ?? PlaintextFileFormat(ofFileAt: path) else {
       throw ToolFailure(
-        "The format of \(path) isn't clear.",
+        "The format of \(path.printable) isn't clear.",
         recoverySuggestion:
           "Name it with --format, or write \"file:\" before the path of an encrypted file.",
         status: .misused)
@@ -134,7 +135,7 @@ struct ImportCommand: ParsableCommand {
     try Terminal.print(["imported \(count)"])
     guard removeSource else { return }
     try waitUntilWritten(storage)
-    try Terminal.print(["removed \(file.move(to: storage, replacing: copy.replace)) from the file"])
+    try Terminal.print(["removed \(file.move(to: storage)) from the file"])
   }
 
   /// Waits until what was imported survives the end of the keyring.

@@ -57,6 +57,7 @@ struct KeyringTool: AsyncParsableCommand {
     } catch let error as SecureStorageError {
       let keyFiles =
         error.code == .locked && error.message.contains("has no terminal")
+          && type != UnlockCommand.self
         ? " Or name a key file: --key-file, --to-key-file or --from-key-file." : ""
       fail("\(error.message) \(error.recoverySuggestion ?? "")\(keyFiles)", ToolStatus(error))
     } catch let error as ToolFailure {

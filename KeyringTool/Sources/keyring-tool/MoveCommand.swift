@@ -9,7 +9,7 @@ struct MoveCommand: ParsableCommand {
     abstract: "Move an item, or all items of a service or server, to another collection.",
     discussion: """
       The command writes all items and reads them back before it removes any of them. With KWallet, \
-      it waits a minute in between, until the wallet is written. To complete an interrupted move, run it again.
+      it waits a minute in between, until the wallet is written. KeePassXC doesn't say when it writes. To complete an interrupted move, run it again.
       """)
 
   @OptionGroup var storage: StorageOptions

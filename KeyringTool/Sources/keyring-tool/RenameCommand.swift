@@ -76,16 +76,12 @@ struct RenameCommand: ParsableCommand {
     if changes.isEmpty {
       throw ValidationError("Specify what changes, such as --to-service or --to-account.")
     }
-    if let toPort, !toPort.isEmpty, UInt16(toPort) == nil {
-      throw ValidationError("Specify a number as --to-port.")
-    }
   }
 
   func run() throws {
+    let changes = try KeyChanges(changes)
     let storage = try storage.selected()
-    let count = try ItemCommands(storage).rename(
-      items.selection(), all: all, to: KeyChanges(changes)
-    ) {
+    let count = try ItemCommands(storage).rename(items.selection(), all: all, to: changes) {
       _ = try storage.waitUntilEverythingIsWritten()
     }
     guard count > 0 else { throw ToolFailure.nothingSelected }

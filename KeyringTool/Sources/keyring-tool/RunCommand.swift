@@ -26,7 +26,8 @@ struct RunCommand: ParsableCommand {
       command therefore writes only the password for https with its own port, and without a path. To pass \
       on another one, name its protocol, port and path, as in --netrc http://server:8080/path=account.
 
-      With --env-file, the values in the file stay as they are, except for references to secrets:
+      With --env-file, references in the file become secrets. Other values are passed on as the file means them; \
+      `$NAME` isn't replaced.
 
       NAME=keyring://service/account
 
@@ -173,7 +174,13 @@ struct RunCommand: ParsableCommand {
         "The password for \(name) isn't text.", recoverySuggestion: "Pass it with --file.")
     }
     let others = try file?.values { collection in
-      try collection.map { try self.storage.keyring($0) } ?? storage
+      guard let collection else { return storage }
+      guard case .keyring = self.storage.selection.name else {
+        throw ToolFailure(
+          "Only the keyring has collections.",
+          recoverySuggestion: "Leave out \"collection\" or --storage.", status: .misused)
+      }
+      return try self.storage.keyring(collection)
     }
     ProcessMemory.forgetVariables()
     for (name, secret) in Array(values) + (others ?? []) { try set(name, secret) }
@@ -206,8 +213,9 @@ struct RunCommand: ParsableCommand {
       return withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { text in
         for index in bytes.indices { text[index] = CChar(bitPattern: bytes[index]) }
         text[bytes.count] = 0
-        defer { text.update(repeating: 0) }
-        return text.baseAddress.map { setenv(name, $0, 1) == 0 } ?? false
+        guard let start = text.baseAddress else { return false }
+        defer { explicit_bzero(start, text.count) }
+        return setenv(name, start, 1) == 0
       }
     }
     if isSet { return }

@@ -9,6 +9,7 @@ extension SecureStorage {
   /// - Returns: `false` if the keyring doesn't say when it writes.
   func waitUntilEverythingIsWritten() throws -> Bool {
     guard let keyring = self as? SecretServiceStorage else { return true }
+    PromptNotice.cancel()
     // Most keyrings have written it already.
     let notice = Task.detached {
       try await Task.sleep(for: .seconds(1))

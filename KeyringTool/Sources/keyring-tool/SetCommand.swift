@@ -19,7 +19,9 @@ struct SetCommand: ParsableCommand {
   @Option(help: "The name that keyring managers show.")
   var label: String?
 
-  @Flag(help: "Store every byte of standard input, including a newline at the end.")
+  @Flag(
+    help:
+      "Store every byte of standard input, including a line end at the end and a byte order mark.")
   var binary = false
 
   @Flag(help: "Fail if the item already exists.")

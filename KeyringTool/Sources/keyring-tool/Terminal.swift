@@ -64,8 +64,11 @@ enum Terminal {
         if added == 0 { break }
         count += added
       }
-      if count > 0, buffer[count - 1] == UInt8(ascii: "\n") { count -= 1 }
-      guard count > 0, count < buffer.count - 1 else {
+      if count > 0, buffer[count - 1] == UInt8(ascii: "\n") {
+        count -= 1
+        if count > 0, buffer[count - 1] == UInt8(ascii: "\r") { count -= 1 }
+      }
+      guard count > 0, count < buffer.count - 2 else {
         throw ToolFailure(
           count == 0 ? "The password is empty." : "The password is too long.",
           recoverySuggestion: "Check the program that pipes it in.")

@@ -16,7 +16,7 @@ struct UnlockCommand: ParsableCommand {
 
   @OptionGroup var storage: StorageOptions
 
-  @Flag(help: "Read the password from standard input. A newline at its end isn't a part of it.")
+  @Flag(help: "Read the password from standard input. A line end after it isn't a part of it.")
   var passwordStdin = false
 
   func run() throws {

@@ -133,6 +133,29 @@ import Testing
       try run(.get, "capability[]=authtype protocol=https host=h") == "username=ada password=a")
   }
 
+  @Test func `a token without a user doesn't replace that of a user`() throws {
+    let place = "capability[]=authtype protocol=https host=h authtype=Bearer"
+    try run(.store, "\(place) username=ada credential=theirs")
+    try run(.store, "\(place) credential=ours")
+    #expect(
+      try run(.get, "\(place) username=ada")
+        == "capability[]=authtype authtype=Bearer credential=theirs username=ada")
+    #expect(try storage.items(matching: ItemQuery()).count == 2)
+    try run(.store, "\(place) credential=new")
+    #expect(try storage.items(matching: ItemQuery()).count == 2)
+  }
+
+  @Test func `a token of another program with empty parts is replaced`() throws {
+    let key = ItemKey(
+      kind: .gitCredential,
+      attributes: ["protocol": "https", "server": "h", "authtype": "Bearer", "user": ""])
+    try storage.setPassword("old", for: key)
+    try run(
+      .store, "capability[]=authtype protocol=https host=h authtype=Bearer credential=new")
+    #expect(try storage.items(matching: ItemQuery()).map(\.key) == [key])
+    #expect(try storage.password(for: key) == "new")
+  }
+
   @Test func `erase removes the account`() throws {
     try store("ada", "a")
     try store("bob", "b")

@@ -115,6 +115,12 @@ struct EnvironmentFileTests {
       #expect(result.errors.contains("B in line 3"), "\(result)")
       #expect(!result.errors.contains("s3cret"))
     }
+    let elsewhere = try run(
+      "# c\nB=keyring://\(service)/a?collection=work\n",
+      ["--storage", "file:\(directory.path("secrets"))", "--key-file", directory.path("key")],
+      ["echo", "started"])
+    #expect(elsewhere.status == 64 && elsewhere.output.isEmpty, "\(elsewhere)")
+    #expect(elsewhere.errors.contains("B in line 2 of"), "\(elsewhere)")
     let missing = try Program.tool(["run", "--env-file", "/nonexistent", "--", "echo", "started"])
     #expect(missing.status == 3 && missing.output.isEmpty)
   }

@@ -83,6 +83,7 @@ struct ImportTests {
     ("--from FILE s --format netrc", 64), ("--from FILE s --only B", 3),
     ("--from keyring:x --only A", 64), ("--from FILE s --remove-source --collection session", 64),
     ("--from FILE s --dry-run --replace", 64), ("--from /dev/null", 64),
+    ("--from /nonexistent/file s", 3), ("--from session --dry-run s", 3),
   ]
 
   @Test(arguments: unclear) func `unclear imports are refused`(words: String, status: Int32) throws

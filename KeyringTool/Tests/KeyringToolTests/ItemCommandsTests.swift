@@ -150,6 +150,33 @@ import Testing
     #expect(try storage.items(matching: ItemQuery()).isEmpty)
   }
 
+  @Test func `one of many items of a server is found without its empty parts`() throws {
+    // Each of them has a port of its own, and is a candidate, too.
+    for port in 1...20 {
+      try storage.setPassword(
+        "x", for: .internetPassword(server: InternetServer("h", port: UInt16(port)), account: "a"))
+    }
+    let key = ItemKey(
+      kind: .internetPassword, attributes: ["server": "h", "user": "a", "port": ""])
+    try storage.setPassword("s3cret", for: key)
+    for port in 21...40 {
+      try storage.setPassword(
+        "x", for: .internetPassword(server: InternetServer("h", port: UInt16(port)), account: "a"))
+    }
+    let selection = ItemSelection(account: "a", server: InternetServer("h"))
+    #expect(try commands.secret(selection) == Secret("s3cret"))
+    try storage.remove(key)
+    let failure = #expect(throws: ToolFailure.self) { try commands.secret(selection) }
+    #expect(failure?.recoverySuggestion.split(separator: "\n").count == 11)
+    // Of two, none is chosen.
+    for path in ["object", "domain"] {
+      try storage.setPassword(
+        path,
+        for: ItemKey(kind: .internetPassword, attributes: ["server": "h", "user": "a", path: ""]))
+    }
+    #expect(throws: ToolFailure.self) { try commands.secret(selection) }
+  }
+
   @Test func `a password with an empty account or service can be reached`() throws {
     for (service, account) in [("service", ""), ("", "me")] {
       let key = ItemKey(kind: .password, attributes: ["service": service, "username": account])
@@ -171,5 +198,10 @@ import Testing
     #expect(advice(plain, "ada") == "Git finds passwords only with --protocol.")
     #expect(advice(complete, nil) == "Git finds passwords only with --account.")
     #expect(advice(complete, "ada") == nil && password.adviceForGit == nil)
+    let other = InternetServer("h", path: "p", securityDomain: "d", protocol: .https)
+    #expect(
+      advice(other, "ada")
+        == "Git finds passwords only without --domain. "
+        + "Git finds passwords with --path only if credential.useHttpPath is set.")
   }
 }

@@ -84,6 +84,33 @@ import Testing
     #expect(try source.password(for: key) == "s3cret")
   }
 
+  @Test func `an item that the destination has lost before the removal stays`() throws {
+    try source.setPassword("first", for: key)
+    try source.setPassword("second", for: other)
+    let destination = InMemoryStorage()
+    let failure = #expect(throws: ToolFailure.self) {
+      try move(to: destination) { try destination.remove(self.other) }
+    }
+    #expect(failure?.status == .damaged && failure?.message.contains("other") == true)
+    #expect(try source.service("service").accounts() == ["account", "other"])
+    #expect(try !destination.exists(other))
+    #expect(try move(to: destination) == 2)
+  }
+
+  @Test func `an item with empty parts is moved`() throws {
+    let key = ItemKey(
+      kind: .internetPassword, attributes: ["server": "h", "user": "ada", "port": ""])
+    try source.setPassword("s3cret", for: key)
+    let selection = ItemSelection(account: "ada", server: InternetServer("h"))
+    let destination = InMemoryStorage()
+    func move() throws -> Int {
+      try ItemCommands(source).move(selection, to: destination, replacing: false)
+    }
+    #expect(try move() == 1)
+    #expect(try destination.password(for: key) == "s3cret" && !source.exists(key))
+    #expect(throws: ToolFailure.self) { try move() }
+  }
+
   @Test(arguments: [true, false])
   func `one collection under two names loses nothing`(replacing: Bool) throws {
     try source.setPassword("s3cret", for: key)
@@ -95,9 +122,11 @@ import Testing
 
   @discardableResult
   private func move(
-    to destination: any SecureStorage, replacing: Bool = false
+    to destination: any SecureStorage, replacing: Bool = false,
+    beforeRemoving prepare: () throws -> Void = {}
   ) throws -> Int {
     try ItemCommands(source).move(
-      ItemSelection(service: "service"), all: true, to: destination, replacing: replacing)
+      ItemSelection(service: "service"), all: true, to: destination, replacing: replacing,
+      beforeRemoving: prepare)
   }
 }

@@ -40,7 +40,7 @@ import Testing
     try store("first", "example.org", account: "ada")
     try store("second", "example.org", account: "bob")
     let failure = #expect(throws: ToolFailure.self) { try text("example.org") }
-    #expect(failure?.message.contains("2 passwords") == true)
+    #expect(failure?.message.contains("2 passwords") == true && failure?.status == .ambiguous)
     #expect(
       try text("example.org=bob") == "machine example.org login bob password second\n")
   }

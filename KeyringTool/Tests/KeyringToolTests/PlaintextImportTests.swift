@@ -15,6 +15,8 @@ import Testing
 
   private func file(_ content: String, _ name: String = "file") throws -> String {
     let path = directory.path(name)
+    try FileManager.default.createDirectory(
+      at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
     try Data(content.utf8).write(to: URL(fileURLWithPath: path))
     try #require(chmod(path, 0o600) == 0)
     return path
@@ -31,6 +33,15 @@ import Testing
       ofFileAt: file(content), format: format, service: format.needsService ? "s" : nil, only: only)
   }
 
+  /// Copies the values and then moves them, as the command does.
+  private func moveAll(
+    of plan: PlaintextImport, to storage: (any SecureStorage)? = nil, replacing: Bool = false
+  ) throws -> Int {
+    let storage = storage ?? self.storage
+    _ = try plan.copy(to: storage, replacing: replacing)
+    return try plan.move(to: storage)
+  }
+
   private func password(_ account: String) throws -> String? {
     try storage.password(for: .password(service: "s", account: account))
   }
@@ -43,11 +54,19 @@ import Testing
     ("x.json", #"{"a":"b"}"#, .json), ("x", #"  {"a":"b"}"#, .json),
     ("config.json", #"{"auths":{"h":{"auth":"YTpi"}}}"#, .docker),
     ("x", #"{"auths":{"h":{"auth":"YTpi"}}}"#, .docker), ("x.json", #"{"auths":1}"#, .json),
+    (".docker/config.json", #"{"auths":{}}"#, .docker),
   ])
   func `a format is known by the name of the file or by its beginning`(
     name: String, content: String, format: PlaintextFileFormat
   ) throws {
     #expect(try PlaintextFileFormat(ofFileAt: file(content, name)) == format)
+  }
+
+  @Test func `the format of a file that isn't there isn't guessed`() {
+    let failure = #expect(throws: ToolFailure.self) {
+      try PlaintextFileFormat(ofFileAt: directory.path("a\u{1B}b"))
+    }
+    #expect(failure?.status == .notFound && failure?.message.hasSuffix("a\\u{1B}b.") == true)
   }
 
   @Test(arguments: ["", "text", "https://h/\n", "\0\u{1}"])
@@ -64,13 +83,13 @@ import Testing
     #expect(try plan.copy(to: storage, replacing: false) == 3)
     #expect(try ["A", "B", "C"].map(password) == ["1", "two\nlines", ""])
     #expect(try content(directory.path("file")) == text)
-    #expect(try plan.move(to: storage, replacing: false) == 3)
+    #expect(try plan.move(to: storage) == 3)
     #expect(try content(directory.path("file")).isEmpty)
   }
 
   @Test func `only named values are imported and removed`() throws {
     let plan = try plan("A=1\nB=2\n", .environment, only: ["B"])
-    #expect(try plan.move(to: storage, replacing: false) == 1)
+    #expect(try moveAll(of: plan) == 1)
     #expect(try password("A") == nil && password("B") == "2")
     #expect(try content(directory.path("file")) == "A=1\n")
     let error = #expect(throws: ToolFailure.self) {
@@ -88,7 +107,7 @@ import Testing
     #expect(error?.code == .itemAlreadyExists)
     #expect(error?.recoverySuggestion?.contains("--replace. Nothing was written") == true)
     #expect(try password("A") == nil && password("B") == "theirs")
-    #expect(try plan.move(to: storage, replacing: true) == 2)
+    #expect(try moveAll(of: plan, replacing: true) == 2)
     #expect(try password("B") == "2")
   }
 
@@ -97,12 +116,12 @@ import Testing
     let faulty = FaultyStorage(storage)
     faulty.fail(.save, with: .connectionLost, onCall: 2)
     let error = #expect(throws: SecureStorageError.self) {
-      try plan.move(to: faulty, replacing: false)
+      try moveAll(of: plan, to: faulty)
     }
     #expect(error?.message.hasPrefix("The import stopped at B (line 2): ") == true)
     #expect(error?.recoverySuggestion?.contains("1 of 3 values were written") == true)
     #expect(try content(directory.path("file")) == "A=1\nB=2\nC=3\n")
-    #expect(try plan.move(to: faulty, replacing: false) == 3)
+    #expect(try moveAll(of: plan, to: faulty) == 3)
     #expect(try ["A", "B", "C"].map(password) == ["1", "2", "3"])
   }
 
@@ -112,7 +131,7 @@ import Testing
       if item.key.account == "B" { item.secret = Secret("") }
     }
     let error = #expect(throws: SecureStorageError.self) {
-      try plan.move(to: losing, replacing: false)
+      try moveAll(of: plan, to: losing)
     }
     #expect(error?.code == .verificationFailed)
     #expect(error?.message.hasPrefix("The import stopped at B (line 2): ") == true)
@@ -125,10 +144,22 @@ import Testing
     #expect(try plan.copy(to: storage, replacing: false) == 2)
     // The keyring has crashed, and has an older state.
     try storage.remove(.password(service: "s", account: "B"))
-    let full = FaultyStorage(storage)
-    full.fail(.save, with: .noProvider)
-    #expect(throws: SecureStorageError.self) { try plan.move(to: full, replacing: false) }
+    let failure = #expect(throws: ToolFailure.self) { try plan.move(to: storage) }
+    #expect(failure?.message == "The keyring has lost B (line 2)." && failure?.status == .damaged)
+    #expect(failure?.recoverySuggestion.contains("unchanged") == true)
     #expect(try content(directory.path("file")) == "A=1\nB=2\n")
+    // Nothing is written that would have to be waited for.
+    #expect(try password("B") == nil)
+    #expect(try moveAll(of: plan) == 2)
+  }
+
+  @Test func `a value that is the old one again before the removal keeps the file`() throws {
+    try storage.setPassword("old", for: .password(service: "s", account: "A"))
+    let plan = try plan("A=1\n", .environment)
+    #expect(try plan.copy(to: storage, replacing: true) == 1)
+    try storage.setPassword("old", for: .password(service: "s", account: "A"))
+    #expect(throws: SecureStorageError.self) { try plan.move(to: storage) }
+    #expect(try content(directory.path("file")) == "A=1\n" && password("A") == "old")
   }
 
   @Test func `values for one item are named with their lines`() throws {
@@ -142,7 +173,7 @@ import Testing
   @Test func `JSON becomes passwords, credentials and values`() throws {
     let plan = try plan(
       #"{"a":{"b":"t"},"c":{"login":"l","password":"p"},"n":[1,2]}"#, .json)
-    #expect(try plan.move(to: storage, replacing: false) == 3)
+    #expect(try moveAll(of: plan) == 3)
     #expect(try password("a.b") == "t")
     let credential = ItemKey.credentials(service: "s", label: "c")
     #expect(try storage.item(for: credential)?.attributes == ["username": "l"])
@@ -158,13 +189,21 @@ import Testing
 
   @Test func `git's helper finds what was in its file`() throws {
     let plan = try plan(
-      "https://ada:p%40ss@h\nhttps://bob:q@h:8443/x.git\nhttp://eve:r@i\nnone\n", .gitCredentials)
-    #expect(plan.refusals.count == 1 && plan.refusals[0].contains("line 4"))
-    #expect(try plan.move(to: storage, replacing: false) == 3)
+      "https://ada:p%40ss@h\nhttps://bob:q@h:8443/x.git\nhttp://eve:r@i\nnone\nhttps://a:s3cret@%zz\n"
+        + "https://a:s3cret@\n",
+      .gitCredentials)
+    #expect(plan.refusals.count == 3 && plan.refusals[0].contains("line 4"))
+    for (refusal, line) in zip(plan.refusals.dropFirst(), [5, 6]) {
+      #expect(refusal.contains("line \(line) of"))
+      #expect(refusal.hasSuffix(" isn't a URL that git's helper finds"))
+      #expect(!refusal.contains("s3cret"))
+    }
+    #expect(try moveAll(of: plan) == 3)
     #expect(try git("https://h") == "username=ada\npassword=p@ss\n")
     #expect(try git("https://h:8443/x.git") == "username=bob\npassword=q\n")
     #expect(try git("http://i") == "username=eve\npassword=r\n")
-    #expect(try content(directory.path("file")) == "none\n")
+    #expect(
+      try content(directory.path("file")) == "none\nhttps://a:s3cret@%zz\nhttps://a:s3cret@\n")
   }
 
   @Test func `git and run find what was in a netrc file`() throws {
@@ -172,7 +211,7 @@ import Testing
       "machine h login ada password p\nmachine i:8443 login bob password q\ndefault password r\n",
       .netrc)
     #expect(plan.refusals.count == 1 && plan.refusals[0].contains("line 3"))
-    #expect(try plan.move(to: storage, replacing: false) == 2)
+    #expect(try moveAll(of: plan) == 2)
     #expect(try git("https://h") == "username=ada\npassword=p\n")
     #expect(try git("https://i:8443") == "username=bob\npassword=q\n")
     var file = NetrcFile()
@@ -188,7 +227,7 @@ import Testing
         + #"{"auth":"PHRva2VuPjo=","identitytoken":"tok"},"k":{}},"credsStore":"keyring"}"#,
       .docker)
     #expect(plan.lines.map { $0.prefix { $0 != " " } } == ["h", "i", "https://j/v1/"])
-    #expect(try plan.move(to: storage, replacing: false) == 3)
+    #expect(try moveAll(of: plan) == 3)
     for (server, user, secret) in [
       ("h", "a", "p:1"), ("i", "b", "q"), ("https://j/v1/", "<token>", "tok"),
     ] {

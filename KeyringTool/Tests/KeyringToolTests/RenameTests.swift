@@ -15,7 +15,7 @@ import Testing
     _ prepare: () throws -> Void = {}
   ) throws -> Int {
     try ItemCommands(storage).rename(
-      selection, all: all, to: KeyChanges(parts), beforeRemoving: prepare)
+      selection, all: all, to: try KeyChanges(parts), beforeRemoving: prepare)
   }
 
   private func add(_ key: ItemKey) throws {
@@ -95,8 +95,54 @@ import Testing
     #expect(try storage.service("s").accounts() == ["c"])
   }
 
+  @Test func `an item whose new name is lost before the removal stays`() throws {
+    try add(.password(service: "s", account: "a"))
+    let failure = #expect(throws: ToolFailure.self) {
+      try rename(ItemSelection(service: "s", account: "a"), [.account: "b"]) {
+        try storage.remove(.password(service: "s", account: "b"))
+      }
+    }
+    #expect(failure?.status == .damaged)
+    #expect(try storage.service("s").accounts() == ["a"])
+  }
+
+  @Test(arguments: [
+    (
+      ["server": "h", "user": "ada", "object": "", "port": ""],
+      ItemSelection(account: "ada", server: InternetServer("h"))
+    ),
+    (["server": "https://h/"], ItemSelection(server: InternetServer("https://h/"))),
+  ])
+  func `an item of another program is renamed`(
+    parts: [String: String], selection: ItemSelection
+  ) throws {
+    try add(ItemKey(kind: .internetPassword, attributes: parts))
+    #expect(try rename(selection, [.server: "i"]) == 1)
+    let keys = try storage.items(matching: ItemQuery()).map(\.key)
+    #expect(keys.map(\.attributes) == [parts.merging(["server": "i"]) { $1 }])
+  }
+
+  @Test(arguments: [("0080", "80"), ("+80", "80"), ("65535", "65535")])
+  func `a port is stored as set does`(port: String, stored: String) throws {
+    try add(.internetPassword(server: InternetServer("h"), account: "a"))
+    let selection = ItemSelection(account: "a", server: InternetServer("h"))
+    #expect(try rename(selection, [.port: port]) == 1)
+    #expect(try storage.items(matching: ItemQuery()).map { $0.key.attributes["port"] } == [stored])
+  }
+
+  @Test(arguments: [
+    (KeyChanges.Part.server, "https://x/y"), (.server, "a b"), (.port, "65536"), (.port, "x"),
+    (.port, "-1"),
+  ])
+  func `a part that set refuses is refused`(part: KeyChanges.Part, value: String) {
+    #expect(throws: ItemSelection.Unclear.self) { try KeyChanges([part: value]) }
+  }
+
   @Test func `nothing is renamed if there is nothing`() throws {
-    #expect(try rename(ItemSelection(service: "s", account: "a"), [.account: "b"]) == 0)
+    #expect(throws: ToolFailure.self) {
+      try rename(ItemSelection(service: "s", account: "a"), [.account: "b"])
+    }
+    #expect(try rename(ItemSelection(service: "s"), all: true, [.service: "t"]) == 0)
   }
 
   @Test(arguments: [

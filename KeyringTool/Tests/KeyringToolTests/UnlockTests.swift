@@ -73,8 +73,10 @@ struct UnlockTests {
     let first = try run(
       "printf mine | \"$0\" unlock --password-stdin && echo s3cret | \"$0\" set service account")
     #expect(first.status == 0, "\(first)")
-    for (input, status) in [("wrong", 2), ("", 1), ("mine\n", 0), ("mine", 0)] as [(String, Int32)]
-    {
+    let inputs: [(String, Int32)] = [
+      ("wrong", 2), ("", 1), ("mine\n", 0), ("mine\r\n", 0), ("mine", 0),
+    ]
+    for (input, status) in inputs {
       let result = try run(
         "\"$0\" unlock --password-stdin && \"$0\" get service account", input: input)
       #expect(result.status == status, "\(input): \(result)")

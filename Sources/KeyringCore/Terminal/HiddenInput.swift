@@ -15,6 +15,7 @@ struct HiddenInput {
     case signal(Int32)
     case cancellation
     case lateness
+    case background
   }
 
   let prompt: String
@@ -23,6 +24,9 @@ struct HiddenInput {
   let shown: termios
   /// The moment at which the question ends without an answer, or `nil` if it waits for one.
   let end: SuspendingClock.Instant?
+  /// Indicates whether a program in the background stops until the user brings it to the foreground, instead of
+  /// failing.
+  let stopsInBackground: Bool
 
   private static let escape = UInt8(0x1B)
 
@@ -48,6 +52,9 @@ struct HiddenInput {
       case .line(let secret): return secret
       // By default, this has stopped the program until it continued.
       case .signal(SIGTSTP): continue
+      case .background:
+        if stopsInBackground { Self.stop() }
+        guard stopsInBackground, isInForeground else { throw Self.inBackground }
       case .signal:
         throw Self.error(.userCanceled, "The question was interrupted.", "Try again.")
       case .escape:
@@ -68,6 +75,8 @@ struct HiddenInput {
   }
 
   private func ask(_ signals: CaughtSignals, _ isCancelled: () -> Bool) -> Event {
+    // The program may have continued in the background. This thread may block the signals that would stop it again.
+    guard isInForeground else { return .background }
     hideAndAsk()
     // A terminal cuts a longer line off, and keeps its end.
     return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
@@ -81,6 +90,7 @@ struct HiddenInput {
             continue
           }
           if number != SIGCONT { return .signal(number) }
+          guard isInForeground else { return .background }
           // The program was stopped by a signal that can't be caught. The terminal may show what is typed, and
           // has dropped what was typed before.
           hideAndAsk()
@@ -140,7 +150,29 @@ struct HiddenInput {
   }
 
   /// Shows what is typed, unless the terminal belongs to another program, such as the shell.
-  private func show() { if tcgetpgrp(terminal) == getpgrp() { set(shown) } }
+  private func show() { if isInForeground { set(shown) } }
+
+  private var isInForeground: Bool { Self.isInForeground(of: terminal) }
+
+  /// Returns `true` if a terminal belongs to this program, and not to another one, such as the shell.
+  static func isInForeground(of terminal: Int32) -> Bool { tcgetpgrp(terminal) == getpgrp() }
+
+  /// Stops the program until it continues, as a program that reads a terminal in the background.
+  static func stop() {
+    // Only a signal that this thread doesn't block stops it at once.
+    var (signals, others) = (sigset_t(), sigset_t())
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGTTIN)
+    pthread_sigmask(SIG_UNBLOCK, &signals, &others)
+    kill(0, SIGTTIN)
+    pthread_sigmask(SIG_SETMASK, &others, nil)
+  }
+
+  static var inBackground: SecureStorageError {
+    error(
+      .locked, "The program runs in the background, where it can't ask at the terminal.",
+      "Bring it to the foreground, for example with the shell's command fg.")
+  }
 
   private func set(_ state: termios) {
     var state = state

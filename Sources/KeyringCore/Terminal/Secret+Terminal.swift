@@ -41,22 +41,19 @@ extension Secret {
         var shown = termios()
         // A program in the background stops until the user brings it to the foreground. Until then, the terminal
         // has the state of the shell.
-        if terminal >= 0, tcgetpgrp(terminal) != getpgrp() {
-          guard stopsInBackground else { throw inBackground }
-          // Only a signal that this thread doesn't block stops it at once.
-          var (signals, others) = (sigset_t(), sigset_t())
-          sigemptyset(&signals)
-          sigaddset(&signals, SIGTTIN)
-          pthread_sigmask(SIG_UNBLOCK, &signals, &others)
-          kill(0, SIGTTIN)
-          pthread_sigmask(SIG_SETMASK, &others, nil)
+        if terminal >= 0, !HiddenInput.isInForeground(of: terminal) {
+          guard stopsInBackground else { throw HiddenInput.inBackground }
+          HiddenInput.stop()
         }
-        guard terminal >= 0, tcgetpgrp(terminal) == getpgrp(), tcgetattr(terminal, &shown) == 0
+        guard terminal >= 0, HiddenInput.isInForeground(of: terminal),
+          tcgetattr(terminal, &shown) == 0
         else {
           throw noTerminal
         }
-        return try HiddenInput(prompt: prompt, terminal: terminal, shown: shown, end: end).secret(
-          unless: isCancelled)
+        return try HiddenInput(
+          prompt: prompt, terminal: terminal, shown: shown, end: end,
+          stopsInBackground: stopsInBackground
+        ).secret(unless: isCancelled)
       }
     }
     return try result.get()
@@ -71,12 +68,6 @@ extension Secret {
     if terminal < 0 { return noTerminal }
     close(terminal)
     return nil
-  }
-
-  private static var inBackground: SecureStorageError {
-    HiddenInput.error(
-      .locked, "The program runs in the background, where it can't ask at the terminal.",
-      "Bring it to the foreground, for example with the shell's command fg.")
   }
 
   private static var noTerminal: SecureStorageError {

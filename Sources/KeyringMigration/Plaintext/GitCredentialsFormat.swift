@@ -62,6 +62,8 @@ struct GitCredentialsFormat: PlaintextFormat {
     let start = scheme + 3
     let authority = text[start...].prefix { !"/?#".utf8.contains($0) }
     guard let at = authority.firstIndex(of: UInt8(ascii: "@")),
+      // Otherwise, the rest of a password that isn't encoded would be a part of the name.
+      !authority[(at + 1)...].contains(UInt8(ascii: "@")),
       let colon = authority[..<at].firstIndex(of: UInt8(ascii: ":")), colon > start
     else { return line }
     line.password = colon + 1..<at

@@ -109,6 +109,9 @@ struct NetrcParser: TextScanner {
   ) throws(PlaintextFormatError) -> Token {
     let start = pastBlanks(from: position)
     guard let first = byte(at: start) else { throw failure("ends before \(meaning)", keyword) }
+    if first == UInt8(ascii: "#") {
+      throw failure("has a \"#\" before \(meaning), which programs read differently", keyword)
+    }
     guard first == UInt8(ascii: "\"") else {
       let end = bytes[start...].firstIndex(where: isBlank) ?? bytes.count
       guard !bytes[start..<end].contains(UInt8(ascii: "\\")) else {

@@ -63,6 +63,13 @@ extension PlaintextEntry {
   }
 
   private static func line(_ name: PlaintextName, _ content: Secret) -> Int {
-    content.withUnsafeBytes { $0[..<name.position].count { $0 == UInt8(ascii: "\n") } } + 1
+    content.withUnsafeBytes { bytes in
+      // A pair of both ends one line.
+      bytes[..<name.position].indices.count { position in
+        bytes[position] == UInt8(ascii: "\r")
+          || bytes[position] == UInt8(ascii: "\n")
+            && (position == 0 || bytes[position - 1] != UInt8(ascii: "\r"))
+      } + 1
+    }
   }
 }

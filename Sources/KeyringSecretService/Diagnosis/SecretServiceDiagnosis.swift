@@ -108,7 +108,7 @@ struct SecretServiceDiagnosis {
     diagnosis = probed
   }
 
-  private var mayAsk: Bool { storage.options.interaction == .allowed }
+  private var mayAsk: Bool { storage.options.interaction != .never }
 
   /// The storage with the remaining time, and without prompts.
   private var silentStorage: SecretServiceStorage {

@@ -45,7 +45,10 @@ extension Operation {
   ) async throws(SecureStorageError) -> Variant? {
     guard options.interaction == .allowed else {
       throw failure(
-        .locked, "The keyring needs to ask the user, but this storage doesn't allow prompts.")
+        .locked,
+        options.interaction == .terminal
+          ? "The keyring needs to ask the user in a window, and this storage asks only at the terminal."
+          : "The keyring needs to ask the user, but this storage doesn't allow prompts.")
     }
     let outcome: SecretSession.PromptOutcome?
     let noUserWasAsked: Bool

@@ -242,6 +242,8 @@ extension Provider {
     return secret.withUnsafeBytes { bytes in
       let start = Array("{REF:".utf8)
       return bytes.indices.contains { position in
+        // Only here, bytes of the secret are copied.
+        guard bytes[position] == UInt8(ascii: "{") else { return false }
         let reference = bytes[position...].prefix(9).map { $0 | 0x20 }
         guard reference.count == 9, zip(reference, start).allSatisfy({ $0 == $1 | 0x20 }),
           "tupani".utf8.contains(reference[5]), reference[6] == UInt8(ascii: "@") | 0x20,

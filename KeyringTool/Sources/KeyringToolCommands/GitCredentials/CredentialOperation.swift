@@ -65,8 +65,12 @@ extension SecureStorage {
   /// Git calls this after each success, so the credential is usually stored already.
   fileprivate func store(_ description: CredentialDescription) throws(SecureStorageError) {
     guard let key = description.key else { return }
-    let old = try items(matching: description).first {
-      $0.key.kind == key.kind && $0.key.attributes["authtype"] == key.attributes["authtype"]
+    // Without a user, a description matches the items of all users.
+    let old = try items(matching: description).first { item in
+      item.key.kind == key.kind
+        && ["authtype", "user"].allSatisfy {
+          item.key.attributes[$0] ?? "" == key.attributes[$0] ?? ""
+        }
     }
     let known = old.flatMap { CredentialDescription($0) }
     let new = known.map(description.keeping) ?? description
