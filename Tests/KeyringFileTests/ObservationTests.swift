@@ -231,6 +231,34 @@ import Testing
     withExtendedLifetime(watcher) {}
   }
 
+  @Test func `a watcher doesn't look while nobody needs it`() throws {
+    let isNeeded = Atomic(true)
+    let (looks, ticks) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let questions = Atomic(0)
+    let watcher = try FileWatcher(
+      directory: directory.url.path, every: { .milliseconds(5) },
+      while: {
+        questions.add(1, ordering: .relaxed)
+        return isNeeded.load(ordering: .relaxed)
+      }, { _ in looks.signal() })
+    let clock = try FileWatcher(
+      directory: directory.url.path, every: { .milliseconds(5) }, while: { true },
+      { _ in ticks.signal() })
+    #expect(looks.wait(timeout: .now() + 30) == .success)
+    isNeeded.store(false, ordering: .relaxed)
+    let isQuiet = waitUntil {
+      let before = questions.load(ordering: .relaxed)
+      for _ in 0..<20 { ticks.wait() }
+      return questions.load(ordering: .relaxed) == before
+    }
+    #expect(isQuiet)
+    isNeeded.store(true, ordering: .relaxed)
+    while looks.wait(timeout: .now()) == .success {}
+    watcher.renew()
+    for _ in 0..<2 { #expect(looks.wait(timeout: .now() + 30) == .success) }
+    withExtendedLifetime((watcher, clock)) {}
+  }
+
   @Test func `a watcher follows a link that leads to another directory`() throws {
     let names = ["first", "second"]
     for name in names {

@@ -262,7 +262,7 @@ final class EncryptedFile: Sendable {
         let seen = try version()
         // Changes are found by comparison with the remembered version, so it must be the current one.
         return newest.withLock { newest in
-          newest?.identity == seen?.identity ? observers.list.add(observer) : nil
+          newest?.identity == seen?.identity ? observers.add(observer) : nil
         }
       }
     }

@@ -38,6 +38,12 @@ package struct Directory: Sendable {
     return Directory(of: path).nearestExisting
   }
 
+  /// Indicates whether the path is a symbolic link, which may lead to another directory at any time.
+  package var isLink: Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
   /// Indicates whether the effective user can replace files in the directory.
   ///
   /// To wait until the directory is on the disk, the user must also be able to read it.

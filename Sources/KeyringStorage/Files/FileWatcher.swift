@@ -15,8 +15,11 @@ package final class FileWatcher: @unchecked Sendable {
   private let queue = DispatchQueue(label: "swift-keyring file")
   private let events: any DispatchSourceRead
   private let timer: any DispatchSourceTimer
-  private let interval: @Sendable () -> Duration
-  private let currentInterval = Mutex(Duration.zero)
+  /// The closure that looks at the file.
+  private let look: @Sendable () -> Void
+  /// The closure that returns the time between two looks, or `nil` if nobody needs them.
+  private let interval: @Sendable () -> Duration?
+  private let currentInterval = Mutex<Duration?>(.zero)
 
   /// Creates a watcher with a closure that gets whether the file is watched.
   ///
@@ -25,7 +28,8 @@ package final class FileWatcher: @unchecked Sendable {
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - interval: The time between two looks at the file, or `nil` for the one that suits the file system.
-  ///   - isNeeded: A closure that returns `false` as long as nobody needs these looks.
+  ///   - isNeeded: A closure that returns `false` as long as nobody needs these looks. Call ``renew()`` after
+  ///     that has changed.
   ///   - onEvent: The closure, which is called by one thread at a time.
   /// - Throws: `FileFailure` if the file can't be watched.
   package convenience init(
@@ -49,7 +53,8 @@ package final class FileWatcher: @unchecked Sendable {
   /// - Parameters:
   ///   - path: The path of the directory.
   ///   - interval: A closure that returns the time between two looks. It's called after each of them.
-  ///   - isNeeded: A closure that returns `false` as long as nobody needs these looks.
+  ///   - isNeeded: A closure that returns `false` as long as nobody needs these looks. Call ``renew()`` after
+  ///     that has changed.
   ///   - onEvent: The closure, which is called by one thread at a time, also for each look.
   /// - Throws: `FileFailure` if the directory can't be watched.
   package convenience init(
@@ -66,7 +71,12 @@ package final class FileWatcher: @unchecked Sendable {
     while isNeeded: @escaping @Sendable () -> Bool, if hasNews: @escaping @Sendable () -> Bool,
     _ onEvent: @escaping @Sendable (_ isWatched: Bool) -> Void
   ) {
-    self.interval = interval
+    self.interval = { isNeeded() ? interval() : nil }
+    look = {
+      guard isNeeded() else { return }
+      watch.watchAgain()
+      if hasNews() { onEvent(watch.isInPlace) }
+    }
     events = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: queue)
     timer = DispatchSource.makeTimerSource(queue: queue)
     events.setEventHandler {
@@ -74,15 +84,20 @@ package final class FileWatcher: @unchecked Sendable {
     }
     // The source must not outlive the descriptor.
     events.setCancelHandler { withExtendedLifetime(watch) {} }
-    timer.setEventHandler { [weak self] in
-      guard isNeeded() else { return }
-      watch.watchAgain()
-      if hasNews() { onEvent(watch.isInPlace) }
-      self?.setTimer()
-    }
+    timer.setEventHandler { [weak self] in self?.lookAgain() }
     setTimer()
     events.activate()
     timer.activate()
+  }
+
+  /// Looks at once, and from now on, for somebody who has begun to need it.
+  package func renew() {
+    queue.async { [weak self] in self?.lookAgain() }
+  }
+
+  private func lookAgain() {
+    look()
+    setTimer()
   }
 
   /// Asks for the time between two looks, after what it depends on has changed.
@@ -93,6 +108,7 @@ package final class FileWatcher: @unchecked Sendable {
   private func setTimer() {
     let interval = interval()
     if currentInterval.withLock({ exchange(&$0, with: interval) }) == interval { return }
+    guard let interval else { return timer.schedule(deadline: .distantFuture) }
     let seconds = interval / .seconds(1)
     timer.schedule(
       deadline: .now() + seconds, repeating: seconds,

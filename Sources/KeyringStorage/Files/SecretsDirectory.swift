@@ -17,7 +17,11 @@ package final class SecretsDirectory {
     /// The time at which the file was last written.
     package let modified: Date
     /// The hash of the bytes, with a key that only this process has.
-    package let hash: Int
+    package var hash: Int {
+      var hasher = Hasher()
+      content.withUnsafeBytes { hasher.combine(bytes: $0) }
+      return hasher.finalize()
+    }
   }
 
   /// The failure of a directory whose files are gone, because it isn't mounted any more.
@@ -32,11 +36,14 @@ package final class SecretsDirectory {
   private var isInDoubt = false
   /// Indicates whether the directory is known to have an entry.
   private var hasEntries = false
+  /// Indicates whether the hashes of the files that are read are needed.
+  private let isHashing: Bool
   /// The hashes of the files that were read, and `nil` for those that are missing.
   package private(set) var reads: [String: Int?] = [:]
 
-  private init(_ path: String) throws(FileFailure) {
+  private init(_ path: String, hashing: Bool) throws(FileFailure) {
     self.path = path
+    isHashing = hashing
     directory = try OpenFile.directory(path)
   }
 
@@ -44,22 +51,32 @@ package final class SecretsDirectory {
   ///
   /// - Parameters:
   ///   - path: The path of the directory.
+  ///   - hashing: `true` to remember the hashes of the files that are read.
   ///   - translate: A closure that describes a failure of the directory itself. A directory without any entry is
   ///     such a failure, because nothing may be mounted there yet, or any more.
   ///   - body: The closure that reads. It may be called several times.
   /// - Returns: The result of the last call.
   /// - Throws: The error of the last call, or a translated one.
   package static func read<Result, Failure>(
-    _ path: String, failing translate: (FileFailure) -> Failure,
+    _ path: String, hashing: Bool = false, failing translate: (FileFailure) -> Failure,
     _ body: (SecretsDirectory) throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    var lastDeadEnd: String?
     // Each further attempt means that the directory was replaced during the one before.
     for _ in 0..<100 {
-      let directory = try Swift.Result { () throws(FileFailure) in try SecretsDirectory(path) }
-        .mapError(translate).get()
+      let directory = try Swift.Result { () throws(FileFailure) in
+        try SecretsDirectory(path, hashing: hashing)
+      }.mapError(translate).get()
       let result = Swift.Result { () throws(Failure) in try body(directory) }
       if !directory.isInDoubt { return try result.get() }
-      guard directory.isCurrent else { continue }
+      guard directory.isCurrent else {
+        // No two versions have the same name.
+        if let deadEnd = directory.deadEnd, exchange(&lastDeadEnd, with: deadEnd) == deadEnd {
+          throw translate(
+            FileFailure("has a link \(link) to a directory that is gone", number: ESTALE))
+        }
+        continue
+      }
       if directory.isEmpty { throw translate(FileFailure("is empty", number: ENOENT)) }
       return try result.get()
     }
@@ -119,19 +136,17 @@ package final class SecretsDirectory {
   package func read(_ name: String) throws(FileFailure) -> File? {
     // A file that is missing or can't be read may be one of a version that was just removed.
     let wasInDoubt = exchange(&isInDoubt, with: true)
-    guard let file = try open(name) else {
-      reads[name] = .some(nil)
+    guard let open = try open(name) else {
+      if isHashing { reads[name] = .some(nil) }
       return nil
     }
-    let time = try file.status().modification
-    let content = try file.secret(atMost: ItemLimits.secretBytes)
+    let time = try open.status().modification
+    let content = try open.secret(atMost: ItemLimits.secretBytes)
     let seconds = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    var hasher = Hasher()
-    content.withUnsafeBytes { hasher.combine(bytes: $0) }
-    let hash = hasher.finalize()
-    reads[name] = hash
+    let file = File(content: content, modified: Date(timeIntervalSince1970: seconds))
+    if isHashing { reads[name] = file.hash }
     (isInDoubt, hasEntries) = (wasInDoubt, true)
-    return File(content: content, modified: Date(timeIntervalSince1970: seconds), hash: hash)
+    return file
   }
 
   // MARK: - The version
@@ -197,6 +212,12 @@ package final class SecretsDirectory {
       // If there is a link, it led to a version that was just removed.
       return fstatat(directory.descriptor, Self.link, &status, AT_SYMLINK_NOFOLLOW) != 0
     }
+  }
+
+  /// The target of the link to the current version, if it led nowhere.
+  private var deadEnd: String? {
+    guard case .some(.none) = openVersion else { return nil }
+    return linkTarget(Self.link)
   }
 
   /// Indicates whether the directory has no entry at all.

@@ -49,5 +49,28 @@ package final class FileObservers: Sendable {
       if watcher == nil { watcher = try start() }
     }
   }
+
+  /// Adds an observer until its subscription ends.
+  ///
+  /// The path may lead elsewhere since the last observer has left, so the watcher looks at once.
+  ///
+  /// - Parameter observer: The closure to call with every event.
+  /// - Returns: The subscription.
+  package func add(
+    _ observer: @escaping @Sendable (StorageEvent) -> Void
+  ) -> StorageSubscription {
+    let subscription = list.add(observer)
+    watcher.withLock { $0 }?.renew()
+    return subscription
+  }
+
+  /// Releases the watcher if nobody observes, after an observation couldn't begin.
+  ///
+  /// No observation may begin at the same time.
+  package func releaseUnneededWatcher() {
+    guard list.isEmpty else { return }
+    watcher.withLock { $0 = nil }
+    visibility.withLock { $0 = (true, true) }
+  }
 }
 #endif

@@ -111,7 +111,13 @@ import Testing
     expectError(.other) { _ = try storage(secrets).password(for: password("token")) }
     try FileManager.default.createSymbolicLink(
       atPath: secrets.path + "/..data", withDestinationPath: "..gone")
-    expectError(.other) { _ = try storage(secrets).password(for: password("token")) }
+    for name in ["token", "without a link"] {
+      let error = #expect(throws: SecureStorageError.self) {
+        try storage(secrets).password(for: password(name))
+      }
+      #expect(error?.code == .other)
+      #expect(error?.message.contains("to a directory that is gone") == true)
+    }
   }
 
   @Test func `a version without files has no items`() throws {

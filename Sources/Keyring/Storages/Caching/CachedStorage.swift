@@ -107,9 +107,13 @@ public struct CachedStorage<Base: ObservableStorage>: AsynchronousStorage, Obser
     for key in keys {
       if let known = cache.find(key, details) { items[key] = known } else { missing.append(key) }
     }
-    if !missing.isEmpty { items.merge(try await uncachedItems(for: missing, details)) { $1 } }
-    // After a change in between, the items from the cache may be older than the others.
-    if missing.count == keys.count || cache.generation == generation { return items }
+    if missing.isEmpty { return items }
+    // During the call of an observer, the cache isn't told of a change that the storage meets now.
+    if missing.count == keys.count || !OrderedCalls.isWithinCall {
+      items.merge(try await uncachedItems(for: missing, details)) { $1 }
+      // After a change in between, the items from the cache may be older than the others.
+      if missing.count == keys.count || cache.generation == generation { return items }
+    }
     return try await uncachedItems(for: keys, details)
   }
 

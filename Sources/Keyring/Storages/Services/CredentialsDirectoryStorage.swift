@@ -142,17 +142,18 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
   ) throws(SecureStorageError) -> Result {
     let path = try path()
     let translate = { failure(path, $0) }
-    let (result, reads) = try SecretsDirectory.read(path, failing: translate) {
-      (directory) throws(SecureStorageError) in (try body(directory), directory.reads)
-    }
     #if os(Linux)
-    do throws(FileFailure) {
-      try observers.compare(path, reads)
-    } catch {
-      throw failure(path, error)
+    if let known = observers.files {
+      let (result, reads) = try SecretsDirectory.read(path, hashing: true, failing: translate) {
+        (directory) throws(SecureStorageError) in (try body(directory), directory.reads)
+      }
+      try Swift.Result { () throws(FileFailure) in try observers.compare(path, reads, since: known)
+      }
+      .mapError(translate).get()
+      return result
     }
     #endif
-    return result
+    return try SecretsDirectory.read(path, failing: translate, body)
   }
 
   private func names(in directory: SecretsDirectory) throws(SecureStorageError) -> [String] {
@@ -207,6 +208,8 @@ public struct CredentialsDirectoryStorage: BlockingStorage, ReadOnlyStorage {
 #if os(Linux)
 extension CredentialsDirectoryStorage: ObservableStorage {
   /// `nil` while the directory is observed and the system reports its changes, and otherwise a minute.
+  ///
+  /// If the path is a link to a directory, the system doesn't report that it leads to another one.
   public var cacheLifetime: Duration? {
     guard let path = try? path(), observers.seesEachChange(in: path) else { return .cacheLifetime }
     return nil
@@ -221,7 +224,8 @@ extension CredentialsDirectoryStorage: ObservableStorage {
   /// - Parameters:
   ///   - query: The items whose changes to report. A query without a kind stands for passwords, and `nil` for
   ///     the keys of every kind that a file can have.
-  ///   - observer: The closure to call.
+  ///   - observer: The closure to call. It must return soon, and must not wait for another thread that may use the
+  ///     storage: a read waits for it.
   /// - Returns: The subscription.
   /// - Throws: `.noStorage` if there is no directory or nothing in it, `.accessDenied` if the program isn't
   ///   allowed to read it, or `.other` if the system can't watch more directories.

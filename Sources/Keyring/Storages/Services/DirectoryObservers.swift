@@ -15,10 +15,19 @@ final class DirectoryObservers: Sendable {
 
   /// Indicates whether someone observes the directory, and the system reports each change.
   func seesEachChange(in path: String) -> Bool {
-    !observers.list.isEmpty && Self.directory(path).reportsChanges
+    !observers.list.isEmpty && Self.reportsChanges(path)
   }
 
-  private static func directory(_ path: String) -> Directory { Directory(of: path + "/") }
+  /// The files that observers were last told of, or `nil` if there are no observers.
+  var files: [String: Int?]? { observers.list.isEmpty ? nil : known.withLock { $0?.files } }
+
+  /// Returns `true` if the system reports each change in a directory.
+  ///
+  /// It doesn't report that a link to the directory is replaced.
+  private static func reportsChanges(_ path: String) -> Bool {
+    let directory = Directory(of: path + "/")
+    return directory.reportsChanges && !directory.isLink
+  }
 
   func observe(
     _ path: String, failing translate: (FileFailure) -> SecureStorageError,
@@ -26,6 +35,7 @@ final class DirectoryObservers: Sendable {
   ) throws(SecureStorageError) -> StorageSubscription {
     defer { observers.list.deliver() }
     let subscription = try known.withLock { (known) throws(SecureStorageError) in
+      defer { observers.releaseUnneededWatcher() }
       // Watch first, so that no change is missed after the look.
       try Result { () throws(FileFailure) in try watch(path) }.mapError(translate).get()
       let now = try SecretsDirectory.read(path, failing: translate) {
@@ -35,7 +45,7 @@ final class DirectoryObservers: Sendable {
       }
       if observers.list.isEmpty { known = nil }
       guard keep(now, in: &known) else { throw translate(SecretsDirectory.lost) }
-      return observers.list.add(observer)
+      return observers.add(observer)
     }
     // The storage may be released before the observation ends.
     return StorageSubscription { withExtendedLifetime(self) { subscription.cancel() } }
@@ -46,7 +56,7 @@ final class DirectoryObservers: Sendable {
       try FileWatcher(
         directory: path,
         every: { [weak observers] in
-          let isBlind = observers?.isInterrupted == true || !Self.directory(path).reportsChanges
+          let isBlind = observers?.isInterrupted == true || !Self.reportsChanges(path)
           return .seconds(isBlind ? 1 : 60)
         },
         while: { [weak observers] in observers?.list.isEmpty == false },
@@ -61,25 +71,36 @@ final class DirectoryObservers: Sendable {
   /// - Parameters:
   ///   - path: The path of the directory.
   ///   - reads: The hashes of the files that were read; `nil` for missing ones.
+  ///   - before: The files that observers had been told of before the read.
   /// - Throws: `FileFailure` if a file is missing because the directory isn't mounted any more.
-  func compare(_ path: String, _ reads: [String: Int?]) throws(FileFailure) {
+  func compare(
+    _ path: String, _ reads: [String: Int?], since before: [String: Int?]
+  ) throws(FileFailure) {
     if observers.list.isEmpty { return }
     // Another thread may be telling the observers of what this read has met.
     defer { observers.list.deliver() }
-    if !observers.isInterrupted, known.withLock({ Self.unknown(reads, $0).isEmpty }) { return }
+    if !observers.isInterrupted, known.withLock({ Self.unknown(reads, $0?.files).isEmpty }) {
+      return
+    }
     let isThere = look(at: path)
     known.withLock { known in
-      // These were read in a version between the last two looks, which may be the same.
-      for name in Self.unknown(reads, known) {
-        for key in keys(name) { observers.list.collect(.mayHaveChanged(key)) }
+      for name in Self.unknown(reads, known?.files) {
+        // It was read in a version between two looks. If both found the same file, that version was taken back.
+        let (read, now) = (reads[name] ?? nil, known?.files[name])
+        let isTakenBack = isThere && before[name] == now
+        for key in keys(name) {
+          let change: ItemChange =
+            now == nil ? .removed(key) : read == nil ? .created(key) : .replaced(key)
+          observers.list.collect(isTakenBack ? .changed(change) : .mayHaveChanged(key))
+        }
       }
     }
     if !isThere, reads.values.contains(nil) { throw SecretsDirectory.lost }
   }
 
   /// Returns the names of files that were read with another content than the known one.
-  private static func unknown(_ reads: [String: Int?], _ known: SecretsInventory?) -> [String] {
-    reads.filter { name, hash in hash != known?.files[name] ?? nil }.map(\.key)
+  private static func unknown(_ reads: [String: Int?], _ known: [String: Int?]?) -> [String] {
+    reads.filter { name, hash in hash != known?[name] ?? nil }.map(\.key)
   }
 
   private func keys(_ name: String) -> [ItemKey] {
