@@ -47,6 +47,13 @@ public enum SecureStorageDefaults {
     return $taskOverride
   }
 
+  /// Runs a closure with the override of a context, or with none.
+  static func run(in context: OverrideContext?, _ body: () -> Void) {
+    let override = context?.override
+    if override === Self.override { return body() }
+    $taskOverride.withValue(override, operation: body)
+  }
+
   /// The storage of the process, or `nil` for the platform's own.
   ///
   /// A `cached()` storage here keeps items for a minute at most where a change can go unnoticed.

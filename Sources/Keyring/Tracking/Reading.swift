@@ -2,10 +2,15 @@
 
 internal import Observation
 
-/// The identity of a value that someone tracks, from a read until the next change.
+/// The identity of a value that someone tracks in one override, from a read until the next change.
 ///
 /// The key paths that a registrar keeps hold it. So it's released as soon as no one tracks the value anymore.
 final class Reading: Hashable, Sendable {
+  /// The override in which the value was read, and in which its readers are told.
+  let context: OverrideContext?
+
+  init(in context: OverrideContext?) { self.context = context }
+
   static func == (left: Reading, right: Reading) -> Bool { left === right }
 
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
