@@ -47,9 +47,11 @@ public enum SecureStorageDefaults {
     return $taskOverride
   }
 
-  /// Runs a closure with the override of a context, or with none.
-  static func run(in context: OverrideContext?, _ body: () -> Void) {
-    let override = context?.override
+  /// The context in which to tell those who read something now.
+  static var context: OverrideContext { override?.context ?? .none }
+
+  /// Runs a closure with an override, or with none.
+  static func run(with override: TaskOverride?, _ body: () -> Void) {
     if override === Self.override { return body() }
     $taskOverride.withValue(override, operation: body)
   }

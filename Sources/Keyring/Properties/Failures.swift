@@ -19,7 +19,7 @@ final class Failures: Sendable {
   private let readers = Readers()
 
   var current: SecureStorageError? {
-    if Tracking.isCurrent { Tracking.track(readers.reading()) }
+    if Tracking.isCurrent { Tracking.track(readers.reading(in: SecureStorageDefaults.context)) }
     return state.withLock(\.current)
   }
 

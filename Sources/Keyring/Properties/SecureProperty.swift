@@ -61,7 +61,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
     let choice: TrackedItem.Choice =
       hasExplicitStorage
       ? .ofProperty : SecureStorageDefaults.override?.storage === box ? .ofTask : .ofProcess
-    TrackedItems.track(key, in: box, choice)
+    TrackedItems.track(key, in: box, choice, context: SecureStorageDefaults.context)
   }
 
   /// Tells those who track the property that it changes, and returns the change to end after it.

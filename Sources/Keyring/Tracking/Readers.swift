@@ -9,7 +9,7 @@ final class Readers: Sendable {
   private struct Current: Sendable { weak var reading: Reading? }
 
   private struct State: Sendable {
-    /// The readings that someone may track, one for each override.
+    /// The readings that someone may track, one for each context.
     var current: [Current] = []
     /// The readings whose readers were told that the value changes, but not yet that it has.
     var told: [Reading] = []
@@ -25,9 +25,8 @@ final class Readers: Sendable {
   var isEmpty: Bool { state.withLock(\.isEmpty) }
 
   /// Returns the reading to pass to ``Tracking/track(_:)``, which keeps it while someone tracks it.
-  func reading() -> Reading {
-    let context = SecureStorageDefaults.override?.context
-    return state.withLock { state in
+  func reading(in context: any ReadingContext) -> Reading {
+    state.withLock { state in
       state.current.removeAll { $0.reading == nil }
       for case let reading? in state.current.lazy.map(\.reading) where reading.context === context {
         return reading

@@ -2,14 +2,13 @@
 
 internal import Observation
 
-/// The identity of a value that someone tracks in one override, from a read until the next change.
+/// The identity of a value that someone tracks in one context, from a read until the next change.
 ///
 /// The key paths that a registrar keeps hold it. So it's released as soon as no one tracks the value anymore.
 final class Reading: Hashable, Sendable {
-  /// The override in which the value was read, and in which its readers are told.
-  let context: OverrideContext?
+  let context: any ReadingContext
 
-  init(in context: OverrideContext?) { self.context = context }
+  init(in context: any ReadingContext) { self.context = context }
 
   static func == (left: Reading, right: Reading) -> Bool { left === right }
 

@@ -51,9 +51,9 @@ final class TrackedItem: Sendable {
   // MARK: - Readers
 
   /// Notes that someone reads the item, and returns the reading to track.
-  func read() -> Reading {
+  func read(in context: any ReadingContext) -> Reading {
     state.withLock { $0.isRead = true }
-    return readers.reading()
+    return readers.reading(in: context)
   }
 
   /// Notes that this process begins to write the item, and tells the readers.

@@ -31,7 +31,7 @@ final class Tracking: Sendable {
 
   /// Tells those who track a reading that the value changes.
   static func willChange(_ reading: Reading) {
-    SecureStorageDefaults.run(in: reading.context) {
+    reading.context.run {
       shared.registrar.willSet(TrackedValues(), keyPath: \TrackedValues.[reading])
     }
   }
@@ -42,7 +42,7 @@ final class Tracking: Sendable {
   static func didChange(_ reading: Reading) {
     let values = TrackedValues()
     let keyPath = \TrackedValues.[reading]
-    SecureStorageDefaults.run(in: reading.context) {
+    reading.context.run {
       shared.registrar.willSet(values, keyPath: keyPath)
       shared.registrar.didSet(values, keyPath: keyPath)
     }
