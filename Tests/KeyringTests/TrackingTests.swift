@@ -31,12 +31,21 @@ import Testing
     let base = InMemoryStorage()
   }
 
+  /// A property of an item in one storage.
+  private struct Source {
+    @Password var authToken: String?
+
+    init(in storage: any SecureStorage) {
+      _authToken = Password("authToken", service: "tracked", storage: storage)
+    }
+  }
+
   private let settings = Settings()
   private let others = OtherSettings()
 
   // MARK: - Changes by this process
 
-  @Test(.secureStorage()) func `any property of the same item tells the readers`() {
+  @Test(.secureStorage()) func `any property of the same item tells the readers`() async {
     let token = Tracked { settings.authToken }
     let (account, session) = (Tracked { settings.account }, Tracked { settings.session })
     let server = Tracked { settings.server }
@@ -46,8 +55,14 @@ import Testing
     others.session = [1]
     others.server = Secret("s3cret")
     #expect([token.count, account.count, session.count, server.count] == [1, 1, 1, 1])
-    others.token = "told once"
-    #expect(token.count == 1)
+    let follower = Follower { [settings] in settings.authToken }
+    for value in ["1", "2", "3"] {
+      others.token = value
+      #expect(await waitUntil { follower.last == value })
+    }
+    follower.end()
+    // Each change may be read before and after it.
+    #expect(follower.reads <= 7)
   }
 
   @Test(.secureStorage()) func `each way to read and to change is noticed`() async throws {
@@ -58,36 +73,42 @@ import Testing
       { _ = try SecureProperties(of: $0).readAll() },
       { _ = try SecureProperties(of: $0).entries() },
     ]
-    let changes: [(Settings) async throws -> Void] = [
-      { $0.authToken = "1" }, { try await $0.$authToken.write("2") },
-      { try await $0.$authToken.remove() },
-      { _ = try await $0.$authToken.readOrStore { "3" } },
-      { _ = try await SecureProperties(of: $0).removeAll() },
-      { settings in
-        try await withSecureStorage(InMemoryStorage()) {
-          settings.authToken = "4"
-          try await SecureProperties(of: settings).copy(to: self.memory)
-        }
-      },
-      // Another program.
-      { try await self.memory.setPassword("5", for: $0.$authToken.key) },
+    let silent = SilentMemory()
+    let source = Source(in: InMemoryStorage())
+    source.authToken = "4"
+    let changes: [(old: String?, change: (Settings) async throws -> Void)] = [
+      ("old", { $0.authToken = "1" }), ("old", { try await $0.$authToken.write("2") }),
+      ("old", { try await $0.$authToken.remove() }),
+      (nil, { _ = try await $0.$authToken.readOrStore { "3" } }),
+      ("old", { _ = try await SecureProperties(of: $0).removeAll() }),
+      ("old", { _ in try await SecureProperties(of: source).copy(to: silent) }),
     ]
-    try await withSecureStorage(memory) {
-      for read in reads {
-        for change in changes {
-          settings.authToken = nil
+    for read in reads {
+      try await withSecureStorage(silent) {
+        for (old, change) in changes {
+          settings.authToken = old
           let tracked = Tracked { try? read(settings) }
           try await change(Settings())
           #expect(await tracked.wasTold())
         }
+      }
+      try await withSecureStorage(memory) {
+        settings.authToken = "old"
+        let tracked = Tracked { try? read(settings) }
+        // Another program.
+        try await memory.setPassword("5", for: settings.$authToken.key)
+        #expect(await tracked.wasTold())
       }
     }
   }
 
   private let memory = InMemoryStorage()
 
-  @Test func `readers are told before the change, on the thread that makes it`() {
-    withSecureStorage(memory) {
+  // Another test would announce the change as well, if it were announcing one at the moment.
+  @Test func `a change is announced before it's made`() async {
+    await #expect(processExitsWith: .success) {
+      let memory = InMemoryStorage()
+      let settings = Source(in: memory)
       settings.authToken = "old"
       let seen = Mutex<String??>(nil)
       let tracked = Tracked {
@@ -97,7 +118,23 @@ import Testing
         seen.withLock { $0 = value }
       }
       settings.authToken = "new"
+      #expect(await tracked.wasTold())
       #expect(tracked.first == "old" && seen.withLock { $0 } == "old")
+    }
+  }
+
+  @Test func `the first reader of a process during a write is told of its end`() async {
+    await #expect(processExitsWith: .success) {
+      let storage = FaultyStorage(SilentMemory())
+      let settings = Source(in: storage)
+      let gate = storage.suspend(.save)
+      async let writing: Void = settings.$authToken.write("new")
+      await gate.waitForCall()
+      let tracked = Tracked { settings.authToken }
+      #expect(tracked.first == .some(nil) && tracked.count == 0)
+      gate.open()
+      try await writing
+      #expect(tracked.count == 1)
     }
   }
 
@@ -168,12 +205,10 @@ import Testing
     #expect(tracked.count == 1 && explicit.count == 1)
     withSecureStorage(SilentMemory()) {
       let silent = Tracked { settings.authToken }
-      withSecureStorage(FaultyStorage(SilentMemory())) { settings.authToken = "elsewhere" }
-      #expect(silent.count == 1, "the inner override has begun")
-      let again = Tracked { settings.authToken }
-      let faulty = FaultyStorage(SilentMemory())
-      Password<String?>("authToken", service: "tracked", storage: faulty).wrappedValue = "faulty"
-      #expect(again.count == 0)
+      Source(in: FaultyStorage(SilentMemory())).authToken = "elsewhere"
+      #expect(silent.count == 0)
+      Source(in: SilentMemory()).authToken = "there, as far as anyone can tell"
+      #expect(silent.count == 1)
     }
   }
 
@@ -201,6 +236,26 @@ import Testing
       settings.authToken = "new"
       #expect(again.count == 1)
     }
+  }
+
+  @Test func `failures that differ only in their cause are equal`() {
+    let storage = FaultyStorage(memory)
+    let number = Mutex(0)
+    storage.fail { call in
+      let cause = number.withLock { number in
+        number += 1
+        return SecureStorageError.Underlying(domain: "test", code: number, text: "No. \(number)")
+      }
+      return SecureStorageError(
+        .connectionLost, operation: call.operation, backendName: "test", underlying: cause)
+    }
+    let failing = Source(in: storage)
+    let first = Tracked { failing.$authToken.failure?.code }
+    _ = failing.authToken
+    #expect(first.count == 1)
+    let again = Tracked { failing.$authToken.failure?.code }
+    _ = failing.authToken
+    #expect(again.first == .connectionLost && again.count == 0 && number.withLock { $0 } == 2)
   }
 
   @Test func `a view that reads a locked property and its failure settles`() async throws {
@@ -250,6 +305,27 @@ import Testing
       return Tracked { settings.authToken }
     }
     #expect(inside.count == 1)
+  }
+
+  @Test func `a reader is told in the override that it has read in`() async throws {
+    let inner = InMemoryStorage()
+    try await inner.setPassword("inner", for: settings.$authToken.key)
+    await withSecureStorage(memory) {
+      settings.authToken = "outer"
+      let explicit = Password<String?>("own", service: "tracked", storage: InMemoryStorage())
+      let follower = Follower { (explicit.wrappedValue, Settings().authToken) }
+      let ended = await withSecureStorage(inner) {
+        let other = Follower { (explicit.wrappedValue, Settings().authToken) }
+        explicit.wrappedValue = "new"
+        #expect(await waitUntil { follower.last?.0 == "new" && other.last?.0 == "new" })
+        #expect(follower.last?.1 == "outer" && other.last?.1 == "inner")
+        return other
+      }
+      #expect(await waitUntil { ended.last?.1 == "outer" })
+      follower.end()
+      ended.end()
+      explicit.wrappedValue = nil
+    }
   }
 
   // MARK: - Asynchronous sequences and models
@@ -305,15 +381,55 @@ import Testing
       #expect(await tracked.wasTold())
     }
     let unconcerned = Tracked { property.wrappedValue }
+    let other = Password<String?>("other", service: "tracked", storage: storage)
+    let concerned = Tracked { other.wrappedValue }
     for event in [
       StorageEvent.interrupted, .changing(property.projectedValue.key), .mayHaveChanged(nil),
-      .changed(.created(settings.$session.key)),
+      .changed(.created(other.projectedValue.key)),
     ] {
       storage.observers.report(event)
     }
-    storage.observers.report(change)
-    #expect(await unconcerned.wasTold())
-    #expect(unconcerned.count == 1)
+    #expect(await concerned.wasTold())
+    #expect(unconcerned.count == 0)
+  }
+
+  @Test func `a failed observation is tried again, but not in each read`() async throws {
+    let storage = FaultyStorage(memory)
+    storage.fail(.observe, with: .timedOut)
+    let property = Source(in: storage)
+    let tracked = (0..<10).map { _ in Tracked { property.authToken } }
+    // All ten reads would take long if the machine were so busy that this fails.
+    #expect(storage.count(of: .observe) < 5)
+    try await memory.setPassword("unnoticed", for: property.$authToken.key)
+    #expect(tracked.allSatisfy { $0.count == 0 })
+    storage.reset()
+    for reader in tracked { #expect(await reader.wasTold()) }
+    let again = Tracked { property.authToken }
+    try await memory.setPassword("noticed", for: property.$authToken.key)
+    #expect(await again.wasTold())
+    #expect(again.first == "unnoticed")
+  }
+
+  @Test func `a storage that can't be observed isn't asked again`() {
+    let storage = FaultyStorage(SilentMemory())
+    let property = Source(in: storage)
+    for _ in 0..<3 { _ = Tracked { property.authToken } }
+    #expect(storage.count(of: .observe) == 1)
+  }
+
+  @Test func `an observer that reads isn't told of an observation that fails`() async throws {
+    let storage = FaultyStorage(memory)
+    storage.fail(.observe, with: .timedOut)
+    let property = Source(in: storage)
+    let tracked = Mutex<Tracked<String?>?>(nil)
+    let subscription = memory.observe(nil) { _ in
+      tracked.withLock { if $0 == nil { $0 = Tracked { property.authToken } } }
+    }
+    try await memory.setPassword("first", for: property.$authToken.key)
+    let inner = try #require(tracked.withLock { $0 })
+    #expect(await waitUntil { storage.count(of: .observe) >= 2 })
+    #expect(inner.count == 0)
+    subscription.cancel()
   }
 
   @Test func `a property may be tracked by an observer of its storage`() async throws {

@@ -47,6 +47,15 @@ public enum SecureStorageDefaults {
     return $taskOverride
   }
 
+  /// The context in which to tell those who read something now.
+  static var context: OverrideContext { override?.context ?? .none }
+
+  /// Runs a closure with an override, or with none.
+  static func run(with override: TaskOverride?, _ body: () -> Void) {
+    if override === Self.override { return body() }
+    $taskOverride.withValue(override, operation: body)
+  }
+
   /// The storage of the process, or `nil` for the platform's own.
   ///
   /// A `cached()` storage here keeps items for a minute at most where a change can go unnoticed.

@@ -6,6 +6,7 @@ internal import KeyringStorage
 final class TaskOverride: Sendable {
   let storage: StorageBox
   let failureHandler: (@Sendable (SecurePropertyFailure) -> Void)?
+  let context: OverrideContext
   private let outer: StorageBox?
 
   /// Creates an override with a storage and a handler, or with the handler of the current override.
@@ -16,6 +17,8 @@ final class TaskOverride: Sendable {
     self.storage = StorageBox(storage)
     self.failureHandler = failureHandler ?? outer?.failureHandler
     self.outer = outer?.storage
+    context = OverrideContext(in: outer?.context)
+    context.begin(self)
   }
 
   /// Tells those who track items of the outer storage, after the override has begun.
@@ -26,5 +29,8 @@ final class TaskOverride: Sendable {
   }
 
   /// Tells those who track items of this storage, after the override has ended.
-  func end() { TrackedItems.remove { $0.isIn(storage) } }
+  func end() {
+    context.end()
+    TrackedItems.remove { $0.isIn(storage) }
+  }
 }

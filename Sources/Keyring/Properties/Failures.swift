@@ -19,7 +19,7 @@ final class Failures: Sendable {
   private let readers = Readers()
 
   var current: SecureStorageError? {
-    if Tracking.isCurrent { Tracking.track(readers.reading()) }
+    if Tracking.isCurrent { Tracking.track(readers.reading(in: SecureStorageDefaults.context)) }
     return state.withLock(\.current)
   }
 
@@ -32,17 +32,20 @@ final class Failures: Sendable {
   func writeSucceeded() { if mayBeSet.load(ordering: .acquiring) { change { $0 = State() } } }
 
   private func change(_ body: (inout State) -> Void) {
-    // Readers who are told of an equal error would read again, and fail again, for ever.
     let isNew = state.withLock { state in
-      var new = state
-      body(&new)
-      return new.current != state.current
-    }
-    if isNew { readers.willChange() }
-    state.withLock { state in
+      let old = state.current
       body(&state)
       mayBeSet.store(state.current != nil, ordering: .releasing)
+      return !Self.isSame(old, state.current)
     }
     if isNew { readers.didChange() }
+  }
+
+  /// Returns `true` for errors that readers needn't tell apart.
+  ///
+  /// Readers who are told of such an error would read again, and fail again, for ever. Its cause may name a number or a
+  /// time that differs in each.
+  private static func isSame(_ old: SecureStorageError?, _ new: SecureStorageError?) -> Bool {
+    old?.code == new?.code && old?.operation == new?.operation && old?.message == new?.message
   }
 }

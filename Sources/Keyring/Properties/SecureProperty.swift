@@ -51,16 +51,28 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   @inline(never)
   private func track() {
     let box = chosenStorage
+    track(in: box)
+    // No one was told if another one was chosen just before.
+    let current = chosenStorage
+    if current !== box { track(in: current) }
+  }
+
+  private func track(in box: StorageBox) {
     let choice: TrackedItem.Choice =
       hasExplicitStorage
       ? .ofProperty : SecureStorageDefaults.override?.storage === box ? .ofTask : .ofProcess
-    TrackedItems.track(key, in: box, choice)
+    TrackedItems.track(key, in: box, choice, context: SecureStorageDefaults.context)
   }
 
   /// Tells those who track the property that it changes, and returns the change to end after it.
   func beginChange() -> TrackedItems.Change? {
     TrackedItems.beginChange(of: key, in: chosenStorage)
   }
+
+  /// Tells those who track the property that it has changed.
+  ///
+  /// The change is `nil` if nothing was tracked when it began.
+  func endChange(_ change: TrackedItems.Change?) { (change ?? beginChange())?.end() }
 
   /// The identity of the property, which all its copies share.
   package var identity: ObjectIdentifier { ObjectIdentifier(failures) }
@@ -111,7 +123,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   ///   After an error such as `.timedOut` or `.connectionLost`, the new value may have been stored.
   public func write(_ value: Value?) throws(SecureStorageError) {
     let change = beginChange()
-    defer { change?.end() }
+    defer { endChange(change) }
     try storage.setValue(value, for: key, as: coding)
     failures.writeSucceeded()
   }
@@ -123,7 +135,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   ///   that case, the value may have been stored.
   public nonisolated(nonsending) func write(_ value: Value?) async throws(SecureStorageError) {
     let change = beginChange()
-    defer { change?.end() }
+    defer { endChange(change) }
     try await storage.setValue(value, for: key, as: coding)
     failures.writeSucceeded()
   }
@@ -137,7 +149,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   @discardableResult
   public func remove() throws(SecureStorageError) -> Bool {
     let change = beginChange()
-    defer { change?.end() }
+    defer { endChange(change) }
     let wasThere = try storage.remove(key)
     failures.writeSucceeded()
     return wasThere
@@ -151,7 +163,7 @@ public struct SecureProperty<Value: Sendable>: Sendable {
   @discardableResult
   public nonisolated(nonsending) func remove() async throws(SecureStorageError) -> Bool {
     let change = beginChange()
-    defer { change?.end() }
+    defer { endChange(change) }
     let wasThere = try await storage.remove(key)
     failures.writeSucceeded()
     return wasThere

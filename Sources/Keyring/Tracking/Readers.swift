@@ -6,23 +6,33 @@ internal import Synchronization
 ///
 /// No lock is held while they're told.
 final class Readers: Sendable {
+  private struct Current: Sendable { weak var reading: Reading? }
+
   private struct State: Sendable {
-    weak var reading: Reading?
+    /// The readings that someone may track, one for each context.
+    var current: [Current] = []
     /// The readings whose readers were told that the value changes, but not yet that it has.
     var told: [Reading] = []
+
+    var isEmpty: Bool { current.allSatisfy { $0.reading == nil } }
+
+    mutating func takeCurrent() -> [Reading] { exchange(&current, with: []).compactMap(\.reading) }
   }
 
   private let state = Mutex(State())
 
   /// Indicates whether no one tracks the value.
-  var isEmpty: Bool { state.withLock { $0.reading == nil } }
+  var isEmpty: Bool { state.withLock(\.isEmpty) }
 
   /// Returns the reading to pass to ``Tracking/track(_:)``, which keeps it while someone tracks it.
-  func reading() -> Reading {
+  func reading(in context: any ReadingContext) -> Reading {
     state.withLock { state in
-      if let reading = state.reading { return reading }
-      let reading = Reading()
-      state.reading = reading
+      state.current.removeAll { $0.reading == nil }
+      for case let reading? in state.current.lazy.map(\.reading) where reading.context === context {
+        return reading
+      }
+      let reading = Reading(in: context)
+      state.current.append(Current(reading: reading))
       return reading
     }
   }
@@ -31,21 +41,21 @@ final class Readers: Sendable {
   func willChange() {
     if isEmpty { return }
     Tracking.tell { [self] in
-      let reading = state.withLock { state in
-        let reading = exchange(&state.reading, with: nil)
-        if let reading { state.told.append(reading) }
-        return reading
+      let readings = state.withLock { state in
+        let readings = state.takeCurrent()
+        state.told += readings
+        return readings
       }
-      if let reading { Tracking.willChange(reading) }
+      for reading in readings { Tracking.willChange(reading) }
     }
   }
 
   /// Tells the readers that the value has changed, also those who have read it since it began to change.
   func didChange() {
-    if state.withLock({ $0.reading == nil && $0.told.isEmpty }) { return }
+    if state.withLock({ $0.isEmpty && $0.told.isEmpty }) { return }
     Tracking.tell { [self] in
       var readings = state.withLock { state in
-        exchange(&state.told, with: []) + [exchange(&state.reading, with: nil)].compactMap(\.self)
+        exchange(&state.told, with: []) + state.takeCurrent()
       }
       for index in readings.indices {
         Tracking.didChange(readings[index])
@@ -56,10 +66,11 @@ final class Readers: Sendable {
 
   /// Tells those who read the value before it changed, but whose tracking begins only now.
   ///
-  /// A tracking begins when its closure returns. Until then, nothing can tell it of a change.
+  /// A tracking begins when its closure returns. Until then, nothing can tell it of a change. A closure has four
+  /// minutes for it, because it may wait for the user.
   private static func repeatChange(of reading: Reading) {
     Task { [weak reading] in
-      for exponent in 0..<13 {
+      for exponent in 0..<18 {
         try? await Task.sleep(for: .milliseconds(1 << exponent))
         guard let reading else { return }
         Tracking.tell { Tracking.didChange(reading) }

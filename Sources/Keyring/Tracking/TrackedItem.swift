@@ -11,7 +11,15 @@ final class TrackedItem: Sendable {
   private struct State: Sendable {
     var isRead = false
     var writes = 0
-    var subscription: StorageSubscription?
+    var observation = Observation.none
+  }
+
+  private enum Observation: Sendable {
+    case none
+    case active(StorageSubscription)
+    case pending, impossible
+
+    var isActive: Bool { if case .active = self { true } else { false } }
   }
 
   let key: ItemKey
@@ -43,9 +51,9 @@ final class TrackedItem: Sendable {
   // MARK: - Readers
 
   /// Notes that someone reads the item, and returns the reading to track.
-  func read() -> Reading {
+  func read(in context: any ReadingContext) -> Reading {
     state.withLock { $0.isRead = true }
-    return readers.reading()
+    return readers.reading(in: context)
   }
 
   /// Notes that this process begins to write the item, and tells the readers.
@@ -64,26 +72,78 @@ final class TrackedItem: Sendable {
 
   // MARK: - Changes by other programs
 
-  private var isObserved: Bool { state.withLock { $0.subscription != nil } }
+  /// The shortest and the longest time between two attempts to observe the item.
+  private static let leastPause = Duration.seconds(1)
+  private static let longestPause = Duration.seconds(60)
+
+  private var isObserved: Bool { state.withLock(\.observation.isActive) }
 
   /// Observes the item, if its storage can be observed and it isn't observed yet.
+  ///
+  /// If that fails, it's tried again while there are readers, but never in a read.
   func observe() {
-    guard !isObserved, let storage = box?.storage as? any ObservableStorage else { return }
+    guard state.withLock({ if case .none = $0.observation { true } else { false } }),
+      let storage = box?.storage as? any ObservableStorage
+    else { return }
     // An observation can't begin while its thread calls an observer, which may be reading the item.
-    if OrderedCalls.isWithinCall {
-      Task.detached {
-        self.keep(try? await storage.observeWithoutBlocking(.key(self.key), self.observer))
-        TrackedItems.didChange(self)
-      }
-    } else {
-      keep(try? storage.observe(.key(key), observer))
+    if OrderedCalls.isWithinCall { return observeLater(after: .zero) }
+    let start = ContinuousClock.now
+    do {
+      keep(try storage.observe(.key(key), observer))
+    } catch {
+      if let pause = pause(after: error, since: start) { observeLater(after: pause) }
     }
   }
 
-  private func keep(_ subscription: StorageSubscription?) {
+  /// Observes the item after a pause, without a thread, and then tells the readers.
+  private func observeLater(after pause: Duration) {
+    let isFirst = state.withLock { state in
+      guard case .none = state.observation else { return false }
+      state.observation = .pending
+      return true
+    }
+    guard isFirst else { return }
+    Task.detached { [self] in
+      var pause = pause
+      while true {
+        try? await Task.sleep(for: pause)
+        guard isPending(), let storage = box?.storage as? any ObservableStorage else { return }
+        let start = ContinuousClock.now
+        do throws(SecureStorageError) {
+          keep(try await storage.observeWithoutBlocking(.key(key), observer))
+          return TrackedItems.didChange(self)
+        } catch {
+          guard let next = self.pause(after: error, since: start) else { return }
+          pause = min(max(next, pause * 2), Self.longestPause)
+        }
+      }
+    }
+  }
+
+  /// Returns `true` if another attempt is due, and leaves it to the next reader if there's no one now.
+  private func isPending() -> Bool {
+    state.withLock { state in
+      guard case .pending = state.observation else { return false }
+      if !readers.isEmpty { return true }
+      state.observation = .none
+      return false
+    }
+  }
+
+  /// Returns the time until the next attempt, or `nil` if there's none because the storage can't be observed.
+  private func pause(
+    after error: SecureStorageError, since start: ContinuousClock.Instant
+  ) -> Duration? {
+    if error.code != .notObservable {
+      return min(max((ContinuousClock.now - start) * 5, Self.leastPause), Self.longestPause)
+    }
+    state.withLock { if !$0.observation.isActive { $0.observation = .impossible } }
+    return nil
+  }
+
+  private func keep(_ subscription: StorageSubscription) {
     // Another reader may have been faster.
-    guard let subscription else { return }
-    state.withLock { if $0.subscription == nil { $0.subscription = subscription } }
+    state.withLock { if !$0.observation.isActive { $0.observation = .active(subscription) } }
   }
 
   private var observer: @Sendable (StorageEvent) -> Void {

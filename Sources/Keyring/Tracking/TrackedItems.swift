@@ -66,16 +66,20 @@ enum TrackedItems {
   ///   - key: The key of the item.
   ///   - box: The storage that is read.
   ///   - choice: The reason why it's this storage.
-  static func track(_ key: ItemKey, in box: StorageBox, _ choice: TrackedItem.Choice) {
+  ///   - context: The context in which to tell the reader.
+  static func track(
+    _ key: ItemKey, in box: StorageBox, _ choice: TrackedItem.Choice,
+    context: any ReadingContext
+  ) {
     isUsed.store(true, ordering: .relaxed)
     let (item, reading, removed) = state.withLock { state in
       if let item = state.items[key]?.first(where: { $0.isIn(box) }) {
-        return (item, item.read(), [TrackedItem]())
+        return (item, item.read(in: context), [TrackedItem]())
       }
       let removed = state.makeRoom()
       let item = TrackedItem(key, in: box, choice)
       state.add(item)
-      return (item, item.read(), removed)
+      return (item, item.read(in: context), removed)
     }
     Tracking.track(reading)
     item.observe()

@@ -31,7 +31,9 @@ final class Tracking: Sendable {
 
   /// Tells those who track a reading that the value changes.
   static func willChange(_ reading: Reading) {
-    shared.registrar.willSet(TrackedValues(), keyPath: \TrackedValues.[reading])
+    reading.context.run {
+      shared.registrar.willSet(TrackedValues(), keyPath: \TrackedValues.[reading])
+    }
   }
 
   /// Tells those who track a reading that the value has changed.
@@ -40,8 +42,10 @@ final class Tracking: Sendable {
   static func didChange(_ reading: Reading) {
     let values = TrackedValues()
     let keyPath = \TrackedValues.[reading]
-    shared.registrar.willSet(values, keyPath: keyPath)
-    shared.registrar.didSet(values, keyPath: keyPath)
+    reading.context.run {
+      shared.registrar.willSet(values, keyPath: keyPath)
+      shared.registrar.didSet(values, keyPath: keyPath)
+    }
   }
 
   private struct Calls: Sendable {

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The surroundings in which a value was read, and in which its readers are told.
+protocol ReadingContext: AnyObject, Sendable {
+  /// Runs a closure as if it were called where the value was read.
+  func run(_ body: () -> Void)
+}
