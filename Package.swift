@@ -110,7 +110,8 @@ let package = Package(
         product("NIOPosix", of: "swift-nio", for: "Etcd"),
         product("NIOSSL", of: "swift-nio-ssl", for: "Etcd"),
       ]),
-    .target(name: "KeyringApple", dependencies: ["KeyringStorage", "KeyringFoundation"]),
+    .target(
+      name: "KeyringApple", dependencies: ["KeyringStorage", "KeyringFoundation", "KeyringLibc"]),
     .target(
       name: "KeyringConfiguration",
       dependencies: [

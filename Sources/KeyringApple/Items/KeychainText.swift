@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import KeyringLibc
 internal import KeyringStorage
 
 /// The forms in which a keychain keeps text.
@@ -47,9 +48,12 @@ enum KeychainText {
 
   private static func escaped(_ text: String) -> String {
     // Most texts have nothing to escape.
-    guard text.utf8.contains(where: { byte in escapes.contains { $0.character == byte } }) else {
-      return text
+    var text = text
+    let hasEscapes = text.withUTF8 { bytes in
+      guard let start = bytes.baseAddress else { return false }
+      return escapes.contains { memchr(start, Int32($0.character), bytes.count) != nil }
     }
+    if !hasEscapes { return text }
     let bytes = text.utf8.flatMap { byte in
       escapes.first { $0.character == byte }.map { Array($0.code.utf8) } ?? [byte]
     }
