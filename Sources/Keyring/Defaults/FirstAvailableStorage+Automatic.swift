@@ -83,7 +83,7 @@ extension FirstAvailableStorage {
 
   /// Returns the storages to select from.
   ///
-  /// Where there is a keychain, a file isn't chosen in its place unless the program asks for one.
+  /// A file takes the place of a keychain only if the program asks for one.
   static func storages(file: any SecureStorage, prefersFile: Bool) -> [any SecureStorage] {
     #if SecretService && os(Linux)
     if !prefersFile { return [SecretServiceStorage(), file] }

@@ -150,8 +150,8 @@ final class ItemWatch: Sendable {
 
   /// Returns what to watch, with the first revision of each part, and when to stop.
   ///
-  /// That revision was already seen, so its events are left out. From the next one on, etcd 3.4.23 would leave
-  /// out a removal if the history was just compacted up to it, and not say so: etcd issue 18089.
+  /// The watch begins with a revision that was seen, whose events are dropped. A watch from the next one on would
+  /// miss a removal up to which etcd 3.4.23 has just compacted the history: etcd issue 18089.
   private func begin(
     _ conditions: [Transaction.Comparison]
   ) -> ([EtcdRange: Int64], end: Int64, SharedOutcome<Void>) {

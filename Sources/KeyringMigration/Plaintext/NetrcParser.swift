@@ -4,7 +4,7 @@ internal import KeyringStorage
 
 /// A parser that finds the entries of a `.netrc` file.
 ///
-/// Where curl, SwiftPM and Python read different values, it throws an error.
+/// It throws an error for a value that curl, SwiftPM and Python read differently.
 struct NetrcParser: TextScanner {
   static let blanks = [" ", "\t", "\n", "\r"].map(UInt8.init(ascii:))
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Darwin)
+// Only Foundation has `Bundle`. On these platforms, it belongs to the system.
 internal import Foundation
 #endif
 
