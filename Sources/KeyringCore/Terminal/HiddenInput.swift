@@ -53,7 +53,7 @@ struct HiddenInput {
       // By default, this has stopped the program until it continued.
       case .signal(SIGTSTP): continue
       case .background:
-        if stopsInBackground { Self.stop() }
+        if stopsInBackground { Self.stopInBackground(of: terminal) }
         guard stopsInBackground, isInForeground else { throw Self.inBackground }
       case .signal:
         throw Self.error(.userCanceled, "The question was interrupted.", "Try again.")
@@ -157,14 +157,16 @@ struct HiddenInput {
   /// Returns `true` if a terminal belongs to this program, and not to another one, such as the shell.
   static func isInForeground(of terminal: Int32) -> Bool { tcgetpgrp(terminal) == getpgrp() }
 
-  /// Stops the program until it continues, as a program that reads a terminal in the background.
-  static func stop() {
-    // Only a signal that this thread doesn't block stops it at once.
+  /// Stops the program until it continues, if it runs in the background.
+  ///
+  /// The terminal does this to a program that waits for its output there. A signal of our own could reach another
+  /// thread, and this one would go on until that thread has stopped the program.
+  static func stopInBackground(of terminal: Int32) {
     var (signals, others) = (sigset_t(), sigset_t())
     sigemptyset(&signals)
-    sigaddset(&signals, SIGTTIN)
+    sigaddset(&signals, SIGTTOU)
     pthread_sigmask(SIG_UNBLOCK, &signals, &others)
-    kill(0, SIGTTIN)
+    while tcdrain(terminal) != 0, errno == EINTR {}
     pthread_sigmask(SIG_SETMASK, &others, nil)
   }
 

@@ -43,7 +43,7 @@ extension Secret {
         // has the state of the shell.
         if terminal >= 0, !HiddenInput.isInForeground(of: terminal) {
           guard stopsInBackground else { throw HiddenInput.inBackground }
-          HiddenInput.stop()
+          HiddenInput.stopInBackground(of: terminal)
         }
         guard terminal >= 0, HiddenInput.isInForeground(of: terminal),
           tcgetattr(terminal, &shown) == 0
