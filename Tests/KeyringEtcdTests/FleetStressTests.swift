@@ -69,7 +69,7 @@ import Testing
     init(_ writes: WriteCount, _ arguments: String...) throws {
       program = try Program(Program.workerPath, arguments)
       Thread { [self] in
-        while let line = try? program.readLine(), !line.isEmpty {
+        while let line = try? program.readLine(patience: -1) {
           lines.withLock { $0 += line + "\n" }
           if (try? LinearizabilityLog.event(line))?.event.isAcknowledgedWrite == true {
             writes.increase()

@@ -168,7 +168,8 @@ import Testing
     let queue = DispatchQueue(label: "other thread")
     let found = Mutex<String?>(nil)
     queue.async {
-      isAsked.wait()
+      // If nothing is asked, the read below has no password.
+      _ = isAsked.wait(timeout: .now() + 30)
       let password = try? storage.password(for: .first)
       found.withLock { $0 = password }
       hasEnded.signal()
@@ -223,9 +224,12 @@ import Testing
     #expect(Array(try directory.bytes("secrets")[10..<14]) == [1, 17, 8, 1])
     let other = self.storage(.passphrase(Secret("pass")))
     let first = try ContinuousClock().measure { _ = try other.password(for: .first) }
-    let second = try ContinuousClock().measure { _ = try other.password(for: .first) }
+    // On a busy machine, some reads wait for a processor.
+    let second = try (0..<20).map { _ in
+      try ContinuousClock().measure { _ = try other.password(for: .first) }
+    }.min()
     #expect(first > .milliseconds(50))
-    #expect(second < first / 10)
+    #expect(try #require(second) < first / 10)
   }
 
   // MARK: - Changing

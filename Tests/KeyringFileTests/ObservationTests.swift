@@ -202,9 +202,9 @@ import Testing
       hasReturned.signal()
     }
     try directory.storage().setPassword("new", for: .first)
-    isCalled.wait()
+    try #require(isCalled.wait(timeout: .now() + 30) == .success)
     #expect(try storage.password(for: .first) == "new")
-    hasReturned.wait()
+    try #require(hasReturned.wait(timeout: .now() + 30) == .success)
     #expect(result.withLock { $0 } == .timedOut)
     observation.cancel()
   }
@@ -246,9 +246,9 @@ import Testing
       { _ in ticks.signal() })
     #expect(looks.wait(timeout: .now() + 30) == .success)
     isNeeded.store(false, ordering: .relaxed)
-    let isQuiet = waitUntil {
+    let isQuiet = try waitUntil {
       let before = questions.load(ordering: .relaxed)
-      for _ in 0..<20 { ticks.wait() }
+      for _ in 0..<20 { try #require(ticks.wait(timeout: .now() + 30) == .success) }
       return questions.load(ordering: .relaxed) == before
     }
     #expect(isQuiet)

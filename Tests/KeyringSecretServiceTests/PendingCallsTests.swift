@@ -45,9 +45,9 @@ import Testing
   /// Starts reads of different keys, and returns when all of them are waiting.
   private func pendingReads(
     of storage: some SecureStorage
-  ) throws -> [Task<SecureStorageError.Code?, Never>] {
+  ) async throws -> [Task<SecureStorageError.Code?, Never>] {
     let reads = try reads(of: storage)
-    try #require(waitUntil { ReadQueue.shared.reads.load(ordering: .relaxed) == Self.count })
+    try #require(await waitUntil { ReadQueue.shared.reads.load(ordering: .relaxed) == Self.count })
     return reads
   }
 
@@ -78,7 +78,7 @@ import Testing
     #expect(first == "s3cret")
     try service.fault("SearchItems", .mute)
     let before = try threadCount()
-    let reads = try pendingReads(of: storage)
+    let reads = try await pendingReads(of: storage)
     #expect(try threadCount() <= before + 4)
     try await useSomethingElse()
     let isLocked = try await bus.storage().isLocked()
@@ -113,7 +113,7 @@ import Testing
     try service.fault("Unlock", .prompt(.mute))
     let session = try openSession(at: bus.address)
     let before = try threadCount()
-    let reads = try pendingReads(of: storage)
+    let reads = try await pendingReads(of: storage)
     try #require(await waitUntil { session.unlockings.withLock { $0.count } == 1 })
     // A prompt may be open for longer than the keyring may take to answer.
     let end = ContinuousClock.now + .seconds(9)
@@ -130,7 +130,7 @@ import Testing
   @Test func `a connection with too many unanswered messages is replaced and closed`() async throws
   {
     let storage = bus.storage(serviceTimeout: .seconds(1))
-    try await storage.setPassword("s3cret", for: StorageUse.key)
+    try await bus.storage().setPassword("s3cret", for: StorageUse.key)
     let before = try bus.connectionCount()
     try service.fault("SearchItems", .mute)
     let keys = (0..<50).map { ItemKey.password(service: "service", account: "\($0)") }

@@ -137,7 +137,7 @@ import Testing
     #expect(refusals.withLock { $0 } == 3)
   }
 
-  @Test func `a task that is cancelled stops trying`() async throws {
+  @Test(.timeLimit(.minutes(1))) func `a task that is cancelled stops trying`() async throws {
     let (attempts, continuation) = AsyncStream.makeStream(of: Void.self)
     let vanishing = VanishingStorage(refusals: .max) { continuation.yield() }
     let task = Task { [key] in try await vanishing.readOrStorePassword(for: key) { "ours" } }

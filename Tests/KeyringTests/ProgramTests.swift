@@ -16,5 +16,14 @@ import Testing
     #expect(kill(numbers[0], 0) != 0)
     #expect(kill(numbers[1], 0) == 0)
   }
+
+  @Test func `a program that prints no line isn't waited for`() throws {
+    let ended = try Program("sh", ["-c", "printf 'no end'"])
+    #expect(throws: POSIXError(.EPIPE)) { try ended.readLine() }
+    let silent = try Program("cat")
+    #expect(throws: POSIXError(.ETIMEDOUT)) { try silent.readLine(patience: 10) }
+    try silent.writeLine("line")
+    #expect(try silent.readLine() == "line")
+  }
 }
 #endif

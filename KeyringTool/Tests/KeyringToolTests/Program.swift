@@ -110,17 +110,23 @@ final class Program {
         defer { text = Data(text[range.upperBound...]) }
         return String(decoding: text[..<range.lowerBound], as: UTF8.self)
       }
-      var descriptor = pollfd(
-        fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
-      try #require(poll(&descriptor, 1, 30_000) > 0, "the program does not write \"\(expected)\"")
-      let more = output.fileHandleForReading.availableData
+      let more = try more("write \"\(expected)\"")
       try #require(!more.isEmpty, "the program ended without writing \"\(expected)\"")
       text += more
     }
   }
 
+  /// Waits for more output, which is empty at the end.
+  private func more(_ purpose: String) throws -> Data {
+    var descriptor = pollfd(
+      fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    try #require(poll(&descriptor, 1, 120_000) > 0, "the program does not \(purpose)")
+    return output.fileHandleForReading.availableData
+  }
+
+  /// Waits for the program to end, which may print nothing for two minutes at most.
   func finish() throws -> Result {
-    text += try output.fileHandleForReading.readToEnd() ?? Data()
+    while case let more = try more("end"), !more.isEmpty { text += more }
     let errors = try errors.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
     return Result(

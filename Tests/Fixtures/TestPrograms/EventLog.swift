@@ -33,7 +33,7 @@ package final class EventLog: Sendable {
 
   /// Waits for an event that comes after the last one that a test has waited for.
   package func wait(for event: StorageEvent, sourceLocation: SourceLocation = #_sourceLocation) {
-    let end = DispatchTime.now() + 30
+    let end = DispatchTime.now() + 60
     while true {
       let found = events.withLock { events in
         seen.withLock { seen in

@@ -74,12 +74,20 @@ package final class Program: Sendable {
   }
 
   /// Waits for a line of output, and reads nothing after it.
-  package func readLine() throws -> String {
-    var line = Data()
-    while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8) {
-      line += byte
+  ///
+  /// - Parameter patience: The milliseconds in which the next byte must come, or -1 for a program that may be silent.
+  /// - Returns: The line without its end.
+  /// - Throws: An error if nothing comes in time, or if the output ends instead.
+  package func readLine(patience: Int32 = 300_000) throws -> String {
+    var line: [UInt8] = []
+    var source = pollfd(
+      fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    while line.last != UInt8(ascii: "\n") {
+      guard poll(&source, 1, patience) != 0 else { throw POSIXError(.ETIMEDOUT) }
+      guard let byte = try readByte() else { throw POSIXError(.EPIPE) }
+      line.append(byte)
     }
-    return String(decoding: line, as: UTF8.self)
+    return String(decoding: line.dropLast(), as: UTF8.self)
   }
 
   /// Waits for a byte of output, or returns `nil` if the output has ended.
@@ -132,9 +140,12 @@ package final class Program: Sendable {
   }
 
   /// Tells the program to end, and waits until it has.
+  ///
+  /// After a minute, it's killed.
   package func terminate() {
     kill(process.processIdentifier, SIGTERM)
-    waitpid(process.processIdentifier, nil, 0)
+    _ = waitUntil { waitpid(process.processIdentifier, nil, WNOHANG) != 0 }
+    killAndWait()
   }
 
   /// Kills the program, and returns the rest of its output.

@@ -3,19 +3,20 @@
 #if os(Linux)
 internal import Glibc
 
-/// Waits until a condition is true, for 30 seconds at most.
+/// Waits until a condition is true, for a minute at most.
 package func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
-  let end = ContinuousClock.now + .seconds(30)
+  let end = ContinuousClock.now + .seconds(60)
   repeat {
     if try condition() { return true }
-    sched_yield()
+    // The program that is waited for needs the processor.
+    usleep(1000)
   } while ContinuousClock.now < end
   return false
 }
 
-/// Waits until a condition is true, for 30 seconds at most, and leaves the thread to other tasks.
+/// Waits until a condition is true, for a minute at most, and leaves the thread to other tasks.
 package func waitUntil(_ condition: () throws -> Bool) async rethrows -> Bool {
-  let end = ContinuousClock.now + .seconds(30)
+  let end = ContinuousClock.now + .seconds(60)
   repeat {
     if try condition() { return true }
     // If the task is cancelled, the condition is still what counts.

@@ -29,10 +29,10 @@ import Testing
     #expect(error?.message == "No node of the cluster can be reached.")
     try await expectFinding("It can't be reached.", in: storage)
     // The observation that the cache begins has used up the time.
-    let patient = cluster.storage(endpoints: ["https://127.0.0.1:1"], timeout: .seconds(2))
+    let patient = cluster.storage(endpoints: ["https://127.0.0.1:1"], timeout: .seconds(5))
     let start = ContinuousClock.now
     await expect(.noProvider) { _ = try await patient.cached().password(for: key) }
-    #expect(ContinuousClock.now - start < .seconds(3.5))
+    #expect(ContinuousClock.now - start < .seconds(9))
   }
 
   @Test func `a request counts as sent only if there was a connection`() async throws {
@@ -102,14 +102,14 @@ import Testing
 
   @Test func `a proxy whose node is down isn't a gateway that is off`() async throws {
     let failure = try await failure(
-      of: "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 5\r\n\r\n<p></")
+      of: "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 5\r\n\r\n<p></", within: .seconds(20))
     #expect(failure?.cause.name == "lost")
     #expect(failure?.hasDoubt == true)
   }
 
   @Test func `a proxy that refuses a large request is understood`() async throws {
     let failure = try await failure(
-      of: "HTTP/1.1 413 Payload Too Large\r\nContent-Length: 5\r\n\r\n<p></")
+      of: "HTTP/1.1 413 Payload Too Large\r\nContent-Length: 5\r\n\r\n<p></", within: .seconds(20))
     #expect(failure?.refusal?.isTooLarge == true)
     #expect(failure?.hasDoubt == false)
   }

@@ -50,7 +50,7 @@ final class Cluster: Sendable {
       let isReady = DispatchSemaphore(value: 0)
       // Without a reader of its log, the node would block.
       Thread { [weak self] in
-        while let line = try? program.readLine(), !line.isEmpty {
+        while let line = try? program.readLine(patience: -1) {
           guard line.contains("serving client traffic") else { continue }
           self?.lastLine.withLock { $0 = line }
           isReady.signal()
@@ -170,7 +170,7 @@ final class Cluster: Sendable {
   /// Starts nodes, and waits until all of them serve clients.
   static func start(_ nodes: [Node]) throws {
     for isReady in try nodes.map({ try $0.start() }) {
-      try #require(isReady.wait(timeout: .now() + 30) == .success)
+      try #require(isReady.wait(timeout: .now() + 60) == .success)
     }
   }
 

@@ -83,7 +83,7 @@ final class GnomeKeyring {
     guard unlocked else { return }
     // The keyring owns its name before its login collection can be used.
     let storage = bus.storage(hasPassword ? .never : .allowed)
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while (try? storage.isLocked()) != false {
       // Without a password, the keyring asks nobody.
       if !hasPassword { try? storage.unlock() }

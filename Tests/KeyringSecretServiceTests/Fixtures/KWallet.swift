@@ -68,7 +68,7 @@ final class KWallet: MortalProvider {
     try bus.wait(for: "org.freedesktop.secrets")
     // KWallet sometimes drops a prompt while it starts, so each attempt is short.
     let storage = bus.storage(promptTimeout: .seconds(2))
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while (try? storage.unlock()) == nil {
       try #require(ContinuousClock.now < deadline, "the wallet does not open")
     }
@@ -103,9 +103,10 @@ final class KWallet: MortalProvider {
       "log-in-to-kwallet.py", [Provider.kwalletProgram, wallet + ".salt", password],
       environment: environment, complaints: .nullDevice)
     try bus.wait(for: "org.freedesktop.secrets")
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while !FileManager.default.fileExists(atPath: wallet + ".kwl") {
       try #require(ContinuousClock.now < deadline, "KWallet made no wallet")
+      usleep(1000)
     }
     // Its next answer comes when it has ended the file.
     _ = try? bus.storage(.never).isLocked()

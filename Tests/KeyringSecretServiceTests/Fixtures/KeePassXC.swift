@@ -85,7 +85,7 @@ final class KeePassXC {
   /// Locks all databases, as the user can.
   func lock() throws {
     // KeePassXC ignores the order while it saves or a dialog is open, and reports nothing.
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while try locked() != Set(databases) {
       try #require(ContinuousClock.now < deadline, "KeePassXC has not locked its databases")
       try order("lockAllDatabases")
@@ -179,7 +179,7 @@ final class KeePassXC {
 
   private func wait(_ locked: Set<String>, count: Int) throws {
     let storage = bus.storage(.never)
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while true {
       let collections = (try? storage.collections()) ?? []
       let defaults = collections.filter(\.isDefault)

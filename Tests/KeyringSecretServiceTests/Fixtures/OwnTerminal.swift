@@ -40,7 +40,9 @@ struct OwnTerminal {
       }
       isDone.signal()
     }
-    defer { isDone.wait() }
+    defer {
+      #expect(isDone.wait(timeout: .now() + 60) == .success, "not every question was asked")
+    }
     return try body()
   }
 }

@@ -97,7 +97,7 @@ final class PrivateBus {
   /// Waits until a program owns a name.
   func wait(for name: String) throws {
     let waiting = try Program(
-      "gdbus", ["wait", "--session", "--timeout", "20", name], environment: environment)
+      "gdbus", ["wait", "--session", "--timeout", "60", name], environment: environment)
     try #require(waiting.finish().status == 0, "no program has taken the name \(name)")
   }
 }

@@ -63,7 +63,7 @@ enum StorageUse: CaseIterable, CustomTestStringConvertible {
   @discardableResult
   func expectFailure(
     _ code: SecureStorageError.Code, _ storage: SecretServiceStorage, cause: String = "",
-    recoverySuggestion: String = "", within limit: Duration = .seconds(5),
+    recoverySuggestion: String = "", within limit: Duration = .seconds(15),
     sourceLocation: SourceLocation = #_sourceLocation
   ) -> SecureStorageError? {
     let start = ContinuousClock.now

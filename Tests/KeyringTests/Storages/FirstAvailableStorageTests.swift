@@ -191,7 +191,8 @@ import Testing
     }
   }
 
-  @Test func `the changes are those of the chosen storage`() async throws {
+  @Test(.timeLimit(.minutes(1)))
+  func `the changes are those of the chosen storage`() async throws {
     let base = InMemoryStorage()
     first.fail(.read, with: .noProvider)
     var changes = try await FirstAvailableStorage([first, base]).changes().makeAsyncIterator()

@@ -255,7 +255,7 @@ import Testing
 
   // MARK: - Observing
 
-  @Test func `the changes of all layers are reported`() async throws {
+  @Test(.timeLimit(.minutes(1))) func `the changes of all layers are reported`() async throws {
     let storage = LayeredStorage([
       .reading(EnvironmentStorage(service: "service", prefix: "LAYERED_STORAGE_TEST_")),
       .reading(first), .writing(second),

@@ -34,9 +34,8 @@ import Testing
     #expect(model.keyring == .unlocked && model.account?.login == "ada")
   }
 
-  @Test(.secureStorage()) func `a change elsewhere is told to a reader of the model`()
-    async throws
-  {
+  @Test(.secureStorage(), .timeLimit(.minutes(1)))
+  func `a change elsewhere is told to a reader of the model`() async throws {
     await model.refresh()
     let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
     let account = withObservationTracking {
