@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import subprocess
 
+import sample_file
 from contenders import Program, Worker
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -254,6 +255,25 @@ def file(quick):
     yield Case("write", contenders, BARE_FILE, 10)
 
 
+def file_sizes(quick):
+    """Yields uses of files of more and more passwords, each as long as those of the work "file"."""
+    for count in [10, 100] if quick else [10, 100, 1_000, 10_000]:
+        path = FILES / f"of-{count}"
+        file = [path, "key", count]
+
+        def prepare(path=path, count=count):
+            accounts = [f"account-{number}" for number in range(count)]
+            passwords = {account: f"the secret of {account}".ljust(1_024, "x") for account in accounts}
+            sample_file.write(path, SERVICE, passwords)
+
+        cases = {"open": ("file-open", "bare-file-read"), "write": ("file-write", "bare-file-write")}
+        for title, (use, bare_use) in cases.items():
+            contenders = [swift(ENCRYPTED_FILE, use, *file), swift(BARE_FILE, bare_use, path)]
+            yield Case(f"{count:,} passwords, {title}", contenders, BARE_FILE, 4, prepare)
+        contenders = [swift(ENCRYPTED_FILE, "file-read", *file), swift(DICTIONARY, "dictionary-read")]
+        yield Case(f"{count:,} passwords, read", contenders, DICTIONARY, 2, prepare)
+
+
 def cold_start(quick):
     docker_server = "https://registry.example.org"
     docker = shutil.which("docker-credential-secretservice")
@@ -308,6 +328,8 @@ WORKS = {
         "Opening is the first read of a new storage. Its key is in a file, or is derived from a passphrase. A "
         "write replaces one password. The bare file has as many bytes. It's read, or replaced in the same safe "
         "way: new file, fsync, rename, fsync of the directory.")),
+    "file-sizes": Work("Encrypted files of 10 to 10,000 passwords of 1 KiB", file_sizes, rounds=10, note=(
+        "The bare file has as many bytes. A write replaces one password, and the whole file.")),
     "cold-start": Work("Cold start: a process that reads one password and exits", cold_start),
     "threads": Work("Threads reading at the same time", threads, rounds=20, shows="rate", note=(
         "More is better here. A ratio is a ratio of rates.")),

@@ -5,22 +5,24 @@ import Keyring
 import KeyringFile
 import KeyringStorage
 
-/// The measured encrypted file of 1,000 passwords of 1 KiB.
+/// The measured encrypted file of passwords of 1 KiB, by default 1,000.
 ///
-/// Its arguments are PATH KIND-OF-KEY.
+/// Its arguments are PATH KIND-OF-KEY [COUNT].
 struct SampleFile {
-  static let count = 1_000
   static let passwordBytes = 1_024
 
   let path: String
+  let count: Int
   private let key: KeySource
 
   init(_ arguments: ArraySlice<String>) throws {
-    guard let path = arguments.first, let kind = arguments.last, arguments.count == 2 else {
-      throw Failure("PATH KIND-OF-KEY")
-    }
-    self.path = path
-    key = kind == "passphrase" ? .passphrase(Secret("benchmark")) : .keyFile(at: path + ".key")
+    let arguments = Array(arguments)
+    let count = arguments.count == 3 ? Int(arguments[2]) : 1_000
+    guard let count, 2...3 ~= arguments.count else { throw Failure("PATH KIND-OF-KEY [COUNT]") }
+    (path, self.count) = (arguments[0], count)
+    key =
+      arguments[1] == "passphrase"
+      ? .passphrase(Secret("benchmark")) : .keyFile(at: path + ".key")
   }
 
   /// Returns a storage that hasn't opened the file yet.
@@ -34,7 +36,7 @@ struct SampleFile {
 
   func fill() throws {
     let storage = storage()
-    for number in 0..<Self.count {
+    for number in 0..<count {
       try storage.setPassword(Self.password(number), for: Sample.key(number))
     }
   }
@@ -57,10 +59,13 @@ struct FileOpening: Work {
 /// Reads all passwords one after another, from a file that was read before.
 struct FileRead: Work {
   private let storage: EncryptedFileStorage
-  private let keys = (0..<SampleFile.count).map(Sample.key)
+  private let keys: [ItemKey]
   private var found: [String?] = []
 
-  init(file: SampleFile) { storage = file.storage() }
+  init(file: SampleFile) {
+    storage = file.storage()
+    keys = (0..<file.count).map(Sample.key)
+  }
 
   var usesPerOperation: Int { keys.count }
   mutating func perform() throws { found = try keys.map { try storage.password(for: $0) } }

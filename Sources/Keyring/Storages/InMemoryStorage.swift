@@ -18,6 +18,26 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     var item: SecureItem
     /// The number of the write, because two writes may have the same time.
     var revision: UInt64
+
+    /// Creates the entry of a new item.
+    init(_ new: SecureItem, revision: UInt64) {
+      item = new
+      item.label = new.label ?? new.key.defaultLabel
+      item.attributes = new.attributes ?? [:]
+      item.isLocked = nil
+      item.created = Date()
+      item.modified = item.created
+      self.revision = revision
+    }
+
+    /// Replaces the parts of the item that another one has.
+    mutating func save(_ new: SecureItem, revision: UInt64) {
+      if let secret = new.secret { item.secret = secret }
+      if let label = new.label { item.label = label }
+      if let attributes = new.attributes { item.attributes?.merge(attributes) { $1 } }
+      item.modified = Date()
+      self.revision = revision
+    }
   }
 
   private struct Items {
@@ -124,20 +144,18 @@ public struct InMemoryStorage: ImmediateStorage, CollectionStorage, ObservableSt
     defer { collection.observers.deliver() }
     let isSaved: Void? = try withUnlockedItems(.save) {
       (stored: inout Items) throws(SecureStorageError) in
-      let old = stored.entries[item.key]?.item
-      if mode == .add, old != nil { throw error(.itemAlreadyExists, during: .save) }
-      if mode == .update, old == nil { throw error(.itemNotFound, during: .save) }
-      let secret =
-        if let secret = item.secret ?? old?.secret { secret } else { try requireSecret(item) }
-      let now = Date()
+      let index = stored.entries.index(forKey: item.key)
+      if mode == .add, index != nil { throw error(.itemAlreadyExists, during: .save) }
+      if mode == .update, index == nil { throw error(.itemNotFound, during: .save) }
+      if index == nil { _ = try requireSecret(item) }
       stored.revision += 1
-      stored.entries[item.key] = Entry(
-        item: SecureItem(
-          key: item.key, secret: secret, label: item.label ?? old?.label ?? item.key.defaultLabel,
-          attributes: (old?.attributes ?? [:]).merging(item.attributes ?? [:]) { $1 },
-          created: old?.created ?? now, modified: now),
-        revision: stored.revision)
-      collection.observers.collect(.changed(old == nil ? .created(item.key) : .replaced(item.key)))
+      if let index {
+        stored.entries.values[index].save(item, revision: stored.revision)
+        collection.observers.collect(.changed(.replaced(item.key)))
+      } else {
+        stored.entries[item.key] = Entry(item, revision: stored.revision)
+        collection.observers.collect(.changed(.created(item.key)))
+      }
     }
     if isSaved == nil { throw error(.collectionNotFound, during: .save) }
   }

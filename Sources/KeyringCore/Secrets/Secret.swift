@@ -88,14 +88,7 @@ public struct Secret: Sendable {
   /// The bytes as text, or `nil` if they aren't UTF-8.
   ///
   /// The memory of the text isn't overwritten.
-  public var text: String? {
-    withUnsafeBytes { bytes in
-      // This takes a fifth of the time of String(validating:as:). Decoding changes only invalid UTF-8.
-      var text = String(decoding: bytes, as: UTF8.self)
-      let isSame = text.withUTF8 { UnsafeRawBufferPointer($0).hasSameBytes(bytes) }
-      return isSame ? text : nil
-    }
-  }
+  public var text: String? { withUnsafeBytes { String(utf8: $0) } }
 }
 
 extension Secret {

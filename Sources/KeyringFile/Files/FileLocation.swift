@@ -14,11 +14,13 @@ struct FileLocation: Sendable {
   let directory: Directory
   /// The last component of the path.
   let name: String
+  private let isValid: Bool
 
   init(_ path: String) {
     self.path = path
     directory = Directory(of: path)
     name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    isValid = !["", ".", ".."].contains(name) && !path.utf8.contains(0)
   }
 
   /// The path of the file that writers lock.
@@ -34,7 +36,7 @@ struct FileLocation: Sendable {
 
   /// Throws an error if the path can't be the path of a file.
   func check() throws(SecureStorageError) {
-    guard !["", ".", ".."].contains(name), !path.utf8.contains(0) else {
+    guard isValid else {
       throw SecureStorageError(
         .invalidArgument, "The argument \"path\" must be the path of a file.",
         argument: "path")

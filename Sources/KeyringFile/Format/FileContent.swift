@@ -16,6 +16,10 @@ struct FileContent: Sendable {
   private var revision: UInt64 = 0
   /// Indicates whether the content differs from the file.
   private(set) var isChanged = false
+  /// Indicates whether changes are only noted in ``isChanged``.
+  ///
+  /// Making one copies all items.
+  var isTrial = false
 
   init() {}
 
@@ -49,19 +53,20 @@ struct FileContent: Sendable {
   ///
   /// Properties of the item that are `nil` stay as they are. A new item has a secret.
   mutating func save(_ item: SecureItem) throws(SecureStorageError) {
+    isChanged = true
+    if isTrial { return }
     revision += 1
     let old = entries[item.key]
     let secret = item.secret ?? old?.secret ?? Secret("")
     entries[item.key] = FileEntry(
       ItemRecord(saving: item, over: old?.fields), secret, revision: revision)
-    isChanged = true
   }
 
   /// Removes the items that match a query, and returns their number.
   mutating func removeItems(matching query: ItemQuery) -> Int {
     let found = matches(query)
-    for (key, _) in found { entries[key] = nil }
     if !found.isEmpty { isChanged = true }
+    if !isTrial { for (key, _) in found { entries[key] = nil } }
     return found.count
   }
 
@@ -73,15 +78,15 @@ struct FileContent: Sendable {
   mutating func sealed(
     _ envelope: Envelope, _ place: FileLocation
   ) throws(SecureStorageError) -> [UInt8] {
-    var places: [(key: ItemKey, start: Int)] = []
+    var starts: [Int] = []
     let content = Secret { writer in
       // The closure is called twice.
-      places.removeAll(keepingCapacity: true)
+      starts.removeAll(keepingCapacity: true)
       writer.write(text: place.name)
       writer.write(revision)
       writer.write(UInt32(entries.count))
-      for (key, entry) in entries {
-        places.append((key, writer.count))
+      for entry in entries.values {
+        starts.append(writer.count)
         entry.withRecord { writer.write(bytes: $0) }
       }
     }
@@ -91,7 +96,11 @@ struct FileContent: Sendable {
         recoverySuggestion: "Remove items, or use another file for some of them.",
         argument: "secret")
     }
-    for (key, start) in places { entries[key]?.move(to: content, at: start) }
+    var index = entries.startIndex
+    for start in starts {
+      entries.values[index].move(to: content, at: start)
+      entries.formIndex(after: &index)
+    }
     isChanged = false
     return try SealedFile.bytes(sealing: content, envelope)
   }

@@ -10,11 +10,18 @@ final class EncryptedFile: Sendable {
   /// The file as it was at one moment.
   ///
   /// The file stays open, so that its number can't be reused for another file.
-  private struct Version: Sendable {
-    let file: OpenFile
+  private final class Version: Sendable {
     let identity: FileIdentity
     let envelope: Envelope
     let content: FileContent
+    private let file: OpenFile
+
+    init(
+      of file: OpenFile, _ identity: FileIdentity, _ envelope: Envelope, _ content: FileContent
+    ) {
+      (self.identity, self.envelope, self.content) = (identity, envelope, content)
+      self.file = file
+    }
   }
 
   let place: FileLocation
@@ -67,7 +74,7 @@ final class EncryptedFile: Sendable {
     let sealed = try SealedFile(bytes, place)
     let envelope = try keys.envelope(for: sealed.header, purpose)
     let content = try FileContent(decrypting: sealed, envelope, place)
-    let version = Version(file: file, identity: identity, envelope: envelope, content: content)
+    let version = Version(of: file, identity, envelope, content)
     try keep(version)
     return version
   }
@@ -122,6 +129,7 @@ final class EncryptedFile: Sendable {
         // A change that has no effect or is refused needs no lock and creates no file.
         let before = try version()
         var trial = before?.content ?? FileContent()
+        trial.isTrial = true
         let result = try body(&trial)
         if !trial.isChanged { return result }
         let new = before == nil ? try keys.prepareKey() : nil
@@ -147,12 +155,12 @@ final class EncryptedFile: Sendable {
     if !content.isChanged { return .done(result) }
     let isWritten: Bool
     if let current {
-      isWritten = try write(content, current.envelope, under: lock)
+      isWritten = try write(&content, current.envelope, under: lock)
     } else {
       // Another process may have removed the file in the meantime.
       guard let new = try keys.checkOrMakeKey(new) else { return .needsKey }
       isWritten = try keys.createFile(with: new) { (envelope) throws(SecureStorageError) in
-        try write(content, envelope, under: lock)
+        try write(&content, envelope, under: lock)
       }
     }
     return isWritten ? .done(result) : nil
@@ -190,7 +198,7 @@ final class EncryptedFile: Sendable {
     to newSource: KeySource, _ new: inout Envelope?, under lock: FileLock
   ) throws(SecureStorageError) -> Outcome<Void>? {
     guard try isKeyKnown() else { return .needsKey }
-    guard let content = try version()?.content else {
+    guard var content = try version()?.content else {
       keys.replaceSource(with: newSource)
       return .done(())
     }
@@ -201,7 +209,7 @@ final class EncryptedFile: Sendable {
     defer {
       if isReplaced || keys.isKnown(envelope.wrappedKey) { keys.replaceSource(with: newSource) }
     }
-    isReplaced = try write(content, envelope, under: lock)
+    isReplaced = try write(&content, envelope, under: lock)
     return isReplaced ? .done(()) : nil
   }
 
@@ -222,15 +230,14 @@ final class EncryptedFile: Sendable {
 
   /// Replaces the file on the disk, or returns `false` without replacing it if the lock was lost.
   private func write(
-    _ content: FileContent, _ envelope: Envelope, under lock: FileLock
+    _ content: inout FileContent, _ envelope: Envelope, under lock: FileLock
   ) throws(SecureStorageError) -> Bool {
-    var content = content
     let sealed = try content.sealed(envelope, place)
     let file = try translating(place.replace(with: sealed, under: lock))
     guard let file else { return false }
     keys.remember(envelope)
     let identity = try translating(FileIdentity(file.status()))
-    try keep(Version(file: file, identity: identity, envelope: envelope, content: content))
+    try keep(Version(of: file, identity, envelope, content))
     do throws(FileFailure) {
       try place.directory.sync()
     } catch {

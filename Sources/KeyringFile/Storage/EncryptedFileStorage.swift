@@ -71,6 +71,12 @@ public struct EncryptedFileStorage: AskingStorage {
     return try file.content(.read)?.entries[key]?.item(details)
   }
 
+  /// Returns the secret stored under a key, without looking at any other item.
+  public func secret(for key: ItemKey) throws(SecureStorageError) -> Secret? {
+    try validate(key, for: .read)
+    return try file.content(.read)?.entries[key]?.secret
+  }
+
   /// Returns the items stored under several keys, all of them as they were at one moment.
   public func items(
     for keys: [ItemKey], details: ItemQuery.Details

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Sealing
+internal import KeyringStorage
+
 /// A reader of values that ``ByteWriter`` has written, which never reads beyond the end.
 package struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
@@ -24,7 +26,7 @@ package struct ByteReader {
 
   package mutating func text() throws(MalformedRecord) -> String {
     let range = try skippedBytes()
-    guard let text = String(validating: bytes[range], as: UTF8.self) else {
+    guard let text = String(utf8: UnsafeRawBufferPointer(rebasing: bytes[range])) else {
       throw MalformedRecord()
     }
     return text
@@ -32,7 +34,10 @@ package struct ByteReader {
 
   package mutating func attributes() throws(MalformedRecord) -> [String: String] {
     let count: UInt32 = try integer()
-    var attributes: [String: String] = [:]
+    if count == 0 { return [:] }
+    // Each has two counts, so a wrong number takes little memory.
+    let most = (bytes.count - position) / (2 * MemoryLayout<UInt32>.size)
+    var attributes = [String: String](minimumCapacity: min(Int(count), most))
     for _ in 0..<count {
       let name = try text()
       guard attributes.updateValue(try text(), forKey: name) == nil else {

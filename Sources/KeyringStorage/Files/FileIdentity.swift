@@ -10,7 +10,15 @@ package struct FileIdentity: Equatable, Sendable {
   private let device: UInt64
   private let number: UInt64
   private let size: Int64
-  private let times: [Int]
+  private let modified: Time
+  private let changed: Time
+
+  private struct Time: Equatable, Sendable {
+    let seconds: Int
+    let nanoseconds: Int
+
+    init(_ time: timespec) { (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec) }
+  }
 
   /// Creates the identity of the file with a status.
   ///
@@ -20,11 +28,10 @@ package struct FileIdentity: Equatable, Sendable {
     number = UInt64(status.st_ino)
     size = Int64(status.st_size)
     #if canImport(Darwin)
-    let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
+    (modified, changed) = (Time(status.st_mtimespec), Time(status.st_ctimespec))
     #else
-    let (modified, changed) = (status.st_mtim, status.st_ctim)
+    (modified, changed) = (Time(status.st_mtim), Time(status.st_ctim))
     #endif
-    times = [modified.tv_sec, modified.tv_nsec, changed.tv_sec, changed.tv_nsec]
   }
 
   /// Reads the identity of the file at a path, or returns `nil` if there is none.
@@ -33,7 +40,8 @@ package struct FileIdentity: Equatable, Sendable {
   /// - Throws: `FileFailure` if the file can't be found for another reason.
   package init?(at path: String) throws(FileFailure) {
     var status = stat()
-    if lstat(path, &status) != 0 {
+    // A call with the `String` itself would copy it.
+    if path.withCString({ lstat($0, &status) }) != 0 {
       if errno == ENOENT { return nil }
       throw FileFailure("can't be found")
     }

@@ -129,6 +129,13 @@ extension ItemKey {
   @inlinable
   public func hash(into hasher: inout Hasher) { hasher.combine(name.hash) }
 
+  // swift-format-ignore: NoLeadingUnderscores
+  /// Hashes the kind and the parts for a dictionary.
+  ///
+  /// By default, each look-up in a dictionary would call the standard library's hasher four times.
+  @inlinable
+  public func _rawHashValue(seed: Int) -> Int { name.hash._rawHashValue(seed: seed) }
+
   /// Indicates whether a storage has already validated the key, so that others don't have to.
   var isValidated: Bool {
     get { name.isValidated.load(ordering: .relaxed) }

@@ -23,21 +23,30 @@ final class ItemName: Sendable {
     self.kind = kind
     self.hasAnyParts = hasAnyParts
     self.attributes = attributes
+    let parts = attributes.sorted { $0.key < $1.key }
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(
+      parts.reduce(kind.rawValue.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        + (1 + 2 * parts.count) * MemoryLayout<Int>.size)
     func append(_ text: String) {
       withUnsafeBytes(of: text.utf8.count) { bytes += $0 }
       bytes += text.utf8
     }
     append(kind.rawValue)
-    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+    for (name, value) in parts {
       append(name)
       append(value)
     }
     self.bytes = bytes
-    hash = bytes.hashValue
+    // An array would combine its bytes one by one.
+    var hasher = Hasher()
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    hash = hasher.finalize()
   }
 
   /// Returns `true` if two names have the same kind and the same parts.
+  // The compiler then knows that a dictionary needn't hold its key meanwhile.
+  @_effects(readonly)
   @usableFromInline
   func hasSameBytes(_ other: ItemName) -> Bool {
     bytes.withUnsafeBytes { left in other.bytes.withUnsafeBytes { left.hasSameBytes($0) } }
