@@ -3,6 +3,7 @@
 import statistics
 
 import figures
+import instructions
 import pending
 from targets import TARGETS
 from works import WORKS
@@ -59,19 +60,19 @@ def of_work(name, cases):
     return lines
 
 
-def of_instructions(counted):
-    lines = ["## Instructions of one read", "", (
-        "Callgrind counts the instructions by the owner of the code that they're in. It counts "
-        "allocations by the owner of the code that asks the C library for memory."), ""]
-    for kind, title in enumerate(["instructions", "allocations"]):
-        rows = [[title, *counted]]
-        for owner in next(iter(counted.values())):
-            counts = [by_owner[owner][kind] for by_owner in counted.values()]
-            rows.append([owner, *(f"{count:,.0f}" for count in counts)])
-        totals = [sum(count[kind] for count in by.values()) for by in counted.values()]
-        rows.append(["all", *(f"{total:,.0f}" for total in totals)])
-        lines += table(rows)
-    return lines
+def of_counts(counted):
+    """Returns the table of the instructions of some operations."""
+    rows = [["operation", "contender", "instructions", "ratio to C", "ratio to the floor", "allocations"]]
+    for name, contenders in counted.items():
+        operation = instructions.OPERATIONS[name]
+        totals = {contender: instructions.total(owners) for contender, owners in contenders.items()}
+        for contender, owners in contenders.items():
+            ratios = [
+                f"{totals[contender] / totals[other]:.3f}" if other in totals and contender != other else "–"
+                for other in (operation.reference, instructions.FLOOR)]
+            allocations = sum(number for _, number in owners.values())
+            rows.append([operation.title, contender, f"{totals[contender]:,.0f}", *ratios, f"{allocations:,.1f}"])
+    return table(rows)
 
 
 def of_pending(counted):
@@ -131,7 +132,7 @@ def against(target):
 def tables(results):
     lines = []
     for name, cases in results.items():
-        special = {"instructions": of_instructions, "pending": of_pending}
+        special = {"instructions": of_counts, "pending": of_pending}
         lines += special[name](cases) if name in special else of_work(name, cases)
     return lines
 
