@@ -317,5 +317,8 @@ static void set_up(const Work *work) {
 }
 
 int main(int argument_count, char **arguments) {
-  return contend(works, G_N_ELEMENTS(works), set_up, argument_count, arguments);
+  int status = contend(works, G_N_ELEMENTS(works), set_up, argument_count, arguments);
+  for (int i = 0; i < MOST && attributes_in_turn[i]; i++)
+    secret_password_clearv_sync(&schema, attributes_in_turn[i], NULL, NULL);
+  return status;
 }

@@ -274,6 +274,14 @@ static void remove_next(void) {
   turn++;
 }
 
+static void delete_created(void) {
+  while (turn-- > 0) {
+    send(paths[turn], INTERFACE "Item", "Delete", NULL, "(o)");
+    wait_for_answers();
+    forget_answers();
+  }
+}
+
 static const Work works[] = {
     {"read", nothing, read_one, nothing, 1},
     {"absent", nothing, read_absent, nothing, 1},
@@ -315,15 +323,30 @@ static void connect_to_provider(void) {
   provider = g_dbus_proxy_get_name_owner(G_DBUS_PROXY(service));
 }
 
+// Deletes the item that an earlier run has left.
+static void remove_present(const char *account) {
+  search(account, TRUE);
+  wait_for_answers();
+  gchar *path = g_strdup(found(0));
+  forget_answers();
+  if (!path) return;
+  send(path, INTERFACE "Item", "Delete", NULL, "(o)");
+  wait_for_answers();
+  forget_answers();
+  g_free(path);
+}
+
 static void set_up(const Work *work) {
   connect_to_provider();
   gboolean is_in_turn = work->perform == create_next || work->perform == remove_next;
+  // The names are as long as the library's, so that the messages are, too.
   for (int i = 0; i < count; i++)
-    accounts[i] = is_in_turn                 ? g_strdup_printf("floor-%s-%d", work->name, i)
-                  : work->perform == replace ? g_strdup("floor-write")
+    accounts[i] = is_in_turn                 ? g_strdup_printf("%s-messages-%d", work->name, i)
+                  : work->perform == replace ? g_strdup("write-messages")
                                              : g_strdup_printf("account-%d", i);
   if (work->perform == create_next) return;
   if (is_in_turn || work->perform == replace) {
+    if (work->perform == replace) remove_present(accounts[0]);
     for (int i = 0; i < count; i++) create_next();
     turn = 0;
     return;
@@ -338,5 +361,7 @@ static void set_up(const Work *work) {
 }
 
 int main(int argument_count, char **arguments) {
-  return contend(works, G_N_ELEMENTS(works), set_up, argument_count, arguments);
+  int status = contend(works, G_N_ELEMENTS(works), set_up, argument_count, arguments);
+  if (strcmp(arguments[argument_count - 2], "create") == 0) delete_created();
+  return status;
 }

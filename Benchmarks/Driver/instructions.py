@@ -8,12 +8,14 @@ hardly depends on the machine, or on what else runs there.
 import collections
 import dataclasses
 import os
+import random
 import re
 import shutil
-import statistics
 import subprocess
 
-from contenders import Failure
+import figures
+import messages
+from contenders import Failure, Worker
 from works import (
     C, CACHED, CLEAR, ENCRYPTED_FILE, FILES, LOOKUP, ONE_QUERY, PROPERTY, READ_ALL, REPOSITORY, STORAGE, STORE, SWIFT,
     fill)
@@ -23,6 +25,9 @@ PROFILES = REPOSITORY / ".build/benchmarks/profiles"
 
 # The function that a contender calls before and after the operations.
 MARK = "getppid"
+
+# gnome-keyring takes longer for each change, the more items there are.
+IN_TURN = 110
 
 FLOOR = "floor"
 LOOK_AND_STORE = "C: look-up and store"
@@ -87,13 +92,13 @@ ON_KEYRING = {
         LOOK_AND_STORE: c("careful-write"), STORE: c("write-only"), FLOOR: floor("write"),
     }, LOOK_AND_STORE),
     "create": Operation("Write where there was no value", {
-        PROPERTY: swift("create-properties", 220), STORAGE: swift("create-items", 220),
-        LOOK_AND_STORE: c("careful-create", 220), FLOOR: floor("create", 220),
-    }, LOOK_AND_STORE),
+        PROPERTY: swift("create-properties", IN_TURN), STORAGE: swift("create-items", IN_TURN),
+        LOOK_AND_STORE: c("careful-create", IN_TURN), FLOOR: floor("create", IN_TURN),
+    }, LOOK_AND_STORE, warm=10, counted=100),
     "remove": Operation("Remove", {
-        PROPERTY: swift("remove-properties", 220), STORAGE: swift("remove-items", 220),
-        SEARCH_AND_DELETE: c("careful-remove", 220), CLEAR: c("clear-in-turn", 220), FLOOR: floor("remove", 220),
-    }, SEARCH_AND_DELETE),
+        PROPERTY: swift("remove-properties", IN_TURN), STORAGE: swift("remove-items", IN_TURN),
+        SEARCH_AND_DELETE: c("careful-remove", IN_TURN), CLEAR: c("clear-in-turn", IN_TURN), FLOOR: floor("remove", IN_TURN),
+    }, SEARCH_AND_DELETE, warm=10, counted=100),
     "items": Operation("50 items of one service", {
         ONE_QUERY: swift("query", 50), LOOKUPS: c("reads", 50), FLOOR: floor("items", 50),
     }, LOOKUPS, warm=2, counted=10, prepare=lambda: fill(0, 50)),
@@ -126,21 +131,42 @@ IN_PROCESS = {
 OPERATIONS = {**ON_KEYRING, **IN_PROCESS}
 
 
-def counted(names, runs, contenders=None):
-    """Returns the medians of some runs, by operation and contender.
+def measured(names, runs):
+    """Returns what each contender needs for one use, by operation and contender.
 
-    Each is a dictionary of owners, with the instructions and the allocations of each.
+    That is the medians of some runs of the instructions and allocations by owner, and the times, and what is sent.
     """
-    PROFILES.mkdir(parents=True, exist_ok=True)
     answer = {}
     for name in names:
         operation = OPERATIONS[name]
+        PROFILES.mkdir(parents=True, exist_ok=True)
         operation.prepare()
-        answer[name] = {
-            contender: median([profile(name, contender, operation) for _ in range(runs)])
-            for contender in operation.contenders if contenders is None or contender in contenders
-        }
+        times = timed(operation)
+        answer[name] = {}
+        for contender, command in operation.contenders.items():
+            profiles = [profile(name, contender) for _ in range(runs)]
+            answer[name][contender] = {
+                "owners": median(profiles), "runs": [total(profile) for profile in profiles], "times": times[contender]}
+            if name in ON_KEYRING:
+                sent = messages.sent(command, operation.warm, operation.counted, MARK)
+                answer[name][contender]["sent"] = dataclasses.asdict(sent)
     return answer
+
+
+def timed(operation):
+    """Returns the nanoseconds of one use by each contender, all of which take turns."""
+    rounds = 10
+    workers = [
+        Worker(name, [command[0], *command[2:]]) for name, command in operation.contenders.items()]
+    for worker in workers:
+        worker.measure(operation.warm)
+    times = {worker.name: [] for worker in workers}
+    for _ in range(rounds):
+        for worker in random.sample(workers, len(workers)):
+            times[worker.name] += worker.measure(max(1, operation.counted // rounds))
+    for worker in workers:
+        worker.close()
+    return times
 
 
 def median(profiles):
@@ -152,8 +178,15 @@ def total(by_owner):
     return sum(instructions for instructions, _ in by_owner.values())
 
 
-def profile(name, contender, operation):
+def ratio(contenders, contender, reference):
+    """Returns a contender's instructions divided by the reference's, over all runs."""
+    runs = zip(contenders[contender]["runs"], contenders[reference]["runs"])
+    return figures.Figure.of([own / other for own, other in runs])
+
+
+def profile(name, contender):
     """Returns the instructions and allocations of one use, by owner."""
+    operation = OPERATIONS[name]
     command = operation.contenders[contender]
     file = PROFILES / "-".join([name, command[0].name, command[0].parent.name, command[2]])
     for old in PROFILES.glob(f"{file.name}*"):

@@ -20,7 +20,7 @@ struct KeyCoding: Work {
   func check() throws { if !isEqual { throw Failure("the key of the attributes differs") } }
 }
 
-/// Stores a credential in memory, and reads it again. Both become items.
+/// Stores a credential in memory, and reads it again, so that it becomes an item and back.
 struct CredentialCoding: Work {
   @Credentials("account") private var credential: Credential?
   private let value = Credential(login: "ada", password: "the secret of ada")

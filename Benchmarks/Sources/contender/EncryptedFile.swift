@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if EncryptedFile
 import Contending
 import Keyring
 import KeyringFile
@@ -98,3 +99,4 @@ struct FileWrite: Work {
     }
   }
 }
+#endif

@@ -5,11 +5,13 @@ import Keyring
 import KeyringStorage
 
 /// A change that each of many accounts goes through once.
+///
+/// None of them has an item afterwards.
 enum ChangeInTurn: String {
   case create, remove
 
   func accounts(_ count: Int, of contender: String) -> [String] {
-    (0..<count).map { "\(self)-\(contender)-\($0)" }
+    (0..<count).map { "\(rawValue)-\(contender)-\($0)" }
   }
 }
 
@@ -18,6 +20,7 @@ struct PropertiesInTurn: Work {
   private let change: ChangeInTurn
   private let properties: [Password<String?>]
   private var number = 0
+  private var checked = 0
 
   init(_ change: ChangeInTurn, count: Int) throws {
     self.change = change
@@ -32,14 +35,16 @@ struct PropertiesInTurn: Work {
     properties[number - 1].wrappedValue = change == .create ? "the secret \(number)" : nil
   }
 
-  func check() throws {
-    for (index, property) in properties.prefix(number).enumerated() {
+  mutating func check() throws {
+    for (index, property) in properties.enumerated().prefix(number).dropFirst(checked) {
       if let failure = property.projectedValue.failure { throw failure }
       let expected = change == .create ? "the secret \(index + 1)" : nil
       guard try property.projectedValue.read() == expected else {
         throw Failure("the property wasn't changed")
       }
+      try property.projectedValue.remove()
     }
+    checked = number
   }
 }
 
@@ -49,6 +54,7 @@ struct ItemsInTurn: Work {
   private let storage = Sample.storage()
   private let keys: [ItemKey]
   private var number = 0
+  private var checked = 0
 
   init(_ change: ChangeInTurn, count: Int) throws {
     self.change = change
@@ -70,10 +76,14 @@ struct ItemsInTurn: Work {
     }
   }
 
-  func check() throws {
-    for (index, key) in keys.prefix(number).enumerated() {
+  mutating func check() throws {
+    for (index, key) in keys.enumerated().prefix(number).dropFirst(checked) {
       let expected = change == .create ? "the secret \(index + 1)" : nil
-      guard try storage.password(for: key) == expected else { throw Failure("the item wasn't changed") }
+      guard try storage.password(for: key) == expected else {
+        throw Failure("the item wasn't changed")
+      }
+      try storage.remove(key)
     }
+    checked = number
   }
 }

@@ -18,7 +18,9 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 do {
   switch arguments.first {
   case "fill": try fill(arguments.dropFirst())
+  #if EncryptedFile
   case "fill-file": try SampleFile(arguments.dropFirst()).fill()
+  #endif
   case "pending": try pending(arguments.dropFirst())
   case "count": try contend(arguments.dropFirst()) { try performBetweenMarks(&$0, times: $1) }
   default: try contend(arguments[...]) { answer(try measure(&$0, times: $1)) }
