@@ -7,6 +7,7 @@ hardly depends on the machine, or on what else runs there.
 
 import collections
 import dataclasses
+import functools
 import os
 import random
 import re
@@ -208,6 +209,7 @@ def profile(name, contender):
         owner: [number / uses for number in totals[owner]] for owner in [owner for owner, _ in OWNERS] + [THE_REST]}
 
 
+@functools.cache
 def without_debug_information(program):
     """Returns a copy of the program without debug information.
 

@@ -295,13 +295,13 @@ WORKS = {
         "grows with the number of attributes. Python's items have fewer.")),
     "create": Work("Write where there was no value, warm", create),
     "remove": Work("Remove, warm", remove),
-    "items": Work("50 items of one service, all secrets", items, note=(
+    "items": Work("50 items of one service, all secrets", items, rounds=20, note=(
         "All contenders read the metadata too, except for the reads one by one. Those fetch only the secrets.")),
-    "awaits": Work("1,000 passwords, awaited", awaits, rounds=20),
+    "awaits": Work("1,000 passwords, awaited", awaits, rounds=10),
     "settings": Work("Whole settings of 20 properties", settings),
     "items-10": Work("A collection of 10 items", many(10), rounds=20, collection=10),
     "items-1000": Work("A collection of 1,000 items", many(1_000), rounds=20, collection=1_000),
-    "items-10000": Work("A collection of 10,000 items", many(10_000), rounds=5, collection=10_000, note=(
+    "items-10000": Work("A collection of 10,000 items", many(10_000), rounds=3, collection=10_000, note=(
         "The time that gnome-keyring takes for each property of each item grows with the number of items. All "
         "items are listed once, with their secrets and metadata, except where only the keys are listed.")),
     "memory": Work("In memory", memory),
@@ -311,6 +311,6 @@ WORKS = {
         "write replaces one password. The bare file has as many bytes. It's read, or replaced in the same safe "
         "way: new file, fsync, rename, fsync of the directory.")),
     "cold-start": Work("Cold start: a process that reads one password and exits", cold_start),
-    "threads": Work("Threads reading at the same time", threads, rounds=20, shows="rate", note=(
+    "threads": Work("Threads reading at the same time", threads, rounds=10, shows="rate", note=(
         "More is better here. A ratio is a ratio of rates.")),
 }
