@@ -46,5 +46,7 @@ for target in package.targets {
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    // The package Counts, which has the same sources, can't use the encrypted file.
+    .define("EncryptedFile"),
   ]
 }

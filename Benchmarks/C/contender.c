@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs libsecret as a contender, with the calls that a C programmer would write.
-//
-//   contender WORK [COUNT]
-//
-// Each line of input is a number of operations to perform. The answer is a line with the nanoseconds
-// that each operation took.
+// Runs libsecret as a contender, with the calls that a C programmer would write. The head of contending.h
+// describes its arguments.
 
-#include <libsecret/secret.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define SERVICE "swift-keyring-benchmark"
+#include "contending.h"
 
 static const SecretSchema schema = {
     "org.freedesktop.Secret.Generic",
@@ -22,27 +12,8 @@ static const SecretSchema schema = {
      {"username", SECRET_SCHEMA_ATTRIBUTE_STRING},
      {"swift-keyring-key", SECRET_SCHEMA_ATTRIBUTE_STRING}}};
 
-// A work, whose `prepare` and `check` aren't timed. If an operation doesn't do what it should, the
-// program ends with an error instead of a time.
-typedef struct {
-  const char *name;
-  void (*prepare)(void);
-  void (*perform)(void);
-  void (*check)(void);
-  // The number of uses of libsecret in one operation, or 0 for COUNT times READS_PER_THREAD. The time
-  // is that of one use.
-  int uses;
-} Work;
-
-static int count = 1;
 static SecretService *service;
 static GHashTable *attributes;
-
-static void must(gboolean done, GError *error, const char *what) {
-  if (done) return;
-  g_printerr("contender: %s: %s\n", what, error ? error->message : "not as expected");
-  exit(1);
-}
 
 static GHashTable *attributes_of(const char *account) {
   GHashTable *table = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
@@ -63,8 +34,6 @@ static GHashTable *attributes_to_write(const char *account) {
   g_hash_table_insert(table, "swift-keyring-key", g_strdup("password service username"));
   return table;
 }
-
-static void nothing(void) {}
 
 // One password
 
@@ -97,6 +66,8 @@ static void check_value(void) {
 
 static const char *own_account;
 static char fresh[32];
+static gchar *accounts_in_turn[MOST];
+static GHashTable *attributes_in_turn[MOST];
 
 static void store(const char *secret) {
   GError *error = NULL;
@@ -188,8 +159,8 @@ static void check_removed(void) {
 
 // Many items
 
-static GHashTable *tables[10000];
-static gchar *passwords[10000];
+static GHashTable *tables[MOST];
+static gchar *passwords[MOST];
 static GList *items;
 
 static void read_one_by_one(void) {
@@ -237,8 +208,6 @@ static void check_items(void) {
 
 // Threads
 
-enum { READS_PER_THREAD = 25 };
-
 static gpointer read_in_thread(gpointer number) {
   GError *error = NULL;
   for (int i = 0; i < READS_PER_THREAD; i++) {
@@ -258,6 +227,56 @@ static void read_in_threads(void) {
   for (int i = 0; i < count; i++) g_thread_join(threads[i]);
 }
 
+// The work of the library's properties, which look before they change anything
+
+static void look_up(gboolean is_there) {
+  GError *error = NULL;
+  gchar *found = secret_password_lookupv_sync(&schema, attributes, NULL, &error);
+  must(!error && !found == !is_there, error, "the look-up before a change");
+  secret_password_free(found);
+}
+
+static void replace_carefully(void) {
+  look_up(TRUE);
+  store(fresh);
+}
+
+static void prepare_account_in_turn(void) {
+  static int number;
+  own_account = accounts_in_turn[number];
+  attributes = attributes_in_turn[number++];
+  g_snprintf(fresh, sizeof fresh, "the secret %d", number);
+}
+
+static void create_carefully(void) {
+  look_up(FALSE);
+  store(fresh);
+}
+
+static void remove_carefully(void) {
+  GError *error = NULL;
+  GList *found = secret_service_search_sync(
+      service, &schema, attributes, SECRET_SEARCH_NONE, NULL, &error);
+  must(found && !found->next, error, "the search before a removal");
+  must(secret_item_delete_sync(found->data, NULL, &error), error, "the removal");
+  g_list_free_full(found, g_object_unref);
+}
+
+static void clear_in_turn(void) {
+  remove_with_password();
+  must(was_there, NULL, "the password to remove");
+}
+
+// Makes the attributes of as many accounts as there will be operations, and their items if they're to be
+// removed.
+static void set_up_in_turn(const Work *work) {
+  for (int i = 0; i < count; i++) {
+    own_account = accounts_in_turn[i] = g_strdup_printf("c-%s-%d", work->name, i);
+    attributes = attributes_in_turn[i] = attributes_to_write(own_account);
+    if (work->perform != create_carefully) store("to be removed");
+  }
+}
+
 static const Work works[] = {
     {"read-password", nothing, read_with_password, check_password, 1},
     {"read-service", nothing, read_with_service, check_value, 1},
@@ -274,55 +293,32 @@ static const Work works[] = {
     {"reads", nothing, read_one_by_one, check_one_by_one, 1},
     {"search", nothing, search, check_items, 1},
     {"threads", nothing, read_in_threads, nothing, 0},
+    {"careful-write", prepare_write, replace_carefully, nothing, 1},
+    {"write-only", prepare_write, write_with_password, nothing, 1},
+    {"careful-create", prepare_account_in_turn, create_carefully, nothing, 1},
+    {"careful-remove", prepare_account_in_turn, remove_carefully, nothing, 1},
+    {"clear-in-turn", prepare_account_in_turn, clear_in_turn, nothing, 1},
 };
-
-static const Work *work_named(const char *name) {
-  for (size_t i = 0; i < G_N_ELEMENTS(works); i++)
-    if (strcmp(works[i].name, name) == 0) return &works[i];
-  must(FALSE, NULL, name);
-  return NULL;
-}
-
-static gint64 nanoseconds(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * G_GINT64_CONSTANT(1000000000) + time.tv_nsec;
-}
-
-static double measure(const Work *work) {
-  work->prepare();
-  gint64 start = nanoseconds();
-  work->perform();
-  gint64 end = nanoseconds();
-  work->check();
-  return (double)(end - start) / (work->uses ? work->uses : count * READS_PER_THREAD);
-}
 
 static void set_up(const Work *work) {
   GError *error = NULL;
   service = secret_service_get_sync(SECRET_SERVICE_OPEN_SESSION, NULL, &error);
   must(service != NULL, error, "the service");
+  must(count <= MOST, NULL, "room for so many items");
   if (work->prepare == prepare_write_in_turn) return;
+  if (work->prepare == prepare_account_in_turn) return set_up_in_turn(work);
   if (work->prepare != nothing || work->check == check_absent) {
     own_account = g_strconcat("c-", work->name, NULL);
     attributes = attributes_to_write(own_account);
   } else {
     attributes = work->perform == search ? attributes_of(NULL) : attributes_of_number(0);
   }
-  must(count <= (int)G_N_ELEMENTS(tables), NULL, "room for so many items");
   for (int i = 0; i < count; i++) tables[i] = attributes_of_number(i);
 }
 
 int main(int argument_count, char **arguments) {
-  must(argument_count > 1, NULL, "WORK [COUNT]");
-  const Work *work = work_named(arguments[1]);
-  if (argument_count > 2) count = atoi(arguments[2]);
-  set_up(work);
-  int operations;
-  while (scanf("%d", &operations) == 1) {
-    for (int i = 0; i < operations; i++) g_print("%s%.0f", i ? " " : "", measure(work));
-    g_print("\n");
-    fflush(stdout);
-  }
-  return 0;
+  int status = contend(works, G_N_ELEMENTS(works), set_up, argument_count, arguments);
+  for (int i = 0; i < MOST && attributes_in_turn[i]; i++)
+    secret_password_clearv_sync(&schema, attributes_in_turn[i], NULL, NULL);
+  return status;
 }

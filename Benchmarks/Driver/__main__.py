@@ -6,6 +6,9 @@
   Driver measure WORK FILE [--quick]          measures one work in a private session, and writes its times
                                               to a file
   Driver report DIRECTORY WORK ... [--quick]  prints the tables of works that were measured
+  Driver count [--runs N] [OPERATION ...]     measures some operations in a private session, or all of them, with
+                                              callgrind and strace, and prints a table
+  Driver check [--update] [OPERATION ...]     compares the instructions with the recorded ones, or records them
   Driver write DIRECTORY LOAD                 writes the tables of all works to the report, and the chart
   Driver fleet LOAD [--quick]                 measures the storage of a fleet on a private cluster, prints its
                                               tables, and writes them and the plot unless it's quick
@@ -24,6 +27,7 @@ import instructions
 import machine
 import measuring
 import pending
+import record
 import report
 import sample_collection
 from contenders import Failure
@@ -35,7 +39,7 @@ NAMES = [*WORKS, "pending", "instructions"]
 def measure(name, file, *options):
     quick = "--quick" in options
     if name == "instructions":
-        result = instructions.counted(quick)
+        result = instructions.measured(instructions.OPERATIONS, 1 if quick else 3)
     elif name == "pending":
         result = pending.counted(quick)
     else:
@@ -78,6 +82,14 @@ def fleet_tables(load, *options):
         (benchmarks / "FLEET.svg").write_text(fleet_report.plot(measured))
 
 
+def count(*arguments):
+    runs = 3
+    if arguments[:1] == ("--runs",):
+        runs, arguments = int(arguments[1]), arguments[2:]
+    for name in arguments or instructions.OPERATIONS:
+        print("\n".join(report.of_counts(instructions.measured([name], runs))), flush=True)
+
+
 def keyring_is_there():
     call = ["gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
             "/org/freedesktop/DBus", "--method", "org.freedesktop.DBus.NameHasOwner",
@@ -90,6 +102,8 @@ def main(command, *arguments):
         case "works": print(*NAMES)
         case "collection": collection(*arguments)
         case "measure": measure(*arguments)
+        case "count": count(*arguments)
+        case "check": sys.exit(record.check(*arguments))
         case "report": show(*arguments)
         case "write": write(*arguments)
         case "fleet": fleet_tables(*arguments)

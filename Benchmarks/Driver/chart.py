@@ -1,9 +1,10 @@
-"""Draws the ratios. Bars go to the left if they're faster than C, and to the right if they're slower."""
+"""Draws the ratios. Bars go to the left if they're less than C's, and to the right if they're more."""
 
 import math
 from xml.sax.saxutils import escape
 
 import figures
+import instructions
 from report import digits
 from targets import TARGETS
 from works import WORKS
@@ -11,7 +12,7 @@ from works import WORKS
 SHOWN = ["read", "absent", "write", "create", "remove", "items", "settings", "cold-start"]
 LABELS, BARS, ROW, MARGIN = 290, 470, 20, 16
 LOWEST, HIGHEST = 0.05, 50.0
-OURS, THEIRS, TARGET, TEXT = "#d9480f", "#868e96", "#1864ab", "#212529"
+OURS, THEIRS, FLOOR, TARGET, TEXT = "#d9480f", "#868e96", "#2b8a3e", "#1864ab", "#212529"
 
 
 def x(ratio):
@@ -29,11 +30,9 @@ def line(left, top, right, bottom, color, width=1.0):
             f'stroke="{color}" stroke-width="{width}"/>')
 
 
-def bar(top, name, case, work):
-    ratio = figures.ratio(case, name, case["reference"])
+def bar(top, name, ratio, color, target):
     left, right = sorted((x(1), x(ratio.median)))
     middle = top + ROW / 2
-    color = OURS if name in case["ours"] else THEIRS
     parts = [
         text(LABELS - 8, middle + 4, name, "end"),
         f'<rect x="{left:.1f}" y="{top + 3}" width="{right - left:.1f}" height="{ROW - 6}" '
@@ -41,23 +40,47 @@ def bar(top, name, case, work):
         line(x(ratio.lower), middle, x(ratio.upper), middle, TEXT),
         text(max(right, x(ratio.upper)) + 5, middle + 4, digits(ratio.median)),
     ]
-    for target in TARGETS:
-        found = (work, case["title"], name, case["reference"])
-        if (target.work, target.case, target.contender, target.reference) == found:
-            parts.append(line(x(target.most), top, x(target.most), top + ROW, TARGET, 2.5))
+    if target is not None:
+        parts.append(line(x(target), top, x(target), top + ROW, TARGET, 2.5))
     return parts
+
+
+def target(work, case, contender, reference):
+    """Returns the most that a target allows, or None."""
+    for target in TARGETS:
+        if (target.work, target.case, target.contender, target.reference) == (work, case, contender, reference):
+            return target.most
+    return None
+
+
+def groups(results):
+    """Returns the title, the reference and the bars of each group: name, ratio, color and target."""
+    for name, contenders in results["instructions"].items():
+        operation = instructions.OPERATIONS[name]
+        reference = operation.reference
+        if not reference:
+            continue
+        yield f"{operation.title}: instructions", reference, [
+            (contender, instructions.ratio(contenders, contender, reference),
+             FLOOR if contender == instructions.FLOOR else THEIRS if contender.startswith("C: ") else OURS,
+             target("instructions", name, contender, reference))
+            for contender in contenders if contender != reference]
+    for work, case in [(work, case) for work in SHOWN for case in results[work]]:
+        reference = case["reference"]
+        yield ": ".join(filter(None, [WORKS[work].title, case["title"], "time"])), reference, [
+            (name, figures.ratio(case, name, reference), OURS if name in case["ours"] else THEIRS,
+             target(work, case["title"], name, reference))
+            for name in case["times"] if name != reference]
 
 
 def chart(results):
     bars, top = [], 58
-    for work, case in [(work, case) for work in SHOWN for case in results[work]]:
-        others = [name for name in case["times"] if name != case["reference"]]
-        title = ": ".join(filter(None, [WORKS[work].title, case["title"]]))
+    for title, reference, shown in groups(results):
         bars.append(text(MARGIN, top + 14, title, weight="bold"))
-        bars.append(text(LABELS + BARS + 60, top + 14, f"1 = {case['reference']}", "end"))
+        bars.append(text(LABELS + BARS + 60, top + 14, f"1 = {reference}", "end"))
         top += ROW
-        for name in others:
-            bars += bar(top, name, case, work)
+        for name, *rest in shown:
+            bars += bar(top, name, *rest)
             top += ROW
         top += 10
     grid = []
@@ -65,8 +88,8 @@ def chart(results):
         grid.append(line(x(ratio), 50, x(ratio), top, TEXT if ratio == 1 else "#dee2e6"))
         grid.append(text(x(ratio), 44, f"{ratio:g}", "middle"))
     width, height = LABELS + BARS + 60 + MARGIN, top + MARGIN
-    title = ("Time of an operation relative to C, on a logarithmic scale. Left is faster. "
-             "Orange: this library. Blue: its target.")
+    title = ("Instructions and time of an operation relative to C, on a logarithmic scale. Left is less. "
+             "Orange: this library. Blue: its target. Green: the same messages by GLib alone.")
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="12" fill="{TEXT}">',

@@ -1,24 +1,44 @@
-"""Counts the instructions of one read with callgrind, by the owner of the code.
+"""Counts the instructions of each operation with callgrind.
 
-Each contender runs once, and again with twice as many reads. The runs differ only in the additional reads, so
-the difference is the cost of those reads.
+A contender performs some operations, and then those that count, between two marks. Callgrind writes a profile at
+each mark, so that nothing else is counted. It counts all threads of a process, and so GDBus's, too. The number
+hardly depends on the machine, or on what else runs there.
 """
 
 import collections
+import dataclasses
+import functools
 import os
+import random
 import re
+import shutil
 import subprocess
 
-from contenders import Failure
-from works import C, LOOKUP, PROPERTY, REPOSITORY, SERVICE_LOOKUP, STORAGE, SWIFT, fill
+import figures
+import messages
+from contenders import Failure, Worker
+from works import (
+    C, CACHED, CLEAR, ENCRYPTED_FILE, FILES, LOOKUP, ONE_QUERY, PROPERTY, READ_ALL, REPOSITORY, STORAGE, STORE, SWIFT,
+    fill)
 
 # The profiles stay in this directory, for callgrind_annotate and kcachegrind.
 PROFILES = REPOSITORY / ".build/benchmarks/profiles"
 
+# The function that a contender calls before and after the operations.
+MARK = "getppid"
+
+# gnome-keyring takes longer for each change, the more items there are.
+IN_TURN = 110
+
+FLOOR = "floor"
+LOOK_AND_STORE = "C: look-up and store"
+SEARCH_AND_DELETE = "C: search and delete"
+LOOKUPS = "C: look-ups"
+
 # The owners of the files in a process. A file that matches no pattern belongs to the C library. The program
 # itself also contains the measured library, and the code that Swift's compiler puts into a program.
 OWNERS = [
-    ("contender (own code)", r"/contender$"),
+    ("contender (own code)", r"/(contender|floor)$"),
     ("Swift runtime", r"/lib(swift|_?Foundation|dispatch|BlocksRuntime)[^/]*$"),
     ("libsecret", r"/libsecret-"),
     ("GLib, GObject, GIO", r"/lib(glib|gobject|gio|gmodule|ffi)\b[^/]*$"),
@@ -27,43 +47,169 @@ OWNERS = [
 THE_REST = "C library"
 ALLOCATORS = {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "memalign"}
 
-CONTENDERS = {
-    PROPERTY: [SWIFT / "contender", "read-property"],
-    STORAGE: [SWIFT / "contender", "read-storage"],
-    LOOKUP: [C / "contender", "read-password"],
-    SERVICE_LOOKUP: [C / "contender", "read-service"],
+
+@dataclasses.dataclass(frozen=True)
+class Operation:
+    title: str
+    contenders: dict  # the command of each, by its name
+    reference: str = ""  # the contender in C that does the same work
+    warm: int = 20  # the operations before those that count
+    counted: int = 200
+    uses: int = 1  # the uses of the library in one operation
+    prepare: object = lambda: None
+
+
+def swift(*arguments):
+    return [SWIFT / "contender", "count", *map(str, arguments)]
+
+
+def c(*arguments):
+    return [C / "contender", "count", *map(str, arguments)]
+
+
+def floor(*arguments):
+    return [C / "floor", "count", *map(str, arguments)]
+
+
+def make_file():
+    shutil.rmtree(FILES, ignore_errors=True)
+    subprocess.run([SWIFT / "contender", "fill-file", *FILE], check=True)
+
+
+FILE = [FILES / "key", "key"]
+
+# The operations on a keyring. Each account is used once where items are created or removed.
+ON_KEYRING = {
+    "read": Operation("Read", {
+        PROPERTY: swift("read-property"), STORAGE: swift("read-storage"),
+        LOOKUP: c("read-password"), FLOOR: floor("read"),
+    }, LOOKUP, prepare=lambda: fill(0, 1)),
+    "absent": Operation("Read where there is no value", {
+        PROPERTY: swift("absent-property"), STORAGE: swift("absent-storage"),
+        LOOKUP: c("absent-password"), FLOOR: floor("absent"),
+    }, LOOKUP, prepare=lambda: fill(0, 1)),
+    "replace": Operation("Write in place of another value", {
+        PROPERTY: swift("write-property"), STORAGE: swift("write-storage"),
+        LOOK_AND_STORE: c("careful-write"), STORE: c("write-only"), FLOOR: floor("write"),
+    }, LOOK_AND_STORE),
+    "create": Operation("Write where there was no value", {
+        PROPERTY: swift("create-properties", IN_TURN), STORAGE: swift("create-items", IN_TURN),
+        LOOK_AND_STORE: c("careful-create", IN_TURN), FLOOR: floor("create", IN_TURN),
+    }, LOOK_AND_STORE, warm=10, counted=100),
+    "remove": Operation("Remove", {
+        PROPERTY: swift("remove-properties", IN_TURN), STORAGE: swift("remove-items", IN_TURN),
+        SEARCH_AND_DELETE: c("careful-remove", IN_TURN), CLEAR: c("clear-in-turn", IN_TURN), FLOOR: floor("remove", IN_TURN),
+    }, SEARCH_AND_DELETE, warm=10, counted=100),
+    "items": Operation("50 items of one service", {
+        ONE_QUERY: swift("query", 50), LOOKUPS: c("reads", 50), FLOOR: floor("items", 50),
+    }, LOOKUPS, warm=2, counted=10, prepare=lambda: fill(0, 50)),
+    "settings": Operation("Settings of 20 properties", {
+        READ_ALL: swift("settings"), LOOKUPS: c("reads", 20), FLOOR: floor("settings", 20),
+    }, LOOKUPS, warm=2, counted=20, prepare=lambda: fill(0, 20)),
 }
 
+# The paths on which no message is sent
+IN_PROCESS = {
+    "memory-read": Operation(
+        "Read a property in memory", {PROPERTY: swift("memory-read")}, warm=1, counted=5, uses=1_000),
+    "memory-write": Operation(
+        "Write a property in memory", {PROPERTY: swift("memory-write")}, warm=1, counted=5, uses=1_000),
+    "cached-read": Operation(
+        "Read through the cache", {CACHED: swift("cached-read")}, warm=1, counted=5, uses=1_000,
+        prepare=lambda: fill(0, 1)),
+    "key-coding": Operation(
+        "A key of its attributes", {"ItemKey": swift("key-coding")}, warm=1, counted=5, uses=1_000),
+    "item-coding": Operation(
+        "A credential in memory, written and read", {"@Credentials": swift("credential-coding")},
+        warm=1, counted=5, uses=1_000),
+    "file-read": Operation(
+        "Read from an encrypted file of 1,000 items", {ENCRYPTED_FILE: swift("file-read", *FILE)},
+        warm=1, counted=3, uses=1_000, prepare=make_file),
+    "file-write": Operation(
+        "Write to an encrypted file of 1,000 items", {ENCRYPTED_FILE: swift("file-write", *FILE)},
+        warm=2, counted=10, prepare=make_file),
+}
+OPERATIONS = {**ON_KEYRING, **IN_PROCESS}
 
-def counted(quick):
-    """Returns the instructions of one read, and its calls to allocate memory, by contender and owner."""
-    fill(0, 1)
-    PROFILES.mkdir(exist_ok=True)
-    reads = 10 if quick else 200
+
+def measured(names, runs):
+    """Returns what each contender needs for one use, by operation and contender.
+
+    That is the medians of some runs of the instructions and allocations by owner, and the times, and what is sent.
+    """
     answer = {}
-    for name, command in CONTENDERS.items():
-        once, twice = (profile(name, command, count) for count in (reads, 2 * reads))
-        answer[name] = {
-            owner: [(twice[owner][kind] - once[owner][kind]) / reads for kind in (0, 1)]
-            for owner in [owner for owner, _ in OWNERS] + [THE_REST]
-        }
+    for name in names:
+        operation = OPERATIONS[name]
+        PROFILES.mkdir(parents=True, exist_ok=True)
+        operation.prepare()
+        times = timed(operation)
+        answer[name] = {}
+        for contender, command in operation.contenders.items():
+            profiles = [profile(name, contender) for _ in range(runs)]
+            answer[name][contender] = {
+                "owners": median(profiles), "runs": [total(profile) for profile in profiles], "times": times[contender]}
+            if name in ON_KEYRING:
+                sent = messages.sent(command, operation.warm, operation.counted, MARK)
+                answer[name][contender]["sent"] = dataclasses.asdict(sent)
     return answer
 
 
-def profile(name, command, reads):
-    file = PROFILES / f"{command[0].parent.name}-{command[1]}-{reads}"
-    valgrind = ["valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={file}"]
+def timed(operation):
+    """Returns the nanoseconds of one use by each contender, all of which take turns."""
+    rounds = 10
+    workers = [
+        Worker(name, [command[0], *command[2:]]) for name, command in operation.contenders.items()]
+    for worker in workers:
+        worker.measure(operation.warm)
+    times = {worker.name: [] for worker in workers}
+    for _ in range(rounds):
+        for worker in random.sample(workers, len(workers)):
+            times[worker.name] += worker.measure(max(1, operation.counted // rounds))
+    for worker in workers:
+        worker.close()
+    return times
+
+
+def median(profiles):
+    """Returns the profile with the median number of instructions."""
+    return sorted(profiles, key=total)[len(profiles) // 2]
+
+
+def total(by_owner):
+    return sum(instructions for instructions, _ in by_owner.values())
+
+
+def ratio(contenders, contender, reference):
+    """Returns a contender's instructions divided by the reference's, over all runs."""
+    runs = zip(contenders[contender]["runs"], contenders[reference]["runs"])
+    return figures.Figure.of([own / other for own, other in runs])
+
+
+def profile(name, contender):
+    """Returns the instructions and allocations of one use, by owner."""
+    operation = OPERATIONS[name]
+    command = operation.contenders[contender]
+    file = PROFILES / "-".join([name, command[0].name, command[0].parent.name, command[2]])
+    for old in PROFILES.glob(f"{file.name}*"):
+        old.unlink()
+    valgrind = ["valgrind", "--tool=callgrind", "-q", f"--dump-before={MARK}", f"--callgrind-out-file={file}"]
     command = [without_debug_information(command[0]), *command[1:]]
     # Without this, the order of Swift's tables is different in each process.
     environment = {**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1"}
     run = subprocess.run(
-        [*valgrind, *command], input=f"{reads}\n", text=True, capture_output=True, env=environment)
-    if run.returncode != 0 or len(run.stdout.split()) != reads:
-        raise Failure(f"{name} under valgrind: {run.stderr}")
-    with open(file) as lines:
-        return by_owner(lines)
+        [*valgrind, *command], input=f"{operation.warm}\n{operation.counted}\n", text=True, capture_output=True,
+        env=environment)
+    if run.returncode != 0:
+        raise Failure(f"{contender} under valgrind: {run.stderr}")
+    # There is a profile for each mark, and the last one has what came before the last mark.
+    with open(f"{file}.4") as lines:
+        totals = by_owner(lines)
+    uses = operation.counted * operation.uses
+    return {
+        owner: [number / uses for number in totals[owner]] for owner in [owner for owner, _ in OWNERS] + [THE_REST]}
 
 
+@functools.cache
 def without_debug_information(program):
     """Returns a copy of the program without debug information.
 

@@ -3,7 +3,7 @@
 import pathlib
 import random
 
-from works import STATIC, SWIFT
+from works import COLD_START, STATIC, SWIFT
 
 QUICK_ROUNDS = 2
 
@@ -40,4 +40,4 @@ def measured(work, quick):
 
 
 def is_ours(contender):
-    return pathlib.Path(contender.command[0]).parent in (SWIFT, STATIC)
+    return pathlib.Path(contender.command[0]).parent in (SWIFT, COLD_START, STATIC)

@@ -3,6 +3,7 @@
 import statistics
 
 import figures
+import instructions
 import pending
 from targets import TARGETS
 from works import WORKS
@@ -59,19 +60,39 @@ def of_work(name, cases):
     return lines
 
 
-def of_instructions(counted):
-    lines = ["## Instructions of one read", "", (
-        "Callgrind counts the instructions by the owner of the code that they're in. It counts "
-        "allocations by the owner of the code that asks the C library for memory."), ""]
-    for kind, title in enumerate(["instructions", "allocations"]):
-        rows = [[title, *counted]]
-        for owner in next(iter(counted.values())):
-            counts = [by_owner[owner][kind] for by_owner in counted.values()]
-            rows.append([owner, *(f"{count:,.0f}" for count in counts)])
-        totals = [sum(count[kind] for count in by.values()) for by in counted.values()]
-        rows.append(["all", *(f"{total:,.0f}" for total in totals)])
-        lines += table(rows)
+COLUMNS = ["contender", "waits", "messages", "bytes", "instructions", "ratio to C", "ratio to the floor", "allocations",
+           "time"]
+
+
+def of_counts(counted):
+    """Returns what each operation needs, in the order of how little it depends on the machine."""
+    lines = ["## What each operation needs", "", (
+        "The floor sends the same messages with GLib alone. C does the same work with libsecret. Callgrind counts the "
+        "instructions of all threads of the program, but not the keyring's."), ""]
+    for name, contenders in counted.items():
+        operation = instructions.OPERATIONS[name]
+        totals = {contender: instructions.total(found["owners"]) for contender, found in contenders.items()}
+        rows = [COLUMNS]
+        for contender, found in contenders.items():
+            sent = [f"{number:,}" for number in found["sent"].values()] if "sent" in found else ["0"] * 3
+            ratios = [
+                "1" if contender == other else f"{totals[contender] / totals[other]:.3f}" if other in totals else "–"
+                for other in (operation.reference, instructions.FLOOR)]
+            allocations = sum(number for _, number in found["owners"].values())
+            time = amount(statistics.median(found["times"]))
+            rows.append([contender, *sent, f"{totals[contender]:,.0f}", *ratios, f"{allocations:,.1f}", time])
+        lines += [f"### {operation.title}", "", *table(rows)]
+    if "read" in counted:
+        lines += ["### The owners of a read's instructions", "", *owners_table(counted["read"])]
     return lines
+
+
+def owners_table(contenders):
+    """Returns the instructions by the owner of the code that they're in."""
+    rows = [["owner", *contenders]]
+    for owner in [*(owner for owner, _ in instructions.OWNERS), instructions.THE_REST]:
+        rows.append([owner, *(f"{found['owners'][owner][0]:,.0f}" for found in contenders.values())])
+    return table(rows)
 
 
 def of_pending(counted):
@@ -130,8 +151,9 @@ def against(target):
 
 def tables(results):
     lines = []
-    for name, cases in results.items():
-        special = {"instructions": of_instructions, "pending": of_pending}
+    # What depends least on the machine comes first.
+    for name, cases in sorted(results.items(), key=lambda result: result[0] != "instructions"):
+        special = {"instructions": of_counts, "pending": of_pending}
         lines += special[name](cases) if name in special else of_work(name, cases)
     return lines
 
@@ -143,7 +165,8 @@ def report(results, machine):
 session. In each round, every contender takes its turn, in an order that changes. Each contender checks that
 it read or wrote the right value. A figure is the median over all rounds, with the quartiles in brackets. A
 ratio is taken within each round, so other load on the machine affects both of its sides. Times apply only
-to this machine. The article [Performance](../Sources/Keyring/Documentation.docc/Performance.md) lists the
+to this machine. Waits, messages, bytes and instructions hardly depend on it, so they come first, and the targets of
+operations on a keyring are in instructions. The article [Performance](../Sources/Keyring/Documentation.docc/Performance.md) lists the
 messages that each use sends. Tests count these messages.
 
 ![The ratios as a chart](REPORT.svg)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if EncryptedFile
 import Contending
 import Keyring
 import KeyringFile
@@ -103,3 +104,4 @@ struct FileWrite: Work {
     }
   }
 }
+#endif

@@ -1,0 +1,88 @@
+"""Compares the instructions of each operation with recorded ones.
+
+On a keyring, it's the ratio to the C calls that do the same work in the same run. In the process, it's the number,
+which holds only for the Swift that the record names.
+"""
+
+import json
+import subprocess
+
+import instructions
+from works import REPOSITORY
+
+FILE = REPOSITORY / "Benchmarks/instructions.json"
+
+# A figure may be above its record by this.
+TOLERANCE = 0.02
+
+# A wakeup more than usual only adds instructions, so a figure that is too high is counted again.
+RUNS = 3
+
+# The build of the gate has no encrypted file.
+NAMES = [name for name, operation in instructions.OPERATIONS.items() if operation.prepare != instructions.make_file]
+
+
+def check(*arguments):
+    """Prints each figure beside its record, and returns the status of the program."""
+    updates = arguments[:1] == ("--update",)
+    names = arguments[updates:] or NAMES
+    recorded = json.loads(FILE.read_text()) if FILE.exists() else {"made with": {}, "figures": {}}
+    here = made_with()
+    differences = [what for what in here if recorded["made with"].get(what) != here[what]]
+    above = []
+    for name in names:
+        operation = instructions.OPERATIONS[name]
+        is_comparable = not differences if name in instructions.IN_PROCESS else "libraries" not in differences
+        most = recorded["figures"].get(name)
+        found, all_runs = figure(operation, name, None if updates or not is_comparable else most)
+        runs = " ".join(map(shown, all_runs))
+        print(f"{name:14}{shown(found):>12}, recorded {shown(most) if most else 'never'}, runs {runs}", flush=True)
+        if updates:
+            recorded["figures"][name] = round(found, 4 if operation.reference else 1)
+        elif is_comparable and (most is None or found > most * (1 + TOLERANCE)):
+            above.append(name)
+    if updates:
+        FILE.write_text(json.dumps({"made with": here, "figures": recorded["figures"]}, indent=2) + "\n")
+        return 0
+    for what in differences:
+        print(f"The record was made with other {what}: {recorded['made with'].get(what)}, not {here[what]}.")
+    for name in above:
+        print(f"The operation {name} takes more instructions than recorded, by more than {TOLERANCE:.0%}.")
+    if above:
+        print("If that is meant, record it with .ci/check-instructions --update.")
+    return 1 if above else 0
+
+
+def figure(operation, name, most):
+    """Returns the ratio to C, or the number of instructions, and those of each run.
+
+    Of each contender, the run with the fewest instructions counts.
+
+    Without a maximum, all runs take place. With one, they end with the first that doesn't exceed it.
+    """
+    instructions.PROFILES.mkdir(parents=True, exist_ok=True)
+    operation.prepare()
+    ours = next(iter(operation.contenders))
+    runs = []
+    for _ in range(RUNS):
+        runs.append([
+            instructions.total(instructions.profile(name, contender)) if contender else 1
+            for contender in (ours, operation.reference)])
+        own, other = map(min, zip(*runs))
+        if most is not None and own / other <= most * (1 + TOLERANCE):
+            break
+    return own / other, [own / other for own, other in runs]
+
+
+def shown(figure):
+    return f"{figure:.3f}" if figure < 10 else f"{figure:,.0f}"
+
+
+def made_with():
+    """Returns what the figures depend on."""
+    swift = subprocess.run(["swift", "--version"], capture_output=True, text=True, check=True).stdout
+    versions = [
+        f"{name} " + subprocess.run(
+            ["pkg-config", "--modversion", name], capture_output=True, text=True, check=True).stdout.strip()
+        for name in ("libsecret-1", "glib-2.0")]
+    return {"compilers": swift.splitlines()[0], "libraries": ", ".join(versions)}

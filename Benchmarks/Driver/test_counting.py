@@ -1,0 +1,84 @@
+"""Tests of what the driver reads from profiles and traces: python3 -m unittest discover Benchmarks/Driver"""
+
+import unittest
+
+import instructions
+import messages
+
+PROFILE = """\
+# callgrind format
+events: Ir
+
+ob=(1) /build/contender
+fl=(1) ???
+fn=(1) main
+0 100
+cob=(2) /usr/lib/libglib-2.0.so.0
+cfn=(2) g_variant_new
+calls=3 0
+0 5000
++1 20
+
+ob=(2)
+fn=(2)
+0 900
+cob=(3) /usr/lib/libc.so.6
+cfn=(3) malloc'2
+calls=7 0
+0 4000
+
+ob=(3)
+fn=(3)
+* 4000
+
+totals: 5020
+"""
+
+
+def call(name, type, count, result):
+    return rf'{name}(5, {{msg_iov=[{{iov_base="\x6c\x{type:02x}\x00\x01"..., iov_len={count}}}]}}, 0) = {result}'
+
+
+def sends(count, type=messages.METHOD_CALL):
+    return call("sendmsg", type, count, count)
+
+
+def receives(type=messages.METHOD_RETURN):
+    return call("recvmsg", type, messages.HEAD, messages.HEAD)
+
+
+MARK = "getppid() = 7"
+
+
+class CountingTests(unittest.TestCase):
+    def test_each_owner_has_its_own_instructions_and_allocations(self):
+        totals = instructions.by_owner(PROFILE.splitlines(True))
+        self.assertEqual(totals["contender (own code)"], [120, 0])
+        self.assertEqual(totals["GLib, GObject, GIO"], [900, 7])
+        self.assertEqual(totals["C library"], [4000, 0])
+
+    def test_only_what_is_sent_between_the_last_marks_counts(self):
+        calls = [MARK, sends(50), receives(), MARK, sends(60), MARK, sends(100), receives(), MARK, sends(70)]
+        self.assertEqual(messages.between_marks(calls, "getppid"), messages.Sent(1, 1, 100))
+
+    def test_messages_that_are_sent_together_are_one_wait(self):
+        together = [sends(100), sends(200), receives(), receives(messages.ERROR)]
+        one_by_one = [sends(30), receives(), sends(40, type=4), sends(50), receives()]
+        calls = [MARK] * 3 + together + one_by_one + [MARK]
+        self.assertEqual(messages.between_marks(calls, "getppid"), messages.Sent(3, 5, 420))
+
+    def test_a_signal_ends_no_wait(self):
+        calls = [MARK] * 3 + [sends(100), receives(type=4), sends(100), receives(), receives(), MARK]
+        self.assertEqual(messages.between_marks(calls, "getppid").waits, 1)
+
+    def test_a_call_that_another_thread_interrupts_is_whole(self):
+        trace = ["7 sendmsg(5, <unfinished ...>\n", "8 getppid() = 7\n", "7 <... sendmsg resumed>) = 9\n"]
+        self.assertEqual(list(messages.finished(trace)), ["getppid() = 7", "sendmsg(5,) = 9"])
+
+    def test_a_trace_that_ends_early_is_an_error(self):
+        with self.assertRaises(messages.Failure):
+            messages.between_marks([MARK, sends(50), MARK], "getppid")
+
+
+if __name__ == "__main__":
+    unittest.main()
