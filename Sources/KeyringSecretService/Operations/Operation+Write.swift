@@ -201,8 +201,9 @@ extension Operation {
   func replace(
     _ stored: StoredItem, by item: SecureItem, _ revision: Int, onDisk: Int, attempt: Int = 0
   ) async throws(SecureStorageError) -> Replacement {
-    let attributes = stored.attributes.merging(item.attributes ?? [:]) { $1 }
-    let changesAttributes = !attributes.hasSameBytes(stored.attributes)
+    let extra = item.attributes ?? [:]
+    let attributes = extra.isEmpty ? stored.attributes : stored.attributes.merging(extra) { $1 }
+    let changesAttributes = !extra.isEmpty && !attributes.hasSameBytes(stored.attributes)
     let changesLabel = item.label?.hasSameBytes(stored.label) == false
     // Otherwise the item could lose its secret, or the change.
     let needsNewItem =
@@ -258,7 +259,7 @@ extension Operation {
     guard try await mark(stored, for: storable),
       try await write([.setSecret(try encode(storable), of: stored.path)])
     else { return .vanished }
-    _ = try await changeMetadata(of: stored, attributes, item.label)
+    if changesLabel { _ = try await changeMetadata(of: stored, attributes, item.label) }
     if stored.isOwn { record(stored.path, of: item.key) }
     return .done
   }
@@ -296,6 +297,7 @@ extension Operation {
   private func mark(
     _ stored: StoredItem, for secret: Secret
   ) async throws(SecureStorageError) -> Bool {
+    if secret.count > 0, !secret.isInBinaryForm { return true }
     let attributes = stored.attributes.marking(secret, isThere: true)
       .markingBinaryForm(of: secret)
     if !stored.isOwn || attributes.hasSameBytes(stored.attributes) { return true }
