@@ -35,24 +35,36 @@ final class StoredItem {
   /// the number in the label of this package's item. The initializer returns `nil` for any other answer.
   init?(path: ObjectPath, answer: Variant, reserved: Set<String>, isNumbered: Bool = false) {
     let value = answer.child(0)
-    let properties = value.isOfType("a{sv}") ? value : nil
-    let found =
-      if let properties { properties.member("Attributes", ofType: "a{ss}") } else { value.child(0) }
-    isLocked = properties?.member("Locked", ofType: "b")?.bool ?? false
-    reportsAttributes = found?.isOfType("a{ss}") == true
+    var found: [String: String]?
+    var (isLocked, label, created, modified) = (false, "", UInt64(0), UInt64(0))
+    if value.isOfType("a{sv}") {
+      value.forEachMember { name, value in
+        switch name {
+        case "Attributes" where value.isOfType("a{ss}"): found = value.strings
+        case "Locked" where value.isOfType("b"): isLocked = value.bool
+        case "Label" where value.isOfType("s"): label = value.text
+        case "Created" where value.isOfType("t"): created = value.unsigned
+        case "Modified" where value.isOfType("t"): modified = value.unsigned
+        default: break
+        }
+      }
+    } else if let attributes = value.isOfType("v") ? value.child(0) : nil,
+      attributes.isOfType("a{ss}")
+    {
+      found = attributes.strings
+    }
+    reportsAttributes = found != nil
     guard reportsAttributes || isLocked else { return nil }
-    let attributes = reportsAttributes ? found?.strings ?? [:] : [:]
+    let attributes = found ?? [:]
     reportedAttributes = attributes
     showsAttributes = isLocked || !Provider.isBeingRemoved(attributes)
     self.path = path
     let name = path.text.lastIndex(of: "/").map { path.text[$0...].dropFirst() }
     number = name.flatMap { Int($0) } ?? 0
     self.attributes = attributes.filter { !reserved.contains($0.key) }
-    let label = properties?.member("Label", ofType: "s")?.text ?? ""
     let hasNumber = isNumbered && attributes[AttributeName.key] != nil
     self.label = hasNumber ? Provider.withoutNumber(label) : label
-    created = properties?.member("Created", ofType: "t")?.unsigned ?? 0
-    modified = properties?.member("Modified", ofType: "t")?.unsigned ?? 0
+    (self.isLocked, self.created, self.modified) = (isLocked, created, modified)
   }
 
   /// Indicates whether this package created the item.

@@ -15,11 +15,11 @@ final class MethodCall: Sendable {
   let method: String
   let arguments: Variant
   /// The type of the answer; an answer of another type is an error.
-  let answer: String
+  let answer: StaticString
 
   init(
     _ object: ObjectPath, _ interface: String, _ method: String, _ arguments: [Variant],
-    answer: String, to receiver: String? = nil
+    answer: StaticString, to receiver: String? = nil
   ) {
     self.receiver = receiver
     self.object = object
@@ -261,7 +261,7 @@ extension MethodCall {
   /// Returns a call that requests the names for which the bus can start a program.
   static func activatableNames() -> MethodCall { toBus("ListActivatableNames", [], answer: "(as)") }
 
-  static func toBus(_ method: String, _ arguments: [Variant], answer: String) -> MethodCall {
+  static func toBus(_ method: String, _ arguments: [Variant], answer: StaticString) -> MethodCall {
     MethodCall(
       ObjectPath("/org/freedesktop/DBus"), bus, method, arguments, answer: answer, to: bus)
   }
