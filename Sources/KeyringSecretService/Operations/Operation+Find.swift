@@ -64,9 +64,8 @@ extension Operation {
       : search([key.attributes], with: request.messages)
     result.contents = try await contents(of: [path], request, result.answers)
     // If this package's item is still there and shows its attributes, no other question is needed.
-    let isThere =
-      result.found[0].contains(path)
-      && result.contents.stored(at: path).map { ownAttributes.isContained(in: $0.attributes) } == true
+    let stored = result.found[0].contains(path) ? result.contents.stored(at: path) : nil
+    let isThere = stored.map { ownAttributes.isContained(in: $0.attributes) } == true
     // The attributes don't show which of several items is the valid one.
     if details == .attributes, result.found[0] != [path] { result.contents = FetchedItems() }
     return isThere || asksForLock ? result : try await searchEverything([key.attributes])

@@ -78,10 +78,17 @@ extension Operation {
       answers = try await send(to: newDefaultCollection())
     }
     guard let answer = answers[0] else { throw noCollection() }
+    return try await createdItem(answer, answers.dropFirst().first ?? nil)
+  }
+
+  /// Returns the item that was created, from the answer to its creation and from that to the concurrent search.
+  private func createdItem(
+    _ answer: Variant, _ search: Variant?
+  ) async throws(SecureStorageError) -> CreatedItem {
     let path = try await created(answer, "item")
     // A search that doesn't find the item that was just created says nothing about others. Neither does a
     // search before a prompt.
-    guard path.text == answer.child(0).text, let found = answers.dropFirst().first??.child(0).paths,
+    guard path.text == answer.child(0).text, let found = search?.child(0).paths,
       found.contains(path)
     else { return CreatedItem(path: path) }
     return CreatedItem(path: path, beside: found.filter { $0 != path })
