@@ -16,7 +16,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   /// Indicates whether every call in the loop has ended, so that another operation may use the loop.
   private var isReusable = true
   /// The cancelled calls of a synchronous operation.
-  private var abandoned: [Completion] = []
+  private var abandoned: [Flight] = []
 
   /// The longest time that a synchronous operation waits for the end of cancelled calls, in microseconds.
   private static let timeForAbandonedCalls: Int64 = 100_000
@@ -61,7 +61,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
     // A cancelled call ends at once, but perhaps on another thread. If nobody takes its answer, it keeps its
     // connection open.
     let limit = ThreadExecutor.now + Self.timeForAbandonedCalls
-    while abandoned.contains(where: { $0.result == nil }), ThreadExecutor.now < limit {
+    while abandoned.contains(where: \.isInProgress), ThreadExecutor.now < limit {
       wait(until: limit)
     }
     abandoned = []
@@ -107,7 +107,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ///
   /// If this thread is running a synchronous operation, the new operation runs on this thread, which then waits in a
   /// loop until the synchronous operation ends.
-  static func run<Result, Failure: Error>(
+  @concurrent static func run<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     try await ofAsynchronousCalls.run { () async throws(Failure) in
@@ -141,55 +141,55 @@ final class CallLoop: EventSource, @unchecked Sendable {
   /// - Parameters:
   ///   - starts: The closures that start the calls.
   ///   - deadline: The deadline of the calls.
-  ///   - onResult: A closure that receives the index of each call when the call ends. Signals that arrived
-  ///     before have been handled then, and signals that arrive later haven't.
-  ///   - shortening: A closure that receives each result, too. It may return the time after which the wait ends
-  ///     as at its deadline.
-  ///   - onLateResult: A closure that's called for each call that ends after it was given up. With this
-  ///     closure, calls aren't cancelled if the loop continues to run.
+  ///   - onResult: A closure that receives the index and the result of each call when the call ends. Signals
+  ///     that arrived before have been handled then, and signals that arrive later haven't.
+  ///   - shortening: A closure that receives them, too. It may return the time after which the wait ends as at
+  ///     its deadline.
+  ///   - onGivenUp: A closure that receives the number of calls that are given up, and -1 for each of them that
+  ///     ends after all. With this closure, calls aren't cancelled if the loop continues to run.
   /// - Returns: The results in the order of the calls, for the functions that finish such a call.
   /// - Throws: `DBusError` only if the deadline passes or the task is cancelled. The calls are cancelled
-  ///   then, too, unless `onLateResult` prevents it.
+  ///   then, too, unless `onGivenUp` prevents it.
   static func results(
-    of starts: [Start], until deadline: Deadline, onResult: @escaping (Int) -> Void = { _ in },
-    shortening: @escaping (Int, GLibReference) -> Duration? = { _, _ in nil },
-    onLateResult: (() -> Void)? = nil
+    of starts: [Start], until deadline: Deadline,
+    onResult: @escaping (Int, GLibReference) -> Void = { _, _ in },
+    shortening: ((Int, GLibReference) -> Duration?)? = nil, onGivenUp: ((Int) -> Void)? = nil
   ) async throws(DBusError) -> [GLibReference] {
     if starts.isEmpty { return [] }
     let cancellable = g_cancellable_new()
     defer { g_object_unref(cancellable) }
-    var completions: [Completion] = []
+    let loop = current
+    let flight = Flight(starts.count)
     do throws(DBusError) {
       try await Waiter.wait(until: deadline.end) { waiter in
-        var left = starts.count
-        for (index, start) in starts.enumerated() {
-          let completion = Completion { result in
-            onResult(index)
-            if let rest = shortening(index, result) { waiter.end(at: .now(plus: rest)) }
-            left -= 1
-            if left == 0 { waiter.end() }
-          }
-          completions.append(completion)
-          current.asDefault {
-            start(cancellable, Completion.callback, Unmanaged.passRetained(completion).toOpaque())
+        flight.onResult = { [unowned flight] index, result in
+          onResult(index, result)
+          if let rest = shortening?(index, result) { waiter.end(at: .now(plus: rest)) }
+          if !flight.isInProgress { waiter.end() }
+        }
+        loop.asDefault {
+          for (index, start) in starts.enumerated() {
+            start(cancellable, Flight.callback, flight.callbackData(index))
           }
         }
       }.check()
     } catch {
       let isSynchronous = ThreadExecutor.current?.isSynchronous == true
-      let goesOn = !isSynchronous && onLateResult != nil
-      for completion in completions { completion.abandon(goesOn ? onLateResult : nil) }
-      if !goesOn {
-        current.isReusable = false
+      onGivenUp?(flight.left)
+      if !isSynchronous, let onGivenUp {
+        flight.onResult = { _, _ in onGivenUp(-1) }
+      } else {
+        flight.onResult = { _, _ in }
+        loop.isReusable = false
         g_cancellable_cancel(cancellable)
       }
       if isSynchronous {
-        current.abandoned.removeAll { $0.result != nil }
-        current.abandoned += completions
+        loop.abandoned.removeAll { !$0.isInProgress }
+        loop.abandoned.append(flight)
       }
       throw error
     }
-    return completions.compactMap(\.result)
+    return flight.results.compactMap(\.self)
   }
 
   /// Starts a call, and waits until it has ended.
@@ -218,24 +218,44 @@ extension Waiter.Outcome {
   }
 }
 
-private final class Completion {
-  private(set) var result: GLibReference?
-  private var onResult: (GLibReference) -> Void
+/// Calls that were started together.
+private final class Flight {
+  private(set) var results: [GLibReference?]
+  /// The number of calls that haven't ended.
+  private(set) var left: Int
+  /// The closure that receives the index and the result of each call.
+  var onResult: (Int, GLibReference) -> Void = { _, _ in }
 
-  init(_ onResult: @escaping (GLibReference) -> Void) { self.onResult = onResult }
+  init(_ count: Int) {
+    results = Array(repeating: nil, count: count)
+    left = count
+  }
 
-  /// Replaces the closure for the result, because the wait was given up.
-  func abandon(_ onLateResult: (() -> Void)?) {
-    if result == nil { onResult = { _ in onLateResult?() } }
+  var isInProgress: Bool { left > 0 }
+
+  private final class Call {
+    let flight: Flight
+    let index: Int
+
+    init(_ flight: Flight, _ index: Int) { (self.flight, self.index) = (flight, index) }
+  }
+
+  /// Returns the data for the callback of a call.
+  func callbackData(_ index: Int) -> gpointer {
+    Unmanaged.passRetained(Call(self, index)).toOpaque()
   }
 
   static let callback: GAsyncReadyCallback = { _, result, data in
     guard let result, let data else { return }
-    let completion = Unmanaged<Completion>.fromOpaque(data).takeRetainedValue()
+    let call = Unmanaged<Call>.fromOpaque(data).takeRetainedValue()
     g_object_ref(gpointer(result))
-    let reference = GLibReference.object(adopting: result)
-    completion.result = reference
-    completion.onResult(reference)
+    call.flight.end(call.index, .object(adopting: result))
+  }
+
+  private func end(_ index: Int, _ result: GLibReference) {
+    results[index] = result
+    left -= 1
+    onResult(index, result)
   }
 }
 #endif

@@ -80,6 +80,13 @@ final class DBusError: Error {
 
   static let noConnection = DBusError(G_IO_ERROR_CLOSED, "there is no connection to the bus")
 
+  /// Returns the error for an answer of another type than the method has.
+  static func otherType(_ answer: Variant, to message: MethodCall) -> DBusError {
+    DBusError(
+      G_IO_ERROR_INVALID_ARGUMENT,
+      "\(message.method) answered with type \(answer.type) instead of \(message.answer)")
+  }
+
   private convenience init(_ code: GIOErrorEnum, _ text: String) {
     self.init(
       domain: String(cString: g_quark_to_string(g_io_error_quark())), code: Int(code.rawValue),

@@ -9,14 +9,28 @@ internal import CLibSecret
 /// holds (connections, the service, variants).
 final class GLibReference: @unchecked Sendable {
   let pointer: OpaquePointer
-  private let release: (OpaquePointer) -> Void
+  private let kind: Kind
 
-  private init(_ pointer: OpaquePointer, release: @escaping (OpaquePointer) -> Void) {
-    self.pointer = pointer
-    self.release = release
+  private enum Kind {
+    case object(madeIn: GLibReference?)
+    case context
+    case variant
   }
 
-  deinit { release(pointer) }
+  private init(_ pointer: OpaquePointer, _ kind: Kind) {
+    self.pointer = pointer
+    self.kind = kind
+  }
+
+  deinit {
+    switch kind {
+    case .variant: g_variant_unref(pointer)
+    case .context: g_main_context_unref(pointer)
+    case .object(let context):
+      g_object_unref(gpointer(pointer))
+      if let context { while g_main_context_iteration(context.pointer, 0) != 0 {} }
+    }
+  }
 
   /// Takes over the caller's reference to a GObject.
   ///
@@ -28,20 +42,17 @@ final class GLibReference: @unchecked Sendable {
   static func object(
     adopting pointer: OpaquePointer, madeIn context: GLibReference? = nil
   ) -> GLibReference {
-    GLibReference(pointer) {
-      g_object_unref(gpointer($0))
-      if let context { while g_main_context_iteration(context.pointer, 0) != 0 {} }
-    }
+    GLibReference(pointer, .object(madeIn: context))
   }
 
   /// Adds a reference to a main context.
   static func context(_ pointer: OpaquePointer) -> GLibReference {
-    GLibReference(g_main_context_ref(pointer)) { g_main_context_unref($0) }
+    GLibReference(g_main_context_ref(pointer), .context)
   }
 
   /// Takes over a full or floating reference to a GVariant.
   static func variant(adopting pointer: OpaquePointer) -> GLibReference {
-    GLibReference(g_variant_take_ref(pointer)) { g_variant_unref($0) }
+    GLibReference(g_variant_take_ref(pointer), .variant)
   }
 }
 #endif

@@ -20,13 +20,14 @@ struct Variant: Sendable {
 
 // MARK: - Building
 
+// `withCString` lends GLib the text, while a string as an argument is copied.
 extension Variant {
   static func string(_ text: String) -> Variant {
-    Variant(adopting: g_variant_new_string(text))
+    Variant(adopting: text.withCString { g_variant_new_string($0) })
   }
 
   static func objectPath(_ path: ObjectPath) -> Variant {
-    Variant(adopting: g_variant_new_object_path(path.text))
+    Variant(adopting: path.text.withCString { g_variant_new_object_path($0) })
   }
 
   static func boolean(_ value: Bool) -> Variant {
@@ -43,27 +44,39 @@ extension Variant {
   }
 
   static func tuple(_ members: [Variant]) -> Variant {
-    build("r", members.map(\.pointer))
+    Variant(adopting: g_variant_new_tuple(members.map(\.pointer), gsize(members.count)))
   }
 
   static func objectPaths(_ paths: [ObjectPath]) -> Variant {
-    build("ao", paths.map { g_variant_new_object_path($0.text) })
+    array(of: "o", paths.map { $0.text.withCString { g_variant_new_object_path($0) } })
   }
 
   /// Creates a dictionary with text as keys and values, `a{ss}`.
+  ///
+  /// The method writes GLib's own format, because values for each text and each pair take several times as long.
   static func strings(_ values: some Collection<(key: String, value: String)>) -> Variant {
-    build(
-      "a{ss}",
-      values.map {
-        g_variant_new_dict_entry(
-          g_variant_new_string($0.key), g_variant_new_string($0.value))
-      })
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(256)
+    var ends: [Int] = []
+    for (key, value) in values {
+      let start = bytes.count
+      bytes.append(textOf: key)
+      let end = bytes.count - start
+      bytes.append(textOf: value)
+      bytes.append(ends: CollectionOfOne(end), ofMembersFrom: start)
+      ends.append(bytes.count)
+    }
+    bytes.append(ends: ends, ofMembersFrom: 0)
+    let data = g_bytes_new(bytes, gsize(bytes.count))
+    defer { g_bytes_unref(data) }
+    return Variant(
+      adopting: g_variant_new_from_bytes(("a{ss}" as StaticString).variantType, data, 1))
   }
 
   /// Creates a dictionary with text as keys and any values, `a{sv}`, as D-Bus expects for properties.
   static func properties(_ values: [String: Variant]) -> Variant {
-    build(
-      "a{sv}",
+    array(
+      of: "{sv}",
       values.map {
         g_variant_new_dict_entry(
           g_variant_new_string($0.key), g_variant_new_variant($0.value.pointer))
@@ -73,36 +86,71 @@ extension Variant {
   /// The value wrapped in a value of type `v`.
   var boxed: Variant { Variant(adopting: g_variant_new_variant(pointer)) }
 
-  private static func build(_ type: String, _ children: [OpaquePointer?]) -> Variant {
-    let variantType = g_variant_type_new(type)
-    defer { g_variant_type_free(variantType) }
-    let builder = g_variant_builder_new(variantType)
-    defer { g_variant_builder_unref(builder) }
-    for child in children { g_variant_builder_add_value(builder, child) }
-    return Variant(adopting: g_variant_builder_end(builder))
+  private static func array(of type: StaticString, _ members: [OpaquePointer?]) -> Variant {
+    Variant(adopting: g_variant_new_array(type.variantType, members, gsize(members.count)))
   }
+
+  /// A value whose type has the types of all frequent messages as its parts.
+  ///
+  /// GLib parses a type again if no value has it at the moment, so the package keeps this value.
+  static let ofAllTypes = Variant(
+    adopting: g_variant_new_from_data(
+      ("(a{yv}(a{ss})(aoo)(ss)(s)(ao)(v)(a{sv})(a{o(oayays)}))" as StaticString).variantType,
+      nil, 0, 0, nil, nil))
+}
+
+extension [UInt8] {
+  /// Appends a text in the format of GVariant, which ends with a zero byte.
+  fileprivate mutating func append(textOf string: String) {
+    string.withCString {
+      append(contentsOf: UnsafeRawBufferPointer(start: $0, count: strlen($0) + 1))
+    }
+  }
+
+  /// Appends the end of an array or a dictionary entry in the format of GVariant.
+  ///
+  /// - Parameters:
+  ///   - ends: The ends of the members. An entry has none for its last one.
+  ///   - start: The start of the array or entry, from which the ends count.
+  fileprivate mutating func append(ends: some Collection<Int>, ofMembersFrom start: Int) {
+    // Each number is as small as the size of the whole allows, with these numbers.
+    let body = count - start
+    var size = 1
+    while size < 8, body + ends.count * size >= 1 << (8 * size) { size *= 2 }
+    for end in ends {
+      Swift.withUnsafeBytes(of: end.littleEndian) { append(contentsOf: $0.prefix(size)) }
+    }
+  }
+}
+
+extension StaticString {
+  /// The type in the notation of D-Bus, which GLib doesn't copy.
+  fileprivate var variantType: OpaquePointer { OpaquePointer(utf8Start) }
 }
 
 // MARK: - Reading
 
 extension Variant {
   /// Returns `true` if the value has a type, which is given in the notation of D-Bus.
-  func isOfType(_ type: String) -> Bool {
-    strcmp(g_variant_get_type_string(pointer), type) == 0
+  func isOfType(_ type: StaticString) -> Bool {
+    strcmp(
+      g_variant_get_type_string(pointer),
+      UnsafeRawPointer(type.utf8Start).assumingMemoryBound(to: CChar.self)) == 0
   }
+
+  /// The type in the notation of D-Bus.
+  var type: String { String(cString: g_variant_get_type_string(pointer)) }
 
   var children: [Variant] {
-    (0..<g_variant_n_children(pointer)).map(child)
+    (0..<Int(g_variant_n_children(pointer))).map(child)
   }
 
-  func child(_ index: Int) -> Variant { child(gsize(index)) }
-
-  private func child(_ index: gsize) -> Variant {
-    Variant(adopting: g_variant_get_child_value(pointer, index))
+  func child(_ index: Int) -> Variant {
+    Variant(adopting: g_variant_get_child_value(pointer, gsize(index)))
   }
 
   /// The text of a value of type `s` or `o`.
-  var text: String { String(cString: g_variant_get_string(pointer, nil)) }
+  var text: String { Self.text(pointer) }
 
   var bool: Bool { g_variant_get_boolean(pointer) != 0 }
 
@@ -111,15 +159,24 @@ extension Variant {
   /// The number of a value of type `u`.
   var number: UInt32 { g_variant_get_uint32(pointer) }
 
-  var paths: [ObjectPath] { children.map { ObjectPath($0.text) } }
+  var paths: [ObjectPath] {
+    var paths: [ObjectPath] = []
+    Self.forEachChild(of: pointer) { paths.append(ObjectPath(Self.text($0))) }
+    return paths
+  }
 
   var strings: [String: String] {
-    Dictionary(
-      children.map { ($0.child(0).text, $0.child(1).text) }, uniquingKeysWith: { $1 })
+    var strings: [String: String] = [:]
+    Self.forEachChild(of: pointer) { entry in
+      Self.withChild(0, of: entry) { key in
+        Self.withChild(1, of: entry) { strings[Self.text(key)] = Self.text($0) }
+      }
+    }
+    return strings
   }
 
   /// Returns the value in the answer to a request for a property, or `nil` if it has another type.
-  func property(ofType type: String) -> Variant? {
+  func property(ofType type: StaticString) -> Variant? {
     let value = child(0).child(0)
     return value.isOfType(type) ? value : nil
   }
@@ -127,13 +184,39 @@ extension Variant {
   /// Returns the member of an `a{sv}` with a name, unwrapped from its `v`.
   ///
   /// - Returns: The member, or `nil` if it's missing or has another type.
-  func member(_ name: String, ofType type: String) -> Variant? {
-    let memberType = g_variant_type_new(type)
-    defer { g_variant_type_free(memberType) }
-    return g_variant_lookup_value(pointer, name, memberType).map { Variant(adopting: $0) }
+  func member(_ name: String, ofType type: StaticString) -> Variant? {
+    g_variant_lookup_value(pointer, name, type.variantType).map { Variant(adopting: $0) }
+  }
+
+  /// Calls a closure with each member of an `a{sv}`, unwrapped from its `v`.
+  func forEachMember(_ body: (_ name: String, _ value: Variant) -> Void) {
+    Self.forEachChild(of: pointer) { entry in
+      Self.withChild(0, of: entry) { name in
+        Self.withChild(1, of: entry) {
+          body(Self.text(name), Variant(adopting: g_variant_get_variant($0)))
+        }
+      }
+    }
+  }
+
+  // These functions need no reference of Swift's for each part of a value.
+
+  private static func text(_ pointer: OpaquePointer) -> String {
+    String(cString: g_variant_get_string(pointer, nil))
+  }
+
+  private static func withChild(
+    _ index: Int, of pointer: OpaquePointer, _ body: (OpaquePointer) -> Void
+  ) {
+    guard let child = g_variant_get_child_value(pointer, gsize(index)) else { return }
+    body(child)
+    g_variant_unref(child)
+  }
+
+  private static func forEachChild(of pointer: OpaquePointer, _ body: (OpaquePointer) -> Void) {
+    for index in 0..<Int(g_variant_n_children(pointer)) {
+      withChild(index, of: pointer, body)
+    }
   }
 }
-
-// MARK: - References
-
 #endif

@@ -5,7 +5,9 @@ internal import KeyringFoundation
 internal import KeyringStorage
 
 /// An item with the properties that the provider reports.
-struct StoredItem {
+///
+/// It's a class because many frames of a waiting task have room for an item.
+final class StoredItem {
   let path: ObjectPath
   /// The number at the end of the path, which providers count up, or 0 if there is none.
   private let number: Int
@@ -19,6 +21,12 @@ struct StoredItem {
   let created: UInt64
   let modified: UInt64
 
+  /// Indicates whether this package created the item.
+  let isOwn: Bool
+  /// The number of times that an item with this key was replaced by one with other attributes.
+  ///
+  /// A number that has no successor wasn't written by this package and counts as 0.
+  let revision: Int
   /// Indicates whether the item can have been found by its attributes.
   let showsAttributes: Bool
   /// Indicates whether the provider reported the attributes, which it may not do while the item is locked.
@@ -33,28 +41,40 @@ struct StoredItem {
   /// the number in the label of this package's item. The initializer returns `nil` for any other answer.
   init?(path: ObjectPath, answer: Variant, reserved: Set<String>, isNumbered: Bool = false) {
     let value = answer.child(0)
-    let properties = value.isOfType("a{sv}") ? value : nil
-    let found =
-      if let properties { properties.member("Attributes", ofType: "a{ss}") } else { value.child(0) }
-    isLocked = properties?.member("Locked", ofType: "b")?.bool ?? false
-    reportsAttributes = found?.isOfType("a{ss}") == true
+    var found: [String: String]?
+    var (isLocked, label, created, modified) = (false, "", UInt64(0), UInt64(0))
+    if value.isOfType("a{sv}") {
+      value.forEachMember { name, value in
+        switch name {
+        case "Attributes" where value.isOfType("a{ss}"): found = value.strings
+        case "Locked" where value.isOfType("b"): isLocked = value.bool
+        case "Label" where value.isOfType("s"): label = value.text
+        case "Created" where value.isOfType("t"): created = value.unsigned
+        case "Modified" where value.isOfType("t"): modified = value.unsigned
+        default: break
+        }
+      }
+    } else if let attributes = value.isOfType("v") ? value.child(0) : nil,
+      attributes.isOfType("a{ss}")
+    {
+      found = attributes.strings
+    }
+    reportsAttributes = found != nil
     guard reportsAttributes || isLocked else { return nil }
-    let attributes = reportsAttributes ? found?.strings ?? [:] : [:]
+    let attributes = found ?? [:]
     reportedAttributes = attributes
     showsAttributes = isLocked || !Provider.isBeingRemoved(attributes)
     self.path = path
     let name = path.text.lastIndex(of: "/").map { path.text[$0...].dropFirst() }
     number = name.flatMap { Int($0) } ?? 0
     self.attributes = attributes.filter { !reserved.contains($0.key) }
-    let label = properties?.member("Label", ofType: "s")?.text ?? ""
+    isOwn = self.attributes[AttributeName.key] != nil
+    let revision = self.attributes[AttributeName.revision].flatMap(Int.init) ?? 0
+    self.revision = revision < .max ? max(revision, 0) : 0
     let hasNumber = isNumbered && attributes[AttributeName.key] != nil
     self.label = hasNumber ? Provider.withoutNumber(label) : label
-    created = properties?.member("Created", ofType: "t")?.unsigned ?? 0
-    modified = properties?.member("Modified", ofType: "t")?.unsigned ?? 0
+    (self.isLocked, self.created, self.modified) = (isLocked, created, modified)
   }
-
-  /// Indicates whether this package created the item.
-  var isOwn: Bool { attributes[AttributeName.key] != nil }
 
   /// Indicates whether the secret of this package's item is meant to be empty.
   ///
@@ -66,17 +86,6 @@ struct StoredItem {
 
   /// Indicates whether the item has taken the place of another program's item, which may still be there.
   var isSuccessor: Bool { attributes[AttributeName.successor] != nil }
-
-  /// The number of times that an item with this key was replaced by one with other attributes.
-  ///
-  /// A number that has no successor wasn't written by this package and counts as 0.
-  var revision: Int {
-    let revision = attributes[AttributeName.revision].flatMap(Int.init) ?? 0
-    return revision < .max ? max(revision, 0) : 0
-  }
-
-  /// Returns `true` if the item has all parts of a key and is this package's own.
-  func isOwn(under key: ItemKey) -> Bool { key.ownAttributes.isContained(in: attributes) }
 
   /// Returns `true` if the item has all parts of a key and belongs to another program.
   ///

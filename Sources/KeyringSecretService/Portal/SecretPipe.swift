@@ -41,13 +41,9 @@ final class SecretPipe {
   ) async throws(DBusError) -> Variant {
     let output = self.output
     self.output = nil
-    let result = try await CallLoop.result(until: deadline) { cancellable, callback, data in
-      connection.start(message, to: nil, with: output, cancellable, callback, data)
-    }
-    return Variant(
-      adopting: try DBusError.check {
-        g_dbus_connection_call_finish(connection.reference.pointer, result.pointer, &$0)
-      })
+    let result = try await CallLoop.result(
+      until: deadline, connection.starting(message, to: nil, with: output))
+    return try connection.answer(result, to: message).get()
   }
 
   /// Reads the secret until the other program closes the pipe.

@@ -18,7 +18,10 @@ final class BusConnection: Sendable {
   /// Tests compare it with the documentation.
   let waits = Atomic(0)
 
-  private init(_ reference: GLibReference) { self.reference = reference }
+  private init(_ reference: GLibReference) {
+    self.reference = reference
+    _ = Variant.ofAllTypes
+  }
 
   deinit {
     // A call that was given up would keep the connection open until its answer arrives.
@@ -118,89 +121,99 @@ final class BusConnection: Sendable {
     _ messages: ArraySlice<MethodCall>, to provider: String?, until deadline: Deadline,
     onAnswer: @escaping (Int) -> Void
   ) async throws(DBusError) -> [Result<Variant, DBusError>] {
-    var started = 0
-    let starts = messages.map { message in
-      { (cancellable, callback, data) in
-        started += 1
-        self.start(message, to: provider, cancellable, callback, data)
-      } as CallLoop.Start
-    }
     try await flights.take(messages.count, until: deadline.end).check()
     defer { flights.giveBack(messages.count) }
-    let results: [GLibReference]
-    do throws(DBusError) {
-      results = try await CallLoop.results(
-        of: starts, until: deadline,
-        onResult: { index in
-          started -= 1
-          onAnswer(index)
-        },
-        onLateResult: { [weak self] in self?.unanswered.subtract(1, ordering: .relaxed) })
-    } catch {
-      unanswered.add(started, ordering: .relaxed)
-      throw error
-    }
-    return results.map { result in
-      var error: UnsafeMutablePointer<GError>?
-      if let answer = g_dbus_connection_call_finish(reference.pointer, result.pointer, &error) {
-        return .success(Variant(adopting: answer))
-      }
-      return .failure(DBusError(adopting: error))
-    }
+    let results = try await CallLoop.results(
+      of: messages.map { starting($0, to: provider) }, until: deadline,
+      onResult: { index, _ in onAnswer(index) },
+      onGivenUp: { [weak self] in self?.unanswered.add($0, ordering: .relaxed) })
+    return zip(messages, results).map { answer($1, to: $0) }
   }
 
-  /// Starts a call, with descriptors that the message takes along.
-  func start(
-    _ message: MethodCall, to provider: String?, with descriptors: GLibReference? = nil,
-    _ cancellable: UnsafeMutablePointer<GCancellable>?, _ callback: GAsyncReadyCallback,
-    _ data: gpointer
-  ) {
-    let type = g_variant_type_new(message.answer)
-    defer { g_variant_type_free(type) }
-    // The deadline ends the wait, so GDBus needs no timer of its own.
-    g_dbus_connection_call_with_unix_fd_list(
-      reference.pointer, message.receiver ?? provider, message.object.text, message.interface,
-      message.method,
-      message.arguments.pointer, type, G_DBUS_CALL_FLAGS_NO_AUTO_START, gint(Int32.max),
-      descriptors.map { UnsafeMutablePointer($0.pointer) }, cancellable, callback, data)
-  }
-}
-
-// MARK: - Before the provider is known
-
-extension BusConnection {
-  /// Returns a closure that sends a message to the owner of a name on the bus, if there is one.
-  func starting(_ message: MethodCall, to name: String) -> CallLoop.Start {
+  /// Returns a closure that sends a message to its receiver, or to another one if it names none.
+  ///
+  /// The message can take descriptors along. The bus starts no program for it.
+  func starting(
+    _ message: MethodCall, to receiver: String?, with descriptors: GLibReference? = nil
+  ) -> CallLoop.Start {
     { [reference] cancellable, callback, data in
-      let call = g_dbus_message_new_method_call(
-        name, message.object.text, message.interface, message.method)
+      let call = message.withoutArguments(to: receiver)
       defer { g_object_unref(gpointer(call)) }
       g_dbus_message_set_body(call, message.arguments.pointer)
       g_dbus_message_set_flags(call, G_DBUS_MESSAGE_FLAGS_NO_AUTO_START)
+      if let descriptors {
+        g_dbus_message_set_unix_fd_list(call, UnsafeMutablePointer(descriptors.pointer))
+      }
+      // The deadline ends the wait, so GDBus needs no timer of its own.
       g_dbus_connection_send_message_with_reply(
         reference.pointer, call, G_DBUS_SEND_MESSAGE_FLAGS_NONE, gint(Int32.max), nil, cancellable,
         callback, data)
     }
   }
 
-  /// Reads the answer to a message that ``starting(_:to:)`` has sent.
+  /// Reads the answer to a message.
   ///
   /// - Parameters:
-  ///   - result: The result of the call.
+  ///   - result: The result of the call that ``starting(_:to:with:)`` has started.
+  ///   - message: The message.
+  /// - Returns: The answer, or the failure if it's an error, has another type or is missing.
+  func answer(_ result: GLibReference, to message: MethodCall) -> Result<Variant, DBusError> {
+    Result { () throws(DBusError) in
+      let reply = try DBusError.check {
+        g_dbus_connection_send_message_with_reply_finish(reference.pointer, result.pointer, &$0)
+      }
+      defer { g_object_unref(gpointer(reply)) }
+      return try body(of: reply, to: message)
+    }
+  }
+
+  /// Reads the answer to a message from a sender.
+  ///
+  /// - Parameters:
+  ///   - result: The result of the call that ``starting(_:to:with:)`` has started.
   ///   - message: The message.
   ///   - sender: The unique name of the expected sender of the answer.
   /// - Returns: The answer, or `nil` if it's missing, has another type or comes from another sender.
   func answer(_ result: GLibReference, to message: MethodCall, from sender: String) -> Variant? {
-    let answer = g_dbus_connection_send_message_with_reply_finish(
-      reference.pointer, result.pointer, nil)
-    guard let answer else { return nil }
-    defer { g_object_unref(gpointer(answer)) }
-    guard g_dbus_message_get_message_type(answer) == G_DBUS_MESSAGE_TYPE_METHOD_RETURN,
-      let name = g_dbus_message_get_sender(answer), String(cString: name) == sender,
-      let body = g_dbus_message_get_body(answer)
+    guard
+      let reply = g_dbus_connection_send_message_with_reply_finish(
+        reference.pointer, result.pointer, nil)
     else { return nil }
-    let variant = Variant(adopting: g_variant_ref(body))
-    return variant.isOfType(message.answer) ? variant : nil
+    defer { g_object_unref(gpointer(reply)) }
+    guard let name = g_dbus_message_get_sender(reply), String(cString: name) == sender else {
+      return nil
+    }
+    return try? body(of: reply, to: message)
+  }
+
+  private func body(
+    of reply: OpaquePointer, to message: MethodCall
+  ) throws(DBusError) -> Variant {
+    var error: UnsafeMutablePointer<GError>?
+    if g_dbus_message_to_gerror(reply, &error) != 0 { throw DBusError(adopting: error) }
+    let body = g_dbus_message_get_body(reply).map { Variant(adopting: g_variant_ref($0)) }
+    let answer = body ?? .tuple([])
+    guard answer.isOfType(message.answer) else { throw .otherType(answer, to: message) }
+    return answer
+  }
+}
+
+extension MethodCall {
+  /// Creates GDBus's message.
+  fileprivate func withoutArguments(to other: String?) -> OpaquePointer? {
+    // As an argument, a string would be copied.
+    object.text.withCString { object in
+      interface.withCString { interface in
+        method.withCString { method in
+          guard let receiver = receiver ?? other else {
+            return g_dbus_message_new_method_call(nil, object, interface, method)
+          }
+          return receiver.withCString {
+            g_dbus_message_new_method_call($0, object, interface, method)
+          }
+        }
+      }
+    }
   }
 }
 
