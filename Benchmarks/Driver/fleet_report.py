@@ -28,13 +28,14 @@ median over all rounds, with the quartiles in brackets.
 
 def tables(measured):
     return [*of_targets(measured), *of_requests(measured["requests"]), *of_changes(measured),
-            *of_watchers(measured["watchers"]), *of_items(measured["items"])]
+            *of_watchers(measured["watchers"]), *of_lists(measured["items"]), *of_items(measured["items"])]
 
 
 def of_targets(measured):
     steady = [latency for latencies in measured["steady"] for latency in latencies]
     changes = [{"title": "change", "reference": "", "ours": [], "times": {fleet.CACHED: [steady]}}]
-    return targets_table({"fleet": measured["requests"] + changes}, FLEET_TARGETS)
+    lists = [run["lists"] for run in measured["items"]]
+    return targets_table({"fleet": measured["requests"] + lists + changes}, FLEET_TARGETS)
 
 
 def of_requests(cases):
@@ -89,6 +90,24 @@ def of_watchers(runs):
     return lines + table(rows)
 
 
+def of_lists(runs):
+    lines = ["## Lists of all items", "", (
+        "The HTTP client alone asks for the same pages, one after the other, and looks at none. The library also "
+        "decodes, decrypts and checks each item, and keeps it with its secret. It decrypts a page while the next one "
+        "is under way. Callgrind counts the instructions of the process for each item. The memory is the most that "
+        "the process has used."), ""]
+    rows = [["items", "contender", "time", "ratio", "instructions for each item", "memory"]]
+    for run in runs:
+        case = run["lists"]
+        for name in case["times"]:
+            ratio = figures.ratio(case, name, case["reference"])
+            rows.append([
+                f"{run['items']:,}", name, spread(figures.time(case, name), amount),
+                "1" if name == case["reference"] else spread(ratio), f"{run['instructions'][name]:,.0f}",
+                f"{case['memory'][name] / (1 << 20):.0f} MiB"])
+    return lines + table(rows)
+
+
 def of_items(runs):
     lines = ["## Items", "", (
         "A process lists all items before its first cached read, and again about every ten minutes. In between, it "
@@ -96,7 +115,7 @@ def of_items(runs):
     rows = [["items", "first cached read", "memory of the process", "read of one item"]]
     for run in runs:
         rows.append([
-            f"{run['items']:,}", spread(figures.Figure.of(run["list"]), amount),
+            f"{run['items']:,}", spread(figures.Figure.of(run["first"]), amount),
             f"{statistics.median(run['memory']) / 1024:.0f} MiB",
             spread(figures.Figure.of(run["read"]), amount)])
     return lines + table(rows)

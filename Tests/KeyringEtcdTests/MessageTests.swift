@@ -53,9 +53,8 @@ struct MessageTests {
   }
 
   @Test func `fields that the gateway leaves out are zero`() throws {
-    let reply = try JSONDecoder().decode(
-      TransactionReply.self,
-      from: Data(
+    let reply = try TransactionReply(
+      json: Array(
         #"""
         {"header":{"cluster_id":"1","revision":"9"},"responses":[{"response_range":{"header":{}}},
         {"response_range":{"kvs":[{"key":"L2E=","mod_revision":"4"}],"count":"1"}},{"response_put":{}}]}
@@ -66,6 +65,59 @@ struct MessageTests {
     #expect(reply.ranges[1].values[0].value.isEmpty)
     #expect(reply.ranges[1].values[0].revision == 4)
     #expect(reply.ranges[1].values[0].key == EtcdKey("/a"))
+  }
+
+  @Test func `a reply may have fields in any order that this version doesn't know`() throws {
+    let known = #""kvs":[{"value":"L2I=","mod_revision":4,"key":"L2E="}]"#
+    let reply = try TransactionReply(
+      json: Array(
+        #"""
+         { "a":{"b":["]}\"",{},[],-1.5e3,"\\"],"c":true}, "responses" : [ {"response_range":
+          {\#(known),"more":true,"kvs\u0031":[],"count":null}} ],
+          "h\u0065ader":{"cluster_id":"\u0031\n"},"succeeded":true}
+
+        """#.utf8))
+    #expect(reply.hasSucceeded)
+    #expect(reply.header?.cluster == "1\n")
+    #expect(reply.ranges[0].hasMore)
+    #expect(reply.ranges[0].values.map(\.value) == [Array("/b".utf8)])
+  }
+
+  @Test func `a reply that isn't complete, or that something follows, is refused`() {
+    let reply = Array(
+      #"""
+      {"a":[{"b":1,"c":"\"\\"},null],"responses":[{"response_range":{"kvs":[{"key":"L2E=",
+      "mod_revision":"4"}],"more":false}}],"succeeded":true,"header":{"cluster_id":"\u00e4"}}
+      """#.utf8)
+    #expect(throws: Never.self) { try TransactionReply(json: reply) }
+    for count in reply.indices {
+      #expect(throws: JSONReader.Malformed.self) {
+        try TransactionReply(json: Array(reply[..<count]))
+      }
+    }
+    for end in ["x", "}", "{}", ","] {
+      #expect(throws: JSONReader.Malformed.self) { try TransactionReply(json: reply + end.utf8) }
+    }
+  }
+
+  @Test(arguments: [
+    #"[]"#, #"{"succeeded":1}"#, #"{"succeeded":truth}"#, #"{"responses":{}}"#, #"{"a":}"#,
+    #"{"a":1,}"#, #"{"a" 1}"#, #"{"a":[}]}"#, #"{"responses":[{"response_range":{"kvs":[{}]}}]}"#,
+    #"{"responses":[{"response_range":{"kvs":[{"key":"L2E"}]}}]}"#,
+  ])
+  func `a reply with other values is refused`(json: String) {
+    #expect(throws: JSONReader.Malformed.self) { try TransactionReply(json: Array(json.utf8)) }
+  }
+
+  @Test func `base64 is decoded as Foundation does`() {
+    let bytes = (0..<256).map(UInt8.init)
+    for count in 0...256 {
+      let text = Array(Data(bytes.suffix(count)).base64EncodedData())
+      #expect([UInt8](base64: text[...]) == Array(bytes.suffix(count)))
+    }
+    for text in ["L2E", "L2E*", "L===", "=L2E", "L2E=L2E=", "L=E=", "====", "L2E\u{80}"] {
+      #expect([UInt8](base64: Array(text.utf8)[...]) == nil)
+    }
   }
 
   @Test(arguments: [
@@ -114,6 +166,9 @@ struct MessageTests {
     for json in ["\"\(number)\"", number] {
       #expect(throws: DecodingError.self) {
         try JSONDecoder().decode(GatewayInteger.self, from: Data(json.utf8))
+      }
+      #expect(throws: JSONReader.Malformed.self) {
+        try TransactionReply(json: Array(#"{"header":{"revision":\#(json)}}"#.utf8))
       }
     }
   }

@@ -33,7 +33,7 @@ import Testing
 
   private func values(_ prefix: EtcdKey) async throws -> [KeyValue] {
     let reply = try await cluster.call("/v3/kv/range", RangeRequest(prefix: prefix))
-    return try JSONDecoder().decode(RangeReply.self, from: Data(reply)).values
+    return try (JSONReader.read(reply) as RangeReply).values
   }
 
   /// Begins to replace the data key, and doesn't finish.

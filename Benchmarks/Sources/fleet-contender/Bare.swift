@@ -144,6 +144,63 @@ struct BareRead: Work {
   }
 }
 
+/// Sends the transactions that the library sends to list all items, one after the other.
+///
+/// It knows from the beginning where each page begins, and looks at no reply.
+struct BareList: Work {
+  private let node: BareNode
+  private var bodies: [ByteBuffer] = []
+  private var expected = 0
+  private var received = 0
+
+  init() async throws {
+    struct Reply: Decodable {
+      struct Header: Decodable { let revision: String }
+      struct Response: Decodable {
+        struct Page: Decodable {
+          let kvs: [StoredValue]?
+          let more: Bool?
+        }
+        let page: Page
+        private enum CodingKeys: String, CodingKey { case page = "response_range" }
+      }
+      let header: Header
+      let responses: [Response]
+    }
+    node = try BareNode()
+    let namespace = try await BareNamespace(node)
+    var start = base64(namespace.root + "items/")
+    let end = base64(namespace.root + "items0")
+    var (limit, revision) = (10, "0")
+    var page: Reply.Response.Page
+    repeat {
+      let range =
+        #"{"key":"\#(start)","limit":\#(limit),"range_end":"\#(end)","revision":"\#(revision)"}"#
+      bodies.append(
+        namespace.transaction(
+          namespace.conditions, [#"{"request_range":\#(range)}"#], namespace.ranges))
+      let bytes = try await node.send("/v3/kv/txn", bodies[bodies.count - 1])
+      expected += bytes.readableBytes
+      let reply = try JSONDecoder().decode(Reply.self, from: Data(bytes.readableBytesView))
+      guard let found = reply.responses.first?.page, let last = found.kvs?.last,
+        let key = Data(base64Encoded: last.key)
+      else { throw Failure("there is no page") }
+      page = found
+      (limit, revision) = (100, reply.header.revision)
+      start = (key + [0]).base64EncodedString()
+    } while page.more == true
+  }
+
+  mutating func perform() async throws {
+    received = 0
+    for body in bodies { received += try await node.send("/v3/kv/txn", body).readableBytes }
+  }
+
+  func check() throws {
+    guard received == expected else { throw Failure("other pages were read") }
+  }
+}
+
 /// Sends the transactions that the library sends to replace an item.
 struct BareWrite: Work {
   private let node: BareNode

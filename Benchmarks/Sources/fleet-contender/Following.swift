@@ -47,7 +47,7 @@ func follow(count: Int) async throws {
 }
 
 /// Reads all items into a cache, and prints the time and the memory of the process.
-func list() async throws {
+func readFirst() async throws {
   let storage = Sample.storage().cached()
   let start = nanoseconds()
   _ = try await storage.password(for: Sample.key(0))

@@ -33,6 +33,23 @@ struct ReadOfMany: Work {
   }
 }
 
+/// Lists all items of the namespace.
+struct ListOfAll: Work {
+  private let storage = Sample.storage(endpoints: [Sample.endpoints[0]])
+  private var found: [SecureItem] = []
+
+  mutating func perform() async throws {
+    found = []
+    found = try await storage.items(matching: ItemQuery(details: .all))
+  }
+
+  func check() throws {
+    guard found.first(where: { $0.key == Sample.key(7) })?.secret?.text == Sample.password(7) else {
+      throw Failure("other items were read")
+    }
+  }
+}
+
 /// Writes an item that this process wrote before.
 struct Write: Work {
   private let storage = Sample.storage(endpoints: [Sample.endpoints[0]])

@@ -31,6 +31,8 @@ func work(named name: String) async throws -> any Work {
   case "read-many": ReadOfMany()
   case "read-cached": try await CachedRead()
   case "read-dictionary": DictionaryRead()
+  case "list": ListOfAll()
+  case "bare-list": try await BareList()
   case "bare-read": try await BareRead()
   case "bare-write": try await BareWrite(readsFirst: false)
   case "bare-write-unknown": try await BareWrite(readsFirst: true)

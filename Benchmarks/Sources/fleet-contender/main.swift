@@ -10,21 +10,21 @@ import KeyringStorage
 //   fleet-contender fill FROM TO
 //   fleet-contender WORK
 //   fleet-contender rotate
-//   fleet-contender list
+//   fleet-contender first-cached-read
 //   fleet-contender follow COUNT
 //
 // `fill` creates the namespace and items, and ends. For a work, each line of input is a number of operations,
 // and the answer is a line with the nanoseconds that each operation took. For `rotate`, each line is a new
 // value of an item, and the answer is the time at which its write began and the time at which it ended, in
-// nanoseconds of the monotonic clock. `list` prints how many nanoseconds the first read of a cache takes, which
-// lists all items, and the memory of the process in KiB. `follow` prints "ready" and then, for each of COUNT
+// nanoseconds of the monotonic clock. `first-cached-read` prints how many nanoseconds the first read of a cache
+// takes, which lists all items, and the memory of the process in KiB. `follow` prints "ready" and then, for each of COUNT
 // storages, its number, each new value of that item, and the time at which the storage had it. It ends with its
 // input.
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
   switch arguments.first {
   case "fill": try await Sample.fill(try number(arguments[1])..<number(arguments.last))
-  case "list": try await list()
+  case "first-cached-read": try await readFirst()
   case "rotate": try await rotate()
   case "follow": try await follow(count: try number(arguments.last))
   default:

@@ -565,11 +565,19 @@ final class EtcdClient: Sendable {
     return Array(data)
   }
 
-  private static let decoder = JSONDecoder()
+  static let decoder = JSONDecoder()
 
   private static func decode<Reply: Decodable>(_ bytes: [UInt8]) throws(EtcdFailure) -> Reply {
+    try decode { try decoder.decode(Reply.self, from: Data(bytes)) }
+  }
+
+  private static func decode<Reply: HeadedReply>(_ bytes: [UInt8]) throws(EtcdFailure) -> Reply {
+    try decode { try Reply(json: bytes) }
+  }
+
+  private static func decode<Reply>(_ body: () throws -> Reply) throws(EtcdFailure) -> Reply {
     do {
-      return try decoder.decode(Reply.self, from: Data(bytes))
+      return try body()
     } catch {
       throw EtcdFailure(
         cause: .malformed("a reply without the expected fields"), hasDoubt: true)

@@ -2,6 +2,7 @@
 
 #if Etcd
 internal import KeyringFoundation
+internal import KeyringLibc
 
 /// A key of etcd's database, which this package writes as a path of ASCII characters.
 struct EtcdKey: Hashable, Comparable, Sendable {
@@ -22,7 +23,17 @@ struct EtcdKey: Hashable, Comparable, Sendable {
   var next: EtcdKey { EtcdKey(path + "\0") }
 
   static func < (one: EtcdKey, other: EtcdKey) -> Bool {
-    one.path.utf8.lexicographicallyPrecedes(other.path.utf8)
+    // This takes a tenth of the instructions of lexicographicallyPrecedes.
+    var (one, other) = (one.path, other.path)
+    return one.withUTF8 { one in
+      other.withUTF8 { other in
+        guard let start = one.baseAddress, let otherStart = other.baseAddress else {
+          return one.count < other.count
+        }
+        let order = memcmp(start, otherStart, min(one.count, other.count))
+        return order == 0 ? one.count < other.count : order < 0
+      }
+    }
   }
 
   static func + (key: EtcdKey, suffix: String) -> EtcdKey { EtcdKey(key.path + suffix) }

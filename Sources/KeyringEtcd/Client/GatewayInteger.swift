@@ -5,6 +5,8 @@
 struct GatewayInteger: Decodable, Sendable {
   let value: Int64
 
+  init(_ value: Int64) { self.value = value }
+
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let found: Int64?

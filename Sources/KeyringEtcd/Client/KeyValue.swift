@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-internal import KeyringFoundation
-
 /// A key with its value.
-struct KeyValue: Decodable, Sendable {
+struct KeyValue: Sendable {
   let key: EtcdKey
   let value: [UInt8]
   /// The revision in which the key was last changed.
   let revision: Int64
 }
 
-extension KeyValue {
-  private enum CodingKeys: String, CodingKey {
-    case key, value
-    case revision = "mod_revision"
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    key = try container.decode(EtcdKey.self, forKey: .key)
-    value = Array(try container.decodeIfPresent(Data.self, forKey: .value) ?? Data())
-    revision = try container.decode(GatewayInteger.self, forKey: .revision).value
+extension KeyValue: JSONReadable {
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+    var (key, value, revision): (EtcdKey?, [UInt8], Int64?) = (nil, [], nil)
+    try reader.object { (name, reader) throws(JSONReader.Malformed) in
+      switch name {
+      case "key": key = EtcdKey(String(decoding: try reader.data(), as: UTF8.self))
+      case "value": value = try reader.data()
+      case "mod_revision": revision = try reader.integer()
+      default: break
+      }
+    }
+    guard let key, let revision else { throw JSONReader.Malformed() }
+    (self.key, self.value, self.revision) = (key, value, revision)
   }
 }
 #endif

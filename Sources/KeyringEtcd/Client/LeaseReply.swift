@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-struct LeaseReply: HeadedReply {
+struct LeaseReply: HeadedReply, Decodable {
   let header: ReplyHeader?
   let id: GatewayInteger
   let seconds: GatewayInteger

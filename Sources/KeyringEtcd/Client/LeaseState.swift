@@ -2,7 +2,7 @@
 
 #if Etcd
 /// The state of a lease.
-struct LeaseState: HeadedReply {
+struct LeaseState: HeadedReply, Decodable {
   let header: ReplyHeader?
   let id: GatewayInteger
   /// The time to live that was granted, in seconds, or `nil` if the lease has ended.

@@ -3,9 +3,9 @@
 #if Etcd
 struct ReplyHeader: Decodable, Sendable {
   /// The identifier of the cluster.
-  let cluster: String?
+  private(set) var cluster: String?
   /// The revision of the database when the request was processed.
-  let revision: GatewayInteger?
+  private(set) var revision: GatewayInteger?
 
   private enum CodingKeys: String, CodingKey {
     case revision
@@ -13,4 +13,15 @@ struct ReplyHeader: Decodable, Sendable {
   }
 }
 
+extension ReplyHeader: JSONReadable {
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+    try reader.object { (name, reader) throws(JSONReader.Malformed) in
+      switch name {
+      case "cluster_id": cluster = try reader.text()
+      case "revision": revision = GatewayInteger(try reader.integer())
+      default: break
+      }
+    }
+  }
+}
 #endif

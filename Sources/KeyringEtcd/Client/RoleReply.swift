@@ -2,7 +2,7 @@
 
 #if Etcd
 /// A role, which allows access to ranges.
-struct RoleReply: HeadedReply {
+struct RoleReply: HeadedReply, Decodable {
   let header: ReplyHeader?
   private let permissions: [Permission]?
 

@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Etcd
-struct TransactionReply: HeadedReply {
-  let header: ReplyHeader?
-  private let succeeded: Bool?
-  private let responses: [Response]?
+struct TransactionReply: HeadedReply, JSONReadable {
+  private(set) var header: ReplyHeader?
+  /// Indicates whether all conditions were met.
+  private(set) var hasSucceeded = false
+  /// The replies to the ranges that were requested, in their order.
+  private(set) var ranges: [RangeReply] = []
 
   var revision: Int64 { header?.revision?.value ?? 0 }
-  /// Indicates whether all conditions were met.
-  var hasSucceeded: Bool { succeeded ?? false }
-  /// The replies to the ranges that were requested, in their order.
-  var ranges: [RangeReply] { (responses ?? []).compactMap(\.range) }
 
-  private struct Response: Decodable {
-    let range: RangeReply?
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+    try reader.object { (name, reader) throws(JSONReader.Malformed) in
+      switch name {
+      case "header": header = try ReplyHeader(&reader)
+      case "succeeded": hasSucceeded = try reader.bool()
+      case "responses": ranges = try reader.array(of: Response.self).compactMap(\.range)
+      default: break
+      }
+    }
+  }
 
-    private enum CodingKeys: String, CodingKey { case range = "response_range" }
+  private struct Response: JSONReadable {
+    private(set) var range: RangeReply?
+
+    init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+      try reader.object { (name, reader) throws(JSONReader.Malformed) in
+        if name == "response_range" { range = try RangeReply(&reader) }
+      }
+    }
   }
 }
 #endif

@@ -2,35 +2,51 @@
 
 #if Etcd
 /// A message of a watch.
-struct WatchReply: Decodable, Sendable {
-  /// The content, which an error in the middle of a stream doesn't have.
-  private let result: Content?
+struct WatchReply: HeadedReply, JSONReadable {
+  private(set) var header: ReplyHeader?
+  private(set) var isCreated = false
+  /// Indicates whether the watch has ended, although its connection stays open.
+  ///
+  /// An error in the middle of a stream has no content.
+  private(set) var isCanceled = true
+  private(set) var events: [Event] = []
 
   /// The identifier of the cluster.
-  var cluster: String? { result?.header?.cluster }
+  var cluster: String? { header?.cluster }
   /// The revision of the database when the message was sent.
-  var revision: Int64 { result?.header?.revision?.value ?? 0 }
-  var isCreated: Bool { result?.created ?? false }
-  /// Indicates whether the watch has ended, although its connection stays open.
-  var isCanceled: Bool { result.map { $0.canceled ?? false } ?? true }
-  var events: [Event] { result?.events ?? [] }
+  var revision: Int64 { header?.revision?.value ?? 0 }
 
-  private struct Content: Decodable {
-    let header: ReplyHeader?
-    let created: Bool?
-    let canceled: Bool?
-    let events: [Event]?
+  init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+    try reader.object { (name, reader) throws(JSONReader.Malformed) in
+      guard name == "result" else { return }
+      isCanceled = false
+      try reader.object { (name, reader) throws(JSONReader.Malformed) in
+        switch name {
+        case "header": header = try ReplyHeader(&reader)
+        case "created": isCreated = try reader.bool()
+        case "canceled": isCanceled = try reader.bool()
+        case "events": events = try reader.array()
+        default: break
+        }
+      }
+    }
   }
 
-  struct Event: Decodable, Sendable {
-    private let type: String?
+  struct Event: JSONReadable, Sendable {
+    let isRemoval: Bool
     let value: KeyValue
 
-    var isRemoval: Bool { type == "DELETE" }
-
-    private enum CodingKeys: String, CodingKey {
-      case type
-      case value = "kv"
+    init(_ reader: inout JSONReader) throws(JSONReader.Malformed) {
+      var (isRemoval, value): (Bool, KeyValue?) = (false, nil)
+      try reader.object { (name, reader) throws(JSONReader.Malformed) in
+        switch name {
+        case "type": isRemoval = try reader.text() == "DELETE"
+        case "kv": value = try KeyValue(&reader)
+        default: break
+        }
+      }
+      guard let value else { throw JSONReader.Malformed() }
+      (self.isRemoval, self.value) = (isRemoval, value)
     }
   }
 }

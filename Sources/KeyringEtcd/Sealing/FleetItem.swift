@@ -10,7 +10,8 @@ struct FleetItem: Sendable {
   static let writeIDByteCount = 16
 
   let record: ItemRecord
-  let secret: Secret
+  /// The decrypted bytes, and the part of them that is the secret.
+  private let stored: (content: Secret, secret: Range<Int>)
   /// The identifier of the write that stored the item, which tells its author that it was done.
   let writeID: [UInt8]
   /// The revision in which the item was stored, which orders the items.
@@ -30,8 +31,20 @@ struct FleetItem: Sendable {
   init(
     _ record: ItemRecord, _ secret: Secret, writeID: [UInt8], order: Int64 = 0, revision: Int64 = 0
   ) {
-    (self.record, self.secret, self.writeID) = (record, secret, writeID)
+    (self.record, self.writeID) = (record, writeID)
+    stored = (secret, 0..<secret.count)
     (self.order, self.revision) = (order, revision)
+  }
+
+  /// The secret, which is copied from the decrypted bytes when it's asked for.
+  var secret: Secret {
+    withSecret { Secret(copying: $0) }
+  }
+
+  private func withSecret<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    stored.content.withUnsafeBytes { bytes in
+      body(UnsafeRawBufferPointer(rebasing: bytes[stored.secret]))
+    }
   }
 
   /// The same item in the same place of the order, to encrypt it with another key.
@@ -44,22 +57,24 @@ struct FleetItem: Sendable {
     writeID.withUnsafeBytes { writer.write(bytes: $0) }
     writer.write(order)
     record.write(to: &writer)
-    writer.write(UInt32(secret.count))
-    secret.withUnsafeBytes { writer.write(bytes: $0) }
+    writer.write(UInt32(stored.secret.count))
+    withSecret { writer.write(bytes: $0) }
   }
 
   init(_ content: Secret, revision: Int64) throws(MalformedRecord) {
-    self = try content.withUnsafeBytes { (bytes) throws(MalformedRecord) in
+    let (id, order, record, secret) = try content.withUnsafeBytes {
+      (bytes) throws(MalformedRecord) in
       var reader = ByteReader(bytes)
-      let id = try reader.skip(Self.writeIDByteCount)
+      let id = Array(bytes[try reader.skip(Self.writeIDByteCount)])
       let order: Int64 = try reader.integer()
       let record = try ItemRecord(&reader)
       let secret = try reader.skippedBytes()
       guard reader.isAtEnd else { throw MalformedRecord() }
-      return FleetItem(
-        record, Secret(copying: UnsafeRawBufferPointer(rebasing: bytes[secret])),
-        writeID: Array(bytes[id]), order: order == 0 ? revision : order, revision: revision)
+      return (id, order, record, secret)
     }
+    (self.record, self.writeID) = (record, id)
+    stored = (content, secret)
+    (self.order, self.revision) = (order == 0 ? revision : order, revision)
   }
 }
 #endif

@@ -32,7 +32,7 @@ extension EtcdStorage {
       return try await itemsWithoutBlocking(for: [key], details: query.details).map(\.value)
     }
     return try await fleet.perform(.read) { (operation) throws(SecureStorageError) in
-      try await operation.items(matching: query).map { (item) in
+      try await operation.items(matching: query) { item in
         item.record.item(query.details, secret: item.secret)
       }
     }
@@ -176,14 +176,13 @@ extension EtcdStorage {
         }
       )
     }
-    let items = try await operation.items(matching: query)
+    let items = try await operation.items(matching: query) { ($0.record.key, $0.revision) }
     let keys = try await operation.keys()
     return (
       keys,
-      items.map { item in
-        let key = item.record.key
-        return (
-          ConditionalChange(key: keys.names.item(key), revision: item.revision, value: nil),
+      items.map { key, revision in
+        (
+          ConditionalChange(key: keys.names.item(key), revision: revision, value: nil),
           keys.names.service(of: key)
         )
       }
@@ -216,15 +215,20 @@ extension Operation {
     }
   }
 
-  /// Returns the items that match a query, newest first, at one revision.
-  func items(matching query: ItemQuery) async throws(SecureStorageError) -> [FleetItem] {
+  /// Returns what is needed of the items that match a query, newest first, at one revision.
+  ///
+  /// The decrypted bytes of an item aren't kept.
+  func items<Part>(
+    matching query: ItemQuery, _ part: (FleetItem) -> Part
+  ) async throws(SecureStorageError) -> [Part] {
     var found = try await list(readableParts(of: range(of: query))) {
-      (value, keys) throws(SecureStorageError) -> FleetItem? in
+      (value, keys) throws(SecureStorageError) -> (order: Int64, part: Part)? in
       let item = try open(value, keys)
-      return query.matches(item.record.item(.metadata, secret: item.secret)) ? item : nil
+      guard query.matches(item.record.item(.metadata, secret: item.secret)) else { return nil }
+      return (item.order, part(item))
     }.elements
     found.sort { $0.order > $1.order }
-    return Array(found.prefix(query.limit ?? .max))
+    return found.prefix(query.limit ?? .max).map(\.part)
   }
 
   /// Returns the range that has the items of a query: the items of one service, or all items.

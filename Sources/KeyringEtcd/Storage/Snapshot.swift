@@ -49,6 +49,21 @@ struct Snapshot {
     return (part.keys, part.replies)
   }
 
+  typealias Page = (keys: NamespaceKeys, reply: RangeReply)
+
+  /// Reads the first values in a range, or returns `nil` if all parts must be read again.
+  mutating func page(
+    of range: EtcdRange, _ limit: Int
+  ) async throws(SecureStorageError) -> Page? {
+    var request = RangeRequest(range)
+    request.limit = limit
+    guard let part = try await read({ [request] _ in [request] }) else { return nil }
+    guard let reply = part.replies.first else {
+      throw operation.fleet.error(for: .malformed("a reply without a range"))
+    }
+    return (part.keys, reply)
+  }
+
   /// The code of etcd's answer to a request for a revision that is no longer there, or isn't there yet.
   private static let unknownRevision = 11
 }
@@ -88,23 +103,30 @@ extension Operation {
   ) async throws(SecureStorageError) -> (elements: [Element], revision: Int64) {
     try await withSnapshot { (snapshot) throws(SecureStorageError) in
       var elements: [Element] = []
-      var limit = Self.firstPageLimit
-      for var range in ranges {
-        var hasMore = true
-        while hasMore, elements.count < most {
-          var request = RangeRequest(range)
-          request.limit = limit
-          guard let page = try await snapshot.read({ [request] _ in [request] }) else { return nil }
-          guard let reply = page.replies.first else {
-            throw fleet.error(for: .malformed("a reply without a range"))
-          }
-          for value in reply.values {
-            if let element = try transform(value, page.keys) { elements.append(element) }
-          }
-          hasMore = reply.hasMore
-          limit = Self.pageLimit(after: reply.values)
-          if let last = reply.values.last { range.start = last.key.next }
+      func take(_ page: Snapshot.Page) throws(SecureStorageError) {
+        for value in page.reply.values {
+          if let element = try transform(value, page.keys) { elements.append(element) }
         }
+      }
+      var limit = Self.firstPageLimit
+      for var range in ranges where elements.count < most {
+        guard var page = try await snapshot.page(of: range, limit) else { return nil }
+        while page.reply.hasMore, let last = page.reply.values.last {
+          limit = Self.pageLimit(after: page.reply.values)
+          range.start = last.key.next
+          // The next page is on its way while the values of this one are decrypted.
+          async let next = Result { [snapshot, range, limit] () async throws(SecureStorageError) in
+            var snapshot = snapshot
+            return try await snapshot.page(of: range, limit)
+          }
+          // On the thread of a synchronous call, the request is sent now.
+          await Task.yield()
+          try take(page)
+          if elements.count >= most { return (elements, snapshot.revision) }
+          guard let following = try await next.get() else { return nil }
+          page = following
+        }
+        try take(page)
       }
       return (elements, snapshot.revision)
     }
