@@ -14,9 +14,11 @@ package func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
   return false
 }
 
-/// Waits until a condition is true, for a minute at most, and leaves the thread to other tasks.
-package func waitUntil(_ condition: () throws -> Bool) async rethrows -> Bool {
-  let end = ContinuousClock.now + .seconds(60)
+/// Waits until a condition is true, for a minute by default, and leaves the thread to other tasks.
+package func waitUntil(
+  within time: Duration = .seconds(60), _ condition: () throws -> Bool
+) async rethrows -> Bool {
+  let end = ContinuousClock.now + time
   repeat {
     if try condition() { return true }
     // If the task is cancelled, the condition is still what counts.
