@@ -4,7 +4,8 @@
 // them wouldn't start on a machine without them, and couldn't fall back to another storage.
 //
 // The declarations are this package's own, so nobody needs the headers to build it. The ABI of these functions
-// is stable. All C names begin with "keyring" or "Keyring", because an app may use GLib's headers beside these.
+// is stable. All types and functions have names of their own, because an app may use GLib's headers beside these,
+// and Swift's compiler crashes if two modules declare a type in different ways.
 
 #pragma once
 
@@ -43,79 +44,79 @@ typedef guint32 GQuark;
 // MARK: - Objects
 
 // These structures are only used by address.
-#define OPAQUE(NAME) typedef struct Keyring##NAME NAME;
-OPAQUE(GAsyncInitable)
-OPAQUE(GAsyncResult)
-OPAQUE(GBytes)
-OPAQUE(GClosure)
-OPAQUE(GDBusAuthObserver)
-OPAQUE(GDBusConnection)
-OPAQUE(GDBusMessage)
-OPAQUE(GMainContext)
-OPAQUE(GVariant)
-OPAQUE(GVariantBuilder)
-OPAQUE(GVariantType)
-OPAQUE(SecretValue)
+#define OPAQUE(NAME) typedef struct NAME NAME;
+OPAQUE(KeyringGAsyncInitable)
+OPAQUE(KeyringGAsyncResult)
+OPAQUE(KeyringGBytes)
+OPAQUE(KeyringGClosure)
+OPAQUE(KeyringGDBusAuthObserver)
+OPAQUE(KeyringGDBusConnection)
+OPAQUE(KeyringGDBusMessage)
+OPAQUE(KeyringGMainContext)
+OPAQUE(KeyringGVariant)
+OPAQUE(KeyringGVariantBuilder)
+OPAQUE(KeyringGVariantType)
+OPAQUE(KeyringSecretValue)
 #undef OPAQUE
 
 // Of these, too, only the address is used. In Swift, their pointers have a type.
-#define OBJECT(NAME) typedef struct Keyring##NAME { gpointer type; } NAME;
-OBJECT(GCancellable)
-OBJECT(GDBusProxy)
-OBJECT(GIOStream)
-OBJECT(GInputStream)
-OBJECT(GObject)
-OBJECT(GSource)
-OBJECT(GUnixFDList)
-OBJECT(SecretService)
+#define OBJECT(NAME) typedef struct NAME { gpointer type; } NAME;
+OBJECT(KeyringGCancellable)
+OBJECT(KeyringGDBusProxy)
+OBJECT(KeyringGIOStream)
+OBJECT(KeyringGInputStream)
+OBJECT(KeyringGObject)
+OBJECT(KeyringGSource)
+OBJECT(KeyringGUnixFDList)
+OBJECT(KeyringSecretService)
 #undef OBJECT
 
 typedef struct KeyringGError {
   GQuark domain;
   gint code;
   gchar *message;
-} GError;
+} KeyringGError;
 
 typedef struct KeyringGValue {
   GType type;
   guint64 data[2];
-} GValue;
+} KeyringGValue;
 
 typedef struct KeyringGTypeQuery {
   GType type;
   const gchar *type_name;
   guint class_size;
   guint instance_size;
-} GTypeQuery;
+} KeyringGTypeQuery;
 
 // The first members of the structure, which is only used by address.
 typedef struct KeyringGObjectClass {
   GType type;
   gpointer construct_properties;
-  GObject *(*constructor)(GType type, guint count, gpointer parameters);
-} GObjectClass;
+  KeyringGObject *(*constructor)(GType type, guint count, gpointer parameters);
+} KeyringGObjectClass;
 
 // MARK: - Constants
 
-typedef enum KeyringGBusType { G_BUS_TYPE_NONE = 0, G_BUS_TYPE_SESSION = 2 } GBusType;
-typedef enum KeyringGConnectFlags { G_CONNECT_AFTER = 1 } GConnectFlags;
-typedef enum KeyringGTypeFlags { G_TYPE_FLAG_ABSTRACT = 16 } GTypeFlags;
-typedef enum KeyringGDBusCallFlags { G_DBUS_CALL_FLAGS_NO_AUTO_START = 1 } GDBusCallFlags;
+typedef enum KeyringGBusType { G_BUS_TYPE_NONE = 0, G_BUS_TYPE_SESSION = 2 } KeyringGBusType;
+typedef enum KeyringGConnectFlags { G_CONNECT_AFTER = 1 } KeyringGConnectFlags;
+typedef enum KeyringGTypeFlags { G_TYPE_FLAG_ABSTRACT = 16 } KeyringGTypeFlags;
+typedef enum KeyringGDBusCallFlags { G_DBUS_CALL_FLAGS_NO_AUTO_START = 1 } KeyringGDBusCallFlags;
 typedef enum KeyringGDBusConnectionFlags {
   G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT = 1,
   G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION = 8
-} GDBusConnectionFlags;
-typedef enum KeyringGDBusMessageFlags { G_DBUS_MESSAGE_FLAGS_NO_AUTO_START = 2 } GDBusMessageFlags;
-typedef enum KeyringGDBusMessageType { G_DBUS_MESSAGE_TYPE_METHOD_RETURN = 2 } GDBusMessageType;
+} KeyringGDBusConnectionFlags;
+typedef enum KeyringGDBusMessageFlags { G_DBUS_MESSAGE_FLAGS_NO_AUTO_START = 2 } KeyringGDBusMessageFlags;
+typedef enum KeyringGDBusMessageType { G_DBUS_MESSAGE_TYPE_METHOD_RETURN = 2 } KeyringGDBusMessageType;
 typedef enum KeyringGDBusProxyFlags {
   G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES = 1,
   G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS = 2,
   G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START = 4
-} GDBusProxyFlags;
+} KeyringGDBusProxyFlags;
 typedef enum KeyringGDBusSendMessageFlags {
   G_DBUS_SEND_MESSAGE_FLAGS_NONE = 0
-} GDBusSendMessageFlags;
-typedef enum KeyringGDBusSignalFlags { G_DBUS_SIGNAL_FLAGS_NONE = 0 } GDBusSignalFlags;
+} KeyringGDBusSendMessageFlags;
+typedef enum KeyringGDBusSignalFlags { G_DBUS_SIGNAL_FLAGS_NONE = 0 } KeyringGDBusSignalFlags;
 typedef enum KeyringGIOErrorEnum {
   G_IO_ERROR_FAILED = 0,
   G_IO_ERROR_NOT_FOUND = 1,
@@ -129,21 +130,21 @@ typedef enum KeyringGIOErrorEnum {
   G_IO_ERROR_HOST_NOT_FOUND = 28,
   G_IO_ERROR_CONNECTION_REFUSED = 39,
   G_IO_ERROR_BROKEN_PIPE = 44
-} GIOErrorEnum;
-typedef enum KeyringSecretServiceFlags { SECRET_SERVICE_OPEN_SESSION = 2 } SecretServiceFlags;
+} KeyringGIOErrorEnum;
+typedef enum KeyringSecretServiceFlags { SECRET_SERVICE_OPEN_SESSION = 2 } KeyringSecretServiceFlags;
 
 // MARK: - Callbacks
 
-typedef void (*GAsyncReadyCallback)(GObject *source, GAsyncResult *result, gpointer data);
-typedef void (*GCallback)(void);
-typedef void (*GClassInitFunc)(gpointer type, gpointer data);
-typedef void (*GClosureNotify)(gpointer data, GClosure *closure);
-typedef void (*GDBusSignalCallback)(
-    GDBusConnection *connection, const gchar *sender, const gchar *object, const gchar *interface,
-    const gchar *signal, GVariant *arguments, gpointer data);
-typedef void (*GDestroyNotify)(gpointer data);
-typedef void (*GInstanceInitFunc)(void *instance, gpointer type);
-typedef gboolean (*GSourceFunc)(gpointer data);
+typedef void (*KeyringGAsyncReadyCallback)(KeyringGObject *source, KeyringGAsyncResult *result, gpointer data);
+typedef void (*KeyringGCallback)(void);
+typedef void (*KeyringGClassInitFunc)(gpointer type, gpointer data);
+typedef void (*KeyringGClosureNotify)(gpointer data, KeyringGClosure *closure);
+typedef void (*KeyringGDBusSignalCallback)(
+    KeyringGDBusConnection *connection, const gchar *sender, const gchar *object, const gchar *interface,
+    const gchar *signal, KeyringGVariant *arguments, gpointer data);
+typedef void (*KeyringGDestroyNotify)(gpointer data);
+typedef void (*KeyringGInstanceInitFunc)(void *instance, gpointer type);
+typedef gboolean (*KeyringGSourceFunc)(gpointer data);
 
 #endif
 

@@ -129,7 +129,9 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   /// Starts a task on the thread of all asynchronous operations.
   static func start(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    guard LibSecret.isLoaded, ofAsynchronousCalls.hasThread else { return Task.detached { runToEnd(body) } }
+    guard LibSecret.isLoaded, ofAsynchronousCalls.hasThread else {
+      return Task.detached { runToEnd(body) }
+    }
     return Task.detached(executorPreference: ofAsynchronousCalls, operation: body)
   }
 

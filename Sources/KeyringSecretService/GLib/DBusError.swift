@@ -85,6 +85,7 @@ final class DBusError: Error {
   /// - Parameters:
   ///   - text: The reason, in the words of the system.
   ///   - isMissing: A Boolean value that indicates whether they aren't installed.
+  /// - Returns: The error.
   static func libraryFailed(_ text: String, isMissing: Bool) -> DBusError {
     DBusError(domain: loader, code: isMissing ? 1 : 0, text: text)
   }
