@@ -46,8 +46,7 @@ let package = Package(
       name: "Configuration",
       description: "The product KeyringConfiguration: values for apple/swift-configuration."
     ),
-    // The Swift Package Index builds packages on machines without libsecret.
-    .default(enabledTraits: Context.environment["SPI_BUILD"] == nil ? ["SecretService"] : []),
+    .default(enabledTraits: ["SecretService"]),
   ],
   dependencies: [
     // Every use of one has the condition of its trait: only then SwiftPM does not fetch it for
@@ -68,12 +67,8 @@ let package = Package(
     .target(
       name: "KeyringStorage",
       dependencies: ["KeyringCore", "KeyringFoundation", "KeyringLibc", cLinux]),
-    .systemLibrary(
-      name: "CLibSecret",
-      pkgConfig: "libsecret-1",
-      providers: [
-        .apt(["libsecret-1-dev", "libglib2.0-dev"]), .yum(["libsecret-devel", "glib2-devel"]),
-      ]),
+    // It loads libsecret when the keyring is first used, and needs nothing to be built.
+    .target(name: "CLibSecret", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(
       name: "KeyringSecretService",
       dependencies: [
@@ -142,6 +137,10 @@ let package = Package(
     .target(
       name: "TestPrograms", dependencies: ["KeyringStorage"],
       path: "Tests/Fixtures/TestPrograms"),
+    // The library of an app that uses it by itself.
+    .systemLibrary(
+      name: "AppLibSecret", path: "Tests/Fixtures/AppLibSecret", pkgConfig: "libsecret-1",
+      providers: [.apt(["libsecret-1-dev", "libglib2.0-dev"])]),
     .target(
       name: "StorageModel", dependencies: ["Keyring", "KeyringStorage"],
       path: "Tests/Fixtures/StorageModel"),
@@ -174,7 +173,9 @@ let package = Package(
       dependencies: [
         "Keyring", "KeyringFile", "KeyringMigration", "KeyringSecretService", "KeyringStorage",
         "KeyringSealing", "KeyringTesting", "KeyringWorker", "HeadlessService", "SecureSettings",
-        "StorageModel", "TestPrograms", cLibSecret,
+        "StorageModel", "TestPrograms",
+        .target(
+          name: "AppLibSecret", condition: .when(platforms: [.linux], traits: ["SecretService"])),
       ]),
     .testTarget(
       name: "KeyringEtcdTests",

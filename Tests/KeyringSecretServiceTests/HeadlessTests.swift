@@ -115,6 +115,30 @@ import Testing
     #expect(lines.contains("token: 6 characters") && lines.last == "writing: readOnly")
   }
 
+  /// Starts the program where libsecret isn't installed, beside a bus and a keyring.
+  @Test(
+    .withOwnKeyring,
+    .enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"))
+  func `a machine without libsecret uses another storage`() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let hiding = try Namespaces.withoutLibSecret(in: directory)
+    let address = ["DBUS_SESSION_BUS_ADDRESS": bus.address]
+    let variables = address.merging(["HEADLESS_SERVICE_AUTH_TOKEN": "s3cret"]) { $1 }
+    let (status, lines) = try run(variables, by: hiding)
+    #expect(status == 0)
+    #expect(
+      lines.first?.hasSuffix("and SecretServiceStorage has noProvider") == true, "\(lines)")
+    #expect(lines.contains("token: 6 characters"))
+    // With nothing else, the failure says what to install.
+    let (failure, reasons) = try run(address, by: hiding)
+    #expect(failure == 1)
+    #expect(reasons.joined().contains("Install the package libsecret-1-0"), "\(reasons)")
+    // With the library, the same keyring is selected.
+    #expect(try run(variables).lines.first?.contains("has noProvider") == false)
+    try keyring.kill()
+  }
+
   #if EncryptedFile
   /// Makes a file with the token in this test's directory, as an earlier run of the program leaves it.
   private func makeFile() throws -> (directory: String, keys: String) {
@@ -309,18 +333,5 @@ import Testing
     let other = try PrivateBus()
     #expect(other.storage().diagnose().failure?.code == .noProvider)
   }
-}
-
-/// Mount namespaces for one test, made by root or by a user who is root in them.
-private enum Namespaces {
-  static let command =
-    ["unshare", "--mount"] + (geteuid() == 0 ? [] : ["--user", "--map-root-user"])
-
-  static let areAllowed: Bool = {
-    let words = command + ["true"]
-    let program = try? Program(
-      words[0], Array(words.dropFirst()), complaints: .nullDevice)
-    return (try? program?.finish().status) == 0
-  }()
 }
 #endif

@@ -54,6 +54,11 @@ struct SecretServiceDiagnosis {
   /// Runs all steps except the one that writes.
   mutating func run() async {
     addSandbox()
+    do throws(SecureStorageError) {
+      try storage.requireLibraries(for: .diagnose)
+    } catch {
+      return diagnosis.add("libsecret", error)
+    }
     guard let names = await addBus() else { return }
     addPortal(names)
     addInstalledKeyrings(names)

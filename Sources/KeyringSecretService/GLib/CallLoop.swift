@@ -110,7 +110,9 @@ final class CallLoop: EventSource, @unchecked Sendable {
   @concurrent static func run<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    try await ofAsynchronousCalls.run { () async throws(Failure) in
+    // Without the libraries there is no loop, and nothing to wait for: the operation fails.
+    guard LibSecret.isLoaded else { return try await body() }
+    return try await ofAsynchronousCalls.run { () async throws(Failure) in
       if let executor = ThreadExecutor.current, !(executor.events is CallLoop) {
         executor.wait(for: idle.withLock { $0.popLast() } ?? CallLoop())
       }
@@ -127,7 +129,9 @@ final class CallLoop: EventSource, @unchecked Sendable {
 
   /// Starts a task on the thread of all asynchronous operations.
   static func start(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    guard ofAsynchronousCalls.hasThread else { return Task.detached { runToEnd(body) } }
+    guard LibSecret.isLoaded, ofAsynchronousCalls.hasThread else {
+      return Task.detached { runToEnd(body) }
+    }
     return Task.detached(executorPreference: ofAsynchronousCalls, operation: body)
   }
 

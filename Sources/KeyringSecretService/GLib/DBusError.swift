@@ -87,10 +87,26 @@ final class DBusError: Error {
       "\(message.method) answered with type \(answer.type) instead of \(message.answer)")
   }
 
+  /// Returns the error for libraries that can't be loaded.
+  ///
+  /// - Parameters:
+  ///   - text: The reason, in the words of the system.
+  ///   - isMissing: A Boolean value that indicates whether they aren't installed.
+  /// - Returns: The error.
+  static func libraryFailed(_ text: String, isMissing: Bool) -> DBusError {
+    DBusError(domain: loader, code: isMissing ? 1 : 0, text: text)
+  }
+
+  private static let loader = "dlopen"
+
+  /// Indicates whether a library isn't installed, or `nil` if the failure is another one.
+  var isOfMissingLibrary: Bool? { domain == Self.loader ? code == 1 : nil }
+
+  /// The name of GIO's error domain, which is known without GIO.
+  static let ioDomain = "g-io-error-quark"
+
   private convenience init(_ code: GIOErrorEnum, _ text: String) {
-    self.init(
-      domain: String(cString: g_quark_to_string(g_io_error_quark())), code: Int(code.rawValue),
-      text: text)
+    self.init(domain: Self.ioDomain, code: Int(code.rawValue), text: text)
   }
 
   var underlying: SecureStorageError.Underlying {

@@ -2,6 +2,7 @@
 
 #if SecretService && os(Linux)
 internal import CLibSecret
+internal import KeyringLibc
 
 /// A D-Bus value: an owned GVariant that you build from and read as Swift values.
 ///

@@ -62,6 +62,7 @@ struct SecretPortal {
   private func outcome(_ token: String?) async throws(SecureStorageError) -> Outcome {
     var connection: BusConnection?
     do throws(DBusError) {
+      try LibSecret.load()
       return try await CallLoop.run { () async throws(DBusError) in
         let deadline = Deadline(after: options.serviceTimeout)
         let opened = try await BusConnection.open(address: options.busAddress, until: deadline)
@@ -126,7 +127,10 @@ struct SecretPortal {
 
   private func failure(_ cause: DBusError, isConnected: Bool) -> SecureStorageError {
     if !isConnected {
-      return request.error(cause.codeWhileConnecting, underlying: cause.underlying)
+      let opening = SecretSession.OpeningFailure(connecting: cause)
+      return request.error(
+        opening.code, opening.message, recoverySuggestion: opening.recoverySuggestion,
+        underlying: cause.underlying)
     }
     if cause.isWithoutReceiver || cause.isWithoutInterface { return missing(cause) }
     return request.error(

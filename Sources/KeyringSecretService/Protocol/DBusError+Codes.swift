@@ -12,13 +12,14 @@ extension DBusError {
   /// nothing about the contents of the keyring. Some buses accept a connection above their limit, and close
   /// it at once.
   var codeWhileConnecting: SecureStorageError.Code {
+    if let isOfMissingLibrary { return isOfMissingLibrary ? .noProvider : .other }
     if self === DBusError.networkAddress { return .notEncrypted }
     if let bus {
       let code = ioCode == G_IO_ERROR_FAILED ? .connectionLost : codeWhileCalling
       return code == .connectionLost && bus == .anotherUser ? .noSessionBus : code
     }
     // The address asks for a program that starts a bus, such as dbus-launch, and it can't be run.
-    if domain == String(cString: g_quark_to_string(g_spawn_error_quark())) { return .noSessionBus }
+    if domain == "g-exec-error-quark" { return .noSessionBus }
     return switch ioCode {
     case G_IO_ERROR_FAILED, G_IO_ERROR_NOT_FOUND, G_IO_ERROR_NOT_DIRECTORY,
       G_IO_ERROR_INVALID_ARGUMENT, G_IO_ERROR_PERMISSION_DENIED, G_IO_ERROR_NOT_SUPPORTED,
@@ -98,7 +99,7 @@ extension DBusError {
   }
 
   private var ioCode: GIOErrorEnum? {
-    guard domain == Self.timedOut.domain else { return nil }
+    guard domain == Self.ioDomain else { return nil }
     // Another program can send an error with any number.
     return GIOErrorEnum(rawValue: UInt32(truncatingIfNeeded: code))
   }

@@ -137,6 +137,7 @@ extension SecretServiceStorage {
     _ body: (Operation) async throws(SecureStorageError) -> Result
   ) async throws(SecureStorageError) -> Result {
     try refuseForkedProcess(operation)
+    try requireLibraries(for: operation)
     return try await CallLoop.run { () async throws(SecureStorageError) in
       if let key { try await SaveLock.take(key, for: operation, of: self) }
       defer { if let key { SaveLock.giveBack(key) } }
@@ -183,6 +184,21 @@ extension SecretServiceStorage {
           deadline = call.deadline
         }
       }
+    }
+  }
+
+  /// Loads libsecret and GLib, unless they're loaded.
+  ///
+  /// Nothing of the operation may run without them.
+  ///
+  /// - Throws: `.noProvider` if they aren't installed.
+  func requireLibraries(
+    for operation: SecureStorageError.Operation
+  ) throws(SecureStorageError) {
+    do throws(DBusError) {
+      try LibSecret.load()
+    } catch {
+      throw SecretSession.OpeningFailure(connecting: error).error(operation, of: self)
     }
   }
 

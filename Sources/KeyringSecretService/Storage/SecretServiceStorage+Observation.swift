@@ -20,7 +20,8 @@ extension SecretServiceStorage: ObservableStorage {
   public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
-    try await CallLoop.run { () async throws(SecureStorageError) in
+    try requireLibraries(for: .observe)
+    return try await CallLoop.run { () async throws(SecureStorageError) in
       let deadline = Deadline(after: options.serviceTimeout)
       do throws(SecretSession.OpeningFailure) {
         return try await ChangeMonitor.shared(at: options.busAddress)

@@ -41,10 +41,15 @@ extension SecretSession {
 
     /// Creates a failure to connect to the bus.
     ///
-    /// It also stands for a bus that doesn't answer. In both cases the keyring isn't at fault.
+    /// It also stands for a bus that doesn't answer, and for a missing library. The keyring isn't at fault.
     convenience init(connecting cause: DBusError) {
       let code = cause.codeWhileConnecting
       switch code {
+      case .noProvider:
+        self.init(
+          code, cause, "libsecret isn't installed, and the program needs it for the keyring.",
+          recoverySuggestion:
+            "Install the package libsecret-1-0 on Debian, Ubuntu and openSUSE, or else libsecret.")
       case .connectionLost:
         self.init(
           code, cause, "The session bus accepted the connection, and closed it.",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if SecretService && os(Linux)
-import CLibSecret
+import AppLibSecret
 import Keyring
 import KeyringStorage
 import Testing
