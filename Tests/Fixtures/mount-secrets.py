@@ -61,6 +61,10 @@ def numbered(number):
     return {name: str(number) for name in names}
 
 
+# A writer that was killed may have left it.
+if os.path.lexists(path("..data_tmp")):
+    os.remove(path("..data_tmp"))
+
 for line in sys.stdin:
     request = json.loads(line)
     if isinstance(request, dict):

@@ -2,6 +2,7 @@
 
 #if Etcd && os(Linux)
 import Foundation
+import Keyring
 import KeyringStorage
 import TestPrograms
 import Testing
@@ -31,6 +32,29 @@ import Testing
     }
     print("\(underWay) of \(Kills.count) kills came after the write, and before it was known")
     #expect(try await storage.items(matching: ItemQuery()).count == 1)
+  }
+
+  /// The leader is killed more often than other nodes.
+  @Test(.timeLimit(.minutes(10)))
+  func `no observer goes back or misses a change when writers and nodes are killed`() async throws {
+    let cluster = try Cluster()
+    let (name, storage) = try await cluster.newWorkerStorage()
+    let key = ItemKey.password(service: "service", account: "account")
+    let trial = try ObservationTrial(of: key, on: storage)
+    try await trial.observe(cluster.storage(like: storage), as: "fleet")
+    try await trial.observe(
+      cluster.storage(like: storage).cached(), as: "cache", readsAlways: true)
+    for number in 0..<Kills.count {
+      try trial.kill(Program.worker("replace", name, "service"))
+      try await trial.rest()
+      let node = try await number.isMultiple(of: 3) ? cluster.nodes[1] : cluster.leader()
+      try await trial.whileWriting(to: cluster.storage(like: storage)) {
+        node.kill()
+        try Cluster.start([node])
+      }
+      try await trial.rest()
+    }
+    trial.end()
   }
 }
 #endif

@@ -2,6 +2,7 @@
 
 #if EncryptedFile && os(Linux)
 import Foundation
+import Keyring
 import KeyringStorage
 import TestPrograms
 import Testing
@@ -43,6 +44,29 @@ import Testing
     print("\(leftovers) of \(kills) kills left an unfinished file; \(saved) were saved")
     #expect(leftovers > 0, "no kill came in the middle of a write")
     #expect(try reader.items(matching: ItemQuery()).count == 1)
+  }
+
+  /// Another process writes another item of the file all the time.
+  @Test(.timeLimit(.minutes(5)))
+  func `no observer goes back or misses a change when a writer is killed`() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path("secrets")
+    func storage() -> EncryptedFileStorage {
+      EncryptedFileStorage(at: path, key: .keyFile(at: path + ".key"))
+    }
+    let key = ItemKey.password(service: "service", account: "account")
+    let trial = try ObservationTrial(of: key, on: storage())
+    try await trial.observe(storage(), as: "file")
+    try await trial.observe(storage().cached(), as: "cache", readsAlways: true)
+    let neighbor = try Program.worker("replace", path, "another service")
+    try neighbor.writeLine("go")
+    for _ in 0..<Kills.count {
+      try trial.kill(Program.worker("replace", path, "service"))
+      try await trial.whileWriting(to: storage()) {}
+      try await trial.rest()
+    }
+    try neighbor.end()
+    trial.end()
   }
 
   /// Waits for a time, so that the kill can come at any moment.

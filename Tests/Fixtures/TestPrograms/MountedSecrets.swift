@@ -2,6 +2,7 @@
 
 #if os(Linux)
 internal import Foundation
+internal import Synchronization
 
 /// A directory whose secrets another process replaces all at once, as a kubelet does for a mounted volume.
 ///
@@ -13,23 +14,26 @@ package final class MountedSecrets: Sendable {
   package enum Links: String, CaseIterable, Sendable { case first, last }
 
   package let path: String
-  private let writer: Program
+  private let links: Links
+  private let writer: Mutex<Program>
 
   /// Creates an empty directory.
   package init(links: Links = .last) throws {
     path = NSTemporaryDirectory() + "swift-keyring-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    writer = try Program.script("mount-secrets.py", [path, links.rawValue])
+    self.links = links
+    writer = Mutex(try Program.script("mount-secrets.py", [path, links.rawValue]))
   }
 
   deinit {
-    _ = try? writer.end()
+    _ = try? writer.withLock { try $0.end() }
     try? FileManager.default.removeItem(atPath: path)
   }
 
   /// Replaces all secrets.
   package func write(_ secrets: [String: String]) throws {
     let line = try JSONEncoder().encode(secrets)
+    let writer = writer.withLock { $0 }
     try writer.writeLine(String(decoding: line, as: UTF8.self))
     _ = try writer.readLine()
   }
@@ -38,8 +42,19 @@ package final class MountedSecrets: Sendable {
   ///
   /// Each version has the number in "first" and "second". If it's odd, it's also in "odd".
   package func write(versions: ClosedRange<Int>) async throws {
+    let writer = writer.withLock { $0 }
     try writer.writeLine("[\(versions.lowerBound), \(versions.upperBound)]")
     _ = try await writer.nextLine()
+  }
+
+  /// Kills the process at any moment while it replaces the secrets, and starts another one.
+  package func killWriter(of versions: ClosedRange<Int>) throws {
+    try writer.withLock { writer in
+      try writer.writeLine("[\(versions.lowerBound), \(versions.upperBound)]")
+      usleep(.random(in: 0..<20_000))
+      try writer.end()
+      writer = try Program.script("mount-secrets.py", [path, links.rawValue])
+    }
   }
 }
 #endif

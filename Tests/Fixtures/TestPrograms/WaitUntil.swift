@@ -13,9 +13,11 @@ package func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
   return false
 }
 
-/// Waits until a condition is true, for 30 seconds at most, and leaves the thread to other tasks.
-package func waitUntil(_ condition: () throws -> Bool) async rethrows -> Bool {
-  let end = ContinuousClock.now + .seconds(30)
+/// Waits until a condition is true, for 30 seconds by default, and leaves the thread to other tasks.
+package func waitUntil(
+  within time: Duration = .seconds(30), _ condition: () throws -> Bool
+) async rethrows -> Bool {
+  let end = ContinuousClock.now + time
   repeat {
     if try condition() { return true }
     // If the task is cancelled, the condition is still what counts.
