@@ -101,7 +101,8 @@ package struct ObservationHistory: Sendable {
         values.append((value, .acknowledged))
       }
       past.formUnion(values.map(\.value))
-      for entry in round { faults += take(entry, values.map(\.value), past, &observers) }
+      let order = values.map(\.value)
+      for entry in round { faults += take(entry, order, past, &observers) }
       for (name, observer) in observers.sorted(by: { $0.key < $1.key }) {
         if observer.last != value { faults.append(.missed(name, value)) }
         if observer.isInterrupted { faults.append(.notResumed(name)) }
