@@ -96,10 +96,11 @@ ON_KEYRING = {
         PROPERTY: swift("create-properties", IN_TURN), STORAGE: swift("create-items", IN_TURN),
         LOOK_AND_STORE: c("careful-create", IN_TURN), FLOOR: floor("create", IN_TURN),
     }, LOOK_AND_STORE, warm=10, counted=100),
+    # C's call clears with a search and a deletion. A search by itself makes objects of all that it finds.
     "remove": Operation("Remove", {
         PROPERTY: swift("remove-properties", IN_TURN), STORAGE: swift("remove-items", IN_TURN),
         SEARCH_AND_DELETE: c("careful-remove", IN_TURN), CLEAR: c("clear-in-turn", IN_TURN), FLOOR: floor("remove", IN_TURN),
-    }, SEARCH_AND_DELETE, warm=10, counted=100),
+    }, CLEAR, warm=10, counted=100),
     "items": Operation("50 items of one service", {
         ONE_QUERY: swift("query", 50), LOOKUPS: c("reads", 50), FLOOR: floor("items", 50),
     }, LOOKUPS, warm=2, counted=10, prepare=lambda: fill(0, 50)),

@@ -5,9 +5,9 @@ import dataclasses
 import figures
 import fleet
 import instructions
-from instructions import FLOOR, LOOK_AND_STORE, LOOKUPS, OPERATIONS, SEARCH_AND_DELETE
+from instructions import FLOOR, LOOK_AND_STORE, LOOKUPS, OPERATIONS
 from works import (
-    BARE_FILE, C_PROGRAM, CACHED, DICTIONARY, ENCRYPTED_FILE, LOOKUP, ONE_QUERY, PROPERTY, READ_ALL, STATIC_PROGRAM,
+    BARE_FILE, C_PROGRAM, CACHED, CLEAR, DICTIONARY, ENCRYPTED_FILE, LOOKUP, ONE_QUERY, PROPERTY, READ_ALL, STATIC_PROGRAM,
     SWIFT_PROGRAM)
 
 
@@ -87,7 +87,7 @@ TARGETS = [
     of_instructions("absent", PROPERTY, 0.95, LOOKUP, ABSENT_BOUND),
     of_instructions("replace", PROPERTY, 0.95, LOOK_AND_STORE, REPLACE_BOUND),
     of_instructions("create", PROPERTY, 1.00, LOOK_AND_STORE, CREATE_BOUND),
-    of_instructions("remove", PROPERTY, 1.00, SEARCH_AND_DELETE, REMOVE_BOUND),
+    of_instructions("remove", PROPERTY, 1.00, CLEAR, REMOVE_BOUND),
     of_instructions("items", ONE_QUERY, 0.50, LOOKUPS, MANY_BOUND),
     of_instructions("settings", READ_ALL, 0.50, LOOKUPS, MANY_BOUND),
     Target("property read in memory", "memory", PROPERTY, 150, case="read",
