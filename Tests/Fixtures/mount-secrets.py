@@ -51,7 +51,8 @@ def write(payload):
         add_links(payload)
     if old:
         for name in os.listdir(path(old)):
-            if name not in payload:
+            # A writer that was killed before may not have linked it.
+            if name not in payload and os.path.lexists(path(name)):
                 os.remove(path(name))
         shutil.rmtree(path(old))
 

@@ -35,12 +35,13 @@ import Testing
   }
 
   /// The leader is killed more often than other nodes.
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(Kills.count)))
   func `no observer goes back or misses a change when writers and nodes are killed`() async throws {
     let cluster = try Cluster()
     let (name, storage) = try await cluster.newWorkerStorage()
     let key = ItemKey.password(service: "service", account: "account")
     let trial = try ObservationTrial(of: key, on: storage)
+    defer { trial.end() }
     try await trial.observe(cluster.storage(like: storage), as: "fleet")
     try await trial.observe(
       cluster.storage(like: storage).cached(), as: "cache", readsAlways: true)
@@ -54,7 +55,6 @@ import Testing
       }
       try await trial.rest()
     }
-    trial.end()
   }
 }
 #endif

@@ -47,7 +47,7 @@ import Testing
   }
 
   /// Another process writes another item of the file all the time.
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(Kills.count)))
   func `no observer goes back or misses a change when a writer is killed`() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.path("secrets")
@@ -56,6 +56,7 @@ import Testing
     }
     let key = ItemKey.password(service: "service", account: "account")
     let trial = try ObservationTrial(of: key, on: storage())
+    defer { trial.end() }
     try await trial.observe(storage(), as: "file")
     try await trial.observe(storage().cached(), as: "cache", readsAlways: true)
     let neighbor = try Program.worker("replace", path, "another service")
@@ -66,7 +67,6 @@ import Testing
       try await trial.rest()
     }
     try neighbor.end()
-    trial.end()
   }
 
   /// Waits for a time, so that the kill can come at any moment.

@@ -10,19 +10,19 @@ import Testing
 /// Observers of memory and of a directory.
 ///
 /// Other modules try the same with storages whose keyrings and writers they kill.
-@Suite(.timeLimit(.minutes(5))) struct ObservationTrialTests {
+@Suite(.timeLimit(.minutes(Kills.count))) struct ObservationTrialTests {
   private let key = ItemKey.password(service: "service", account: "first")
 
   @Test func `no observer of memory goes back or misses a change`() async throws {
     let storage = InMemoryStorage()
     let trial = try ObservationTrial(of: key, on: storage)
+    defer { trial.end() }
     try await trial.observe(storage, as: "memory")
     try await trial.observe(storage.cached(), as: "cache", readsAlways: true)
     for _ in 0..<5 {
       try await trial.whileWriting(to: storage) {}
       try await trial.rest()
     }
-    trial.end()
   }
 
   /// A cache of the storage is old, too.
@@ -30,6 +30,7 @@ import Testing
   func `an observer that isn't told of a change is found`(isCache: Bool) async throws {
     let storage = DeafStorage()
     let trial = try ObservationTrial(of: key, on: storage.base)
+    defer { trial.end() }
     if isCache {
       try await trial.observe(storage.cached(), as: "cache", readsAlways: true)
     } else {
@@ -41,7 +42,6 @@ import Testing
     try await storage.base.setPassword("2", for: key)
     trial.wrote([2], .acknowledged)
     await withKnownIssue { try await trial.rest(within: .milliseconds(100)) }
-    trial.end()
   }
 
   /// The test has no sanitizer, because it mostly waits for another process.
@@ -53,6 +53,7 @@ import Testing
     try secrets.write(["first": "0"])
     let storage = CredentialsDirectoryStorage(service: "service", directory: secrets.path)
     let trial = try ObservationTrial(of: key, on: storage)
+    defer { trial.end() }
     try await trial.observe(storage, as: "directory")
     try await trial.observe(storage.cached(), as: "cache", readsAlways: true)
     for number in 0..<Kills.count {
@@ -65,7 +66,6 @@ import Testing
       trial.wrote([versions.upperBound], .acknowledged)
       try await trial.rest()
     }
-    trial.end()
   }
 }
 

@@ -107,8 +107,11 @@ struct JSONReader {
 
   /// Reads bytes that are written in base64.
   mutating func data() throws(Malformed) -> [UInt8] {
+    let start = position
     let (content, isEscaped) = try string()
-    guard !isEscaped, let data = [UInt8](base64: bytes[content]) else { throw Malformed() }
+    if isEscaped { position = start }
+    let data = isEscaped ? [UInt8](base64: Array(try text().utf8)[...]) : [UInt8](base64: bytes[content])
+    guard let data else { throw Malformed() }
     return data
   }
 

@@ -8,7 +8,7 @@ import Testing
 /// Observers of a keyring that dies at any moment, and whose writers do.
 ///
 /// The test has no sanitizer, because it mostly waits for other processes.
-@Suite(.inPrivateSession, .timeLimit(.minutes(10)), .tags(.kills, .unsanitized))
+@Suite(.inPrivateSession, .timeLimit(.minutes(Kills.count)), .tags(.kills, .unsanitized))
 struct ObservationDeathTests {
   @Test func `no observer goes back, misses a change or stays interrupted`() async throws {
     let bus = try PrivateBus()
@@ -18,6 +18,7 @@ struct ObservationDeathTests {
     if KnownLimitation.of(.crashSafety) != nil { exceptions.insert(.lostWrites) }
     if KnownLimitation.of(.rewrittenItemsAreFound) != nil { exceptions.insert(.missedItems) }
     let trial = try ObservationTrial(of: key, on: bus.storage(), except: exceptions)
+    defer { trial.end() }
     try await trial.observe(bus.storage(.never), as: "keyring")
     try await trial.observe(bus.storage(.never).cached(for: nil), as: "cache", readsAlways: true)
     for _ in 0..<Kills.count {
@@ -29,7 +30,6 @@ struct ObservationDeathTests {
       try provider.start()
       try await trial.rest()
     }
-    trial.end()
   }
 }
 #endif

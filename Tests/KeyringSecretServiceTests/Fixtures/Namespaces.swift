@@ -22,19 +22,21 @@ enum Namespaces {
   ///
   /// - Parameter directory: A directory of the test, in which the namespace has its own files.
   /// - Returns: The words of the command. None of them contains a space.
-  /// - Throws: An error if the tests don't use libsecret.
+  /// - Throws: An error if the script can't be written.
   static func withoutLibSecret(in directory: String) throws -> [String] {
     let script = """
       set -e
       mount --make-rprivate /
-      mkdir -p "$2/libraries"
-      mount -t tmpfs tmpfs "$2/libraries"
-      mkdir "$2/libraries/all" "$2/libraries/rest"
-      mount --bind "$1" "$2/libraries/all"
-      ln -s "$2/libraries/all/"* "$2/libraries/rest"
-      rm "$2/libraries/rest/"libsecret*
-      mount --bind "$2/libraries/rest" "$1"
-      shift 2
+      system=$(/sbin/ldconfig -p | sed -n 's|.*libsecret-1.so.0 .*=> \\(.*\\)/.*|\\1|p' | head -n 1)
+      libraries=$1/libraries
+      mkdir -p "$libraries"
+      mount -t tmpfs tmpfs "$libraries"
+      mkdir "$libraries/all" "$libraries/rest"
+      mount --bind "$system" "$libraries/all"
+      ln -s "$libraries/all/"* "$libraries/rest"
+      rm "$libraries/rest/"libsecret*
+      mount --bind "$libraries/rest" "$system"
+      shift
       status=0
       secret-tool >/dev/null 2>&1 || status=$?
       [ "$status" = 127 ]
@@ -43,12 +45,7 @@ enum Namespaces {
       """
     let path = directory + "/without-libsecret"
     try script.write(toFile: path, atomically: false, encoding: .utf8)
-    try #require(dlopen("libsecret-1.so.0", RTLD_LAZY) != nil)
-    let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
-    let line = try #require(maps.split(separator: "\n").first { $0.contains("/libsecret-1.so") })
-    let library = try #require(line.firstIndex(of: "/").map { String(line[$0...]) })
-    let libraries = URL(fileURLWithPath: library).deletingLastPathComponent().path
-    return command + ["sh", path, libraries, directory]
+    return command + ["sh", path, directory]
   }
 }
 #endif
