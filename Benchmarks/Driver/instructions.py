@@ -18,8 +18,8 @@ import figures
 import messages
 from contenders import Failure, Worker
 from works import (
-    C, CACHED, CLEAR, ENCRYPTED_FILE, FILES, LOOKUP, ONE_QUERY, PROPERTY, READ_ALL, REPOSITORY, STORAGE, STORE, SWIFT,
-    fill)
+    C, CACHED, CLEAR, ENCRYPTED_FILE, FILES, LOOKUP, ONE_QUERY, PROPERTY, READ_ALL, REPOSITORY, SERVICE, STORAGE, STORE,
+    SWIFT, fill)
 
 # The profiles stay in this directory, for callgrind_annotate and kcachegrind.
 PROFILES = REPOSITORY / ".build/benchmarks/profiles"
@@ -71,6 +71,13 @@ def floor(*arguments):
     return [C / "floor", "count", *map(str, arguments)]
 
 
+def refill(count):
+    """Removes what other operations have left, and stores the passwords of some accounts."""
+    # Its status is 1 if there was nothing to remove.
+    subprocess.run(["secret-tool", "clear", "service", SERVICE])
+    fill(0, count)
+
+
 def make_file():
     shutil.rmtree(FILES, ignore_errors=True)
     subprocess.run([SWIFT / "contender", "fill-file", *FILE], check=True)
@@ -83,11 +90,11 @@ ON_KEYRING = {
     "read": Operation("Read", {
         PROPERTY: swift("read-property"), STORAGE: swift("read-storage"),
         LOOKUP: c("read-password"), FLOOR: floor("read"),
-    }, LOOKUP, prepare=lambda: fill(0, 1)),
+    }, LOOKUP, prepare=lambda: refill(1)),
     "absent": Operation("Read where there is no value", {
         PROPERTY: swift("absent-property"), STORAGE: swift("absent-storage"),
         LOOKUP: c("absent-password"), FLOOR: floor("absent"),
-    }, LOOKUP, prepare=lambda: fill(0, 1)),
+    }, LOOKUP, prepare=lambda: refill(1)),
     "replace": Operation("Write in place of another value", {
         PROPERTY: swift("write-property"), STORAGE: swift("write-storage"),
         LOOK_AND_STORE: c("careful-write"), STORE: c("write-only"), FLOOR: floor("write"),
@@ -103,10 +110,10 @@ ON_KEYRING = {
     }, CLEAR, warm=10, counted=100),
     "items": Operation("50 items of one service", {
         ONE_QUERY: swift("query", 50), LOOKUPS: c("reads", 50), FLOOR: floor("items", 50),
-    }, LOOKUPS, warm=2, counted=10, prepare=lambda: fill(0, 50)),
+    }, LOOKUPS, warm=2, counted=10, prepare=lambda: refill(50)),
     "settings": Operation("Settings of 20 properties", {
         READ_ALL: swift("settings"), LOOKUPS: c("reads", 20), FLOOR: floor("settings", 20),
-    }, LOOKUPS, warm=2, counted=20, prepare=lambda: fill(0, 20)),
+    }, LOOKUPS, warm=2, counted=20, prepare=lambda: refill(20)),
 }
 
 # The paths on which no message is sent
@@ -116,8 +123,8 @@ IN_PROCESS = {
     "memory-write": Operation(
         "Write a property in memory", {PROPERTY: swift("memory-write")}, warm=1, counted=5, uses=1_000),
     "cached-read": Operation(
-        "Read through the cache", {CACHED: swift("cached-read")}, warm=1, counted=5, uses=1_000,
-        prepare=lambda: fill(0, 1)),
+        "Read through the cache", {CACHED: swift("cached-read")}, warm=10, counted=50, uses=1_000,
+        prepare=lambda: refill(1)),
     "key-coding": Operation(
         "A key of its attributes", {"ItemKey": swift("key-coding")}, warm=1, counted=5, uses=1_000),
     "item-coding": Operation(
