@@ -1,10 +1,11 @@
 """Compares the instructions of each operation with recorded ones.
 
-On a keyring, it's the ratio to the C calls that do the same work in the same run. In the process, it's the number,
-which holds only for the Swift that the record names.
+On a keyring, it's the ratio to the C calls that do the same work in the same run. In the process, it's the number.
+Both hold only for the compiler, the libraries and the processor that the record names.
 """
 
 import json
+import platform
 import subprocess
 
 import instructions
@@ -35,10 +36,12 @@ def check(*arguments):
     recorded = json.loads(FILE.read_text()) if FILE.exists() else {"made with": {}, "figures": {}}
     here = made_with()
     differences = [what for what in here if recorded["made with"].get(what) != here[what]]
+    is_comparable = not differences
+    if updates and differences and set(names) != set(NAMES):
+        raise Failure(f"the other figures were made with other {', '.join(differences)}: record all of them")
     above = []
     for name in names:
         operation = instructions.OPERATIONS[name]
-        is_comparable = not differences if name in instructions.IN_PROCESS else "libraries" not in differences
         most = recorded["figures"].get(name)
         found, all_runs = figure(operation, name, None if updates or not is_comparable else most)
         runs = " ".join(map(shown, all_runs))
@@ -91,4 +94,4 @@ def made_with():
         f"{name} " + subprocess.run(
             ["pkg-config", "--modversion", name], capture_output=True, text=True, check=True).stdout.strip()
         for name in ("libsecret-1", "glib-2.0")]
-    return {"compilers": swift.splitlines()[0], "libraries": ", ".join(versions)}
+    return {"compilers": swift.splitlines()[0], "libraries": ", ".join(versions), "processors": platform.machine()}
