@@ -7,6 +7,8 @@ import Testing
 
 /// Values that the package writes in GLib's own format.
 struct VariantTests {
+  init() throws { try LibSecret.load() }
+
   /// The sizes at which the format needs more bytes for its numbers are among the sums of these lengths.
   @Test(arguments: [[], [0], [0, 1], Array(60...70), Array(225...256), [65_000, 400, 70_000]])
   func `GLib reads a dictionary of texts as it was written`(_ lengths: [Int]) {

@@ -3,9 +3,9 @@
 // libsecret and GLib, which are loaded when a program first uses the keyring. A program that is linked with
 // them wouldn't start on a machine without them, and couldn't fall back to another storage.
 //
-// The declarations are this package's own, so nobody needs the headers to build it. The ABI of these functions
-// is stable. All types and functions have names of their own, because an app may use GLib's headers beside these,
-// and Swift's compiler crashes if two modules declare a type in different ways.
+// The declarations are this package's own, so nobody needs the headers to build it. The functions of a library
+// stay the same under its name, libsecret-1.so.0. All types and functions have names of their own, because an app
+// may use GLib's headers beside these, and Swift's compiler crashes if two modules declare a type in different ways.
 
 #pragma once
 
@@ -54,7 +54,6 @@ OPAQUE(KeyringGDBusConnection)
 OPAQUE(KeyringGDBusMessage)
 OPAQUE(KeyringGMainContext)
 OPAQUE(KeyringGVariant)
-OPAQUE(KeyringGVariantBuilder)
 OPAQUE(KeyringGVariantType)
 OPAQUE(KeyringSecretValue)
 #undef OPAQUE
@@ -101,13 +100,11 @@ typedef struct KeyringGObjectClass {
 typedef enum KeyringGBusType { G_BUS_TYPE_NONE = 0, G_BUS_TYPE_SESSION = 2 } KeyringGBusType;
 typedef enum KeyringGConnectFlags { G_CONNECT_AFTER = 1 } KeyringGConnectFlags;
 typedef enum KeyringGTypeFlags { G_TYPE_FLAG_ABSTRACT = 16 } KeyringGTypeFlags;
-typedef enum KeyringGDBusCallFlags { G_DBUS_CALL_FLAGS_NO_AUTO_START = 1 } KeyringGDBusCallFlags;
 typedef enum KeyringGDBusConnectionFlags {
   G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT = 1,
   G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION = 8
 } KeyringGDBusConnectionFlags;
 typedef enum KeyringGDBusMessageFlags { G_DBUS_MESSAGE_FLAGS_NO_AUTO_START = 2 } KeyringGDBusMessageFlags;
-typedef enum KeyringGDBusMessageType { G_DBUS_MESSAGE_TYPE_METHOD_RETURN = 2 } KeyringGDBusMessageType;
 typedef enum KeyringGDBusProxyFlags {
   G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES = 1,
   G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS = 2,

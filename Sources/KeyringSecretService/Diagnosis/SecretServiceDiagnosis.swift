@@ -16,11 +16,7 @@ extension SecretServiceStorage {
   public func diagnoseWithoutBlocking(
     writing: Bool
   ) async throws(SecureStorageError) -> StorageDiagnosis {
-    let checks = await CallLoop.run {
-      var checks = SecretServiceDiagnosis(self)
-      await checks.run()
-      return checks
-    }
+    let checks = await SecretServiceDiagnosis.made(of: self)
     // A cancelled call says nothing about the storage.
     try checkCancellation(.diagnose)
     guard writing else { return checks.diagnosis }
@@ -52,13 +48,32 @@ struct SecretServiceDiagnosis {
   private var hindrance: String?
 
   /// Runs all steps except the one that writes.
-  mutating func run() async {
+  static func made(of storage: SecretServiceStorage) async -> SecretServiceDiagnosis {
+    var checks = SecretServiceDiagnosis(storage)
+    // Without the libraries, no call can be made.
+    guard checks.addLibraries() else { return checks }
+    let first = checks
+    return await CallLoop.run {
+      var checks = first
+      await checks.run()
+      return checks
+    }
+  }
+
+  /// Runs the first steps, and returns `true` if the libraries are loaded.
+  private mutating func addLibraries() -> Bool {
     addSandbox()
     do throws(SecureStorageError) {
       try storage.requireLibraries(for: .diagnose)
+      return true
     } catch {
-      return diagnosis.add("libsecret", error)
+      diagnosis.add("libsecret", error)
+      return false
     }
+  }
+
+  /// Runs all other steps except the one that writes.
+  private mutating func run() async {
     guard let names = await addBus() else { return }
     addPortal(names)
     addInstalledKeyrings(names)

@@ -111,7 +111,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     // Without the libraries there is no loop, and nothing to wait for: the operation fails.
-    guard LibSecret.isLoaded else { return try await body() }
+    guard (try? LibSecret.load()) != nil else { return try await body() }
     return try await ofAsynchronousCalls.run { () async throws(Failure) in
       if let executor = ThreadExecutor.current, !(executor.events is CallLoop) {
         executor.wait(for: idle.withLock { $0.popLast() } ?? CallLoop())
@@ -149,8 +149,8 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ///     that arrived before have been handled then, and signals that arrive later haven't.
   ///   - shortening: A closure that receives them, too. It may return the time after which the wait ends as at
   ///     its deadline.
-  ///   - onGivenUp: A closure that receives the number of calls that are given up, and -1 for each of them that
-  ///     ends after all. With this closure, calls aren't cancelled if the loop continues to run.
+  ///   - onGivenUp: A closure that receives the number of calls that are given up. With this closure, calls
+  ///     aren't cancelled if the loop continues to run, and it receives -1 for each that ends after all.
   /// - Returns: The results in the order of the calls, for the functions that finish such a call.
   /// - Throws: `DBusError` only if the deadline passes or the task is cancelled. The calls are cancelled
   ///   then, too, unless `onGivenUp` prevents it.
@@ -163,7 +163,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
     let cancellable = g_cancellable_new()
     defer { g_object_unref(cancellable) }
     let loop = current
-    let flight = Flight(starts.count)
+    let flight = Flight(room: starts.count)
     do throws(DBusError) {
       try await Waiter.wait(until: deadline.end) { waiter in
         flight.onResult = { [unowned flight] index, result in
@@ -180,10 +180,10 @@ final class CallLoop: EventSource, @unchecked Sendable {
     } catch {
       let isSynchronous = ThreadExecutor.current?.isSynchronous == true
       onGivenUp?(flight.left)
+      flight.giveUp()
       if !isSynchronous, let onGivenUp {
         flight.onResult = { _, _ in onGivenUp(-1) }
       } else {
-        flight.onResult = { _, _ in }
         loop.isReusable = false
         g_cancellable_cancel(cancellable)
       }
@@ -225,15 +225,12 @@ extension Waiter.Outcome {
 /// Calls that were started together.
 private final class Flight {
   private(set) var results: [GLibReference?]
-  /// The number of calls that haven't ended.
-  private(set) var left: Int
+  /// The number of calls that have started and haven't ended.
+  private(set) var left = 0
   /// The closure that receives the index and the result of each call.
   var onResult: (Int, GLibReference) -> Void = { _, _ in }
 
-  init(_ count: Int) {
-    results = Array(repeating: nil, count: count)
-    left = count
-  }
+  init(room count: Int) { results = Array(repeating: nil, count: count) }
 
   var isInProgress: Bool { left > 0 }
 
@@ -244,9 +241,10 @@ private final class Flight {
     init(_ flight: Flight, _ index: Int) { (self.flight, self.index) = (flight, index) }
   }
 
-  /// Returns the data for the callback of a call.
+  /// Returns the data for the callback of a call that starts.
   func callbackData(_ index: Int) -> gpointer {
-    Unmanaged.passRetained(Call(self, index)).toOpaque()
+    left += 1
+    return Unmanaged.passRetained(Call(self, index)).toOpaque()
   }
 
   static let callback: GAsyncReadyCallback = { _, result, data in
@@ -256,8 +254,14 @@ private final class Flight {
     call.flight.end(call.index, .object(adopting: result))
   }
 
+  /// Drops all results, because nobody waits for the calls any more.
+  func giveUp() {
+    results = []
+    onResult = { _, _ in }
+  }
+
   private func end(_ index: Int, _ result: GLibReference) {
-    results[index] = result
+    if !results.isEmpty { results[index] = result }
     left -= 1
     onResult(index, result)
   }

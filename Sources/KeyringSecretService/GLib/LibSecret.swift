@@ -9,13 +9,12 @@ internal import Synchronization
 enum LibSecret {
   private static let isLoadedAlready = Mutex(false)
 
-  /// Indicates whether the libraries are loaded, after an attempt to load them.
-  static var isLoaded: Bool { (try? load()) != nil }
+  /// Indicates whether the libraries are loaded.
+  static var isLoaded: Bool { isLoadedAlready.withLock(\.self) }
 
   /// Loads the libraries, unless they're loaded.
   ///
-  /// No function of libsecret and GLib may be called before. An operation that fails here fails in the same way
-  /// until somebody installs the libraries.
+  /// No function of libsecret and GLib may be called before. The next operation tries again.
   ///
   /// - Throws: `DBusError` if a library or one of its functions is missing, or can't be loaded now.
   static func load() throws(DBusError) {
@@ -23,20 +22,12 @@ enum LibSecret {
       if isLoaded { return }
       if let reason = keyring_load_libsecret() {
         defer { free(reason) }
-        throw .libraryFailed(String(cString: reason), isMissing: canOpenFiles)
+        let text = String(cString: reason)
+        // Other failures may pass, such as too many open files, and the keyring may have the item.
+        throw .libraryFailed(text, isMissing: text.hasSuffix(String(cString: strerror(ENOENT))))
       }
       isLoaded = true
     }
-  }
-
-  /// Indicates whether the process may open another file.
-  ///
-  /// With too many open files, the libraries seem to be missing.
-  private static var canOpenFiles: Bool {
-    let descriptor = open("/", O_RDONLY | O_CLOEXEC)
-    if descriptor < 0 { return errno != EMFILE && errno != ENFILE }
-    close(descriptor)
-    return true
   }
 }
 

@@ -8,7 +8,7 @@ extension SecretServiceStorage: LockableStorage {
   ///
   /// The error is `.other` if the keyring reports success and the collection is still unlocked. Some keyrings
   /// do that with the session collection.
-  public func lockWithoutBlocking() async throws(SecureStorageError) {
+  @concurrent public func lockWithoutBlocking() async throws(SecureStorageError) {
     defer { ChangeMonitor.noteWrite(of: nil, at: options.busAddress) }
     try await perform(.lock) { (call) async throws(SecureStorageError) in
       try await call.lock(call.lockableCollection())
@@ -81,7 +81,7 @@ extension SecretServiceStorage: CollectionStorage {
   }
 
   /// Deletes a collection and all of its items permanently.
-  public func deleteCollectionWithoutBlocking(
+  @concurrent public func deleteCollectionWithoutBlocking(
     labeled label: String
   ) async throws(SecureStorageError) -> Bool {
     defer { ChangeMonitor.noteWrite(of: nil, at: options.busAddress) }

@@ -16,7 +16,7 @@ extension SecretServiceStorage: AsynchronousStorage {
   /// Stores an item under its key.
   ///
   /// The errors `.locked` and `.userCanceled` leave the old item unchanged.
-  public func saveWithoutBlocking(
+  @concurrent public func saveWithoutBlocking(
     _ item: SecureItem, mode: SaveMode
   ) async throws(SecureStorageError) {
     try validate(item)
@@ -91,7 +91,7 @@ extension SecretServiceStorage: AsynchronousStorage {
   }
 
   /// Removes the items that ``itemsWithoutBlocking(matching:)`` finds, permanently.
-  public func removeItemsWithoutBlocking(
+  @concurrent public func removeItemsWithoutBlocking(
     matching query: ItemQuery
   ) async throws(SecureStorageError) -> Int {
     try validate(query, for: .remove)

@@ -17,7 +17,7 @@ extension SecretServiceStorage: ObservableStorage {
   ///
   /// It never unlocks anything and never asks the user. A query with a service or a key costs less in a
   /// large collection.
-  public func observeWithoutBlocking(
+  @concurrent public func observeWithoutBlocking(
     _ query: ItemQuery?, _ observer: @escaping @Sendable (StorageEvent) -> Void
   ) async throws(SecureStorageError) -> StorageSubscription {
     try requireLibraries(for: .observe)
