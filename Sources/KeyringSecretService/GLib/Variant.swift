@@ -20,13 +20,14 @@ struct Variant: Sendable {
 
 // MARK: - Building
 
+// `withCString` lends GLib the text, while a string as an argument is copied.
 extension Variant {
   static func string(_ text: String) -> Variant {
-    Variant(adopting: g_variant_new_string(text))
+    Variant(adopting: text.withCString { g_variant_new_string($0) })
   }
 
   static func objectPath(_ path: ObjectPath) -> Variant {
-    Variant(adopting: g_variant_new_object_path(path.text))
+    Variant(adopting: path.text.withCString { g_variant_new_object_path($0) })
   }
 
   static func boolean(_ value: Bool) -> Variant {
@@ -47,17 +48,29 @@ extension Variant {
   }
 
   static func objectPaths(_ paths: [ObjectPath]) -> Variant {
-    array(of: "o", paths.map { g_variant_new_object_path($0.text) })
+    array(of: "o", paths.map { $0.text.withCString { g_variant_new_object_path($0) } })
   }
 
   /// Creates a dictionary with text as keys and values, `a{ss}`.
+  ///
+  /// The method writes GLib's own format, because values for each text and each pair take several times as long.
   static func strings(_ values: some Collection<(key: String, value: String)>) -> Variant {
-    array(
-      of: "{ss}",
-      values.map {
-        g_variant_new_dict_entry(
-          g_variant_new_string($0.key), g_variant_new_string($0.value))
-      })
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(256)
+    var ends: [Int] = []
+    for (key, value) in values {
+      let start = bytes.count
+      bytes.append(textOf: key)
+      let end = bytes.count - start
+      bytes.append(textOf: value)
+      bytes.append(ends: CollectionOfOne(end), ofMembersFrom: start)
+      ends.append(bytes.count)
+    }
+    bytes.append(ends: ends, ofMembersFrom: 0)
+    let data = g_bytes_new(bytes, gsize(bytes.count))
+    defer { g_bytes_unref(data) }
+    return Variant(
+      adopting: g_variant_new_from_bytes(("a{ss}" as StaticString).variantType, data, 1))
   }
 
   /// Creates a dictionary with text as keys and any values, `a{sv}`, as D-Bus expects for properties.
@@ -84,6 +97,30 @@ extension Variant {
     adopting: g_variant_new_from_data(
       ("(a{yv}(a{ss})(aoo)(ss)(s)(ao)(v)(a{sv})(a{o(oayays)}))" as StaticString).variantType,
       nil, 0, 0, nil, nil))
+}
+
+extension [UInt8] {
+  /// Appends a text in the format of GVariant, which ends with a zero byte.
+  fileprivate mutating func append(textOf string: String) {
+    string.withCString {
+      append(contentsOf: UnsafeRawBufferPointer(start: $0, count: strlen($0) + 1))
+    }
+  }
+
+  /// Appends the end of an array or a dictionary entry in the format of GVariant.
+  ///
+  /// - Parameters:
+  ///   - ends: The ends of the members. An entry has none for its last one.
+  ///   - start: The start of the array or entry, from which the ends count.
+  fileprivate mutating func append(ends: some Collection<Int>, ofMembersFrom start: Int) {
+    // Each number is as small as the size of the whole allows, with these numbers.
+    let body = count - start
+    var size = 1
+    while size < 8, body + ends.count * size >= 1 << (8 * size) { size *= 2 }
+    for end in ends {
+      Swift.withUnsafeBytes(of: end.littleEndian) { append(contentsOf: $0.prefix(size)) }
+    }
+  }
 }
 
 extension StaticString {

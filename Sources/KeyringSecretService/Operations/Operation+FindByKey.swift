@@ -22,25 +22,29 @@ extension Operation {
   func items(
     for keys: [ItemKey], _ details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
-    var known: [ItemKey: ObjectPath] = [:]
-    for key in keys { known[key] = knownPath(of: key) }
     // Some providers may report each use of an item, or ask the user to confirm it. They aren't asked for
     // the secret of any other item.
-    var search = KeySearch(keys, known, details, guessing: provider.listsLockedItems)
+    var search = KeySearch(
+      keys.map { KeySearch.Entry($0, at: knownPath(of: $0)) }, details,
+      guessing: provider.listsLockedItems)
     // A default collection that changes by itself may have changed since the session was opened.
     if let prefetchedReplies, !choosesCollection {
-      search.expect(prefetchedReplies.map { $0.child(0).paths }, of: keys)
+      search.expect(prefetchedReplies.map { $0.child(0).paths })
     }
     // Items that change all the time get a closer look.
     for _ in 0..<3 where !search.isOver { try await advance(&search) }
-    for key in keys {
-      if search.paths[key] != known[key] { record(search.paths[key], of: key) }
-      if search.absent.contains(key) || search.items[key] != nil { continue }
+    var items: [ItemKey: SecureItem] = [:]
+    for entry in search.entries {
+      if entry.path != entry.knownPath { record(entry.path, of: entry.key) }
+      if entry.isAbsent { continue }
       // There are several items, or the item belongs to another program, is locked or has just vanished.
-      search.items[key] = try await selectedItems(matching: .key(key, details: details)).first
+      items[entry.key] =
+        if let item = entry.item { item } else {
+          try await selectedItems(matching: .key(entry.key, details: details)).first
+        }
     }
-    if provider.replacesAtOnce { return search.items }
-    return search.items.merging(try await reappearing(keys, search.items, details)) { $1 }
+    if provider.replacesAtOnce { return items }
+    return items.merging(try await reappearing(keys, items, details)) { $1 }
   }
 
   /// The time after which an item that another program was replacing is there again.
@@ -69,19 +73,18 @@ extension Operation {
       flight.unknown.isEmpty
       ? try await self.search(flight.attributeSets, with: flight.request.messages)
       : try await searchEverything(flight.attributeSets, with: flight.request.messages)
-    let own = Array(result.found.prefix(flight.likely.count))
+    let own = result.found.prefix(flight.likely.count)
     let contents = try await contents(
       of: Set(own.filter { $0.count == 1 }.joined()), flight.request, result.answers)
     search.record(own, contents, of: flight.likely)
-    var others = result
-    others.found.removeFirst(own.count)
-    search.record(others, of: flight.unknown)
+    search.record(
+      result.found.dropFirst(own.count), isLocked: result.isLocked, of: flight.unknown)
   }
 }
 
 /// The progress of a search for the items with several keys.
 private struct KeySearch {
-  private enum Step: Equatable {
+  enum Step: Equatable {
     /// A search for items regardless of owner.
     case regardlessOfOwner
     /// A search for this package's own items.
@@ -90,95 +93,115 @@ private struct KeySearch {
     case own(ObjectPath?)
   }
 
+  /// The progress of the search for one key.
+  struct Entry {
+    let key: ItemKey
+    /// The last known path of this package's own item.
+    let knownPath: ObjectPath?
+    /// The next step, or `nil` if the search is over.
+    var step: Step?
+    var item: SecureItem?
+    /// The path of this package's own item.
+    var path: ObjectPath?
+    /// Indicates whether an item was found, regardless of owner.
+    var isPresent = false
+    /// Indicates whether nothing is stored, neither by this package nor by another program.
+    var isAbsent = false
+
+    init(_ key: ItemKey, at knownPath: ObjectPath?) {
+      (self.key, self.knownPath) = (key, knownPath)
+      step = knownPath.map { .own($0) } ?? .regardlessOfOwner
+    }
+  }
+
   /// Searches and requests that are sent concurrently.
   struct Flight {
-    /// The keys with a search for items regardless of owner.
-    let unknown: [ItemKey]
-    /// The keys with a search for own items.
-    let likely: [ItemKey]
+    /// The entries with a search for items regardless of owner.
+    let unknown: [Int]
+    /// The entries with a search for own items.
+    let likely: [Int]
+    /// The attributes of the searches, those for own items first.
+    let attributeSets: [[String: String]]
     /// The request for the items at the probable paths.
     let request: ItemFetch
-
-    /// The attributes of the searches.
-    var attributeSets: [[String: String]] {
-      likely.map(\.ownAttributes) + unknown.map(\.attributes)
-    }
   }
 
   private let details: ItemQuery.Details
   private let isGuessing: Bool
-  var items: [ItemKey: SecureItem] = [:]
-  /// The paths of this package's own items.
-  private(set) var paths: [ItemKey: ObjectPath] = [:]
-  /// The keys under which nothing is stored, neither by this package nor by another program.
-  private(set) var absent: Set<ItemKey> = []
-  private var steps: [ItemKey: Step] = [:]
-  /// The keys for which an item was found, regardless of owner.
-  private var present: Set<ItemKey> = []
+  private(set) var entries: [Entry]
 
-  init(
-    _ keys: [ItemKey], _ known: [ItemKey: ObjectPath], _ details: ItemQuery.Details,
-    guessing: Bool
-  ) {
+  init(_ entries: [Entry], _ details: ItemQuery.Details, guessing: Bool) {
     self.details = details
     isGuessing = guessing
-    for key in keys { steps[key] = known[key].map { .own($0) } ?? .regardlessOfOwner }
+    self.entries = entries
   }
 
-  var isOver: Bool { steps.isEmpty }
+  var isOver: Bool { entries.allSatisfy { $0.step == nil } }
 
   /// Returns the messages to send next.
   func nextFlight(in session: SecretSession) -> Flight {
-    let guesses: [ItemKey: ObjectPath?] = steps.compactMapValues {
-      if case .own(let path) = $0 { .some(path) } else { nil }
+    var (unknown, likely): ([Int], [Int]) = ([], [])
+    var paths: [ObjectPath] = []
+    for (index, entry) in entries.enumerated() {
+      switch entry.step {
+      case .regardlessOfOwner: unknown.append(index)
+      case .own(let path):
+        likely.append(index)
+        if let path { paths.append(path) }
+      case nil: break
+      }
     }
     // Two keys may have found the same item.
-    let paths = Set(guesses.values.compactMap(\.self))
+    if paths.count > 1 { paths = Array(Set(paths)) }
     return Flight(
-      unknown: steps.compactMap { if case .regardlessOfOwner = $1 { $0 } else { nil } },
-      likely: Array(guesses.keys), request: ItemFetch(Array(paths), details, in: session))
+      unknown: unknown, likely: likely,
+      attributeSets: likely.map { entries[$0].key.ownAttributes }
+        + unknown.map { entries[$0].key.attributes },
+      request: ItemFetch(paths, details, in: session))
   }
 
   /// Records the result of a search for items regardless of owner.
-  mutating func record(_ result: SearchResult, of keys: [ItemKey]) {
-    for (key, found) in zip(keys, result.found) {
+  mutating func record(_ found: some Collection<[ObjectPath]>, isLocked: Bool, of indices: [Int]) {
+    for (index, found) in zip(indices, found) {
       if found.isEmpty {
         // A locked collection may hide an item.
-        if !result.isLocked { absent.insert(key) }
-        steps[key] = nil
+        entries[index].isAbsent = !isLocked
+        entries[index].step = nil
       } else {
-        present.insert(key)
-        steps[key] = .own(isGuessing && found.count == 1 ? found[0] : nil)
+        entries[index].isPresent = true
+        entries[index].step = .own(isGuessing && found.count == 1 ? found[0] : nil)
       }
     }
   }
 
   /// Records the probable paths of this package's own items, for the next flight.
-  mutating func expect(_ found: [[ObjectPath]], of keys: [ItemKey]) {
-    for (key, found) in zip(keys, found) where found.count == 1 { steps[key] = .own(found[0]) }
+  mutating func expect(_ found: [[ObjectPath]]) {
+    for (index, found) in zip(entries.indices, found) where found.count == 1 {
+      entries[index].step = .own(found[0])
+    }
   }
 
   /// Records the result of a search for this package's own items.
   ///
   /// - Parameters:
-  ///   - found: The found items for each key.
+  ///   - found: The found items for each entry.
   ///   - contents: The items that were fetched concurrently with the search.
-  ///   - keys: The keys.
+  ///   - indices: The entries.
   mutating func record(
-    _ found: [[ObjectPath]], _ contents: FetchedItems, of keys: [ItemKey]
+    _ found: some Collection<[ObjectPath]>, _ contents: FetchedItems, of indices: [Int]
   ) {
-    for (key, found) in zip(keys, found) {
-      guard found.count == 1 else {
-        paths[key] = nil
-        let isForeign = present.contains(key)
-        steps[key] = found.isEmpty && !isForeign ? .regardlessOfOwner : nil
+    for (index, found) in zip(indices, found) {
+      guard found.count == 1, let path = found.first else {
+        entries[index].path = nil
+        let mayBeForeign = found.isEmpty && !entries[index].isPresent
+        entries[index].step = mayBeForeign ? .regardlessOfOwner : nil
         continue
       }
-      paths[key] = found[0]
-      items[key] = contents.item(key, at: found[0], details)
+      let item = contents.item(entries[index].key, at: path, details)
       // An item that was fetched, and isn't available, needs a closer look.
-      let wasFetched = items[key] != nil || steps[key] == .own(found[0])
-      steps[key] = wasFetched ? nil : .own(found[0])
+      let wasFetched = item != nil || entries[index].step == .own(path)
+      (entries[index].path, entries[index].item) = (path, item)
+      entries[index].step = wasFetched ? nil : .own(path)
     }
   }
 }

@@ -19,6 +19,12 @@ struct StoredItem {
   let created: UInt64
   let modified: UInt64
 
+  /// Indicates whether this package created the item.
+  let isOwn: Bool
+  /// The number of times that an item with this key was replaced by one with other attributes.
+  ///
+  /// A number that has no successor wasn't written by this package and counts as 0.
+  let revision: Int
   /// Indicates whether the item can have been found by its attributes.
   let showsAttributes: Bool
   /// Indicates whether the provider reported the attributes, which it may not do while the item is locked.
@@ -60,13 +66,13 @@ struct StoredItem {
     let name = path.text.lastIndex(of: "/").map { path.text[$0...].dropFirst() }
     number = name.flatMap { Int($0) } ?? 0
     self.attributes = attributes.filter { !reserved.contains($0.key) }
+    isOwn = self.attributes[AttributeName.key] != nil
+    let revision = self.attributes[AttributeName.revision].flatMap(Int.init) ?? 0
+    self.revision = revision < .max ? max(revision, 0) : 0
     let hasNumber = isNumbered && attributes[AttributeName.key] != nil
     self.label = hasNumber ? Provider.withoutNumber(label) : label
     (self.isLocked, self.created, self.modified) = (isLocked, created, modified)
   }
-
-  /// Indicates whether this package created the item.
-  var isOwn: Bool { attributes[AttributeName.key] != nil }
 
   /// Indicates whether the secret of this package's item is meant to be empty.
   ///
@@ -78,14 +84,6 @@ struct StoredItem {
 
   /// Indicates whether the item has taken the place of another program's item, which may still be there.
   var isSuccessor: Bool { attributes[AttributeName.successor] != nil }
-
-  /// The number of times that an item with this key was replaced by one with other attributes.
-  ///
-  /// A number that has no successor wasn't written by this package and counts as 0.
-  var revision: Int {
-    let revision = attributes[AttributeName.revision].flatMap(Int.init) ?? 0
-    return revision < .max ? max(revision, 0) : 0
-  }
 
   /// Returns `true` if the item has all parts of a key and is this package's own.
   func isOwn(under key: ItemKey) -> Bool { key.ownAttributes.isContained(in: attributes) }

@@ -15,7 +15,9 @@ extension ItemKey {
 
   /// The attributes that find this package's own item.
   var ownAttributes: [String: String] {
-    attributes.merging([AttributeName.key: signature]) { $1 }
+    var own = attributes
+    own[AttributeName.key] = signature
+    return own
   }
 
   /// The attributes of a new item, without its extra attributes.

@@ -18,15 +18,23 @@ final class MethodCall: Sendable {
   let answer: StaticString
 
   init(
-    _ object: ObjectPath, _ interface: String, _ method: String, _ arguments: [Variant],
+    _ object: ObjectPath, _ interface: String, _ method: String, arguments: Variant,
     answer: StaticString, to receiver: String? = nil
   ) {
     self.receiver = receiver
     self.object = object
     self.interface = interface
     self.method = method
-    self.arguments = .tuple(arguments)
+    self.arguments = arguments
     self.answer = answer
+  }
+
+  convenience init(
+    _ object: ObjectPath, _ interface: String, _ method: String, _ arguments: [Variant],
+    answer: StaticString, to receiver: String? = nil
+  ) {
+    self.init(
+      object, interface, method, arguments: .tuple(arguments), answer: answer, to: receiver)
   }
 }
 
@@ -137,11 +145,17 @@ extension MethodCall {
   ) -> MethodCall {
     // Some providers compare the attributes of each item in this order, until one differs. The private
     // attribute distinguishes fewer items than the account, so it comes last.
-    let ordered = attributes.sorted {
-      !AttributeName.isReserved($0.key) && AttributeName.isReserved($1.key)
+    var ordered: [(key: String, value: String)] = []
+    var reserved = ordered
+    for attribute in attributes {
+      if AttributeName.isReserved(attribute.key) {
+        reserved.append(attribute)
+      } else {
+        ordered.append(attribute)
+      }
     }
     return MethodCall(
-      collection, collectionInterface, searchItems, [.strings(ordered)], answer: "(ao)")
+      collection, collectionInterface, searchItems, [.strings(ordered + reserved)], answer: "(ao)")
   }
 
   /// Returns a call that creates an item.
@@ -203,8 +217,10 @@ extension MethodCall {
 
   static func properties(of item: ObjectPath) -> MethodCall {
     MethodCall(
-      item, propertiesInterface, "GetAll", [.string(itemInterface)], answer: "(a{sv})")
+      item, propertiesInterface, "GetAll", arguments: ofItems, answer: "(a{sv})")
   }
+
+  private static let ofItems = Variant.tuple([.string(itemInterface)])
 
   /// Returns the calls that request the times at which a collection was created and changed.
   static func times(ofCollection collection: ObjectPath) -> [MethodCall] {

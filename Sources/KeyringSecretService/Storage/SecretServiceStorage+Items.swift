@@ -60,7 +60,7 @@ extension SecretServiceStorage: AsynchronousStorage {
     for keys: [ItemKey], details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     for key in keys { try validate(.key(key, details: details), for: .read) }
-    let keys = Array(Set(keys))
+    let keys = keys.count > 1 ? Array(Set(keys)) : keys
     if keys.isEmpty { return [:] }
     if ThreadExecutor.ofCurrentTask?.isSynchronous == true {
       return try await find(keys, details)

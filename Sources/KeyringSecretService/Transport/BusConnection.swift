@@ -137,8 +137,7 @@ final class BusConnection: Sendable {
     _ message: MethodCall, to receiver: String?, with descriptors: GLibReference? = nil
   ) -> CallLoop.Start {
     { [reference] cancellable, callback, data in
-      let call = g_dbus_message_new_method_call(
-        message.receiver ?? receiver, message.object.text, message.interface, message.method)
+      let call = message.withoutArguments(to: receiver)
       defer { g_object_unref(gpointer(call)) }
       g_dbus_message_set_body(call, message.arguments.pointer)
       g_dbus_message_set_flags(call, G_DBUS_MESSAGE_FLAGS_NO_AUTO_START)
@@ -159,7 +158,13 @@ final class BusConnection: Sendable {
   ///   - message: The message.
   /// - Returns: The answer, or the failure if it's an error, has another type or is missing.
   func answer(_ result: GLibReference, to message: MethodCall) -> Result<Variant, DBusError> {
-    Result { () throws(DBusError) in try body(of: try reply(result), to: message) }
+    Result { () throws(DBusError) in
+      let reply = try DBusError.check {
+        g_dbus_connection_send_message_with_reply_finish(reference.pointer, result.pointer, &$0)
+      }
+      defer { g_object_unref(gpointer(reply)) }
+      return try body(of: reply, to: message)
+    }
   }
 
   /// Reads the answer to a message from a sender.
@@ -170,28 +175,45 @@ final class BusConnection: Sendable {
   ///   - sender: The unique name of the expected sender of the answer.
   /// - Returns: The answer, or `nil` if it's missing, has another type or comes from another sender.
   func answer(_ result: GLibReference, to message: MethodCall, from sender: String) -> Variant? {
-    guard let reply = try? reply(result), let name = g_dbus_message_get_sender(reply.pointer),
-      String(cString: name) == sender
+    guard
+      let reply = g_dbus_connection_send_message_with_reply_finish(
+        reference.pointer, result.pointer, nil)
     else { return nil }
+    defer { g_object_unref(gpointer(reply)) }
+    guard let name = g_dbus_message_get_sender(reply), String(cString: name) == sender else {
+      return nil
+    }
     return try? body(of: reply, to: message)
   }
 
-  private func reply(_ result: GLibReference) throws(DBusError) -> GLibReference {
-    .object(
-      adopting: try DBusError.check {
-        g_dbus_connection_send_message_with_reply_finish(reference.pointer, result.pointer, &$0)
-      })
-  }
-
   private func body(
-    of reply: GLibReference, to message: MethodCall
+    of reply: OpaquePointer, to message: MethodCall
   ) throws(DBusError) -> Variant {
     var error: UnsafeMutablePointer<GError>?
-    if g_dbus_message_to_gerror(reply.pointer, &error) != 0 { throw DBusError(adopting: error) }
-    let body = g_dbus_message_get_body(reply.pointer).map { Variant(adopting: g_variant_ref($0)) }
+    if g_dbus_message_to_gerror(reply, &error) != 0 { throw DBusError(adopting: error) }
+    let body = g_dbus_message_get_body(reply).map { Variant(adopting: g_variant_ref($0)) }
     let answer = body ?? .tuple([])
     guard answer.isOfType(message.answer) else { throw .otherType(answer, to: message) }
     return answer
+  }
+}
+
+extension MethodCall {
+  /// Creates GDBus's message.
+  fileprivate func withoutArguments(to other: String?) -> OpaquePointer? {
+    // As an argument, a string would be copied.
+    object.text.withCString { object in
+      interface.withCString { interface in
+        method.withCString { method in
+          guard let receiver = receiver ?? other else {
+            return g_dbus_message_new_method_call(nil, object, interface, method)
+          }
+          return receiver.withCString {
+            g_dbus_message_new_method_call($0, object, interface, method)
+          }
+        }
+      }
+    }
   }
 }
 
