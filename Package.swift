@@ -225,6 +225,9 @@ for target in package.targets where target.type != .system {
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
   ]
+  if target.name == "KeyringSecretService" {
+    target.swiftSettings?.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
+  }
   if target.name == "StandInKeychain" {
     target.swiftSettings?.append(.define("KEYRING_APPLE_STAND_IN"))
   }

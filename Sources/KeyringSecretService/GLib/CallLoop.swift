@@ -107,7 +107,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   ///
   /// If this thread is running a synchronous operation, the new operation runs on this thread, which then waits in a
   /// loop until the synchronous operation ends.
-  static func run<Result, Failure: Error>(
+  @concurrent static func run<Result, Failure: Error>(
     _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     try await ofAsynchronousCalls.run { () async throws(Failure) in

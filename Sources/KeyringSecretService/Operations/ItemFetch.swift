@@ -48,7 +48,7 @@ struct FetchedItems {
 
   /// Returns the provider's item at a path, or `nil` if the item is gone.
   func stored(at path: ObjectPath) -> StoredItem? {
-    var item = properties[path]
+    let item = properties[path]
     item?.secret = secrets[path]
     return item
   }

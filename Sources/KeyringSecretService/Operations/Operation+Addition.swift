@@ -20,9 +20,14 @@ extension Operation {
   ) async throws(SecureStorageError) -> Result {
     let name = MethodCall.nameOfAdditions(under: key)
     let isTaken = try await take(name)
-    let result = await Swift.Result { () async throws(SecureStorageError) in try await body() }
-    if isTaken { await giveBack(name) }
-    return try result.get()
+    do throws(SecureStorageError) {
+      let result = try await body()
+      if isTaken { await giveBack(name) }
+      return result
+    } catch {
+      if isTaken { await giveBack(name) }
+      throw error
+    }
   }
 
   /// Waits until this program owns a name, and returns `false` if it can't own it.

@@ -22,18 +22,19 @@ extension Operation {
     for key: ItemKey, unlocking: Bool = true, ignoring incomplete: Set<ObjectPath> = [],
     needsAttributesOnly: Bool = false
   ) async throws(SecureStorageError) -> [StoredItem] {
+    let ownAttributes = key.ownAttributes
     let stored = try await examinedItems(
       unlocking: unlocking, havingAttributes: true
     ) { () async throws(SecureStorageError) in
       let mayBeRefused = provider.refusesWritesWhileLocked && !wasRefused
       let result = try await searchWhereItWas(
-        key, needsAttributesOnly && mayBeRefused ? .attributes : .metadata)
+        key, ownAttributes, needsAttributesOnly && mayBeRefused ? .attributes : .metadata)
       if result.found[0].count <= Self.fewItems { return result }
       // Items of other keys can have the same parts and more.
-      let own = try await search([key.ownAttributes], with: [])
+      let own = try await search([ownAttributes], with: [])
       return own.found[0].isEmpty ? result : own
     }.items.filter { !incomplete.contains($0.path) }
-    let own = stored.filter { $0.isOwn(under: key) }
+    let own = stored.filter { ownAttributes.isContained(in: $0.attributes) }
     if !own.isEmpty {
       let duplicates = stored.filter { $0.isDuplicate(of: key, besides: own) }
       return duplicates.count == 1 ? own + duplicates : own
@@ -50,7 +51,7 @@ extension Operation {
   ///
   /// The details of the item that was last found under the key are fetched concurrently.
   private func searchWhereItWas(
-    _ key: ItemKey, _ details: ItemQuery.Details
+    _ key: ItemKey, _ ownAttributes: [String: String], _ details: ItemQuery.Details
   ) async throws(SecureStorageError) -> SearchResult {
     guard let path = knownPath(of: key) else {
       return try await searchEverything([key.attributes])
@@ -63,9 +64,8 @@ extension Operation {
       : search([key.attributes], with: request.messages)
     result.contents = try await contents(of: [path], request, result.answers)
     // If this package's item is still there and shows its attributes, no other question is needed.
-    let isThere =
-      result.found[0].contains(path)
-      && result.contents.stored(at: path)?.isOwn(under: key) == true
+    let stored = result.found[0].contains(path) ? result.contents.stored(at: path) : nil
+    let isThere = stored.map { ownAttributes.isContained(in: $0.attributes) } == true
     // The attributes don't show which of several items is the valid one.
     if details == .attributes, result.found[0] != [path] { result.contents = FetchedItems() }
     return isThere || asksForLock ? result : try await searchEverything([key.attributes])
@@ -144,9 +144,9 @@ extension Operation {
       // Examining most of the items takes as long as examining all of them.
       let paths = most > listed.count / 2 ? listed[...] : listed.prefix(most)
       let unknown = paths.filter { result.contents.properties[$0] == nil }
-      let rest = try await look(at: unknown, details)
+      let rest = unknown.isEmpty ? FetchedItems() : try await look(at: unknown, details)
       let stored = paths.enumerated().compactMap { place, path in
-        var stored = result.contents.stored(at: path) ?? rest.stored(at: path)
+        let stored = result.contents.stored(at: path) ?? rest.stored(at: path)
         stored?.place = place
         return stored
       }.filter { !havingAttributes || $0.showsAttributes }

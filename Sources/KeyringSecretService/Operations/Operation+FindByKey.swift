@@ -24,7 +24,7 @@ extension Operation {
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
     // Some providers may report each use of an item, or ask the user to confirm it. They aren't asked for
     // the secret of any other item.
-    var search = KeySearch(
+    let search = KeySearch(
       keys.map { KeySearch.Entry($0, at: knownPath(of: $0)) }, details,
       guessing: provider.listsLockedItems)
     // A default collection that changes by itself may have changed since the session was opened.
@@ -32,7 +32,7 @@ extension Operation {
       search.expect(prefetchedReplies.map { $0.child(0).paths })
     }
     // Items that change all the time get a closer look.
-    for _ in 0..<3 where !search.isOver { try await advance(&search) }
+    for _ in 0..<3 where !search.isOver { try await advance(search) }
     var items: [ItemKey: SecureItem] = [:]
     for entry in search.entries {
       if entry.path != entry.knownPath { record(entry.path, of: entry.key) }
@@ -67,7 +67,7 @@ extension Operation {
   }
 
   /// Sends the next messages for every key, all of them concurrently.
-  private func advance(_ search: inout KeySearch) async throws(SecureStorageError) {
+  private func advance(_ search: KeySearch) async throws(SecureStorageError) {
     let flight = search.nextFlight(in: session)
     let result =
       flight.unknown.isEmpty
@@ -83,7 +83,9 @@ extension Operation {
 }
 
 /// The progress of a search for the items with several keys.
-private struct KeySearch {
+///
+/// It's a class because the frames of a waiting task have room for it.
+private final class KeySearch {
   enum Step: Equatable {
     /// A search for items regardless of owner.
     case regardlessOfOwner
@@ -161,7 +163,7 @@ private struct KeySearch {
   }
 
   /// Records the result of a search for items regardless of owner.
-  mutating func record(_ found: some Collection<[ObjectPath]>, isLocked: Bool, of indices: [Int]) {
+  func record(_ found: some Collection<[ObjectPath]>, isLocked: Bool, of indices: [Int]) {
     for (index, found) in zip(indices, found) {
       if found.isEmpty {
         // A locked collection may hide an item.
@@ -175,7 +177,7 @@ private struct KeySearch {
   }
 
   /// Records the probable paths of this package's own items, for the next flight.
-  mutating func expect(_ found: [[ObjectPath]]) {
+  func expect(_ found: [[ObjectPath]]) {
     for (index, found) in zip(entries.indices, found) where found.count == 1 {
       entries[index].step = .own(found[0])
     }
@@ -187,7 +189,7 @@ private struct KeySearch {
   ///   - found: The found items for each entry.
   ///   - contents: The items that were fetched concurrently with the search.
   ///   - indices: The entries.
-  mutating func record(
+  func record(
     _ found: some Collection<[ObjectPath]>, _ contents: FetchedItems, of indices: [Int]
   ) {
     for (index, found) in zip(indices, found) {

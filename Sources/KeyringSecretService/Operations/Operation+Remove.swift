@@ -64,6 +64,7 @@ extension Operation {
     let doubtful =
       provider.changesOneItem
       ? [] : items.filter { $0.attributes[AttributeName.unique] == nil }
+    if doubtful.isEmpty { return items }
     let searches = doubtful.map {
       MethodCall.searchItems(in: $0.path.collection, $0.reportedAttributes)
     }

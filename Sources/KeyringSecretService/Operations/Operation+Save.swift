@@ -11,7 +11,9 @@ extension Operation {
   /// If attributes change with the secret, such as a credential's login, the new item is created before the
   /// old one is deleted. The new item has a higher revision, so a reader that finds both uses the new one.
   func save(_ item: SecureItem, mode: SaveMode) async throws(SecureStorageError) {
-    try refuseUnusable(item.key.attributes.merging(item.attributes ?? [:]) { $1 }, of: item.key)
+    let extra = item.attributes ?? [:]
+    try refuseUnusable(
+      extra.isEmpty ? item.key.attributes : item.key.attributes.merging(extra) { $1 }, of: item.key)
     if let secret = item.secret, provider.refuses(secret) {
       var error = failure(
         .invalidArgument, "\(provider.keyringName) can't store a secret with \"{REF:…}\".",
@@ -69,6 +71,7 @@ extension Operation {
 
   /// Removes items that readers don't use, as far as that is possible.
   func removeIfPossible(_ items: [StoredItem]) async throws(SecureStorageError) {
+    if items.isEmpty { return }
     try await cleaningUp { () async throws(SecureStorageError) in try await remove(items) }
   }
 
@@ -144,7 +147,7 @@ extension Operation {
       error.argument = key.attributes[name] == nil ? "attributes" : "key"
       return error
     }
-    if let name = provider.reservedAttributes.intersection(attributes.keys).min() {
+    if let name = provider.reservedAttributes.filter({ attributes[$0] != nil }).min() {
       throw refuse(name, "The keyring reserves the attribute \"\(name)\".")
     }
     if let (name, _) = provider.attributesChangingSecrets.first(where: { attributes[$0] == $1 }) {

@@ -78,10 +78,17 @@ extension Operation {
       answers = try await send(to: newDefaultCollection())
     }
     guard let answer = answers[0] else { throw noCollection() }
+    return try await createdItem(answer, answers.dropFirst().first ?? nil)
+  }
+
+  /// Returns the item that was created, from the answer to its creation and from that to the concurrent search.
+  private func createdItem(
+    _ answer: Variant, _ search: Variant?
+  ) async throws(SecureStorageError) -> CreatedItem {
     let path = try await created(answer, "item")
     // A search that doesn't find the item that was just created says nothing about others. Neither does a
     // search before a prompt.
-    guard path.text == answer.child(0).text, let found = answers.dropFirst().first??.child(0).paths,
+    guard path.text == answer.child(0).text, let found = search?.child(0).paths,
       found.contains(path)
     else { return CreatedItem(path: path) }
     return CreatedItem(path: path, beside: found.filter { $0 != path })
@@ -201,8 +208,9 @@ extension Operation {
   func replace(
     _ stored: StoredItem, by item: SecureItem, _ revision: Int, onDisk: Int, attempt: Int = 0
   ) async throws(SecureStorageError) -> Replacement {
-    let attributes = stored.attributes.merging(item.attributes ?? [:]) { $1 }
-    let changesAttributes = !attributes.hasSameBytes(stored.attributes)
+    let extra = item.attributes ?? [:]
+    let attributes = extra.isEmpty ? stored.attributes : stored.attributes.merging(extra) { $1 }
+    let changesAttributes = !extra.isEmpty && !attributes.hasSameBytes(stored.attributes)
     let changesLabel = item.label?.hasSameBytes(stored.label) == false
     // Otherwise the item could lose its secret, or the change.
     let needsNewItem =
@@ -258,7 +266,7 @@ extension Operation {
     guard try await mark(stored, for: storable),
       try await write([.setSecret(try encode(storable), of: stored.path)])
     else { return .vanished }
-    _ = try await changeMetadata(of: stored, attributes, item.label)
+    if changesLabel { _ = try await changeMetadata(of: stored, attributes, item.label) }
     if stored.isOwn { record(stored.path, of: item.key) }
     return .done
   }
@@ -296,6 +304,7 @@ extension Operation {
   private func mark(
     _ stored: StoredItem, for secret: Secret
   ) async throws(SecureStorageError) -> Bool {
+    if secret.count > 0, !secret.isInBinaryForm { return true }
     let attributes = stored.attributes.marking(secret, isThere: true)
       .markingBinaryForm(of: secret)
     if !stored.isOwn || attributes.hasSameBytes(stored.attributes) { return true }

@@ -23,14 +23,16 @@ struct SaveLock {
   static func take(
     _ key: ItemKey, for operation: SecureStorageError.Operation, of storage: SecretServiceStorage
   ) async throws(SecureStorageError) {
-    let semaphore = all.withLock { locks in
-      locks[key, default: SaveLock()].users += 1
-      return locks[key, default: SaveLock()].semaphore
-    }
+    let semaphore = all.withLock { $0[key, default: SaveLock()].join() }
     let wait = await semaphore.take(until: .now(plus: storage.options.longestOperation))
     if wait == .ended { return }
     leave(key)
     throw storage.error(wait, during: operation, "Another thread kept saving the same item.")
+  }
+
+  private mutating func join() -> TaskSemaphore {
+    users += 1
+    return semaphore
   }
 
   static func giveBack(_ key: ItemKey) { leave(key)?.giveBack() }
@@ -38,9 +40,10 @@ struct SaveLock {
   @discardableResult
   private static func leave(_ key: ItemKey) -> TaskSemaphore? {
     all.withLock { locks in
-      let semaphore = locks[key]?.semaphore
-      locks[key]?.users -= 1
-      if locks[key]?.users == 0 { locks[key] = nil }
+      guard let index = locks.index(forKey: key) else { return nil }
+      let semaphore = locks.values[index].semaphore
+      locks.values[index].users -= 1
+      if locks.values[index].users == 0 { locks.remove(at: index) }
       return semaphore
     }
   }

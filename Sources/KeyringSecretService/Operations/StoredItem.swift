@@ -5,7 +5,9 @@ internal import KeyringFoundation
 internal import KeyringStorage
 
 /// An item with the properties that the provider reports.
-struct StoredItem {
+///
+/// It's a class because many frames of a waiting task have room for an item.
+final class StoredItem {
   let path: ObjectPath
   /// The number at the end of the path, which providers count up, or 0 if there is none.
   private let number: Int
@@ -84,9 +86,6 @@ struct StoredItem {
 
   /// Indicates whether the item has taken the place of another program's item, which may still be there.
   var isSuccessor: Bool { attributes[AttributeName.successor] != nil }
-
-  /// Returns `true` if the item has all parts of a key and is this package's own.
-  func isOwn(under key: ItemKey) -> Bool { key.ownAttributes.isContained(in: attributes) }
 
   /// Returns `true` if the item has all parts of a key and belongs to another program.
   ///

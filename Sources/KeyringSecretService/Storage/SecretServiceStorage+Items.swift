@@ -78,7 +78,7 @@ extension SecretServiceStorage: AsynchronousStorage {
   ///   - whenRenewed: A closure that is called each time that answers renew the deadline.
   /// - Returns: The found items, by key.
   /// - Throws: `SecureStorageError` if one of the items can't be read, or may be hidden.
-  func find(
+  @concurrent func find(
     _ keys: [ItemKey], _ details: ItemQuery.Details,
     whenAsking: @escaping (Bool) -> Void = { _ in }, whenRenewed: @escaping () -> Void = {}
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -130,7 +130,7 @@ extension SecretServiceStorage {
   ///   - body: The operation.
   /// - Returns: The result of the operation.
   /// - Throws: The error of the operation, or the reason for the missing session.
-  func perform<Result>(
+  @concurrent func perform<Result>(
     _ operation: SecureStorageError.Operation, lockedOn key: ItemKey? = nil,
     mayRepeatWrites: Bool = true,
     prefetching questions: () -> [MethodCall] = { [] },

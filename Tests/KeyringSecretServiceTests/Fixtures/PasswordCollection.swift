@@ -60,7 +60,7 @@ struct PasswordCollection {
   private static let service = ObjectPath("/org/freedesktop/secrets")
 
   private static func call(
-    _ method: String, _ argument: Variant, _ passwords: [String], answer: String,
+    _ method: String, _ argument: Variant, _ passwords: [String], answer: StaticString,
     at address: String?
   ) throws -> Variant {
     let session = try openSession(at: address)
