@@ -29,7 +29,7 @@ import Testing
     let output = String(decoding: program.standardOutputContent, as: UTF8.self)
     let complaints = String(decoding: program.standardErrorContent, as: UTF8.self)
     // The program did log. GDBus logged each message, and this package logged the errors.
-    #expect(output.contains("org.freedesktop.Secret.Service.GetSecrets"))
+    #expect(output.contains("member -> 'GetSecrets'"))
     #expect(complaints.contains("secure property"))
     #expect(output.contains("Undecodable") || output.contains("undecodable"))
     #expect(!Self.shows(output))

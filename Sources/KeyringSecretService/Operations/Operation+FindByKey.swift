@@ -22,6 +22,21 @@ extension Operation {
   func items(
     for keys: [ItemKey], _ details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    let search = newSearch(for: keys, details)
+    // Items that change all the time get a closer look.
+    for _ in 0..<3 where !search.isOver { try await advance(search) }
+    recordPaths(search)
+    var items = search.items
+    let unclear = search.unclear
+    if !unclear.isEmpty { items.merge(try await itemsOnCloserLook(for: unclear, details)) { $1 } }
+    if provider.replacesAtOnce { return items }
+    return items.merging(try await reappearing(keys, items, details)) { $1 }
+  }
+
+  // These methods aren't inlined. Otherwise each waiting read would take memory for them.
+
+  @inline(never)
+  private func newSearch(for keys: [ItemKey], _ details: ItemQuery.Details) -> KeySearch {
     // Some providers may report each use of an item, or ask the user to confirm it. They aren't asked for
     // the secret of any other item.
     let search = KeySearch(
@@ -31,26 +46,33 @@ extension Operation {
     if let prefetchedReplies, !choosesCollection {
       search.expect(prefetchedReplies.map { $0.child(0).paths })
     }
-    // Items that change all the time get a closer look.
-    for _ in 0..<3 where !search.isOver { try await advance(search) }
-    var items: [ItemKey: SecureItem] = [:]
-    for entry in search.entries {
-      if entry.path != entry.knownPath { record(entry.path, of: entry.key) }
-      if entry.isAbsent { continue }
-      // There are several items, or the item belongs to another program, is locked or has just vanished.
-      items[entry.key] =
-        if let item = entry.item { item } else {
-          try await selectedItems(matching: .key(entry.key, details: details)).first
-        }
+    return search
+  }
+
+  @inline(never)
+  private func recordPaths(_ search: KeySearch) {
+    for entry in search.entries where entry.path != entry.knownPath {
+      record(entry.path, of: entry.key)
     }
-    if provider.replacesAtOnce { return items }
-    return items.merging(try await reappearing(keys, items, details)) { $1 }
+  }
+
+  /// Finds items of which there are several, or that belong to another program, are locked or have just vanished.
+  @inline(never)
+  private func itemsOnCloserLook(
+    for keys: [ItemKey], _ details: ItemQuery.Details
+  ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
+    var items: [ItemKey: SecureItem] = [:]
+    for key in keys {
+      items[key] = try await selectedItems(matching: .key(key, details: details)).first
+    }
+    return items
   }
 
   /// The time after which an item that another program was replacing is there again.
   private static let timeOfReplacement = Duration.milliseconds(20)
 
   /// Finds items that were there a moment ago, and that another program may have been replacing.
+  @inline(never)
   private func reappearing(
     _ keys: [ItemKey], _ found: [ItemKey: SecureItem], _ details: ItemQuery.Details
   ) async throws(SecureStorageError) -> [ItemKey: SecureItem] {
@@ -139,6 +161,16 @@ private final class KeySearch {
   }
 
   var isOver: Bool { entries.allSatisfy { $0.step == nil } }
+
+  /// The found items, by key.
+  var items: [ItemKey: SecureItem] {
+    var items: [ItemKey: SecureItem] = [:]
+    for entry in entries { items[entry.key] = entry.item }
+    return items
+  }
+
+  /// The keys that need a closer look after the search.
+  var unclear: [ItemKey] { entries.filter { $0.item == nil && !$0.isAbsent }.map(\.key) }
 
   /// Returns the messages to send next.
   func nextFlight(in session: SecretSession) -> Flight {
