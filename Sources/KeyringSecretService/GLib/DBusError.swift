@@ -80,11 +80,13 @@ final class DBusError: Error {
 
   static let noConnection = DBusError(G_IO_ERROR_CLOSED, "there is no connection to the bus")
 
-  /// Returns the error for an answer of another type than the method has.
-  static func otherType(_ answer: Variant, to message: MethodCall) -> DBusError {
+  /// Returns the error for an answer of a method that has another type than it should have.
+  static func otherType(
+    _ answer: Variant, of method: String, insteadOf type: StaticString
+  ) -> DBusError {
     DBusError(
       G_IO_ERROR_INVALID_ARGUMENT,
-      "\(message.method) answered with type \(answer.type) instead of \(message.answer)")
+      "\(method) answered with type \(answer.type) instead of \(type)")
   }
 
   /// Returns the error for libraries that can't be loaded.

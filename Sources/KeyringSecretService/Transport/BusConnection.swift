@@ -193,7 +193,9 @@ final class BusConnection: Sendable {
     if g_dbus_message_to_gerror(reply, &error) != 0 { throw DBusError(adopting: error) }
     let body = g_dbus_message_get_body(reply).map { Variant(adopting: g_variant_ref($0)) }
     let answer = body ?? .tuple([])
-    guard answer.isOfType(message.answer) else { throw .otherType(answer, to: message) }
+    guard answer.isOfType(message.answer) else {
+      throw .otherType(answer, of: message.method, insteadOf: message.answer)
+    }
     return answer
   }
 }
