@@ -248,6 +248,13 @@ struct CollectionObservationTests {
   private let key = ItemKey.password(service: "service", account: "account")
   private let kept = ItemKey.password(service: "service", account: "kept")
 
+  /// The changes, without those of an item that may have changed during an interruption.
+  ///
+  /// It's known from the second of its last change.
+  private func changes(_ log: EventLog) -> [ItemChange] {
+    log.changes.filter { $0 != .replaced(kept) }
+  }
+
   @Test(arguments: [false, true])
   func `an observation survives restarts of the bus or the provider`(ofTheBus: Bool) throws {
     let bus = try PrivateBus()
@@ -271,7 +278,7 @@ struct CollectionObservationTests {
       try storage.remove(key)
       log.wait(for: .changed(.removed(key)))
     }
-    #expect(log.changes == (0..<3).flatMap { _ in [.created(key), .removed(key)] })
+    #expect(changes(log) == (0..<3).flatMap { _ in [.created(key), .removed(key)] })
     observation.cancel()
   }
 
@@ -295,8 +302,8 @@ struct CollectionObservationTests {
     try keyring.bringBackFiles()
     try keyring.start()
     log.wait(for: .resumed)
-    #expect(Set(log.changes) == [.created(key), .replaced(replaced), .removed(created)])
-    #expect(log.changes.count == 3)
+    #expect(Set(changes(log)) == [.created(key), .replaced(replaced), .removed(created)])
+    #expect(changes(log).count == 3)
     observation.cancel()
   }
 }

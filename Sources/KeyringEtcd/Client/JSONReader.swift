@@ -110,8 +110,8 @@ struct JSONReader {
     let start = position
     let (content, isEscaped) = try string()
     if isEscaped { position = start }
-    let data = isEscaped ? [UInt8](base64: Array(try text().utf8)[...]) : [UInt8](base64: bytes[content])
-    guard let data else { throw Malformed() }
+    let text = isEscaped ? Array(try text().utf8)[...] : bytes[content]
+    guard let data = [UInt8](base64: text) else { throw Malformed() }
     return data
   }
 

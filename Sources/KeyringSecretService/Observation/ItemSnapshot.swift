@@ -86,9 +86,12 @@ struct ItemSnapshot {
   ///   - found: All items.
   ///   - confirmed: The paths of the items that have changed even if they look the same.
   ///   - mayHideSome: A Boolean value that indicates whether unknown items may have existed before.
+  ///   - doubtsRecent: A Boolean value that indicates whether no signal shows that an item which was read in the
+  ///     second of its last change hasn't changed again.
   /// - Returns: The changes.
   mutating func replaceAll(
-    by found: [ObjectPath: KnownItem], confirmed: Set<ObjectPath> = [], mayHideSome: Bool = false
+    by found: [ObjectPath: KnownItem], confirmed: Set<ObjectPath> = [], mayHideSome: Bool = false,
+    doubtsRecent: Bool = false
   ) -> [ItemChange] {
     let old = self
     self = ItemSnapshot(found)
@@ -103,7 +106,8 @@ struct ItemSnapshot {
       guard let newPaths = paths[key] else { return .removed(key) }
       let isSame =
         Set(oldPaths.map { old[$0]?.fingerprint }) == Set(newPaths.map { items[$0]?.fingerprint })
-      return isSame && newPaths.isDisjoint(with: confirmed) ? nil : .replaced(key)
+      let isDoubtful = doubtsRecent && oldPaths.contains { old[$0]?.isRecent == true }
+      return isSame && !isDoubtful && newPaths.isDisjoint(with: confirmed) ? nil : .replaced(key)
     }
   }
 }

@@ -193,7 +193,9 @@ final class ObservedCollection {
       var found = items.compactMapValues(knownItem)
       for (path, item) in items where isHidden(item) { found[path] = known[path] }
       report(
-        known.replaceAll(by: found, confirmed: Set(confirmed), mayHideSome: isIncomplete))
+        known.replaceAll(
+          by: found, confirmed: Set(confirmed), mayHideSome: isIncomplete,
+          doubtsRecent: isInterrupted))
       isIncomplete = false
     }
     if isInterrupted {

@@ -37,7 +37,7 @@ enum Namespaces {
       rm "$libraries/rest/"libsecret*
       mount --bind "$libraries/rest" "$system"
       shift
-      command -v secret-tool
+      command -v secret-tool >/dev/null
       status=0
       secret-tool >/dev/null 2>&1 || status=$?
       [ "$status" = 127 ]
