@@ -9,7 +9,8 @@ import TestPrograms
 import Testing
 
 /// Properties that someone tracks with the module Observation.
-@Suite(.timeLimit(.minutes(2)), .tags(.threads)) struct TrackingTests {
+// A write to a storage that reports nothing tells the readers of all storages of its type, also those of another test.
+@Suite(.serialized, .timeLimit(.minutes(2)), .tags(.threads)) struct TrackingTests {
   private struct Settings {
     @Password("authToken", service: "tracked") var authToken: String?
     @Credentials("account", service: "tracked") var account: Credential?
