@@ -130,7 +130,7 @@ final class CallLoop: EventSource, @unchecked Sendable {
   /// Starts a task on the thread of all asynchronous operations.
   static func start(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     guard LibSecret.isLoaded, ofAsynchronousCalls.hasThread else {
-      return Task.detached { runToEnd(body) }
+      return Task.detached { await run(body) }
     }
     return Task.detached(executorPreference: ofAsynchronousCalls, operation: body)
   }
