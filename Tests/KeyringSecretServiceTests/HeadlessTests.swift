@@ -139,6 +139,25 @@ import Testing
     try keyring.kill()
   }
 
+  /// Starts the program while an upgrade replaces the library, for example.
+  ///
+  /// The keyring may have the token, so the program doesn't look elsewhere.
+  @Test(
+    .withOwnKeyring,
+    .enabled(if: Namespaces.areAllowed, "this machine doesn't allow mount namespaces"))
+  func `a damaged libsecret is not passed over`() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let (status, lines) = try run(
+      [
+        "DBUS_SESSION_BUS_ADDRESS": bus.address, "HEADLESS_SERVICE_AUTH_TOKEN": "s3cret",
+      ], by: Namespaces.withoutLibSecret(in: directory, isDamaged: true))
+    #expect(status == 1)
+    let failure = lines.last ?? ""
+    #expect(failure.contains("(other)") && failure.contains("file too short"), "\(lines)")
+    try keyring.kill()
+  }
+
   #if EncryptedFile
   /// Makes a file with the token in this test's directory, as an earlier run of the program leaves it.
   private func makeFile() throws -> (directory: String, keys: String) {

@@ -20,10 +20,12 @@ enum Namespaces {
   ///
   /// The system's libraries are there under links, except libsecret. Another program that needs it doesn't start.
   ///
-  /// - Parameter directory: A directory of the test, in which the namespace has its own files.
+  /// - Parameters:
+  ///   - directory: A directory of the test, in which the namespace has its own files.
+  ///   - isDamaged: A Boolean value that indicates whether there is an empty file in its place.
   /// - Returns: The words of the command. None of them contains a space.
   /// - Throws: An error if the script can't be written.
-  static func withoutLibSecret(in directory: String) throws -> [String] {
+  static func withoutLibSecret(in directory: String, isDamaged: Bool = false) throws -> [String] {
     let script = """
       set -e
       mount --make-rprivate /
@@ -35,6 +37,7 @@ enum Namespaces {
       mount --bind "$system" "$libraries/all"
       ln -s "$libraries/all/"* "$libraries/rest"
       rm "$libraries/rest/"libsecret*
+      \(isDamaged ? "touch \"$libraries/rest/libsecret-1.so.0\"" : "")
       mount --bind "$libraries/rest" "$system"
       shift
       command -v secret-tool >/dev/null
