@@ -3,12 +3,26 @@
 
 import PackageDescription
 
+let file = TargetDependencyCondition.when(traits: ["EncryptedFile"])
+let fleet = TargetDependencyCondition.when(traits: ["Fleet"])
+
 // This is a separate package, so that the benchmarks add no target and no dependency to the library.
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
+  traits: [
+    .trait(name: "EncryptedFile", description: "The contender also measures the encrypted file."),
+    .trait(name: "Fleet", description: "The product fleet-contender."),
+    // The gate leaves them out, because their dependencies take longer to compile than everything else.
+    .default(enabledTraits: ["EncryptedFile", "Fleet"]),
+  ],
   dependencies: [
-    .package(name: "swift-keyring", path: "..", traits: [.defaults, "EncryptedFile", "Etcd"]),
+    .package(
+      name: "swift-keyring", path: "..",
+      traits: [
+        .defaults, .trait(name: "EncryptedFile", condition: .when(traits: ["EncryptedFile"])),
+        .trait(name: "Etcd", condition: .when(traits: ["Fleet"])),
+      ]),
     // The fleet's bare requests use the same HTTP client as the library.
     .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
@@ -21,21 +35,21 @@ let package = Package(
       dependencies: [
         "Contending",
         .product(name: "Keyring", package: "swift-keyring"),
-        .product(name: "KeyringFile", package: "swift-keyring"),
+        .product(name: "KeyringFile", package: "swift-keyring", condition: file),
         .product(name: "KeyringStorage", package: "swift-keyring"),
       ]),
     .executableTarget(
       name: "fleet-contender",
       dependencies: [
         "Contending",
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: fleet),
         .product(name: "Keyring", package: "swift-keyring"),
-        .product(name: "KeyringEtcd", package: "swift-keyring"),
+        .product(name: "KeyringEtcd", package: "swift-keyring", condition: fleet),
         .product(name: "KeyringStorage", package: "swift-keyring"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOCore", package: "swift-nio", condition: fleet),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: fleet),
+        .product(name: "NIOPosix", package: "swift-nio", condition: fleet),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: fleet),
       ]),
   ],
   swiftLanguageModes: [.v6]
@@ -46,7 +60,5 @@ for target in package.targets {
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    // The package Counts, which has the same sources, can't use the encrypted file.
-    .define("EncryptedFile"),
   ]
 }

@@ -101,7 +101,9 @@ private struct Usage {
     var numbers: [String: Int] = [:]
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, 256, file) != nil {
-      let words = String(cString: line).split(whereSeparator: \.isWhitespace)
+      let text = String(
+        decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+      let words = text.split(whereSeparator: \.isWhitespace)
       if words.count > 1 { numbers[String(words[0])] = Int(words[1]) }
     }
     guard let threads = numbers["Threads:"], let kilobytes = numbers["VmRSS:"] else {
