@@ -55,6 +55,7 @@ import Testing
     #expect(try SecretTool.lookup(["theirs": "yes"], on: bus) == "theirs")
   }
 
+  #if EncryptedFile
   /// The key of a file is made for it, or was stored by the app, which may use any text.
   @Test(arguments: [nil, pem])
   func `a file opens after a restart of the keyring that has its key`(text: String?) throws {
@@ -75,6 +76,7 @@ import Testing
       try file().setPassword("new", for: value)
     }
   }
+  #endif
 
   @Test func `another program's item never gets a text that its file would change`() throws {
     let theirs = ["service": "service", "username": "account"]
