@@ -13,7 +13,7 @@ let package = Package(
   traits: [
     .trait(name: "EncryptedFile", description: "The contender also measures the encrypted file."),
     .trait(name: "Fleet", description: "The product fleet-contender."),
-    // The gate leaves them out, because their dependencies take longer to compile than everything else.
+    // The gate leaves out the fleet, whose dependencies take longer to compile than everything else.
     .default(enabledTraits: ["EncryptedFile", "Fleet"]),
   ],
   dependencies: [
