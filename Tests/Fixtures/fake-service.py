@@ -97,6 +97,8 @@ MODES = {
     "late": 200,
     # Sessions are encrypted, and not plain.
     "encrypted": 0,
+    # The collections are locked at the start (KWallet 5.103).
+    "locked": 0,
     # There are methods that take the password of a collection, which is "right" (gnome-keyring 42.1, oo7).
     "passwords": 0,
 }
@@ -151,6 +153,8 @@ class Service:
         self.unusable = 0
         if disk and os.path.exists(disk):
             self.load()
+        for collection in self.collections.values():
+            collection.locked = "locked" in modes
         if "session" in modes:
             self.session = SERVICE + "/collection/session"
             self.collections[self.session] = Collection("session")

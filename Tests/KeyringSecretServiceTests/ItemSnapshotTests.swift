@@ -20,8 +20,10 @@ struct ItemSnapshotTests {
       key: key, isOwn: true, isLocked: false, fingerprint: 1, isRecent: isRecent)
     var snapshot = ItemSnapshot([path: item])
     #expect(snapshot.replaceAll(by: [path: item]).isEmpty)
-    let changes = snapshot.replaceAll(by: [path: item], doubtsRecent: true)
+    snapshot.doubt { $0.isRecent }
+    let changes = snapshot.replaceAll(by: [path: item])
     #expect(changes == (isRecent ? [.replaced(key)] : []))
+    #expect(snapshot.replaceAll(by: [path: item]).isEmpty)
   }
 }
 #endif

@@ -282,6 +282,72 @@ struct CollectionObservationTests {
     observation.cancel()
   }
 
+  /// The state on the disk of an item that was there before the keyring died.
+  enum Disk: CaseIterable { case hasItem, hasNoSecret, hasNothing }
+
+  /// Nothing is known of an item as long as the keyring is locked.
+  @Test(arguments: Disk.allCases)
+  func `an item is compared once a keyring that comes back locked is unlocked`(state: Disk) throws {
+    let bus = try PrivateBus()
+    let disk = FakeService.Disk()
+    let service = try FakeService(on: bus, modes: [.locked], disk: disk)
+    let storage = bus.storage(.never)
+    try service.unlock()
+    try storage.setPassword("s3cret", for: key)
+    // It's known for longer than the second of its change.
+    try disk.edit { item in
+      item.merging(["created": 1_000_000_000, "modified": 1_000_000_000]) { $1 }
+    }
+    try service.kill()
+    try service.unlock()
+    let cached = storage.cached(for: nil)
+    #expect(try cached.password(for: key) == "s3cret")
+    let log = EventLog()
+    let observation = try storage.observe(.service("service"), log.append)
+    switch state {
+    case .hasItem: break
+    case .hasNoSecret: try disk.edit { $0.merging(["secret": ""]) { $1 } }
+    case .hasNothing: try disk.edit { _ in nil }
+    }
+    try service.kill()
+    log.wait(for: .locked)
+    log.wait(for: .resumed)
+    #expect(log.changes.isEmpty)
+    for storage in [storage, cached] as [any SecureStorage] {
+      expectError(.locked) { try storage.password(for: key) }
+    }
+    try service.unlock()
+    // The events before the second one are complete.
+    try storage.setPassword("new", for: kept)
+    log.wait(for: .changed(.created(kept)))
+    try storage.remove(kept)
+    log.wait(for: .changed(.removed(kept)))
+    let change: ItemChange = state == .hasNothing ? .removed(key) : .replaced(key)
+    #expect(Set(log.changes) == [change, .created(kept), .removed(kept)])
+    #expect(log.changes.count == 3)
+    for storage in [storage, cached] as [any SecureStorage] {
+      #expect(try storage.password(for: key) == (state == .hasItem ? "s3cret" : nil))
+    }
+    observation.cancel()
+  }
+
+  /// The item was read in the second of its change, so nothing else shows a second one.
+  @Test func `a doubt about an item lasts until the keyring is unlocked`() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let storage = bus.storage(.never)
+    try storage.setPassword("s3cret", for: key)
+    let log = EventLog()
+    let observation = try storage.observe(.key(key), log.append)
+    try keyring.kill()
+    try keyring.start(unlocked: false)
+    log.wait(for: .locked)
+    log.wait(for: .resumed)
+    try storage.unlock(password: Secret(GnomeKeyring.typedPassword))
+    log.wait(for: .changed(.replaced(key)))
+    observation.cancel()
+  }
+
   /// The keyring has another file when it comes back.
   @Test func `changes during an interruption are reported afterwards`() throws {
     let bus = try PrivateBus()

@@ -71,10 +71,22 @@ import Testing
     try await storage.remove(other)
     try await storage.setPassword("new", for: other)
     #expect(await iterator.next() == .created(key))
+    #expect(await iterator.next() == .removed(passing))
     #expect(await iterator.next() == .replaced(other))
     try await storage.remove(other)
     #expect(await iterator.next() == .removed(other))
     #expect(try await storage.password(for: key) == "999")
+  }
+
+  @Test func `a reader is told of the removal of an item that it has read too early`() async throws
+  {
+    var changes = try await storage.changes(matching: .key(key)).makeAsyncIterator()
+    try await storage.setPassword("s3cret", for: key)
+    #expect(try await storage.password(for: key) == "s3cret")
+    try await storage.remove(key)
+    #expect(await changes.next() == .removed(key))
+    for value in ["another", nil, "last"] { try await storage.setPassword(value, for: key) }
+    #expect(await changes.next() == .created(key))
   }
 
   @Test func `cancellation ends the stream`() async throws {

@@ -35,6 +35,13 @@ struct ItemSnapshot {
     if let key = item?.key { paths[key, default: []].insert(path) }
   }
 
+  /// Makes items count as changed when they're next compared, even if they look the same.
+  ///
+  /// - Parameter isDoubtful: A closure that returns `true` for an item that may have changed without a signal.
+  mutating func doubt(where isDoubtful: (KnownItem) -> Bool) {
+    for (path, item) in items where isDoubtful(item) { items[path]?.fingerprint = nil }
+  }
+
   /// Updates the items that signals have named, and returns the changes.
   ///
   /// There is at most one change for each key, regardless of the signals that the provider has sent for it.
@@ -86,12 +93,9 @@ struct ItemSnapshot {
   ///   - found: All items.
   ///   - confirmed: The paths of the items that have changed even if they look the same.
   ///   - mayHideSome: A Boolean value that indicates whether unknown items may have existed before.
-  ///   - doubtsRecent: A Boolean value that indicates whether no signal shows that an item which was read in the
-  ///     second of its last change hasn't changed again.
   /// - Returns: The changes.
   mutating func replaceAll(
-    by found: [ObjectPath: KnownItem], confirmed: Set<ObjectPath> = [], mayHideSome: Bool = false,
-    doubtsRecent: Bool = false
+    by found: [ObjectPath: KnownItem], confirmed: Set<ObjectPath> = [], mayHideSome: Bool = false
   ) -> [ItemChange] {
     let old = self
     self = ItemSnapshot(found)
@@ -106,8 +110,7 @@ struct ItemSnapshot {
       guard let newPaths = paths[key] else { return .removed(key) }
       let isSame =
         Set(oldPaths.map { old[$0]?.fingerprint }) == Set(newPaths.map { items[$0]?.fingerprint })
-      let isDoubtful = doubtsRecent && oldPaths.contains { old[$0]?.isRecent == true }
-      return isSame && !isDoubtful && newPaths.isDisjoint(with: confirmed) ? nil : .replaced(key)
+      return isSame && newPaths.isDisjoint(with: confirmed) ? nil : .replaced(key)
     }
   }
 }

@@ -16,7 +16,9 @@ struct KnownItem {
   let isOwn: Bool
   let isLocked: Bool
   /// A hash that differs if the label, the attributes or the times differ.
-  let fingerprint: Int
+  ///
+  /// It's `nil` if the item may have changed although they're the same.
+  var fingerprint: Int?
   /// Indicates whether the item may have changed again without another fingerprint.
   ///
   /// Keyrings keep times in whole seconds, and the item was read in the second of its last change.

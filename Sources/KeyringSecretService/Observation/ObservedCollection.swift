@@ -98,7 +98,14 @@ final class ObservedCollection {
     (mustLook, needsReading) = (true, true)
   }
 
-  func interrupt() {
+  /// Reports that changes go unnoticed.
+  ///
+  /// The known items are compared when the collection can be read and is unlocked.
+  ///
+  /// - Parameter mayLoseSecrets: `true` if items that look the same may have lost their last secrets.
+  func interrupt(mayLoseSecrets: Bool = false) {
+    // A change in the second of the last one shows only by its signal.
+    known.doubt { $0.isRecent || mayLoseSecrets }
     needsReading = true
     if isInterrupted { return }
     isInterrupted = true
@@ -193,9 +200,7 @@ final class ObservedCollection {
       var found = items.compactMapValues(knownItem)
       for (path, item) in items where isHidden(item) { found[path] = known[path] }
       report(
-        known.replaceAll(
-          by: found, confirmed: Set(confirmed), mayHideSome: isIncomplete,
-          doubtsRecent: isInterrupted))
+        known.replaceAll(by: found, confirmed: Set(confirmed), mayHideSome: isIncomplete))
       isIncomplete = false
     }
     if isInterrupted {

@@ -161,13 +161,14 @@ final class SignalLoop {
 
   private func forgetProvider() {
     provider = nil
-    interruptAll()
+    // It may have died before its secrets were on disk.
+    interruptAll(mayLoseSecrets: lastProvider?.delaysSecrets == true)
   }
 
   /// Drops the signals, so that everything is read again.
-  private func interruptAll() {
+  private func interruptAll(mayLoseSecrets: Bool = false) {
     signals.removeAll()
-    for collection in observed.values { collection.interrupt() }
+    for collection in observed.values { collection.interrupt(mayLoseSecrets: mayLoseSecrets) }
   }
 
   private func itemSignal(_ signal: BusSignal.Arrival) {

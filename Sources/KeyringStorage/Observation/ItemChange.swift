@@ -18,16 +18,14 @@ public enum ItemChange: Sendable, Hashable {
 }
 
 extension ItemChange {
-  /// Returns this change and a later one of the same item as a single change, or `nil` if they cancel out.
+  /// Returns the changes of an item from an earlier one to this one as a single change.
   ///
-  /// For an observer that saw neither change, an item that was created and removed again never existed.
-  func followed(by later: ItemChange) -> ItemChange? {
-    switch (self, later) {
-    case (.created, .removed): nil
-    case (.created, _): self
-    case (.removed, .created), (.removed, .replaced): .replaced(key)
-    case (.replaced, .created): self
-    default: later
+  /// An observer that wasn't told of a new item may have read it, so its removal is a change.
+  func since(_ first: ItemChange) -> ItemChange {
+    switch (first, self) {
+    case (_, .removed): self
+    case (.created, _): first
+    default: .replaced(key)
     }
   }
 }

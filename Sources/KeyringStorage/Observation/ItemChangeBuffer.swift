@@ -8,7 +8,8 @@ internal import Synchronization
 /// memory.
 final class ItemChangeBuffer: Sendable {
   private struct State: Sendable {
-    var changes: [ItemKey: ItemChange] = [:]
+    /// The first and the last change of each item since one was read.
+    var changes: [ItemKey: (first: ItemChange, last: ItemChange)] = [:]
     /// The keys of the changes, the one that has waited longest first.
     var order: [ItemKey] = []
     var readers: [CheckedContinuation<ItemChange?, Never>] = []
@@ -16,16 +17,12 @@ final class ItemChangeBuffer: Sendable {
 
     mutating func takeFirst() -> ItemChange? {
       if order.isEmpty { return nil }
-      return changes.removeValue(forKey: order.removeFirst())
+      return changes.removeValue(forKey: order.removeFirst()).map { $0.last.since($0.first) }
     }
 
     mutating func add(_ change: ItemChange) {
-      guard let earlier = changes[change.key] else {
-        changes[change.key] = change
-        return order.append(change.key)
-      }
-      changes[change.key] = earlier.followed(by: change)
-      if changes[change.key] == nil { order.removeAll { $0 == change.key } }
+      if changes[change.key] == nil { order.append(change.key) }
+      changes[change.key, default: (change, change)].last = change
     }
   }
 

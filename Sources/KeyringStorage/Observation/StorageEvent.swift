@@ -29,5 +29,7 @@ public enum StorageEvent: Sendable, Hashable {
   case interrupted
 
   /// The connection is back, and the changes that happened in between were reported.
+  ///
+  /// If the storage is locked, they're reported after an unlock.
   case resumed
 }

@@ -135,6 +135,31 @@ struct KWalletDeathTests {
     #expect(try bus.search(key.attributes).isEmpty)
   }
 
+  /// KWallet 5.103 to 6.30 keep the attributes and the times of an item whose secret isn't on disk.
+  @Test func `an observer is told of an item that has lost its secret`() throws {
+    let service = PrivateSession.newService()
+    let keys = ["lost", "kept"].map { ItemKey.password(service: service, account: $0) }
+    try storage.setPassword("kept", for: keys[1])
+    try writeToDisk()
+    try storage.setPassword("s3cret", for: keys[0])
+    let log = EventLog()
+    let observation = try storage.observe(.key(keys[0]), log.append)
+    let cached = storage.cached(for: nil)
+    #expect(try cached.password(for: keys[0]) == "s3cret")
+    try end(SIGKILL, after: .zero)
+    try wallet.start()
+    log.wait(for: .locked)
+    log.wait(for: .changed(.replaced(keys[0])))
+    for storage in [storage, cached] as [any SecureStorage] {
+      #expect(try keys.map { try storage.password(for: $0) } == [nil, "kept"])
+    }
+    #expect(try bus.search(keys[0].attributes).count == 1)
+    try storage.setPassword("another", for: keys[0])
+    log.wait(for: .changed(.replaced(keys[0])))
+    #expect(try cached.password(for: keys[0]) == "another")
+    observation.cancel()
+  }
+
   // MARK: - The wallet
 
   /// Makes the wallet write everything to its file, as it does when it's closed.

@@ -21,20 +21,14 @@ struct ObservationDeathTests {
     defer { trial.end() }
     try await trial.observe(bus.storage(.never), as: "keyring")
     try await trial.observe(bus.storage(.never).cached(for: nil), as: "cache", readsAlways: true)
-    try await withKnownIssue(
-      "an item that the keyring has lost isn't always reported as removed", isIntermittent: true
-    ) {
-      for _ in 0..<Kills.count {
-        try trial.kill(
-          Program(
-            Program.workerPath, ["replace", "default", "service"], environment: bus.environment))
-        try await trial.rest()
-        try await trial.whileWriting(to: bus.storage()) { try provider.kill() }
-        try provider.start()
-        try await trial.rest()
-      }
-    } when: {
-      exceptions.contains(.lostWrites)
+    for _ in 0..<Kills.count {
+      try trial.kill(
+        Program(
+          Program.workerPath, ["replace", "default", "service"], environment: bus.environment))
+      try await trial.rest()
+      try await trial.whileWriting(to: bus.storage()) { try provider.kill() }
+      try provider.start()
+      try await trial.rest()
     }
   }
 }

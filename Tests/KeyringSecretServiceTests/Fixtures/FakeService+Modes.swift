@@ -60,6 +60,8 @@ extension FakeService {
     /// The disk is written that many milliseconds after the last change (KWallet 5.103, KeePassXC 2.7.4).
     static func late(milliseconds: Int) -> Mode { Mode("late=\(milliseconds)") }
 
+    /// The collections are locked at the start (KWallet 5.103).
+    static let locked = Mode("locked")
     /// Sessions are encrypted, and not plain.
     static let encrypted = Mode("encrypted")
     /// There are methods that take the password of a collection, which is "right" (gnome-keyring 42.1, oo7).
@@ -97,6 +99,18 @@ extension FakeService {
     func items() throws -> [Item] {
       guard let data = FileManager.default.contents(atPath: path) else { return [] }
       return try JSONDecoder().decode(Content.self, from: data).items
+    }
+
+    /// Changes the fields of the items, or removes them, as only the next start of the provider sees it.
+    ///
+    /// - Parameter body: A closure that returns the new fields, or `nil` to remove the item.
+    /// - Throws: An error if the file isn't there.
+    func edit(_ body: ([String: Any]) -> [String: Any]?) throws {
+      let url = URL(filePath: path)
+      var content = try #require(
+        JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
+      content["items"] = try #require(content["items"] as? [[String: Any]]).compactMap(body)
+      try JSONSerialization.data(withJSONObject: content).write(to: url)
     }
 
     /// Reads the items that have all these attributes.
