@@ -52,7 +52,7 @@ struct HeadlessService {
     SecureStorageDefaults.failureHandler = { print("failure: \($0.error)") }
     do throws(SecureStorageError) {
       print("storage: \(try storage.selection())")
-      try HeadlessService().run()
+      guard try HeadlessService().run() else { exit(1) }
     } catch {
       print("failure: \(error)")
       exit(1)
@@ -63,13 +63,15 @@ struct HeadlessService {
     getenv(name).map { String(cString: $0) }
   }
 
-  private func run() throws(SecureStorageError) {
+  /// Uses the secrets, and returns `false` if there is no token.
+  private func run() throws(SecureStorageError) -> Bool {
     guard let token = try $authToken.read() else {
       print("token: none")
-      exit(1)
+      return false
     }
     print("token: \(token.count) characters")
     lastSession = "a session that is kept where that is possible"
     print("writing: \($lastSession.failure.map { "\($0.code)" } ?? "done")")
+    return true
   }
 }

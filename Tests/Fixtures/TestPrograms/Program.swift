@@ -146,6 +146,8 @@ package final class Program: Sendable {
     kill(process.processIdentifier, SIGTERM)
     _ = waitUntil { waitpid(process.processIdentifier, nil, WNOHANG) != 0 }
     killAndWait()
+    // Otherwise Foundation keeps its files.
+    process.waitUntilExit()
   }
 
   /// Kills the program, and returns the rest of its output.
