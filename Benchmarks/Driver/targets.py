@@ -44,7 +44,7 @@ class Target:
 
 
 MEMORY_BOUND = (
-    "A read takes 1,465 instructions. About 430 of them create and free the String, which the dictionary only hands out. "
+    "A read takes about 1,470 instructions. About 430 of them create and free the String, which the dictionary only hands out. "
     "200 hold and release the current storage, the key and the secret, and 90 hash the name. The rest is in the three "
     "functions that take a lock, on the process's storage, the property's key and the items. The dictionary takes one.")
 READ_BOUND = (
@@ -62,16 +62,16 @@ CREATE_BOUND = (
     "above C, too.")
 REMOVE_BOUND = (
     "The library looks at the item's attributes in a message of its own, so that it removes no other program's item. "
-    "C's call for this removes whatever the search finds.")
+    "C removes whatever its search finds.")
 MANY_BOUND = "Each secret and each search has a price in GLib, which the floor shows."
 CACHED_BOUND = (
-    "A read takes 1,141 instructions. Their time depends on the processor, as does that of the dictionary.")
+    "A read takes about 1,140 instructions. Their time depends on the processor, as does that of the dictionary.")
 START_BOUND = (
     "Each program spends 24 million instructions on the key exchange. The dynamic program takes 15.6 million more than "
     "C's 31.2 million, and the static one 8.4 million. The dynamic loader accounts for 9.6 and 3.0 million of this: it "
     "looks up 8,300 and 5,200 symbols for the program and libsecret, compared to 3,400 for the C program. Swift's runtime "
     "takes 3.1 million in each. For most of this time it looks for the conformances of types, each of which takes a scan of "
-    "all conformances in the program. GLib and the C library take 2.5 million more, because the library has a connection "
+    "all conformances in the program. GLib and the C library take 2.3 to 2.9 million more, because the library has a connection "
     "of its own and asks which keyring it talks to.")
 
 

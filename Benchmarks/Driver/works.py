@@ -15,7 +15,7 @@ import sample_file
 from contenders import Program, Worker
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-# The gate has a smaller build of the contender, without the encrypted file.
+# The gate has a build of its own, without the fleet.
 SWIFT = REPOSITORY / os.environ.get("KEYRING_BENCHMARK_BUILD", ".build/benchmarks") / "release"
 COLD_START = REPOSITORY / ".build/benchmarks-cold-start/release"
 STATIC = REPOSITORY / ".build/benchmarks-static/release"
