@@ -10,7 +10,6 @@ import signal
 import subprocess
 import time
 
-import instructions
 import measuring
 from contenders import Failure, Worker
 from works import DICTIONARY, SWIFT, Case, Work
@@ -154,7 +153,6 @@ def listed(size, quick):
     contenders = [contender(STORAGE, "list"), contender(BARE, "bare-list")]
     case = Case(f"list of {size:,} items", contenders, BARE, 1, rounds=15, shows_memory=True)
     lists = measuring.measured(Work("", lambda _: [case]), quick)[0]
-    counts = {each.name: instructions_of_list(each.command) / size for each in contenders}
     runs = []
     for _ in range(1 if quick else 9):
         answer = subprocess.run([CONTENDER, "first-cached-read"], capture_output=True, text=True, check=True)
@@ -163,29 +161,7 @@ def listed(size, quick):
     times = [time for _ in range(1 if quick else 10) for time in read.measure(20)]
     read.close()
     first_reads, memories = zip(*runs)
-    return {"items": size, "lists": lists, "instructions": counts, "first": first_reads, "memory": memories,
-            "read": times}
-
-
-def instructions_of_list(command):
-    """Returns the instructions of one list in the process, counted by callgrind.
-
-    They're the difference of a run with one list and a run with two.
-    """
-    instructions.PROFILES.mkdir(parents=True, exist_ok=True)
-    program = instructions.without_debug_information(command[0])
-    totals = []
-    for count in (1, 2):
-        file = instructions.PROFILES / f"fleet-{command[1]}-{count}"
-        run = subprocess.run(
-            ["valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={file}", program, *command[1:]],
-            input=f"{count}\n", text=True, capture_output=True,
-            env={**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1"})
-        if run.returncode != 0 or len(run.stdout.split()) != count:
-            raise Failure(f"{command[1]} under valgrind: {run.stderr}")
-        with open(file) as lines:
-            totals += [int(line.split()[1]) for line in lines if line.startswith("totals:")]
-    return totals[1] - totals[0]
+    return {"items": size, "lists": lists, "first": first_reads, "memory": memories, "read": times}
 
 
 def timeline(followers, seconds):

@@ -94,17 +94,15 @@ def of_lists(runs):
     lines = ["## Lists of all items", "", (
         "The HTTP client alone asks for the same pages, one after the other, and looks at none. The library also "
         "decodes, decrypts and checks each item, and keeps it with its secret. It decrypts a page while the next one "
-        "is under way. Callgrind counts the instructions of the process for each item. The memory is the most that "
-        "the process has used."), ""]
-    rows = [["items", "contender", "time", "ratio", "instructions for each item", "memory"]]
+        "is under way. The memory is the most that the process has used."), ""]
+    rows = [["items", "contender", "time", "ratio", "memory"]]
     for run in runs:
         case = run["lists"]
         for name in case["times"]:
             ratio = figures.ratio(case, name, case["reference"])
             rows.append([
                 f"{run['items']:,}", name, spread(figures.time(case, name), amount),
-                "1" if name == case["reference"] else spread(ratio), f"{run['instructions'][name]:,.0f}",
-                f"{case['memory'][name] / (1 << 20):.0f} MiB"])
+                "1" if name == case["reference"] else spread(ratio), f"{case['memory'][name] / (1 << 20):.0f} MiB"])
     return lines + table(rows)
 
 
