@@ -134,7 +134,9 @@ import Testing
   }
 
   /// A process each, because a process remembers its session.
-  @Test(.only(on: .gnomeKeyring, "the others write their files later"))
+  ///
+  /// The test has no sanitizer: GLib 2.74 leaks the arguments of libsecret's first call while there is no provider.
+  @Test(.tags(.unsanitized), .only(on: .gnomeKeyring, "the others write their files later"))
   func `what one program stores, the next one reads`() throws {
     let keyring = try SleepingKeyring(.loginAndArchive)
     func run(_ arguments: String...) throws -> String {

@@ -218,7 +218,8 @@ struct KeePassXCTests {
       try storage.setPassword(UUID().uuidString, for: StorageUse.key)
       log.wait(for: .changed(.replaced(StorageUse.key)))
     }
-    #expect(log.changes == Array(repeating: .replaced(StorageUse.key), count: 3))
+    // Items that had just changed may be reported again.
+    #expect(Set(log.changes).isSubset(of: [.replaced(StorageUse.key), .replaced(another)]))
     observation.cancel()
     try keyring.kill()
   }

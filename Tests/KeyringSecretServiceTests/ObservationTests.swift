@@ -283,11 +283,13 @@ struct CollectionObservationTests {
   }
 
   /// The state on the disk of an item that was there before the keyring died.
-  enum Disk: CaseIterable { case hasItem, hasNoSecret, hasNothing }
+  enum StateOnDisk: CaseIterable { case hasItem, hasNoSecret, hasNothing }
 
   /// Nothing is known of an item as long as the keyring is locked.
-  @Test(arguments: Disk.allCases)
-  func `an item is compared once a keyring that comes back locked is unlocked`(state: Disk) throws {
+  @Test(arguments: StateOnDisk.allCases)
+  func `an item is compared once a keyring that comes back locked is unlocked`(
+    state: StateOnDisk
+  ) throws {
     let bus = try PrivateBus()
     let disk = FakeService.Disk()
     let service = try FakeService(on: bus, modes: [.locked], disk: disk)

@@ -138,6 +138,8 @@ import Testing
     } else {
       kill(process, number)
     }
+    // The end of the input must not come before the signal.
+    text += try program.read(until: "status \(128 + number)")
     text = try finish(program, after: text)
     #expect(text.contains("status \(128 + number)") && !text.contains("half"), "\(text)")
     #expect(try isLocked)

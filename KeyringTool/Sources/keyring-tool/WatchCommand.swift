@@ -10,7 +10,8 @@ struct WatchCommand: AsyncParsableCommand {
     abstract: "Print each change of an item until the command is interrupted.",
     discussion: """
       If the storage can't be read, changes go unnoticed, and the command says so on standard error. \
-      When it can be read again, the command says so, too, and prints what has changed in the meantime.
+      When it can be read again, the command says so, too, and prints what has changed in the meantime. \
+      Changes of a locked storage are printed after an unlock.
       """)
 
   @OptionGroup var storage: StorageOptions

@@ -26,6 +26,8 @@ final class ObservedCollection {
   private(set) var isUnread = true
   /// Indicates whether the collection must be read again, and not only single items.
   var needsReading = false
+  /// Indicates whether changes went unnoticed after the last reading began.
+  private var missesChanges = false
   /// Indicates whether the items must be compared although no signal has come.
   private var mustLook = false
   /// Indicates whether a collection has come or gone since the items were listed.
@@ -106,7 +108,7 @@ final class ObservedCollection {
   func interrupt(mayLoseSecrets: Bool = false) {
     // A change in the second of the last one shows only by its signal.
     known.doubt { $0.isRecent || mayLoseSecrets }
-    needsReading = true
+    (needsReading, missesChanges) = (true, true)
     if isInterrupted { return }
     isInterrupted = true
     report(.interrupted)
@@ -120,6 +122,11 @@ final class ObservedCollection {
   }
 
   // MARK: - Contents
+
+  /// Records that the collection is being read.
+  ///
+  /// What makes another reading necessary may come before the answers.
+  func readingBegins() { (needsReading, missesChanges) = (false, false) }
 
   /// Records the number of signals before an item was listed.
   func wasListed(_ item: ObjectPath, after number: Int) { listed[item] = number }
@@ -203,7 +210,9 @@ final class ObservedCollection {
         known.replaceAll(by: found, confirmed: Set(confirmed), mayHideSome: isIncomplete))
       isIncomplete = false
     }
-    if isInterrupted {
+    if missesChanges {
+      known.doubt(where: \.isRecent)
+    } else if isInterrupted {
       isInterrupted = false
       report(.resumed)
     }
@@ -230,11 +239,12 @@ final class ObservedCollection {
     isInterrupted || mayBeAnother || state.path != path
   }
 
-  /// Returns `true` if an item is known, and hides its attributes now because it's locked.
+  /// Returns `true` if an item is known, and can't be compared as long as it's locked.
   ///
-  /// It isn't another item, and nothing shows that it has changed.
+  /// Its attributes are hidden, so nothing shows that it has changed. Or it's doubtful, and its secret can't be read.
   private func isHidden(_ stored: StoredItem) -> Bool {
-    stored.hidesAttributes && known[stored.path] != nil
+    guard let known = known[stored.path] else { return false }
+    return stored.hidesAttributes || stored.isLocked && known.fingerprint == nil
   }
 
   /// Returns `true` if an item has changed even if it looks the same.

@@ -304,7 +304,7 @@ final class SignalLoop {
       try await findProvider(startingIt: false, until: deadline)
       var isComplete = true
       for collection in waiting {
-        collection.needsReading = false
+        collection.readingBegins()
         // A read that fails for one collection may succeed for the next.
         if (try? await read(collection, deadline)) == true { continue }
         collection.needsReading = true

@@ -4,11 +4,11 @@ internal import Synchronization
 
 /// A buffer of changes that wait to be read.
 ///
-/// It keeps at most one change for each item, so a slow reader neither blocks a writer nor fills the
-/// memory.
+/// It keeps at most one change for each key, so a slow reader doesn't block a writer, and quick changes of an item need
+/// no more memory than one.
 final class ItemChangeBuffer: Sendable {
   private struct State: Sendable {
-    /// The first and the last change of each item since one was read.
+    /// The first and the last change of each item since the last one of the item that was read.
     var changes: [ItemKey: (first: ItemChange, last: ItemChange)] = [:]
     /// The keys of the changes, the one that has waited longest first.
     var order: [ItemKey] = []

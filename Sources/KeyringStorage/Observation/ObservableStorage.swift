@@ -22,7 +22,7 @@ public protocol ObservableStorage: SecureStorage {
   ///
   /// The storage reports each change once, in the order in which they were made, or several quick ones of
   /// an item as one. Changes during an interruption come between ``StorageEvent/interrupted`` and
-  /// ``StorageEvent/resumed``.
+  /// ``StorageEvent/resumed``, or after an unlock if the storage is locked.
   ///
   /// - Parameters:
   ///   - query: The items whose changes to report by key. An item is compared by its key alone, as in
@@ -63,7 +63,8 @@ extension Duration {
 extension ObservableStorage {
   /// Returns a stream of the changes to items from now on, by any program.
   ///
-  /// Changes wait in the stream until you read them. If you read slowly, you get one change for each item.
+  /// Changes wait in the stream until you read them. If you read slowly, you get one change for each item, which may be
+  /// the removal of an item that you weren't told of before.
   ///
   /// - Parameter query: The items whose changes to report. An item is compared by its key alone, so a query
   ///   with a label, times or a limit is refused, and attributes that aren't parts of a key match no item. An

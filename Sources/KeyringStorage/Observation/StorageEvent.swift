@@ -28,8 +28,8 @@ public enum StorageEvent: Sendable, Hashable {
   /// The connection to the items was lost, so changes go unnoticed until ``resumed``.
   case interrupted
 
-  /// The connection is back, and the changes that happened in between were reported.
+  /// The connection is back.
   ///
-  /// If the storage is locked, they're reported after an unlock.
+  /// The changes that happened in between were reported, or are reported after an unlock if the storage is locked.
   case resumed
 }

@@ -136,6 +136,8 @@ struct KWalletDeathTests {
   }
 
   /// KWallet 5.103 to 6.30 keep the attributes and the times of an item whose secret isn't on disk.
+  ///
+  /// The item has just changed. ``ObservationRestartTests`` has older ones.
   @Test func `an observer is told of an item that has lost its secret`() throws {
     let service = PrivateSession.newService()
     let keys = ["lost", "kept"].map { ItemKey.password(service: service, account: $0) }
@@ -148,7 +150,7 @@ struct KWalletDeathTests {
     #expect(try cached.password(for: keys[0]) == "s3cret")
     try end(SIGKILL, after: .zero)
     try wallet.start()
-    log.wait(for: .locked)
+    log.wait(for: .interrupted)
     log.wait(for: .changed(.replaced(keys[0])))
     for storage in [storage, cached] as [any SecureStorage] {
       #expect(try keys.map { try storage.password(for: $0) } == [nil, "kept"])
