@@ -38,12 +38,11 @@ final class ObservedCollectionTests {
     observed.readingBegins()
     meanwhile()
     let items = try numbers?.map { try item($0) }
-    #expect(
-      observed.take(
-        .init(
-          path: path, isLocked: items == nil,
-          items: items.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.path, $0) }) }),
-        ItemSignals()))
+    let state = ObservedCollection.State(
+      path: path, isLocked: items == nil,
+      items: items.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.path, $0) }) })
+    let isComplete = observed.take(state, ItemSignals())
+    #expect(isComplete)
   }
 
   @Test func `an interruption while the items are listed leads to another reading`() throws {
