@@ -17,6 +17,8 @@ FILE = REPOSITORY / "Benchmarks/instructions.json"
 # A figure may be above its record by this.
 TOLERANCE = 0.02
 
+EXTENSIONS = ["adx", "aes", "avx", "avx2", "bmi2", "erms", "movbe", "pclmulqdq"]
+
 # A wakeup more than usual only adds instructions, so a figure that is too high is counted again.
 RUNS = 3
 
@@ -92,4 +94,11 @@ def made_with():
         f"{name} " + subprocess.run(
             ["pkg-config", "--modversion", name], capture_output=True, text=True, check=True).stdout.strip()
         for name in ("libsecret-1", "glib-2.0")]
-    return {"compilers": swift.splitlines()[0], "libraries": ", ".join(versions), "processors": platform.machine()}
+    return {"compilers": swift.splitlines()[0], "libraries": ", ".join(versions), "processors": processor()}
+
+
+def processor():
+    """Returns the architecture, and the extensions that valgrind has and that code is chosen by."""
+    with open("/proc/cpuinfo") as lines:
+        flags = next((line.split() for line in lines if line.startswith("flags")), [])
+    return " ".join([platform.machine(), *(flag for flag in EXTENSIONS if flag in flags)])

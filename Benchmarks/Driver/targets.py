@@ -44,9 +44,10 @@ class Target:
 
 
 MEMORY_BOUND = (
-    "A read takes about 1,470 instructions. About 430 of them create and free the String, which the dictionary only hands out. "
-    "200 hold and release the current storage, the key and the secret, and 90 hash the name. The rest is in the three "
-    "functions that take a lock, on the process's storage, the property's key and the items. The dictionary takes one.")
+    "A read takes about 1,470 instructions. About 430 of them create and free the String, which the dictionary only "
+    "hands out. 200 hold and release the current storage, the key and the secret, and 90 hash the name. The rest is in "
+    "the three functions that take a lock, on the process's storage, the property's key and the items. The dictionary "
+    "takes one.")
 READ_BOUND = (
     "GLib and libsecret take most of the instructions, which the floor shows. The rest compares the path that the "
     "search has found with the known one, and the answers with what the messages expect.")
@@ -70,9 +71,9 @@ START_BOUND = (
     "Each program spends 24 million instructions on the key exchange. The dynamic program takes 15.6 million more than "
     "C's 31.2 million, and the static one 8.4 million. The dynamic loader accounts for 9.6 and 3.0 million of this: it "
     "looks up 8,300 and 5,200 symbols for the program and libsecret, compared to 3,400 for the C program. Swift's runtime "
-    "takes 3.1 million in each. For most of this time it looks for the conformances of types, each of which takes a scan of "
-    "all conformances in the program. GLib and the C library take 2.3 to 2.9 million more, because the library has a connection "
-    "of its own and asks which keyring it talks to.")
+    "takes 3.1 million in each. For most of this time it looks for the conformances of types, each of which takes a scan "
+    "of all conformances in the program. GLib and the C library take 2.3 to 2.9 million more, because the library has a "
+    "connection of its own and asks which keyring it talks to.")
 
 
 def of_instructions(operation, contender, most, reference, bound):
