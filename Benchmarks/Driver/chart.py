@@ -74,7 +74,7 @@ def groups(results):
 
 
 def chart(results):
-    bars, top = [], 58
+    bars, top = [], 74
     for title, reference, shown in groups(results):
         bars.append(text(MARGIN, top + 14, title, weight="bold"))
         bars.append(text(LABELS + BARS + 60, top + 14, f"1 = {reference}", "end"))
@@ -85,14 +85,14 @@ def chart(results):
         top += 10
     grid = []
     for ratio in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50):
-        grid.append(line(x(ratio), 50, x(ratio), top, TEXT if ratio == 1 else "#dee2e6"))
-        grid.append(text(x(ratio), 44, f"{ratio:g}", "middle"))
+        grid.append(line(x(ratio), 66, x(ratio), top, TEXT if ratio == 1 else "#dee2e6"))
+        grid.append(text(x(ratio), 60, f"{ratio:g}", "middle"))
     width, height = LABELS + BARS + 60 + MARGIN, top + MARGIN
-    title = ("Instructions and time of an operation relative to C, on a logarithmic scale. Left is less. "
-             "Orange: this library. Blue: its target. Green: the same messages by GLib alone.")
+    title = "Instructions and time of an operation relative to C, on a logarithmic scale. Left is less."
+    colors = "Orange: this library. Blue: its target. Green: the same messages by GLib alone. Gray: others."
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="12" fill="{TEXT}">',
         f'<rect width="{width}" height="{height}" fill="white"/>',
-        text(MARGIN, 22, title, weight="bold"), *grid, *bars, "</svg>", "",
+        text(MARGIN, 22, title, weight="bold"), text(MARGIN, 38, colors), *grid, *bars, "</svg>", "",
     ])
