@@ -54,22 +54,8 @@ final class KeePassXC {
   }
 
   /// Starts the keyring again after ``kill()``, with the databases in this order.
-  ///
-  /// Version 2.7.10 sometimes crashes while it opens a database that clients already ask for. It's started again then,
-  /// as a user would do.
   func start(_ databases: [String]? = nil, unlocked: Bool = true) throws {
     let databases = databases ?? self.databases
-    for _ in 0..<2 {
-      do {
-        return try startOnce(databases, unlocked)
-      } catch is NoAnswer {
-        try kill()
-      }
-    }
-    try startOnce(databases, unlocked)
-  }
-
-  private func startOnce(_ databases: [String], _ unlocked: Bool) throws {
     let program = try Program(
       "keepassxc", unlocked ? [] : databases.map { path(of: $0) }, environment: environment,
       complaints: .nullDevice)
@@ -184,11 +170,8 @@ final class KeePassXC {
       "gdbus",
       ["call", "--session", "--dest", Self.window, "--object-path", "/keepassxc"]
         + ["--method", "\(Self.window).\(method)"] + arguments, environment: environment)
-    if try call.finish().status != 0 { throw NoAnswer(method: method) }
+    try #require(call.finish().status == 0, "KeePassXC did not answer \(method)")
   }
-
-  /// The error if KeePassXC doesn't answer an order for its window.
-  private struct NoAnswer: Error { let method: String }
 
   private func locked() throws -> Set<String> {
     Set(try bus.storage(.never).collections().filter(\.isLocked).map(\.label))
