@@ -21,14 +21,20 @@ struct ObservationDeathTests {
     defer { trial.end() }
     try await trial.observe(bus.storage(.never), as: "keyring")
     try await trial.observe(bus.storage(.never).cached(for: nil), as: "cache", readsAlways: true)
-    for _ in 0..<Kills.count {
-      try trial.kill(
-        Program(
-          Program.workerPath, ["replace", "default", "service"], environment: bus.environment))
-      try await trial.rest()
-      try await trial.whileWriting(to: bus.storage()) { try provider.kill() }
-      try provider.start()
-      try await trial.rest()
+    try await withKnownIssue(
+      "KeePassXC 2.7.10 crashes if clients ask for a database that it opens", isIntermittent: true
+    ) {
+      for _ in 0..<Kills.count {
+        try trial.kill(
+          Program(
+            Program.workerPath, ["replace", "default", "service"], environment: bus.environment))
+        try await trial.rest()
+        try await trial.whileWriting(to: bus.storage()) { try provider.kill() }
+        try provider.start()
+        try await trial.rest()
+      }
+    } when: {
+      Provider.current == .keepassxc
     }
   }
 }
