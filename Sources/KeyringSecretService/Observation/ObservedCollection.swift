@@ -125,7 +125,7 @@ final class ObservedCollection {
 
   /// Records that the collection is being read.
   ///
-  /// What makes another reading necessary may come before the answers.
+  /// A signal or an interruption before the answers leads to another reading.
   func readingBegins() { (needsReading, missesChanges) = (false, false) }
 
   /// Records the number of signals before an item was listed.
