@@ -20,7 +20,7 @@ struct ItemSnapshotTests {
       key: key, isOwn: true, isLocked: false, fingerprint: 1, isRecent: isRecent)
     var snapshot = ItemSnapshot([path: item])
     #expect(snapshot.replaceAll(by: [path: item]).isEmpty)
-    snapshot.doubt { $0.isRecent }
+    snapshot.doubt { $1.isRecent }
     let changes = snapshot.replaceAll(by: [path: item])
     #expect(changes == (isRecent ? [.replaced(key)] : []))
     #expect(snapshot.replaceAll(by: [path: item]).isEmpty)

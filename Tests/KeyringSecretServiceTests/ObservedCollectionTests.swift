@@ -11,11 +11,21 @@ final class ObservedCollectionTests {
   private let path = ObjectPath("/org/freedesktop/secrets/collection/login")
   private let keys = (0..<2).map { ItemKey.password(service: "service", account: "\($0)") }
   private var events: [StorageEvent] = []
-  private lazy var observed = ObservedCollection(.default, .service("service")) { [unowned self] in
-    events.append($0)
-  }
+  private lazy var observed = collection(.service("service"))
 
   init() throws { try LibSecret.load() }
+
+  private func collection(_ query: ItemQuery) -> ObservedCollection {
+    ObservedCollection(.default, query) { [unowned self] in events.append($0) }
+  }
+
+  private func signals(
+    _ kinds: ItemSignals.Kinds..., of number: Int = 0
+  ) throws -> ItemSignals {
+    var signals = ItemSignals()
+    for kinds in kinds { signals.add(try item(number).path, kinds) }
+    return signals
+  }
 
   /// An item as the provider answers, which was last changed long ago.
   private func item(_ number: Int, isLocked: Bool = false) throws -> StoredItem {
@@ -47,8 +57,8 @@ final class ObservedCollectionTests {
 
   @Test func `an interruption while the items are listed leads to another reading`() throws {
     try read([0])
-    observed.interrupt()
-    try read([0]) { observed.interrupt() }
+    observed.interrupt(unread: ItemSignals())
+    try read([0]) { observed.interrupt(unread: ItemSignals()) }
     #expect(observed.needsReading)
     #expect(observed.needsItems(.init(path: path, isLocked: false)))
     #expect(events == [.interrupted])
@@ -59,12 +69,10 @@ final class ObservedCollectionTests {
 
   @Test func `a doubtful item is compared once it can be read`() throws {
     try read([0])
-    observed.interrupt(mayLoseSecrets: true)
+    observed.interrupt(unread: ItemSignals(), mayLoseSecrets: true)
     try read(nil)
     #expect(events == [.interrupted, .locked, .resumed])
-    var signals = ItemSignals()
-    signals.add(try item(0).path, isDeleted: false, isConfirmed: false)
-    observed.update(signals, [try item(0).path: try item(0, isLocked: true)])
+    observed.update(try signals([]), [try item(0).path: try item(0, isLocked: true)])
     #expect(events.count == 3)
     try read([0])
     #expect(events.dropFirst(3) == [.changed(.replaced(keys[0]))])
@@ -72,13 +80,55 @@ final class ObservedCollectionTests {
     #expect(events.count == 4)
   }
 
+  @Test func `a change that nobody has read before an interruption may be lost`() throws {
+    try read([0])
+    observed.interrupt(unread: try signals([]))
+    try read([0])
+    #expect(events == [.interrupted, .changed(.replaced(keys[0])), .resumed])
+  }
+
+  @Test func `a change that a program began before an interruption may be lost`() throws {
+    try read([0])
+    observed.changeBegins(try item(0).path, by: ":1.1")
+    observed.interrupt(unread: ItemSignals())
+    observed.changeEnds(nil, by: ":1.1")
+    try read([0])
+    #expect(events.dropFirst(3) == [.changed(.replaced(keys[0])), .resumed])
+  }
+
+  @Test func `an item that comes and goes before it's read is reported`() throws {
+    observed = collection(.key(keys[0]))
+    try read([])
+    observed.update(try signals([.new, .confirmed], [.deleted, .confirmed]), [:])
+    #expect(events == [.changed(.created(keys[0])), .changed(.removed(keys[0]))])
+    // An item that was there all the time had its key.
+    try read([])
+    observed.update(try signals([.deleted, .confirmed], of: 1), [:])
+    #expect(events.count == 2)
+  }
+
+  @Test(arguments: [[], [0]])
+  func `an item that comes before an interruption and goes with it is reported`(
+    others: [Int]
+  ) throws {
+    observed = collection(.key(keys[0]))
+    try read(others)
+    observed.interrupt(unread: try signals([.new, .confirmed], of: 1))
+    try read(nil)
+    #expect(events == [.interrupted, .locked, .resumed])
+    try read(others)
+    let changes: [ItemChange] =
+      others.isEmpty ? [.created(keys[0]), .removed(keys[0])] : [.replaced(keys[0])]
+    #expect(events.dropFirst(3) == changes.map { .changed($0) }[...])
+    try read(others)
+    #expect(events.count == 3 + changes.count)
+  }
+
   @Test func `a signal of a doubtful item that can be read reports it`() throws {
     try read([0])
-    observed.interrupt(mayLoseSecrets: true)
+    observed.interrupt(unread: ItemSignals(), mayLoseSecrets: true)
     try read(nil)
-    var signals = ItemSignals()
-    signals.add(try item(0).path, isDeleted: false, isConfirmed: false)
-    observed.update(signals, [try item(0).path: try item(0)])
+    observed.update(try signals([]), [try item(0).path: try item(0)])
     #expect(events.last == .changed(.replaced(keys[0])))
   }
 }

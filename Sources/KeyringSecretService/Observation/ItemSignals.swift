@@ -6,14 +6,20 @@
 ///
 /// Each item has one entry, regardless of the number of its signals.
 struct ItemSignals {
-  private struct Entry {
-    var number: Int
-    var isDeleted: Bool
-    var isConfirmed: Bool
-    var isAnnounced: Bool
+  /// What the signals of an item say.
+  struct Kinds: OptionSet {
+    let rawValue: Int
+    /// The item was created.
+    static let new = Kinds(rawValue: 1)
+    /// The last signal says that the item was deleted.
+    static let deleted = Kinds(rawValue: 2)
+    /// The item has changed even if it looks the same.
+    static let confirmed = Kinds(rawValue: 4)
+    /// A program that isn't the provider says that it has changed the item.
+    static let announced = Kinds(rawValue: 8)
   }
 
-  private var entries: [ObjectPath: Entry] = [:]
+  private var entries: [ObjectPath: (number: Int, kinds: Kinds)] = [:]
   /// The paths of the items, in the order of each item's first signal.
   private(set) var paths: [ObjectPath] = []
   /// The number of signals so far.
@@ -21,34 +27,19 @@ struct ItemSignals {
 
   var isEmpty: Bool { paths.isEmpty }
 
+  /// What the signals of an item say, which is nothing if there are none.
+  subscript(path: ObjectPath) -> Kinds { entries[path]?.kinds ?? [] }
+
   /// Adds a signal.
   ///
   /// - Parameters:
   ///   - path: The path of the item.
-  ///   - isDeleted: A Boolean value that indicates whether the signal reports the item's deletion.
-  ///   - isConfirmed: A Boolean value that indicates whether the item has changed even if it looks the
-  ///     same.
-  ///   - isAnnounced: A Boolean value that indicates whether another program says that it has changed the
-  ///     item.
-  mutating func add(
-    _ path: ObjectPath, isDeleted: Bool, isConfirmed: Bool, isAnnounced: Bool = false
-  ) {
+  ///   - kinds: What the signal says.
+  mutating func add(_ path: ObjectPath, _ kinds: Kinds) {
     count += 1
     if entries[path] == nil { paths.append(path) }
-    let old = entries[path]
-    entries[path] = Entry(
-      number: count, isDeleted: isDeleted, isConfirmed: isConfirmed || old?.isConfirmed == true,
-      isAnnounced: isAnnounced || old?.isAnnounced == true)
+    entries[path] = (count, self[path].subtracting(.deleted).union(kinds))
   }
-
-  /// Returns `true` if the last signal of the item reports its deletion.
-  func isDeleted(_ path: ObjectPath) -> Bool { entries[path]?.isDeleted == true }
-
-  /// Returns `true` if the item has changed even if it looks the same.
-  func isConfirmed(_ path: ObjectPath) -> Bool { entries[path]?.isConfirmed == true }
-
-  /// Returns `true` if a program that isn't the provider says that it has changed the item.
-  func isAnnounced(_ path: ObjectPath) -> Bool { entries[path]?.isAnnounced == true }
 
   /// Returns `true` if the first `number` signals include all signals of the item.
   func isSettled(_ path: ObjectPath, after number: Int?) -> Bool {
@@ -60,9 +51,8 @@ struct ItemSignals {
   ///
   /// The item was read after these signals, so it needn't be read again. Deletions aren't moved.
   mutating func move(_ path: ObjectPath, to other: inout ItemSignals) {
-    guard let entry = entries[path], !entry.isDeleted else { return }
-    if entry.isConfirmed { other.entries[path]?.isConfirmed = true }
-    if entry.isAnnounced { other.entries[path]?.isAnnounced = true }
+    guard let entry = entries[path], !entry.kinds.contains(.deleted) else { return }
+    other.entries[path]?.kinds.formUnion(entry.kinds)
     entries[path] = nil
     paths.removeAll { $0 == path }
   }

@@ -26,6 +26,9 @@ struct ItemSnapshot {
 
   subscript(path: ObjectPath) -> KnownItem? { items[path] }
 
+  /// Returns `true` if there is an item with a key.
+  func contains(_ key: ItemKey) -> Bool { paths[key] != nil }
+
   private mutating func set(_ item: KnownItem?, at path: ObjectPath) {
     if let key = items[path]?.key {
       paths[key]?.remove(path)
@@ -38,8 +41,8 @@ struct ItemSnapshot {
   /// Makes items count as changed when they're next compared, even if they look the same.
   ///
   /// - Parameter isDoubtful: A closure that returns `true` for an item that may have changed without a signal.
-  mutating func doubt(where isDoubtful: (KnownItem) -> Bool) {
-    for (path, item) in items where isDoubtful(item) { items[path]?.fingerprint = nil }
+  mutating func doubt(where isDoubtful: (ObjectPath, KnownItem) -> Bool) {
+    for (path, item) in items where isDoubtful(path, item) { items[path]?.fingerprint = nil }
   }
 
   /// Updates the items that signals have named, and returns the changes.

@@ -28,6 +28,10 @@ final class ObservedCollection {
   var needsReading = false
   /// Indicates whether changes went unnoticed after the last reading began.
   private var missesChanges = false
+  /// Indicates whether an item may have come and gone before it was read here.
+  ///
+  /// A reader may have seen it, whatever is there now.
+  private var missesItem = false
   /// Indicates whether the items must be compared although no signal has come.
   private var mustLook = false
   /// Indicates whether a collection has come or gone since the items were listed.
@@ -104,14 +108,27 @@ final class ObservedCollection {
   ///
   /// The known items are compared when the collection can be read and is unlocked.
   ///
-  /// - Parameter mayLoseSecrets: `true` if items that look the same may have lost their last secrets.
-  func interrupt(mayLoseSecrets: Bool = false) {
+  /// - Parameters:
+  ///   - unread: The signals whose items haven't been read.
+  ///   - mayLoseSecrets: `true` if items that look the same may have lost their last secrets.
+  func interrupt(unread: ItemSignals, mayLoseSecrets: Bool = false) {
+    drop(unread)
     // A change in the second of the last one shows only by its signal.
-    known.doubt { $0.isRecent || mayLoseSecrets }
+    known.doubt { $1.isRecent || mayLoseSecrets }
     (needsReading, missesChanges) = (true, true)
     if isInterrupted { return }
     isInterrupted = true
     report(.interrupted)
+  }
+
+  /// Notes that the items of signals won't be read.
+  ///
+  /// Readers may have seen changes that the keyring has lost since.
+  func drop(_ signals: ItemSignals) {
+    let dropped = Set(signals.paths + changing.values.joined().map(\.item))
+    if dropped.isEmpty { return }
+    known.doubt { path, _ in dropped.contains(path) }
+    if signals.paths.contains(where: { mayHave($0) && isUnread($0, signals) }) { missesItem = true }
   }
 
   /// Forgets the items, because another keyring has taken the place of the one that they were in.
@@ -119,6 +136,7 @@ final class ObservedCollection {
   /// They aren't reported as removed: their keyring may come back.
   func startOver() {
     (known, path, isUnread, isIncomplete) = (ItemSnapshot(), nil, true, false)
+    missesItem = false
   }
 
   // MARK: - Contents
@@ -140,7 +158,7 @@ final class ObservedCollection {
   ///
   /// The request for the item may have been sent too early.
   func contradicts(_ signals: ItemSignals, _ found: [ObjectPath: StoredItem]) -> Bool {
-    signals.paths.contains { mayHave($0) && signals.isDeleted($0) && found[$0] != nil }
+    signals.paths.contains { mayHave($0) && signals[$0].contains(.deleted) && found[$0] != nil }
   }
 
   /// Reports that the collection hides its items, which is seen before the provider reports the lock.
@@ -153,17 +171,23 @@ final class ObservedCollection {
     report(.locked)
   }
 
+  /// Returns `true` if an item is new according to its signals, and hasn't been read.
+  private func isUnread(_ item: ObjectPath, _ signals: ItemSignals) -> Bool {
+    signals[item].contains(.new) && known[item] == nil
+  }
+
   /// Updates the items that signals have named.
   func update(_ signals: ItemSignals, _ found: [ObjectPath: StoredItem]) {
     guard let path else { return }
     var updates: [ItemSnapshot.Update] = []
     for item in signals.paths where item.isInside(path) {
-      let isDeleted = signals.isDeleted(item)
+      let isDeleted = signals[item].contains(.deleted)
       let stored = found[item]
       // If an item was deleted before it was read, the signal of the deletion is still to come.
       if signals.isSettled(item, after: listed[item]) || stored == nil && !isDeleted { continue }
       if let stored, isHidden(stored) { continue }
       let new = stored.flatMap(knownItem)
+      if stored == nil, isUnread(item, signals) { missesItem = true }
       // An unknown item that the observer hasn't asked for is no change and needn't be kept.
       if new?.key == nil, known[item] == nil { continue }
       updates.append((item, new, isConfirmed: isConfirmed(item, by: signals)))
@@ -195,7 +219,7 @@ final class ObservedCollection {
     let wasLocked = isLocked
     (isLocked, mustLook) = (state.isLocked, false)
     if isFirst {
-      isIncomplete = state.isLocked
+      (isIncomplete, missesItem) = (state.isLocked, false)
       known = ItemSnapshot((state.items ?? [:]).compactMapValues(knownItem))
     } else if state.isLocked {
       // Items that can't be read aren't compared.
@@ -211,7 +235,7 @@ final class ObservedCollection {
       isIncomplete = false
     }
     if missesChanges {
-      known.doubt(where: \.isRecent)
+      known.doubt { $1.isRecent }
     } else if isInterrupted {
       isInterrupted = false
       report(.resumed)
@@ -251,12 +275,20 @@ final class ObservedCollection {
   ///
   /// Any program may send the signal for a change that the provider doesn't signal.
   private func isConfirmed(_ item: ObjectPath, by signals: ItemSignals) -> Bool {
-    signals.isConfirmed(item) || signals.isAnnounced(item) && known[item]?.isRecent != false
+    signals[item].contains(.confirmed)
+      || signals[item].contains(.announced) && known[item]?.isRecent != false
   }
 
   private func report(_ changes: [ItemChange]) {
     // Without a query, there is no list of items to compare with.
-    if query == nil { return }
+    guard let query else { return }
+    var changes = changes
+    // Only a query for one item tells which one may have come and gone.
+    if exchange(&missesItem, with: false), let key = query.key,
+      !changes.contains(where: { $0.key == key })
+    {
+      changes += known.contains(key) ? [.replaced(key)] : [.created(key), .removed(key)]
+    }
     for change in changes { report(.changed(change)) }
   }
 

@@ -167,17 +167,21 @@ final class SignalLoop {
 
   /// Drops the signals, so that everything is read again.
   private func interruptAll(mayLoseSecrets: Bool = false) {
+    for collection in observed.values {
+      collection.interrupt(unread: signals, mayLoseSecrets: mayLoseSecrets)
+    }
     signals.removeAll()
-    for collection in observed.values { collection.interrupt(mayLoseSecrets: mayLoseSecrets) }
   }
 
   private func itemSignal(_ signal: BusSignal.Arrival) {
     guard signal.arguments.isOfType("(o)") else { return }
-    let isDeleted = signal.member == "ItemDeleted"
-    itemChanged(
-      ObjectPath(signal.arguments.child(0).text), isDeleted: isDeleted,
-      isConfirmed: isDeleted || signal.member == "ItemCreated"
-        || provider?.signalsLocksAsChanges != true)
+    let kinds: ItemSignals.Kinds =
+      switch signal.member {
+      case "ItemCreated": [.new, .confirmed]
+      case "ItemDeleted": [.deleted, .confirmed]
+      default: provider?.signalsLocksAsChanges == true ? [] : .confirmed
+      }
+    itemChanged(ObjectPath(signal.arguments.child(0).text), kinds)
   }
 
   /// Handles a signal of this package, which any program may send.
@@ -185,7 +189,7 @@ final class SignalLoop {
     guard let (change, step) = Provider.SilentChange.of(signal.member) else { return }
     if step == .changing { return changeBegins(signal.object, by: signal.sender) }
     if step == .set, change == provider?.silentChange {
-      itemChanged(signal.object, isDeleted: false, isAnnounced: true)
+      itemChanged(signal.object, .announced)
     }
     if let index = changing[signal.sender]?.firstIndex(of: signal.object) {
       changing[signal.sender]?.remove(at: index)
@@ -224,20 +228,17 @@ final class SignalLoop {
   private func senderLeft(_ sender: String) {
     watchedSenders.removeValue(forKey: sender)?()
     guard let items = changing.removeValue(forKey: sender) else { return }
-    for item in items { itemChanged(item, isDeleted: false, isAnnounced: true) }
+    for item in items { itemChanged(item, .announced) }
     for collection in observed.values { collection.changeEnds(nil, by: sender) }
   }
 
-  private func itemChanged(
-    _ item: ObjectPath, isDeleted: Bool, isConfirmed: Bool = false, isAnnounced: Bool = false
-  ) {
+  private func itemChanged(_ item: ObjectPath, _ kinds: ItemSignals.Kinds) {
     let concerned = observed.values.filter { $0.mayHave(item) }
     if concerned.isEmpty { return }
     for collection in concerned { collection.itemMayHaveChanged(item) }
     // Any program may send any number of signals.
     if signals.paths.count < Self.mostSignals {
-      signals.add(
-        item, isDeleted: isDeleted, isConfirmed: isConfirmed, isAnnounced: isAnnounced)
+      signals.add(item, kinds)
     } else {
       interruptAll()
     }
@@ -353,14 +354,17 @@ final class SignalLoop {
       reading.onAnswer = { self.signals.move($0.object, to: &looked) }
       // A provider that hides locked items may report them as deleted.
       let mayHideItems = !reading.provider.listsLockedItems
-      let asked = looked.paths.filter { mayHideItems || !looked.isDeleted($0) }
+      let asked = looked.paths.filter { mayHideItems || !looked[$0].contains(.deleted) }
       let found = try await reading.items(at: asked)
-      for collection in observed.values where !collection.isInterrupted {
-        if mayHideItems, collection.contradicts(looked, found) {
-          collection.interrupt()
+      for collection in observed.values {
+        if collection.isInterrupted {
+          collection.drop(looked)
+        } else if mayHideItems, collection.contradicts(looked, found) {
+          collection.interrupt(unread: looked)
         } else if mayHideItems, let path = collection.path, collection.lacks(looked, found),
           try await reading.lockState(of: path) != false
         {
+          collection.drop(looked)
           collection.hideItems()
         } else {
           collection.update(looked, found)
@@ -368,7 +372,7 @@ final class SignalLoop {
       }
     } catch {
       // The provider hangs, or it has left, which a signal also reports. Everything is read again then.
-      for collection in observed.values { collection.interrupt() }
+      for collection in observed.values { collection.interrupt(unread: looked) }
       retryLater()
     }
   }
