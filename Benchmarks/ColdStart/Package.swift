@@ -11,12 +11,17 @@ let package = Package(
   dependencies: [.package(name: "swift-keyring", path: "../..")],
   targets: [
     .executableTarget(
-      name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")],
-      swiftSettings: [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-      ])
+      name: "cold-start", dependencies: [.product(name: "Keyring", package: "swift-keyring")]),
+    // The program that shows what a start costs without this library.
+    .executableTarget(name: "empty"),
   ],
   swiftLanguageModes: [.v6]
 )
+
+for target in package.targets {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+  ]
+}

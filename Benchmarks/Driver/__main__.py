@@ -30,16 +30,19 @@ import pending
 import record
 import report
 import sample_collection
+import starting
 from contenders import Failure
 from works import REPOSITORY, WORKS
 
-NAMES = [*WORKS, "pending", "instructions"]
+NAMES = [*WORKS, "starting", "pending", "instructions"]
 
 
 def measure(name, file, *options):
     quick = "--quick" in options
     if name == "instructions":
         result = instructions.measured(instructions.OPERATIONS, 1 if quick else 3)
+    elif name == "starting":
+        result = starting.counted(quick)
     elif name == "pending":
         result = pending.counted(quick)
     else:

@@ -78,9 +78,9 @@ def refill(count):
     fill(0, count)
 
 
-def make_file():
+def make_file(count=""):
     shutil.rmtree(FILES, ignore_errors=True)
-    subprocess.run([SWIFT / "contender", "fill-file", *FILE], check=True)
+    subprocess.run([SWIFT / "contender", "fill-file", *FILE, *count], check=True)
 
 
 FILE = [FILES / "key", "key"]
@@ -136,6 +136,10 @@ IN_PROCESS = {
     "file-write": Operation(
         "Write to an encrypted file of 1,000 items", {ENCRYPTED_FILE: swift("file-write", *FILE)},
         warm=2, counted=10, prepare=make_file),
+    # Most of this is the sealing.
+    "seal": Operation(
+        "Write to an encrypted file of one item", {ENCRYPTED_FILE: swift("file-write", *FILE, 1)},
+        warm=20, counted=200, prepare=lambda: make_file("1")),
 }
 OPERATIONS = {**ON_KEYRING, **IN_PROCESS}
 
@@ -148,7 +152,6 @@ def measured(names, runs):
     answer = {}
     for name in names:
         operation = OPERATIONS[name]
-        PROFILES.mkdir(parents=True, exist_ok=True)
         operation.prepare()
         times = timed(operation)
         answer[name] = {}
@@ -197,24 +200,38 @@ def profile(name, contender):
     """Returns the instructions and allocations of one use, by owner."""
     operation = OPERATIONS[name]
     command = operation.contenders[contender]
-    file = PROFILES / "-".join([name, command[0].name, command[0].parent.name, command[2]])
-    for old in PROFILES.glob(f"{file.name}*"):
-        old.unlink()
-    valgrind = ["valgrind", "--tool=callgrind", "-q", f"--dump-before={MARK}", f"--callgrind-out-file={file}"]
-    command = [without_debug_information(command[0]), *command[1:]]
-    # Without this, the order of Swift's tables is different in each process.
-    environment = {**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1"}
-    run = subprocess.run(
-        [*valgrind, *command], input=f"{operation.warm}\n{operation.counted}\n", text=True, capture_output=True,
-        env=environment)
-    if run.returncode != 0:
-        raise Failure(f"{contender} under valgrind: {run.stderr}")
+    file = new_profile("-".join([name, command[0].name, command[0].parent.name, command[2]]))
+    callgrind(file, [f"--dump-before={MARK}"], command, f"{operation.warm}\n{operation.counted}\n")
     # There is a profile for each mark, and the last one has what came before the last mark.
-    with open(f"{file}.4") as lines:
-        totals = by_owner(lines)
+    totals = totals_in(f"{file}.4")
     uses = operation.counted * operation.uses
     return {
         owner: [number / uses for number in totals[owner]] for owner in [owner for owner, _ in OWNERS] + [THE_REST]}
+
+
+def new_profile(name):
+    """Returns the path of a profile, after it has removed old ones of the same name."""
+    PROFILES.mkdir(parents=True, exist_ok=True)
+    for old in PROFILES.glob(f"{name}*"):
+        old.unlink()
+    return PROFILES / name
+
+
+def callgrind(file, options, command, lines=""):
+    """Runs a program with input, and writes its profiles to a file and others with its name and numbers."""
+    program = without_debug_information(command[0])
+    # Without this, the order of Swift's tables is different in each process.
+    environment = {**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1"}
+    run = subprocess.run(
+        ["valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={file}", *options, program, *command[1:]],
+        input=lines, text=True, capture_output=True, env=environment)
+    if run.returncode != 0:
+        raise Failure(f"{program} under valgrind: {run.stderr}")
+
+
+def totals_in(profile):
+    with open(profile) as lines:
+        return by_owner(lines)
 
 
 @functools.cache
@@ -223,8 +240,8 @@ def without_debug_information(program):
 
     valgrind 3.19 can't read the debug information that clang writes about the C code of other packages.
     """
-    copy = PROFILES / program.parent.name / program.name
-    copy.parent.mkdir(exist_ok=True)
+    copy = PROFILES.joinpath(*program.relative_to(REPOSITORY / ".build").parts)
+    copy.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["strip", "--strip-debug", "-o", copy, program], check=True)
     return copy
 

@@ -22,9 +22,7 @@ EXTENSIONS = ["adx", "aes", "avx", "avx2", "bmi2", "erms", "movbe", "pclmulqdq"]
 # A wakeup more than usual only adds instructions, so a figure that is too high is counted again.
 RUNS = 3
 
-# A list of items takes up to 6 % more while other load slows down the keyring, because more of its 50 answers wake the
-# program up one by one.
-NAMES = [name for name in instructions.OPERATIONS if name != "items"]
+NAMES = list(instructions.OPERATIONS)
 
 
 def check(*arguments):
@@ -69,7 +67,6 @@ def figure(operation, name, most):
 
     Without a maximum, all runs take place. With one, they end with the first that doesn't exceed it.
     """
-    instructions.PROFILES.mkdir(parents=True, exist_ok=True)
     operation.prepare()
     ours = next(iter(operation.contenders))
     runs = []

@@ -95,6 +95,21 @@ def owners_table(contenders):
     return table(rows)
 
 
+def of_starting(counted):
+    lines = ["## Cold start, in instructions", "", (
+        "Callgrind counts the whole program. The library loads libsecret in `main`, the C program before it. An empty "
+        "Swift program knows `Date`, as the library does. Each look-up of a symbol searches the loaded libraries."), ""]
+    reference = sum(next(iter(counted.values()))["instructions"])
+    rows = [["contender", "before main", "in main", "after main", "all", "more than C", "look-ups at start", "all look-ups"]]
+    for contender, found in counted.items():
+        total = sum(found["instructions"])
+        numbers = [*found["instructions"], total]
+        rows.append([
+            contender, *(f"{number:,}" for number in numbers), f"{total - reference:,}" if total > reference else "–",
+            *(f"{number:,}" for number in found["look-ups"])])
+    return lines + table(rows)
+
+
 def of_pending(counted):
     lines = [f"## {counted['count']:,} reads that wait for a stopped keyring", "", (
         "A signal stops the keyring's process. For each figure, the table has the median and the worst "
@@ -153,7 +168,7 @@ def tables(results):
     lines = []
     # What depends least on the machine comes first.
     for name, cases in sorted(results.items(), key=lambda result: result[0] != "instructions"):
-        special = {"instructions": of_counts, "pending": of_pending}
+        special = {"instructions": of_counts, "starting": of_starting, "pending": of_pending}
         lines += special[name](cases) if name in special else of_work(name, cases)
     return lines
 

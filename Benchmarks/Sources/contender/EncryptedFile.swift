@@ -29,8 +29,11 @@ struct SampleFile {
   /// Returns a storage that hasn't opened the file yet.
   func storage() -> EncryptedFileStorage { EncryptedFileStorage(at: path, key: key) }
 
+  private static let padding = String(repeating: "x", count: passwordBytes)
+
+  /// Returns a password that begins with a text, and takes few instructions to make.
   static func password(_ text: String) -> String {
-    text + String(repeating: "x", count: passwordBytes - text.utf8.count)
+    text + Substring(padding.utf8.dropFirst(text.utf8.count))
   }
 
   static func password(_ number: Int) -> String { password(Sample.password(number)) }
