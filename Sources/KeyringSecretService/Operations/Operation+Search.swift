@@ -41,12 +41,10 @@ extension Operation {
     _ attributeSets: [[String: String]], with others: [MethodCall]
   ) async throws(SecureStorageError) -> SearchResult {
     guard
-      let answers = try await sendToCollection({ collection in
+      case .answers(let answers) = try await sendToCollection({ collection in
         attributeSets.map { searchMessage(collection, $0) } + others
       })
-    else {
-      return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
-    }
+    else { return try await noItems(attributeSets, with: others) }
     return SearchResult(
       found: answers.prefix(attributeSets.count).map(itemPaths),
       answers: Array(answers.dropFirst(attributeSets.count)))
@@ -69,15 +67,18 @@ extension Operation {
     _ attributeSets: [[String: String]], with others: [MethodCall] = []
   ) async throws(SecureStorageError) -> SearchResult {
     let asksBefore = !provider.listsLockedItems
-    guard
-      var answers = try await sendToCollection({ collection in
-        let question = MethodCall.isLocked(collection)
-        let searches = attributeSets.map { searchMessage(collection, $0) }
-        return (asksBefore ? [question] : []) + searches + others + [question]
-      })?[...]
-    else {
+    let reply = try await sendToCollection { collection in
+      let question = MethodCall.isLocked(collection)
+      let searches = attributeSets.map { searchMessage(collection, $0) }
+      return (asksBefore ? [question] : []) + searches + others + [question]
+    }
+    var answers: ArraySlice<Variant?>
+    switch reply {
+    case .noCollection:
       try expectNoCollection()
-      return SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
+      return try await noItems(attributeSets, with: others)
+    case .hidesItems: return try await noItems(attributeSets, with: others, isLocked: true)
+    case .answers(let all): answers = all[...]
     }
     let before = asksBefore ? 1 : 0
     let states = Array(answers.prefix(before) + answers.suffix(1))
@@ -85,29 +86,62 @@ extension Operation {
     let found = answers.prefix(attributeSets.count)
     // A collection that exists and refuses to be searched is locked, too.
     let refusesSearch = found.contains { $0 == nil }
+    let isLocked = try isLocked(states, refusesSearch)
+    if isLocked, asksBefore { session.unlockedCollections.withLock { $0.removeAll() } }
     return SearchResult(
       found: found.map(itemPaths), answers: Array(answers.dropFirst(attributeSets.count)),
-      isLocked: try isLocked(states, refusesSearch))
+      isLocked: isLocked)
+  }
+
+  /// Returns a result without items, and sends only the other messages.
+  private func noItems(
+    _ attributeSets: [[String: String]], with others: [MethodCall], isLocked: Bool = false
+  ) async throws(SecureStorageError) -> SearchResult {
+    SearchResult(
+      found: attributeSets.map { _ in [] }, answers: try await send(others), isLocked: isLocked)
+  }
+
+  /// What came of messages about the storage's collection.
+  private enum Reply {
+    /// There is no collection.
+    case noCollection
+    /// The messages weren't sent, because the collection is locked, and the provider hides the items of a locked one.
+    case hidesItems
+    /// The answer to each message.
+    case answers([Variant?])
   }
 
   /// Sends messages about the storage's collection, and again if another collection is chosen by now.
   ///
   /// - Parameter messages: A closure that returns the messages about a collection.
-  /// - Returns: The answer to each message, or `nil` if there is no collection.
+  /// - Returns: What came of them.
   /// - Throws: `SecureStorageError` if one of the messages fails.
   private func sendToCollection(
     _ messages: (ObjectPath) -> [MethodCall]
-  ) async throws(SecureStorageError) -> [Variant?]? {
+  ) async throws(SecureStorageError) -> Reply {
     while let collection = try await collection() {
-      if !choosesCollection { return try await send(messages(collection)) }
+      if try await hidesItems(collection) { return .hidesItems }
+      if !choosesCollection { return .answers(try await send(messages(collection))) }
       let questions = choiceQuestions
       let answers = try await send(questions + messages(collection))
       if try chooseCollection(from: answers) == collection {
-        return Array(answers.dropFirst(questions.count))
+        return .answers(Array(answers.dropFirst(questions.count)))
       }
       try checkRepetition()
     }
-    return nil
+    return .noCollection
+  }
+
+  /// Returns `true` if a collection is locked, and the provider hides the items of a locked one.
+  ///
+  /// Once the collection was unlocked, this sends nothing until a search finds it locked. KeePassXC 2.7.10 crashes if a
+  /// search arrives between two steps of unlocking a database. A search that waits for this answer arrives later.
+  private func hidesItems(_ collection: ObjectPath) async throws(SecureStorageError) -> Bool {
+    if provider.listsLockedItems { return false }
+    if session.unlockedCollections.withLock({ $0.contains(collection) }) { return false }
+    guard let isLocked = try await lockState(of: collection) else { return false }
+    if !isLocked { session.unlockedCollections.withLock { _ = $0.insert(collection) } }
+    return isLocked
   }
 
   /// Returns `true` if the answers show that the collection was locked.

@@ -15,8 +15,6 @@ package final class ObservationTrial: Sendable {
     /// The value that each observer has read last.
     var last: [String: String?] = [:]
     var interrupted: Set<String> = []
-    /// The number of reads that have begun, and whether others wait.
-    var reads = (begun: 0, wait: false)
 
     mutating func take(_ entry: ObservationHistory.Entry) {
       history.append(entry)
@@ -110,34 +108,16 @@ package final class ObservationTrial: Sendable {
   /// Reads the item, and tries again while the storage fails.
   private func read(_ storage: some SecureStorage, as name: String) async {
     while !Task.isCancelled {
-      if beginRead() {
-        defer { state.withLock { $0.reads.begun -= 1 } }
-        if let value = try? Optional.some(await storage.password(for: key)) {
-          return state.withLock { state in
-            // A reader that isn't told reads the same value often.
-            if state.last[name] != .some(value) { state.take(.read(name, value)) }
-          }
+      do throws(SecureStorageError) {
+        let value = try await storage.password(for: key)
+        return state.withLock { state in
+          // A reader that isn't told reads the same value often.
+          if state.last[name] != .some(value) { state.take(.read(name, value)) }
         }
+      } catch {
+        try? await Task.sleep(for: .milliseconds(1))
       }
-      try? await Task.sleep(for: .milliseconds(1))
     }
-  }
-
-  private func beginRead() -> Bool {
-    state.withLock { state in
-      if !state.reads.wait { state.reads.begun += 1 }
-      return !state.reads.wait
-    }
-  }
-
-  /// Calls a closure while no observer reads.
-  ///
-  /// All of them are still told of changes.
-  package func whileReadsWait(_ body: () throws -> Void) async rethrows {
-    state.withLock { $0.reads.wait = true }
-    defer { state.withLock { $0.reads.wait = false } }
-    _ = await waitUntil { state.withLock { $0.reads.begun == 0 } }
-    try body()
   }
 
   // MARK: - Writers

@@ -27,12 +27,7 @@ struct ObservationDeathTests {
           Program.workerPath, ["replace", "default", "service"], environment: bus.environment))
       try await trial.rest()
       try await trial.whileWriting(to: bus.storage()) { try provider.kill() }
-      // KeePassXC 2.7.10 crashes if a program searches while it opens a database.
-      if Provider.current == .keepassxc {
-        try await trial.whileReadsWait { try provider.start() }
-      } else {
-        try provider.start()
-      }
+      try provider.start()
       try await trial.rest()
     }
   }
