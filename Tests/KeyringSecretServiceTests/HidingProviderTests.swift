@@ -109,6 +109,27 @@ import Testing
     expectError(.locked) { _ = try storage.password(for: absent) }
   }
 
+  /// KeePassXC 2.7.10 crashes if a search arrives while it unlocks a database.
+  @Test func `a collection that hides its items is searched once it was seen unlocked`() throws {
+    let storage = bus.storage(.never)
+    try StorageUse.save(storage)
+    try service.hide(.items)
+    try service.lock()
+    expectError(.locked) { _ = try storage.password(for: StorageUse.key) }
+    let monitor = try BusMonitor(on: bus)
+    expectError(.locked) { _ = try storage.password(for: StorageUse.key) }
+    let messages = try monitor.finish()
+    #expect(messages.contains("Get"))
+    #expect(!messages.contains("SearchItems"))
+    try service.unlock()
+    #expect(try storage.password(for: StorageUse.key) == "s3cret")
+    // From then on, a read takes one wait, as elsewhere.
+    let connection = try openSession(at: bus.address).connection
+    let before = connection.waits.load(ordering: .relaxed)
+    #expect(try storage.password(for: StorageUse.key) == "s3cret")
+    #expect(connection.waits.load(ordering: .relaxed) == before + 1)
+  }
+
   private func storageWithLockedItem(_ hiding: Hiding) throws -> SecretServiceStorage {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)

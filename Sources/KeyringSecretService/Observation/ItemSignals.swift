@@ -6,7 +6,7 @@
 ///
 /// Each item has one entry, regardless of the number of its signals.
 struct ItemSignals {
-  /// What the signals of an item say.
+  /// A set of statements in the signals of an item.
   struct Kinds: OptionSet {
     let rawValue: Int
     /// The item was created.
@@ -27,14 +27,14 @@ struct ItemSignals {
 
   var isEmpty: Bool { paths.isEmpty }
 
-  /// What the signals of an item say, which is nothing if there are none.
+  /// The statements in the signals of an item.
   subscript(path: ObjectPath) -> Kinds { entries[path]?.kinds ?? [] }
 
   /// Adds a signal.
   ///
   /// - Parameters:
   ///   - path: The path of the item.
-  ///   - kinds: What the signal says.
+  ///   - kinds: The statements in the signal.
   mutating func add(_ path: ObjectPath, _ kinds: Kinds) {
     count += 1
     if entries[path] == nil { paths.append(path) }

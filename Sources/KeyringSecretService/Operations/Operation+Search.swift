@@ -101,7 +101,7 @@ extension Operation {
       found: attributeSets.map { _ in [] }, answers: try await send(others), isLocked: isLocked)
   }
 
-  /// What came of messages about the storage's collection.
+  /// An outcome of messages about the storage's collection.
   private enum Reply {
     /// There is no collection.
     case noCollection
@@ -114,7 +114,7 @@ extension Operation {
   /// Sends messages about the storage's collection, and again if another collection is chosen by now.
   ///
   /// - Parameter messages: A closure that returns the messages about a collection.
-  /// - Returns: What came of them.
+  /// - Returns: The outcome.
   /// - Throws: `SecureStorageError` if one of the messages fails.
   private func sendToCollection(
     _ messages: (ObjectPath) -> [MethodCall]
@@ -134,8 +134,8 @@ extension Operation {
 
   /// Returns `true` if a collection is locked, and the provider hides the items of a locked one.
   ///
-  /// Once the collection was unlocked, this sends nothing until a search finds it locked. KeePassXC 2.7.10 crashes if a
-  /// search arrives between two steps of unlocking a database. A search that waits for this answer arrives later.
+  /// Once the collection was unlocked, this sends nothing until a search finds it locked. Such a provider may crash if a
+  /// search arrives between two steps of unlocking a collection. A search that waits for this answer arrives later.
   private func hidesItems(_ collection: ObjectPath) async throws(SecureStorageError) -> Bool {
     if provider.listsLockedItems { return false }
     if session.unlockedCollections.withLock({ $0.contains(collection) }) { return false }

@@ -94,7 +94,8 @@ extension Provider {
   /// Indicates whether a search also finds the items of a locked collection.
   ///
   /// gnome-keyring 42.1 and KWallet 5.103 list them as locked. KeePassXC 2.7.4 answers as if the
-  /// collection were empty, and reports each item as deleted when it locks the collection.
+  /// collection were empty, and reports each item as deleted when it locks the collection. Version 2.7.10 crashes if
+  /// it's searched while it unlocks one.
   var listsLockedItems: Bool { program == .gnomeKeyring || isKWallet }
 
   /// Indicates whether the provider lists every collection that exists.
