@@ -78,7 +78,7 @@ def refill(count):
     fill(0, count)
 
 
-def make_file(count=""):
+def make_file(*count):
     shutil.rmtree(FILES, ignore_errors=True)
     subprocess.run([SWIFT / "contender", "fill-file", *FILE, *count], check=True)
 

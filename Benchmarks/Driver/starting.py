@@ -34,11 +34,13 @@ def counted(quick):
 
 def parts(program):
     """Returns the instructions of a program before, in and after main."""
-    file = instructions.new_profile(f"start-{program.parents[1].name}-{program.name}")
+    file = instructions.new_profile(f"start-{program.name}-in-{program.parents[1].name}")
     # SwiftPM names a program's main by its module.
     names = ["main", program.name.replace("-", "_") + "_main"]
     moments = [f"--dump-{when}={name}" for when in ("before", "after") for name in names]
     instructions.callgrind(file, moments, [program])
+    if file.with_name(f"{file.name}.3").exists():
+        raise Failure(f"{program} has two functions {' and '.join(names)}")
     # The profile without a number has what comes after the last moment.
     return [instructions.total(instructions.totals_in(f"{file}{part}")) for part in (".1", ".2", "")]
 
@@ -47,6 +49,6 @@ def lookups(program):
     """Returns how many symbols the loader looks up at the start of a program, and until its end."""
     run = subprocess.run([program], env={**os.environ, "LD_DEBUG": "statistics"}, text=True, capture_output=True)
     numbers = [int(number) for number in re.findall(r"number of relocations: (\d+)", run.stderr)]
-    if not numbers:
+    if run.returncode != 0 or not numbers:
         raise Failure(f"the loader tells nothing about {program}: {run.stderr}")
     return [numbers[0], numbers[-1]]

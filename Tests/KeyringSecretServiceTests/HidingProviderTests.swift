@@ -130,6 +130,17 @@ import Testing
     #expect(connection.waits.load(ordering: .relaxed) == before + 1)
   }
 
+  @Test func `another default collection is chosen while the first one is locked`() throws {
+    let storage = bus.storage(.never)
+    try StorageUse.save(storage)
+    try service.hide(.items)
+    try service.lock()
+    expectError(.locked) { _ = try storage.password(for: StorageUse.key) }
+    // It's the first one by name.
+    try service.makeSecondCollection(named: "a")
+    #expect(try storage.password(for: StorageUse.key) == nil)
+  }
+
   private func storageWithLockedItem(_ hiding: Hiding) throws -> SecretServiceStorage {
     let storage = bus.storage()
     try storage.setPassword("s3cret", for: StorageUse.key)

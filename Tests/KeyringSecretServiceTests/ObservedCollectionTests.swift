@@ -19,12 +19,26 @@ final class ObservedCollectionTests {
     ObservedCollection(.default, query) { [unowned self] in events.append($0) }
   }
 
+  /// Signals of an item, which arrive before anything is read.
   private func signals(
     _ kinds: ItemSignals.Kinds..., of number: Int = 0
   ) throws -> ItemSignals {
+    let path = try item(number).path
     var signals = ItemSignals()
-    for kinds in kinds { signals.add(try item(number).path, kinds) }
+    for kinds in kinds {
+      observed.itemMayHaveChanged(path, isThere: !kinds.contains(.deleted))
+      signals.add(path, kinds)
+    }
     return signals
+  }
+
+  private func update(_ signals: ItemSignals, _ found: [ObjectPath: StoredItem]) {
+    observed.update(signals, found, before: ItemSignals())
+  }
+
+  /// The events that say what has changed.
+  private var news: [StorageEvent] {
+    events.filter { if case .mayHaveChanged = $0 { false } else { true } }
   }
 
   /// An item as the provider answers, which was last changed long ago.
@@ -57,8 +71,8 @@ final class ObservedCollectionTests {
 
   @Test func `an interruption while the items are listed leads to another reading`() throws {
     try read([0])
-    observed.interrupt(unread: ItemSignals())
-    try read([0]) { observed.interrupt(unread: ItemSignals()) }
+    observed.interrupt()
+    try read([0]) { observed.interrupt() }
     #expect(observed.needsReading)
     #expect(observed.needsItems(.init(path: path, isLocked: false)))
     #expect(events == [.interrupted])
@@ -69,28 +83,29 @@ final class ObservedCollectionTests {
 
   @Test func `a doubtful item is compared once it can be read`() throws {
     try read([0])
-    observed.interrupt(unread: ItemSignals(), mayLoseSecrets: true)
+    observed.interrupt(mayLoseSecrets: true)
     try read(nil)
     #expect(events == [.interrupted, .locked, .resumed])
-    observed.update(try signals([]), [try item(0).path: try item(0, isLocked: true)])
-    #expect(events.count == 3)
+    update(try signals([]), [try item(0).path: try item(0, isLocked: true)])
+    #expect(news.count == 3)
     try read([0])
-    #expect(events.dropFirst(3) == [.changed(.replaced(keys[0]))])
+    #expect(news.dropFirst(3) == [.changed(.replaced(keys[0]))])
     try read([0])
-    #expect(events.count == 4)
+    #expect(news.count == 4)
   }
 
   @Test func `a change that nobody has read before an interruption may be lost`() throws {
     try read([0])
-    observed.interrupt(unread: try signals([]))
+    _ = try signals(.confirmed)
+    observed.interrupt()
     try read([0])
-    #expect(events == [.interrupted, .changed(.replaced(keys[0])), .resumed])
+    #expect(news == [.interrupted, .changed(.replaced(keys[0])), .resumed])
   }
 
   @Test func `a change that a program began before an interruption may be lost`() throws {
     try read([0])
     observed.changeBegins(try item(0).path, by: ":1.1")
-    observed.interrupt(unread: ItemSignals())
+    observed.interrupt()
     observed.changeEnds(nil, by: ":1.1")
     try read([0])
     #expect(events.dropFirst(3) == [.changed(.replaced(keys[0])), .resumed])
@@ -99,12 +114,27 @@ final class ObservedCollectionTests {
   @Test func `an item that comes and goes before it's read is reported`() throws {
     observed = collection(.key(keys[0]))
     try read([])
-    observed.update(try signals([.new, .confirmed], [.deleted, .confirmed]), [:])
-    #expect(events == [.changed(.created(keys[0])), .changed(.removed(keys[0]))])
-    // An item that was there all the time had its key.
+    let changes: [StorageEvent] = [.changed(.created(keys[0])), .changed(.removed(keys[0]))]
+    update(try signals(.confirmed, [.deleted, .confirmed]), [:])
+    #expect(news == changes)
+    // It goes while it's read, and the signal of its end follows.
+    update(try signals(.confirmed), [:])
+    #expect(news == changes)
+    update(try signals([.deleted, .confirmed]), [:])
+    #expect(news == changes + changes)
+    // It goes while all items are listed, which finds its path.
+    observed.wasListed(try item(0).path, after: 2)
+    update(try signals(.confirmed, [.deleted, .confirmed]), [:])
+    #expect(news == changes + changes + changes)
+  }
+
+  @Test func `another item that goes is no change`() throws {
+    observed = collection(.key(keys[0]))
     try read([])
-    observed.update(try signals([.deleted, .confirmed], of: 1), [:])
-    #expect(events.count == 2)
+    update(try signals([.deleted, .confirmed], of: 1), [:])
+    update(try signals(.confirmed, of: 1), [try item(1).path: try item(1)])
+    update(try signals([.deleted, .confirmed], of: 1), [:])
+    #expect(news == [])
   }
 
   @Test(arguments: [[], [0]])
@@ -113,22 +143,42 @@ final class ObservedCollectionTests {
   ) throws {
     observed = collection(.key(keys[0]))
     try read(others)
-    observed.interrupt(unread: try signals([.new, .confirmed], of: 1))
+    _ = try signals(.confirmed, of: 1)
+    observed.interrupt()
     try read(nil)
-    #expect(events == [.interrupted, .locked, .resumed])
+    #expect(news == [.interrupted, .locked, .resumed])
     try read(others)
     let changes: [ItemChange] =
       others.isEmpty ? [.created(keys[0]), .removed(keys[0])] : [.replaced(keys[0])]
-    #expect(events.dropFirst(3) == changes.map { .changed($0) }[...])
+    #expect(news.dropFirst(3) == changes.map { .changed($0) }[...])
     try read(others)
-    #expect(events.count == 3 + changes.count)
+    #expect(news.count == 3 + changes.count)
+  }
+
+  @Test func `an item that comes and goes before the first unlock is reported after it`() throws {
+    observed = collection(.key(keys[0]))
+    try read(nil)
+    update(try signals(.confirmed, [.deleted, .confirmed], of: 1), [:])
+    #expect(news == [])
+    try read([0])
+    #expect(news == [.changed(.replaced(keys[0]))])
+  }
+
+  /// KeePassXC reports each item as deleted when it locks a database.
+  @Test func `a lock that hides items changes none of them`() throws {
+    try read([0])
+    _ = try signals([.deleted, .confirmed])
+    observed.hideItems()
+    try read(nil)
+    try read([0])
+    #expect(news == [.locked])
   }
 
   @Test func `a signal of a doubtful item that can be read reports it`() throws {
     try read([0])
-    observed.interrupt(unread: ItemSignals(), mayLoseSecrets: true)
+    observed.interrupt(mayLoseSecrets: true)
     try read(nil)
-    observed.update(try signals([]), [try item(0).path: try item(0)])
+    update(try signals([]), [try item(0).path: try item(0)])
     #expect(events.last == .changed(.replaced(keys[0])))
   }
 }

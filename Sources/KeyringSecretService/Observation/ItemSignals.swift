@@ -9,14 +9,12 @@ struct ItemSignals {
   /// A set of statements in the signals of an item.
   struct Kinds: OptionSet {
     let rawValue: Int
-    /// The item was created.
-    static let new = Kinds(rawValue: 1)
     /// The last signal says that the item was deleted.
-    static let deleted = Kinds(rawValue: 2)
+    static let deleted = Kinds(rawValue: 1)
     /// The item has changed even if it looks the same.
-    static let confirmed = Kinds(rawValue: 4)
+    static let confirmed = Kinds(rawValue: 2)
     /// A program that isn't the provider says that it has changed the item.
-    static let announced = Kinds(rawValue: 8)
+    static let announced = Kinds(rawValue: 4)
   }
 
   private var entries: [ObjectPath: (number: Int, kinds: Kinds)] = [:]
@@ -26,6 +24,8 @@ struct ItemSignals {
   private(set) var count = 0
 
   var isEmpty: Bool { paths.isEmpty }
+
+  func contains(_ path: ObjectPath) -> Bool { entries[path] != nil }
 
   /// The statements in the signals of an item.
   subscript(path: ObjectPath) -> Kinds { entries[path]?.kinds ?? [] }

@@ -23,14 +23,16 @@ final class ObservedCollection {
   private var isIncomplete = false
   private(set) var isInterrupted = false
   /// Indicates whether there is no earlier state to compare the items with.
-  private(set) var isUnread = true
+  private(set) var wasNeverRead = true
   /// Indicates whether the collection must be read again, and not only single items.
   var needsReading = false
   /// Indicates whether changes went unnoticed after the last reading began.
   private var missesChanges = false
-  /// Indicates whether an item may have come and gone before it was read here.
+  /// The items that signals have named, except as deleted, and that haven't been read here since.
   ///
-  /// A reader may have seen it, whatever is there now.
+  /// A reader may have seen what is lost by now.
+  private var unread: Set<ObjectPath> = []
+  /// Indicates whether an item has come and gone before it was read here.
   private var missesItem = false
   /// Indicates whether the items must be compared although no signal has come.
   private var mustLook = false
@@ -58,7 +60,19 @@ final class ObservedCollection {
   /// Reports that an item may have changed.
   ///
   /// The change itself is known once the item is read.
-  func itemMayHaveChanged(_ item: ObjectPath) { report(.mayHaveChanged(ownKey(of: item))) }
+  ///
+  /// - Parameters:
+  ///   - item: The path of the item.
+  ///   - isThere: `false` if the signal reports the item's deletion.
+  func itemMayHaveChanged(_ item: ObjectPath, isThere: Bool) {
+    if isThere, query != nil { unread.insert(item) }
+    // Any program may send any number of signals.
+    if unread.count > SignalLoop.mostSignals {
+      (unread, missesItem) = ([], true)
+      known.doubt { _, _ in true }
+    }
+    report(.mayHaveChanged(ownKey(of: item)))
+  }
 
   /// Returns the key of this package's item, or `nil` if any key may find the item.
   ///
@@ -108,35 +122,23 @@ final class ObservedCollection {
   ///
   /// The known items are compared when the collection can be read and is unlocked.
   ///
-  /// - Parameters:
-  ///   - unread: The signals whose items haven't been read.
-  ///   - mayLoseSecrets: `true` if items that look the same may have lost their last secrets.
-  func interrupt(unread: ItemSignals, mayLoseSecrets: Bool = false) {
-    drop(unread)
+  /// - Parameter mayLoseSecrets: `true` if items that look the same may have lost their last secrets.
+  func interrupt(mayLoseSecrets: Bool = false) {
+    let changed = unread.union(changing.values.joined().map(\.item))
     // A change in the second of the last one shows only by its signal.
-    known.doubt { $1.isRecent || mayLoseSecrets }
+    known.doubt { $1.isRecent || mayLoseSecrets || changed.contains($0) }
     (needsReading, missesChanges) = (true, true)
     if isInterrupted { return }
     isInterrupted = true
     report(.interrupted)
   }
 
-  /// Notes that the items of signals won't be read.
-  ///
-  /// Readers may have seen changes that the keyring has lost since.
-  func drop(_ signals: ItemSignals) {
-    let dropped = Set(signals.paths + changing.values.joined().map(\.item))
-    if dropped.isEmpty { return }
-    known.doubt { path, _ in dropped.contains(path) }
-    if signals.paths.contains(where: { mayHave($0) && isUnread($0, signals) }) { missesItem = true }
-  }
-
   /// Forgets the items, because another keyring has taken the place of the one that they were in.
   ///
   /// They aren't reported as removed: their keyring may come back.
   func startOver() {
-    (known, path, isUnread, isIncomplete) = (ItemSnapshot(), nil, true, false)
-    missesItem = false
+    (known, path, wasNeverRead, isIncomplete) = (ItemSnapshot(), nil, true, false)
+    (unread, missesItem) = ([], false)
   }
 
   // MARK: - Contents
@@ -171,23 +173,26 @@ final class ObservedCollection {
     report(.locked)
   }
 
-  /// Returns `true` if an item is new according to its signals, and hasn't been read.
-  private func isUnread(_ item: ObjectPath, _ signals: ItemSignals) -> Bool {
-    signals[item].contains(.new) && known[item] == nil
-  }
-
   /// Updates the items that signals have named.
-  func update(_ signals: ItemSignals, _ found: [ObjectPath: StoredItem]) {
+  ///
+  /// - Parameters:
+  ///   - signals: The signals.
+  ///   - found: The items that were read after them.
+  ///   - later: The signals that have arrived since.
+  func update(
+    _ signals: ItemSignals, _ found: [ObjectPath: StoredItem], before later: ItemSignals
+  ) {
     guard let path else { return }
     var updates: [ItemSnapshot.Update] = []
     for item in signals.paths where item.isInside(path) {
       let isDeleted = signals[item].contains(.deleted)
       let stored = found[item]
+      if stored == nil, isDeleted, unread.contains(item), known[item] == nil { missesItem = true }
+      if stored != nil || isDeleted, !later.contains(item) { unread.remove(item) }
       // If an item was deleted before it was read, the signal of the deletion is still to come.
       if signals.isSettled(item, after: listed[item]) || stored == nil && !isDeleted { continue }
       if let stored, isHidden(stored) { continue }
       let new = stored.flatMap(knownItem)
-      if stored == nil, isUnread(item, signals) { missesItem = true }
       // An unknown item that the observer hasn't asked for is no change and needn't be kept.
       if new?.key == nil, known[item] == nil { continue }
       updates.append((item, new, isConfirmed: isConfirmed(item, by: signals)))
@@ -205,7 +210,7 @@ final class ObservedCollection {
   ///   provider that has just started may not have the collection yet.
   func take(_ state: State?, _ signals: ItemSignals) -> Bool {
     if state == nil, isInterrupted { return false }
-    let isFirst = exchange(&isUnread, with: false)
+    let isFirst = exchange(&wasNeverRead, with: false)
     guard let state else {
       path = nil
       if !isFirst { report(known.replaceAll(by: [:])) }
@@ -220,6 +225,7 @@ final class ObservedCollection {
     (isLocked, mustLook) = (state.isLocked, false)
     if isFirst {
       (isIncomplete, missesItem) = (state.isLocked, false)
+      unread.formIntersection(signals.paths)
       known = ItemSnapshot((state.items ?? [:]).compactMapValues(knownItem))
     } else if state.isLocked {
       // Items that can't be read aren't compared.
@@ -230,9 +236,16 @@ final class ObservedCollection {
       }
       var found = items.compactMapValues(knownItem)
       for (path, item) in items where isHidden(item) { found[path] = known[path] }
+      // The signals of the others were dropped.
+      let dropped = unread.subtracting(signals.paths)
+      unread.subtract(dropped)
+      known.doubt { path, _ in dropped.contains(path) }
+      if dropped.contains(where: { mayHave($0) && known[$0] == nil && items[$0] == nil }) {
+        missesItem = true
+      }
+      let mayHideSome = exchange(&isIncomplete, with: false)
       report(
-        known.replaceAll(by: found, confirmed: Set(confirmed), mayHideSome: isIncomplete))
-      isIncomplete = false
+        known.replaceAll(by: found, confirmed: Set(confirmed), mayHideSome: mayHideSome))
     }
     if missesChanges {
       known.doubt { $1.isRecent }
@@ -254,7 +267,7 @@ final class ObservedCollection {
   /// Returns `true` if the items must be read too, because the known ones may be out of date.
   func needsItems(_ state: State) -> Bool {
     if query == nil { return false }
-    if isUnread { return true }
+    if wasNeverRead { return true }
     return !state.isLocked && (isLocked || mustLook || mustCompare(state))
   }
 
@@ -283,8 +296,9 @@ final class ObservedCollection {
     // Without a query, there is no list of items to compare with.
     guard let query else { return }
     var changes = changes
-    // Only a query for one item tells which one may have come and gone.
-    if exchange(&missesItem, with: false), let key = query.key,
+    // Only a query for one item tells which one may have come and gone. It's read once the rest is known.
+    let isWhole = !isLocked && !isIncomplete && !missesChanges
+    if isWhole, exchange(&missesItem, with: false), let key = query.key,
       !changes.contains(where: { $0.key == key })
     {
       changes += known.contains(key) ? [.replaced(key)] : [.created(key), .removed(key)]

@@ -167,17 +167,15 @@ final class SignalLoop {
 
   /// Drops the signals, so that everything is read again.
   private func interruptAll(mayLoseSecrets: Bool = false) {
-    for collection in observed.values {
-      collection.interrupt(unread: signals, mayLoseSecrets: mayLoseSecrets)
-    }
     signals.removeAll()
+    for collection in observed.values { collection.interrupt(mayLoseSecrets: mayLoseSecrets) }
   }
 
   private func itemSignal(_ signal: BusSignal.Arrival) {
     guard signal.arguments.isOfType("(o)") else { return }
     let kinds: ItemSignals.Kinds =
       switch signal.member {
-      case "ItemCreated": [.new, .confirmed]
+      case "ItemCreated": .confirmed
       case "ItemDeleted": [.deleted, .confirmed]
       default: provider?.signalsLocksAsChanges == true ? [] : .confirmed
       }
@@ -235,7 +233,9 @@ final class SignalLoop {
   private func itemChanged(_ item: ObjectPath, _ kinds: ItemSignals.Kinds) {
     let concerned = observed.values.filter { $0.mayHave(item) }
     if concerned.isEmpty { return }
-    for collection in concerned { collection.itemMayHaveChanged(item) }
+    for collection in concerned {
+      collection.itemMayHaveChanged(item, isThere: !kinds.contains(.deleted))
+    }
     // Any program may send any number of signals.
     if signals.paths.count < Self.mostSignals {
       signals.add(item, kinds)
@@ -248,7 +248,7 @@ final class SignalLoop {
   /// The maximum number of items that are read one by one.
   ///
   /// If there are more, all items are read again.
-  private static let mostSignals = 1_000
+  static let mostSignals = 1_000
 
   private func collectionSignal(_ signal: BusSignal.Arrival) {
     guard signal.arguments.isOfType("(o)") else { return }
@@ -334,7 +334,10 @@ final class SignalLoop {
     if state == nil, !reading.provider.listsAllCollections, let path = collection.path {
       state = ObservedCollection.State(path: path, isLocked: true)
     }
-    if let found = state, collection.needsItems(found) {
+    // Some providers hide the items of a locked collection, and aren't asked for them.
+    if let found = state, reading.provider.listsLockedItems || !found.isLocked,
+      collection.needsItems(found)
+    {
       state?.items = try await reading.items(of: found.path, for: collection.query)
     }
     // If the provider has changed in the meantime, the answers are out of date.
@@ -356,23 +359,20 @@ final class SignalLoop {
       let mayHideItems = !reading.provider.listsLockedItems
       let asked = looked.paths.filter { mayHideItems || !looked[$0].contains(.deleted) }
       let found = try await reading.items(at: asked)
-      for collection in observed.values {
-        if collection.isInterrupted {
-          collection.drop(looked)
-        } else if mayHideItems, collection.contradicts(looked, found) {
-          collection.interrupt(unread: looked)
+      for collection in observed.values where !collection.isInterrupted {
+        if mayHideItems, collection.contradicts(looked, found) {
+          collection.interrupt()
         } else if mayHideItems, let path = collection.path, collection.lacks(looked, found),
           try await reading.lockState(of: path) != false
         {
-          collection.drop(looked)
           collection.hideItems()
         } else {
-          collection.update(looked, found)
+          collection.update(looked, found, before: signals)
         }
       }
     } catch {
       // The provider hangs, or it has left, which a signal also reports. Everything is read again then.
-      for collection in observed.values { collection.interrupt(unread: looked) }
+      for collection in observed.values { collection.interrupt() }
       retryLater()
     }
   }

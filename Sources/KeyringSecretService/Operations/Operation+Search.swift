@@ -77,7 +77,9 @@ extension Operation {
     case .noCollection:
       try expectNoCollection()
       return try await noItems(attributeSets, with: others)
-    case .hidesItems: return try await noItems(attributeSets, with: others, isLocked: true)
+    case .hidesItems:
+      return SearchResult(
+        found: attributeSets.map { _ in [] }, answers: others.map { _ in nil }, isLocked: true)
     case .answers(let all): answers = all[...]
     }
     let before = asksBefore ? 1 : 0
@@ -86,19 +88,16 @@ extension Operation {
     let found = answers.prefix(attributeSets.count)
     // A collection that exists and refuses to be searched is locked, too.
     let refusesSearch = found.contains { $0 == nil }
-    let isLocked = try isLocked(states, refusesSearch)
-    if isLocked, asksBefore { session.unlockedCollections.withLock { $0.removeAll() } }
     return SearchResult(
       found: found.map(itemPaths), answers: Array(answers.dropFirst(attributeSets.count)),
-      isLocked: isLocked)
+      isLocked: try isLocked(states, refusesSearch))
   }
 
   /// Returns a result without items, and sends only the other messages.
   private func noItems(
-    _ attributeSets: [[String: String]], with others: [MethodCall], isLocked: Bool = false
+    _ attributeSets: [[String: String]], with others: [MethodCall]
   ) async throws(SecureStorageError) -> SearchResult {
-    SearchResult(
-      found: attributeSets.map { _ in [] }, answers: try await send(others), isLocked: isLocked)
+    SearchResult(found: attributeSets.map { _ in [] }, answers: try await send(others))
   }
 
   /// An outcome of messages about the storage's collection.
@@ -121,26 +120,36 @@ extension Operation {
   ) async throws(SecureStorageError) -> Reply {
     while let collection = try await collection() {
       if try await hidesItems(collection) { return .hidesItems }
-      if !choosesCollection { return .answers(try await send(messages(collection))) }
-      let questions = choiceQuestions
-      let answers = try await send(questions + messages(collection))
-      if try chooseCollection(from: answers) == collection {
-        return .answers(Array(answers.dropFirst(questions.count)))
+      if knownCollection == collection {
+        if !choosesCollection { return .answers(try await send(messages(collection))) }
+        let questions = choiceQuestions
+        let answers = try await send(questions + messages(collection))
+        if try chooseCollection(from: answers) == collection {
+          return .answers(Array(answers.dropFirst(questions.count)))
+        }
       }
       try checkRepetition()
     }
     return .noCollection
   }
 
+  /// The time in which nobody locks a collection and unlocks it again.
+  private static let timeOfLock = Duration.seconds(2)
+
   /// Returns `true` if a collection is locked, and the provider hides the items of a locked one.
   ///
-  /// Once the collection was unlocked, this sends nothing until a search finds it locked. Such a provider may crash if a
-  /// search arrives between two steps of unlocking a collection. A search that waits for this answer arrives later.
+  /// Such a provider may crash if a search arrives between two steps of unlocking a collection. A search that waits for
+  /// this answer arrives later. A locked collection may have made room for another choice.
   private func hidesItems(_ collection: ObjectPath) async throws(SecureStorageError) -> Bool {
     if provider.listsLockedItems { return false }
-    if session.unlockedCollections.withLock({ $0.contains(collection) }) { return false }
+    if let time = session.seenUnlocked[collection], time.duration(to: .now) < Self.timeOfLock {
+      return false
+    }
     guard let isLocked = try await lockState(of: collection) else { return false }
-    if !isLocked { session.unlockedCollections.withLock { _ = $0.insert(collection) } }
+    session.seenUnlocked[collection] = isLocked ? nil : .now
+    if isLocked, choosesCollection {
+      return try chooseCollection(from: await send(choiceQuestions)) == collection
+    }
     return isLocked
   }
 

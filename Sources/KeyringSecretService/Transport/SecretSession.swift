@@ -24,8 +24,8 @@ final class SecretSession: Sendable {
   let itemPaths = RecentValues<ItemLocation, ObjectPath>()
   /// The items that the last read found, if a search may miss an item that is being replaced.
   let itemsThere = RecentValues<ItemLocation, Bool>()
-  /// The collections that were unlocked when they were last seen, if a provider hides the items of a locked one.
-  let unlockedCollections = Mutex<Set<ObjectPath>>([])
+  /// The last times at which a collection was seen unlocked, if a provider hides the items of a locked one.
+  let seenUnlocked = RecentValues<ObjectPath, ContinuousClock.Instant>()
   /// The collection that was last chosen in place of the default collection.
   let chosenCollection = Mutex<ObjectPath?>(nil)
   /// The files in which the provider keeps collections, as they were last seen.
