@@ -115,7 +115,8 @@ import Testing
     let log = EventLog()
     let collection = ObservedCollection(.named("new"), nil, log.append)
     #expect(collection.take(nil, ItemSignals()))
-    collection.itemMayHaveChanged(ObjectPath("/org/freedesktop/secrets/collection/new/1"))
+    let item = ObjectPath("/org/freedesktop/secrets/collection/new/1")
+    collection.itemMayHaveChanged(item, isThere: true)
     log.wait(for: .mayHaveChanged(nil))
   }
 

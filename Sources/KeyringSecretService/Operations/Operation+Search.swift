@@ -88,9 +88,11 @@ extension Operation {
     let found = answers.prefix(attributeSets.count)
     // A collection that exists and refuses to be searched is locked, too.
     let refusesSearch = found.contains { $0 == nil }
+    let isLocked = try isLocked(states, refusesSearch)
+    if isLocked, let knownCollection { session.seenUnlocked[knownCollection] = nil }
     return SearchResult(
       found: found.map(itemPaths), answers: Array(answers.dropFirst(attributeSets.count)),
-      isLocked: try isLocked(states, refusesSearch))
+      isLocked: isLocked)
   }
 
   /// Returns a result without items, and sends only the other messages.
