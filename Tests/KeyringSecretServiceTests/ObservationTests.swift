@@ -116,7 +116,7 @@ import Testing
     let collection = ObservedCollection(.named("new"), nil, log.append)
     #expect(collection.take(nil, ItemSignals()))
     let item = ObjectPath("/org/freedesktop/secrets/collection/new/1")
-    collection.itemMayHaveChanged(item, isThere: true)
+    collection.itemMayHaveChanged(item, .confirmed)
     log.wait(for: .mayHaveChanged(nil))
   }
 

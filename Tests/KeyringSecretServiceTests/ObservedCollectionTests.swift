@@ -26,7 +26,7 @@ final class ObservedCollectionTests {
     let path = try item(number).path
     var signals = ItemSignals()
     for kinds in kinds {
-      observed.itemMayHaveChanged(path, isThere: !kinds.contains(.deleted))
+      observed.itemMayHaveChanged(path, kinds)
       signals.add(path, kinds)
     }
     return signals
@@ -56,12 +56,15 @@ final class ObservedCollectionTests {
   ///
   /// - Parameters:
   ///   - numbers: The numbers of its items, or `nil` if it's locked.
+  ///   - locked: `true` if its items are locked by themselves.
   ///   - meanwhile: A closure that is called before the answers arrive.
   /// - Throws: An error if an item can't be made.
-  private func read(_ numbers: [Int]?, meanwhile: () -> Void = {}) throws {
+  private func read(
+    _ numbers: [Int]?, locked: Bool = false, meanwhile: () -> Void = {}
+  ) throws {
     observed.readingBegins()
     meanwhile()
-    let items = try numbers?.map { try item($0) }
+    let items = try numbers?.map { try item($0, isLocked: locked) }
     let state = ObservedCollection.State(
       path: path, isLocked: items == nil,
       items: items.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.path, $0) }) })
@@ -162,6 +165,28 @@ final class ObservedCollectionTests {
     #expect(news == [])
     try read([0])
     #expect(news == [.changed(.replaced(keys[0]))])
+  }
+
+  @Test func `an item that goes with its collection before it's read is reported`() throws {
+    observed = collection(.key(keys[0]))
+    try read([])
+    _ = try signals(.confirmed)
+    #expect(observed.take(nil, ItemSignals()))
+    #expect(news == [.changed(.created(keys[0])), .changed(.removed(keys[0]))])
+  }
+
+  @Test func `an announced change doesn't hide that the item is gone`() throws {
+    try read([0])
+    update(try signals([.deleted, .confirmed], .announced), [:])
+    #expect(news == [.changed(.removed(keys[0]))])
+  }
+
+  /// KeePassXC locks the items of an unlocked database for each program that hasn't asked for them.
+  @Test func `a doubtful item that is locked by itself is reported`() throws {
+    try read([0])
+    observed.interrupt(mayLoseSecrets: true)
+    try read([0], locked: true)
+    #expect(news == [.interrupted, .changed(.replaced(keys[0])), .resumed])
   }
 
   /// KeePassXC reports each item as deleted when it locks a database.

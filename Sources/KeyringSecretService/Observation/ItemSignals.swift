@@ -38,7 +38,9 @@ struct ItemSignals {
   mutating func add(_ path: ObjectPath, _ kinds: Kinds) {
     count += 1
     if entries[path] == nil { paths.append(path) }
-    entries[path] = (count, self[path].subtracting(.deleted).union(kinds))
+    // A program may announce a change of an item that is gone.
+    let kept = kinds.contains(.announced) ? self[path] : self[path].subtracting(.deleted)
+    entries[path] = (count, kept.union(kinds))
   }
 
   /// Returns `true` if the first `number` signals include all signals of the item.

@@ -28,7 +28,7 @@ final class ObservedCollection {
   var needsReading = false
   /// Indicates whether changes went unnoticed after the last reading began.
   private var missesChanges = false
-  /// The items that signals have named, except as deleted, and that haven't been read here since.
+  /// The items that have changed according to their signals, and that haven't been read here since.
   ///
   /// A reader may have seen what is lost by now.
   private var unread: Set<ObjectPath> = []
@@ -63,11 +63,11 @@ final class ObservedCollection {
   ///
   /// - Parameters:
   ///   - item: The path of the item.
-  ///   - isThere: `false` if the signal reports the item's deletion.
-  func itemMayHaveChanged(_ item: ObjectPath, isThere: Bool) {
-    if isThere, query != nil { unread.insert(item) }
+  ///   - kinds: The statements of the signal.
+  func itemMayHaveChanged(_ item: ObjectPath, _ kinds: ItemSignals.Kinds) {
+    if query != nil, !kinds.isEmpty, !kinds.contains(.deleted) { unread.insert(item) }
     // Any program may send any number of signals.
-    if unread.count > SignalLoop.mostSignals {
+    if unread.count > 10_000 {
       (unread, missesItem) = ([], true)
       known.doubt { _, _ in true }
     }
@@ -211,6 +211,11 @@ final class ObservedCollection {
   func take(_ state: State?, _ signals: ItemSignals) -> Bool {
     if state == nil, isInterrupted { return false }
     let isFirst = exchange(&wasNeverRead, with: false)
+    if let path, path != state?.path {
+      let gone = unread.filter { $0.isInside(path) }
+      unread.subtract(gone)
+      if gone.contains(where: { known[$0] == nil }) { missesItem = true }
+    }
     guard let state else {
       path = nil
       if !isFirst { report(known.replaceAll(by: [:])) }
@@ -278,10 +283,11 @@ final class ObservedCollection {
 
   /// Returns `true` if an item is known, and can't be compared as long as it's locked.
   ///
-  /// Its attributes are hidden, so nothing shows that it has changed. Or it's doubtful, and its secret can't be read.
+  /// Its attributes are hidden, so nothing shows that it has changed. Or it's doubtful, and its secret can't be read. A
+  /// locked item of an unlocked collection can be: it's unlocked when it's read.
   private func isHidden(_ stored: StoredItem) -> Bool {
     guard let known = known[stored.path] else { return false }
-    return stored.hidesAttributes || stored.isLocked && known.fingerprint == nil
+    return stored.hidesAttributes || isLocked && stored.isLocked && known.fingerprint == nil
   }
 
   /// Returns `true` if an item has changed even if it looks the same.

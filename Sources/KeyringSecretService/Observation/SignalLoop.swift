@@ -233,9 +233,7 @@ final class SignalLoop {
   private func itemChanged(_ item: ObjectPath, _ kinds: ItemSignals.Kinds) {
     let concerned = observed.values.filter { $0.mayHave(item) }
     if concerned.isEmpty { return }
-    for collection in concerned {
-      collection.itemMayHaveChanged(item, isThere: !kinds.contains(.deleted))
-    }
+    for collection in concerned { collection.itemMayHaveChanged(item, kinds) }
     // Any program may send any number of signals.
     if signals.paths.count < Self.mostSignals {
       signals.add(item, kinds)
@@ -248,7 +246,7 @@ final class SignalLoop {
   /// The maximum number of items that are read one by one.
   ///
   /// If there are more, all items are read again.
-  static let mostSignals = 1_000
+  private static let mostSignals = 1_000
 
   private func collectionSignal(_ signal: BusSignal.Arrival) {
     guard signal.arguments.isOfType("(o)") else { return }

@@ -58,6 +58,7 @@ extension Operation {
     for _ in 0..<3 {
       // Some providers can't lock a collection that is already locked.
       if try await isLocked(collection) { return }
+      session.seenUnlocked.removeAll()
       guard let answer = try await send(.lock([collection])) else { throw noCollection() }
       try await finish(answer.child(1))
     }
@@ -124,6 +125,7 @@ extension Operation {
   ///
   /// - Returns: The objects that it has unlocked, and the prompt.
   private func requestUnlock(_ objects: [ObjectPath]) async throws(SecureStorageError) -> Variant {
+    session.seenUnlocked.removeAll()
     guard let answer = try await send(.unlock(objects)) else {
       throw unexpectedAnswer("with nothing")
     }
